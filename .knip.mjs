@@ -24,12 +24,7 @@ export default ({ production: isProduction = false }) => ({
   workspaces: {
     '.': { entry: [], project: [] },
     '{packages,services}/*': { ...withEntries(), includeEntryExports: isProduction },
-    'packages/bench': withEntries(
-      'src/chaos/main.ts!',
-      'src/{load/load-generator,e2e/e2e-load}.ts!',
-      'src/naive/*.ts!',
-      'src/{process,browser}/*.mjs!',
-    ),
+    'packages/bench': withEntries('src/chaos/main.ts!', 'src/worker.ts!', 'src/naive/*.ts!', 'src/harness/*.mjs!'),
     'packages/browser': {
       entry: [
         'src/{index,slim,snippet,side-scripts/{exceptions,web-vitals}}.ts!',

@@ -4,7 +4,7 @@ import { judgeVisits } from '@millrace/testing/browser-visits/judge-visits';
 import { visitShop } from '@millrace/testing/browser-visits/visit-shop';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** `npm run chaos -- browser` loads ten thousand pages. */
+/** A long run loads more pages. */
 const pages = storySize(40, 200);
 const seed = testSeed();
 let services: RunningServices;

@@ -1,5 +1,7 @@
 export { hearAnnouncedKeys } from './announced-keys.ts';
+export { type BreakableServer, startBreakableServer } from './breakable-server.ts';
 export { type BuiltDirectory, buildOnce } from './build-once.ts';
+export { buildRelease, type ReleaseBuild } from './build-release.ts';
 export { startClickHouse, type TestClickHouse } from './clickhouse/clickhouse-server.ts';
 export { type CompiledPrograms, compilePrograms } from './compile-programs.ts';
 export { createConsoleLink } from './console-link.ts';
@@ -26,6 +28,7 @@ export { type KafkaFaultProxy, startKafkaFaultProxy } from './kafka-proxy/kafka-
 export { keepLogs } from './keep-logs.ts';
 export { type MailServer, type ReceivedMail, startMailServer } from './mail-server.ts';
 export { sampleOf, seededRandom, storySize, testSeed } from './seeded-random.ts';
+export { sendEvents } from './send-events.ts';
 export { type ServiceProcess, startService } from './service-process.ts';
 export { startServer, type TestServer } from './start-server.ts';
 export { type ExpectedState, expectedState } from './story/expected-state.ts';

@@ -1,128 +1,152 @@
 import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
-import { compilePrograms, testServers } from '@millrace/testing';
-import { type DrainMeasurement, measureDrain } from './drain/measure-drain.ts';
-import {
-  type Columns,
-  environmentFacts,
-  everyRun,
-  median,
-  mediansByName,
-  report,
-  type Target,
-} from './report/report.ts';
-import { createBenchDatabase } from './topic/bench-project.ts';
-import { connectBenchTopics } from './topic/bench-topics.ts';
+import { type DrainMeasurement, type FilledTopic, measureDrain } from './drain/measure-drain.ts';
+import { prefill } from './drain/prefill.ts';
+import { type Bench, programs, withBench } from './harness/bench.ts';
+import { addProjects, createBenchDatabase, newProjectKey } from './harness/bench-database.ts';
+import type { Print } from './harness/command.ts';
+import { type Columns, everyRun, median, mediansByName, readable, report, type Target } from './harness/report.ts';
 
 export interface ConsumerBenchOptions {
   /** Runs of each side. */
   pairs: number;
   /** Events in the topic. */
   events: number;
-  /** Whether COPY of the rows runs as a third side. */
-  withCopy: boolean;
+  /** Whether COPY is a third side. */
+  copy: boolean;
+  /** How many projects the events belong to, one measurement for each number. */
+  projects: number[];
+  /** How many events are stored before a run, one measurement for each number. */
+  prefill: number[];
+  /** How many events are processed before a measurement begins, to leave out the one-time cost of each project. */
+  warmUp: number;
 }
 
-const partitions = 8;
+type Side = 'millrace' | 'createMany' | 'COPY';
 
-/** The event consumer against the naive ones, alternating: each drains the same full topic into a fresh database. */
-export async function benchConsumer(options: ConsumerBenchOptions, print: (line: string) => void): Promise<void> {
-  const prefix = `bench-${randomUUID()}.`;
-  const projectApiKey = `phc_bench_${randomUUID().replaceAll('-', '')}`;
-  const topics = await connectBenchTopics(testServers().kafkaBrokers);
-  const programs = await compilePrograms([
-    'services/event-consumer/src/main.ts',
-    'packages/bench/src/naive/naive-consumer.ts',
-    'packages/bench/src/naive/copy-consumer.ts',
-  ]);
-  const [millrace = '', naive = '', copy = ''] = programs.files;
-  const sides: [ConsumerSide, string][] = [
-    ['millrace', millrace],
-    ['naive', naive],
-  ];
-  if (options.withCopy) sides.push(['copy', copy]);
-  try {
-    await topics.create(Object.values(topicNames(prefix)), partitions);
-    print(`filling the topic with ${options.events} mixed events`);
-    const lastEvents = await topics.preload(prefix, [projectApiKey], { count: options.events, partitions });
-    const topic = { prefix, partitions, count: options.events, lastEvents };
+/**
+ * Measures how fast a consumer drains a full topic into a new database. With one number of projects and of stored events, it
+ * compares Millrace with simpler consumers. With several numbers, it compares the cost of an event in Millrace.
+ */
+export async function benchConsumer(options: ConsumerBenchOptions, print: Print): Promise<void> {
+  await withBench(print, async (bench) => {
     const measurements: ConsumerMeasurement[] = [];
+    for (const projects of options.projects) {
+      const { topic, keys } = await fillTopic(projects, options, bench);
+      for (const stored of options.prefill) {
+        measurements.push(...(await measureSituation({ topic, keys, stored }, options, bench)));
+      }
+    }
+    return consumerReport(measurements);
+  });
+}
+
+const isComparison = ({ projects, prefill: stored }: ConsumerBenchOptions) => projects.length * stored.length === 1;
+
+async function fillTopic(projects: number, { events }: ConsumerBenchOptions, { topics, print }: Bench) {
+  const prefix = `bench-${randomUUID()}.`;
+  const keys = Array.from({ length: projects }, newProjectKey);
+  await topics.create(Object.values(topicNames(prefix)));
+  print(`filling a topic with ${events} mixed events from ${projects} project(s)`);
+  return { keys, topic: { prefix, count: events, lastEvents: await topics.fill(prefix, keys, events) } };
+}
+
+async function measureSituation(
+  { topic, keys, stored }: { topic: FilledTopic; keys: string[]; stored: number },
+  options: ConsumerBenchOptions,
+  bench: Bench,
+): Promise<ConsumerMeasurement[]> {
+  const measurements: ConsumerMeasurement[] = [];
+  const original = await createBenchDatabase(keys[0] ?? '');
+  try {
+    await addProjects(original, keys.slice(1));
+    if (stored > 0) await prefill(original, stored);
     for (let pair = 1; pair <= options.pairs; pair++) {
-      for (const [side, file] of sides) {
-        const database = await createBenchDatabase(projectApiKey);
+      for (const side of sidesOf(options)) {
+        const run = { side, projects: keys.length, stored };
+        bench.print(`${nameOf(run)}: run ${pair} of ${options.pairs}`);
+        const database = await original.copy();
         try {
-          if (measurements.length === 0) for (const line of await environmentFacts(topics, database)) print(line);
           if (side !== 'millrace') await database.query('CREATE TABLE event_any_month PARTITION OF event DEFAULT');
-          print(`pair ${pair} of ${options.pairs}: ${side}`);
-          measurements.push({ side, ...(await measureDrain(file, topic, database)) });
+          const file = await bench.compile(side === 'millrace' ? programs.consumer : naiveConsumer);
+          const settings: Record<string, string> = side === 'COPY' ? { NAIVE_WRITE: 'copy' } : {};
+          const drained = await measureDrain(file, topic, { database, settings, warmUp: options.warmUp });
+          measurements.push({ ...run, ...drained });
         } finally {
           await database.drop();
         }
       }
     }
-    print('');
-    print(consumerReport(measurements));
   } finally {
-    await topics.stop();
-    await programs.remove();
+    await original.drop();
   }
+  return measurements;
 }
 
-export type ConsumerSide = 'millrace' | 'naive' | 'copy';
+const naiveConsumer = 'packages/bench/src/naive/naive-consumer.ts';
+
+function sidesOf(options: ConsumerBenchOptions): Side[] {
+  if (!isComparison(options)) return ['millrace'];
+  return options.copy ? ['millrace', 'createMany', 'COPY'] : ['millrace', 'createMany'];
+}
 
 export interface ConsumerMeasurement extends DrainMeasurement {
-  side: ConsumerSide;
+  side: Side;
+  projects: number;
+  /** The number of events that were stored before the run. */
+  stored: number;
 }
 
-/** What is told of any drain. */
-export const drainColumns = {
+function nameOf({ side, projects, stored }: Pick<ConsumerMeasurement, 'side' | 'projects' | 'stored'>): string {
+  return `${side}, ${readable(projects)} project(s), ${readable(stored)} stored`;
+}
+
+const columns = {
   'events/s': (run) => run.eventsPerSecond,
   'cpu µs/event': (run) => run.cpuMicrosPerEvent,
   'postgresql µs/event': (run) => run.databaseMicrosPerEvent,
   'max RSS MB': (run) => run.maxRssBytes / 2 ** 20,
-} satisfies Columns<DrainMeasurement>;
+  sent: (run) => run.sent,
+  rows: (run) => run.rows,
+  uuids: (run) => run.uuids,
+} satisfies Columns<ConsumerMeasurement>;
 
-/** Every run, medians with their ratios, and targets: on 2 cores, with PostgreSQL on the same machine. */
-export function consumerReport(measurements: readonly ConsumerMeasurement[]): string {
-  const nameOf = ({ side }: ConsumerMeasurement) => side;
-  const rates = (side: ConsumerSide) =>
-    measurements.filter((run) => run.side === side).map(({ eventsPerSecond }) => eventsPerSecond);
-  const times = (side: ConsumerSide) => median(rates('millrace')) / median(rates(side));
-  const others = [...new Set(measurements.map(nameOf))].filter((side) => side !== 'millrace');
-  const ours = measurements.filter(({ side }) => side === 'millrace');
-  const counts: Columns<ConsumerMeasurement> = {
-    's from spawn': (run) => run.secondsFromSpawn,
-    sent: (run) => run.sent,
-    rows: (run) => run.rows,
-    uuids: (run) => run.uuids,
-    persons: (run) => run.persons,
-  };
+/** Compares all sides or situations with the first one. */
+export function consumerReport(runs: readonly ConsumerMeasurement[]): string {
+  const of = (name: string, column: keyof typeof columns) =>
+    median(runs.filter((run) => nameOf(run) === name).map(columns[column]));
+  // Without PostgreSQL's CPU time, the report compares only the consumer's CPU time.
+  const cost = (name: string) => of(name, 'cpu µs/event') + (of(name, 'postgresql µs/event') || 0);
+  const [first = '', ...others] = new Set(runs.map(nameOf));
+  const targets = others.map((name): Target => {
+    const side = runs.find((run) => nameOf(run) === name)?.side ?? 'millrace';
+    if (side === 'millrace') return [`CPU per event, ${name} over ${first}`, cost(name) / cost(first), { atMost: 1.2 }];
+    const ratio = of(first, 'events/s') / of(name, 'events/s');
+    return [`events per second relative to ${side} of the rows`, ratio, { atLeast: side === 'COPY' ? 0.5 : 4 }];
+  });
   return report(
     [
-      ['Every run', everyRun(measurements, nameOf, { ...drainColumns, ...counts })],
+      ['Every run', everyRun(runs, nameOf, columns)],
       [
-        'Medians. The other programs store only event rows: no persons, merges, groups or warnings, and no protection against duplicates',
+        'Medians. createMany and COPY store only event rows: no persons, merges, groups or warnings, and no protection against duplicates',
         mediansByName(
-          measurements,
+          runs,
           nameOf,
-          drainColumns,
-          others.map((side) => ['millrace', side]),
+          columns,
+          others.map((name) => [first, name]),
         ),
       ],
     ],
     [
-      ['mixed events per second', median(rates('millrace')), { atLeast: 10_000 }],
-      ['events per second relative to createMany', times('naive'), { atLeast: 4 }],
-      ...(others.includes('copy')
-        ? [['events per second relative to COPY of the rows', times('copy'), { atLeast: 0.5 }] satisfies Target]
-        : []),
-      ['max RSS MB', median(ours.map(drainColumns['max RSS MB'])), { atMost: 200 }],
-      notExact(measurements),
+      ['mixed events per second', of(first, 'events/s'), { atLeast: 10_000 }],
+      ['max RSS MB', of(first, 'max RSS MB'), { atMost: 200 }],
+      ...targets,
+      inexactRuns(runs),
     ],
   );
 }
 
-export function notExact(runs: readonly DrainMeasurement[]): Target {
-  const wrong = runs.filter(({ sent, rows, uuids }) => rows !== sent || uuids !== sent);
-  return ['runs whose rows do not match the events sent', wrong.length, { atMost: 0 }];
+function inexactRuns(runs: readonly DrainMeasurement[]): Target {
+  const inexact = runs.filter(({ sent, rows, uuids }) => rows !== sent || uuids !== sent);
+  return ['runs whose rows do not match the events sent', inexact.length, { atMost: 0 }];
 }

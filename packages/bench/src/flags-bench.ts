@@ -1,218 +1,103 @@
-import { randomUUID } from 'node:crypto';
-import { topicNames } from '@millrace/contracts';
-import { compilePrograms, testServers } from '@millrace/testing';
-import type { EvaluateAnswer, EvaluateMessage } from './flags/evaluator-worker.ts';
-import { environmentsForDefinitions, measureDefinitions, measureMemory } from './flags/measure-definitions.ts';
-import {
-  type Asker,
-  askers,
-  measureQuestions,
-  questionById,
-  questionWithProperties,
-} from './flags/measure-questions.ts';
+import type { EvaluatorSide, evaluateFlagsFor } from './flags/evaluators.ts';
+import { createClients, requestById, requestWithProperties } from './flags/flag-requests.ts';
+import { type EventsRun, flagsReport, type NamedRun } from './flags/flags-report.ts';
+import { type FlagsRun, measureDefinitions } from './flags/measure-definitions.ts';
+import { measureMemory } from './flags/measure-memory.ts';
 import { addFlagEnvironments, addPersons, mixedFlags } from './flags/mixed-flags.ts';
-import { sendLoad } from './load/measure-load.ts';
-import { type MeasuredProcess, startMeasured, waitUntilReady } from './process/measured-process.ts';
-import {
-  type BesideIngest,
-  type EvaluatorMeasurement,
-  type FlagsMeasurement,
-  flagsReport,
-} from './report/flags-report.ts';
-import { environmentFacts, median } from './report/report.ts';
-import { type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
-import { connectBenchTopics } from './topic/bench-topics.ts';
+import { type Bench, programs, withBench } from './harness/bench.ts';
+import type { Print } from './harness/command.ts';
+import { median } from './harness/report.ts';
+import { type LoadJob, measureRequests, type sendLoad } from './load/measure-requests.ts';
 import { buildRequests } from './workload/gateway-workloads.ts';
 
-export interface FlagsBenchOptions {
-  /** Runs of each side. */
-  pairs: number;
-  /** Length of one run. */
-  seconds: number;
-  /** Of closed loops. */
-  connections: number;
+type FlagsBenchOptions = Pick<FlagsRun, 'pairs' | 'seconds'>;
+
+const clients = createClients(1000);
+const warmUpMs = 2000;
+const connections = 64;
+
+/** Measures flag evaluation, flag requests, requests for definitions, events and flag requests at the same time, and memory. */
+export async function benchFlags(options: FlagsBenchOptions, print: Print): Promise<void> {
+  await withBench(print, async (bench) => {
+    const evaluations = await measureEvaluators(options, bench);
+    const [environment] = await addFlagEnvironments(bench.database, 1, mixedFlags(50));
+    if (environment === undefined) throw new Error('No environment was added.');
+    const { environmentId, projectApiKey } = environment;
+    await addPersons(bench.database, environmentId, clients);
+    const run = { ...options, bench, server: await bench.start(programs.gateway), worker: await bench.startWorker() };
+    const withProperties = clients.map((client) => requestWithProperties(projectApiKey, client));
+    const byId = clients.map((client) => requestById(projectApiKey, client));
+    const requests = [
+      ...(await measureLoops('50 flags', withProperties, run)),
+      ...(await measureLoops('50 flags, person read', byId, run)),
+      ...(await measureDefinitions(run)),
+    ];
+    const events = await measureEvents(projectApiKey, withProperties, run);
+    await run.server.stop();
+    return flagsReport({ evaluations, requests, events, memory: await measureMemory(bench, clients) });
+  });
 }
 
-interface Bench extends FlagsBenchOptions {
-  database: BenchDatabase;
-  load: MeasuredProcess;
-  start(file: string, settings?: Record<string, string>): Promise<MeasuredProcess>;
-  startGateway(settings?: Record<string, string>): Promise<MeasuredProcess>;
-  programs: { evaluator: string; load: string };
-  print(line: string): void;
-}
+/** The targets are for 50 and 1,000 flags. posthog-node is measured for the size of a usual project. */
+const evaluators: [side: EvaluatorSide, flags: number][] = [
+  ['millrace', 50],
+  ['millrace', 1000],
+  ['posthog-node', 50],
+];
 
-const partitions = 8;
-const people = askers(1000);
-const memory = { projects: 1000, flags: 100, roomyMb: 512, limitsMb: [128, 16] };
-
-/** Flags: their evaluator beside that of an SDK, questions, definitions, events beside questions, memory. */
-export async function benchFlags(options: FlagsBenchOptions, print: (line: string) => void): Promise<void> {
-  const servers = testServers();
-  const prefix = `bench-${randomUUID()}.`;
-  const database = await createBenchDatabase(`phc_bench_${randomUUID().replaceAll('-', '')}`);
-  const topics = await connectBenchTopics(servers.kafkaBrokers);
-  const started: MeasuredProcess[] = [];
-  let removePrograms = async () => {};
-  try {
-    await topics.create(Object.values(topicNames(prefix)), partitions);
-    for (const line of await environmentFacts(topics, database)) print(line);
-    const programs = await compilePrograms([
-      'services/ingest-gateway/src/main.ts',
-      'packages/bench/src/load/load-generator.ts',
-      'packages/bench/src/flags/evaluator-worker.ts',
-    ]);
-    removePrograms = programs.remove;
-    const [gateway = '', load = '', evaluator = ''] = programs.files;
-    const start: Bench['start'] = async (file, settings) => {
-      const one = await startMeasured(file, settings);
-      started.push(one);
-      return one;
-    };
-    const startGateway: Bench['startGateway'] = async (settings) => {
-      const one = await start(gateway, {
-        ...{ DATABASE_URL: database.url, KAFKA_BROKERS: servers.kafkaBrokers.join(','), REDIS_URL: servers.redisUrl },
-        ...{ EVENT_LOG: 'kafka', TOPIC_PREFIX: prefix, TOPIC_PARTITIONS: String(partitions) },
-        ...{ INGEST_PORT: '0', LOG_LEVEL: 'warn', SPIKE_WARM_UP_MS: String(60 * 60 * 1000) },
-        ...settings,
-      });
-      await waitUntilReady(one.port);
-      return one;
-    };
-    const bench = { ...options, database, start, startGateway, print, load: await start(load) };
-    const measured = await measureAll({ ...bench, programs: { evaluator, load } });
-    print('');
-    print(flagsReport(measured));
-  } finally {
-    for (const one of started.reverse()) await one.stop();
-    await topics.stop();
-    await database.drop();
-    await removePrograms();
-  }
-}
-
-/** The parts in their order. */
-async function measureAll(bench: Bench): Promise<FlagsMeasurement> {
-  const { database, programs, print } = bench;
-  const evaluator = await measureEvaluator(programs.evaluator, bench, print);
-  const asking = await measureAsking(bench);
-  print(`adding ${memory.projects} projects with ${memory.flags} flags each`);
-  const environments = await addFlagEnvironments(database, memory.projects, mixedFlags(memory.flags));
-  const limited = { environments, asker: askerOf(people), startGateway: bench.startGateway, print };
-  const roomy = await measureMemory({ ...limited, limitMb: memory.roomyMb });
-  const limitedMemory: FlagsMeasurement['limitedMemory'] = [];
-  for (const limitMb of memory.limitsMb) limitedMemory.push(await measureMemory({ ...limited, limitMb }));
-  return { evaluator, ...asking, memory: roomy, limitedMemory };
-}
-
-/** What is asked of one and the same gateway. */
-async function measureAsking(bench: Bench) {
-  const { database, start, programs, load } = bench;
-  const flags = mixedFlags(50);
-  const [environment] = await addFlagEnvironments(database, 1, flags);
-  const ofDefinitions = await addFlagEnvironments(database, environmentsForDefinitions(bench.pairs), mixedFlags(500));
-  if (environment === undefined) throw new Error('No environment is available for the requests.');
-  const { environmentId, projectApiKey } = environment;
-  await addPersons(database, environmentId, people);
-
-  const gateway = await bench.startGateway();
-  const options = { ...bench, server: gateway };
-  const requests = people.map((asker) => questionWithProperties(projectApiKey, asker));
-  const questions = await measureQuestions('questions', { requests }, options);
-  const byId = { requests: people.map((asker) => questionById(projectApiKey, asker)), perSecond: 1000 };
-  const personReads = await measureQuestions('flag requests that read a person', byId, options);
-  const definitions = await measureDefinitions(ofDefinitions, { ...bench, gateway });
-  const loads = [load, await start(programs.load)] as const;
-  const besideIngest = await measureBesideIngest({ ...bench, gateway, loads, projectApiKey, questions: requests });
-  await gateway.stop();
-  return { questions, personReads, definitions, besideIngest };
-}
-
-function askerOf([asker]: readonly Asker[]): Asker {
-  if (asker === undefined) throw new Error('No client is configured.');
-  return asker;
-}
-
-interface BesideOptions {
-  pairs: number;
-  seconds: number;
-  gateway: MeasuredProcess;
-  /** Two generators: of events, and of questions. */
-  loads: readonly [MeasuredProcess, MeasuredProcess];
-  projectApiKey: string;
-  questions: string[];
-  print(line: string): void;
-}
-
-/** What keeps one gateway busy all the time. */
-const ingestConnections = 64;
-const questionsPerSecond = 300;
-
-/** How long events wait while the gateway takes as many as it can, alone and with questions for flags beside, alternating. */
-async function measureBesideIngest(options: BesideOptions): Promise<BesideIngest> {
-  const { pairs, seconds, gateway, loads, questions, print } = options;
-  const measured: BesideIngest = { alone: [], beside: [], questionsPerSecond, otherStatuses: {} };
-  await ingest(options, 2);
+/** Measures both evaluators in turn, each time in a new process. */
+async function measureEvaluators({ pairs, seconds }: FlagsBenchOptions, bench: Bench) {
+  const measured: { name: string; cpuMicros: number }[] = [];
   for (let pair = 1; pair <= pairs; pair++) {
-    print(`events alone and with ${questionsPerSecond} flag requests/s, pair ${pair} of ${pairs}`);
-    measured.alone.push(await ingest(options, seconds));
-    const asking = sendLoad(loads[1], {
-      ...{ port: gateway.port, requests: questions, connections: 16 },
-      ...{ requestsPerSecond: questionsPerSecond, durationMs: seconds * 1000 },
-    });
-    measured.beside.push(await ingest(options, seconds));
-    for (const [status, count] of Object.entries((await asking).otherStatuses)) {
-      measured.otherStatuses[status] = (measured.otherStatuses[status] ?? 0) + count;
+    bench.print(`evaluators, pair ${pair} of ${pairs}`);
+    for (const [side, flags] of evaluators) {
+      const worker = await bench.startWorker();
+      const cpuMicros = await worker.perform<typeof evaluateFlagsFor>('evaluateFlagsFor', seconds * 250, side, flags);
+      measured.push({ name: `${side}, ${flags} flags`, cpuMicros });
+      await worker.stop();
     }
   }
   return measured;
 }
 
-/** @returns the 99th percentile of a closed loop, in ms. */
-async function ingest({ gateway, loads, projectApiKey }: BesideOptions, seconds: number): Promise<number> {
-  const { requests } = buildRequests('single-2kb', projectApiKey);
-  const load = { requests, connections: ingestConnections, requestsPerSecond: null, durationMs: seconds * 1000 };
-  return (await sendLoad(loads[0], { ...load, port: gateway.port })).p99Ms;
-}
-
-/** By how many flags there are: what the targets are for, and what tells whether cost grows with them alone. */
-const sizes = [50, 1000, 2000];
-/** The SDK is for comparison: at the size that requests have. */
-const sizesOfSdk = [50];
-
-/** Both evaluators, alternating, each time in a process that has just been started. */
-async function measureEvaluator(
-  file: string,
-  { pairs, seconds }: { pairs: number; seconds: number },
-  print: (line: string) => void,
-): Promise<EvaluatorMeasurement[]> {
-  const kinds = [
-    ...sizes.map((flags) => ({ side: 'millrace' as const, flags })),
-    ...sizesOfSdk.map((flags) => ({ side: 'posthog-node' as const, flags })),
-  ];
-  const runs = kinds.map((kind) => ({ ...kind, micros: [] as number[] }));
-  for (let pair = 1; pair <= pairs; pair++) {
-    print(`evaluator, pair ${pair} of ${pairs}`);
-    for (const run of runs) {
-      run.micros.push(await inWorker(file, (worker) => evaluateOnce(worker, { ...run, durationMs: seconds * 250 })));
+/** Measures a closed loop (how much can the gateway handle, at which CPU time), and an open loop at half of its rate. */
+async function measureLoops(name: string, requests: string[], run: FlagsRun): Promise<NamedRun[]> {
+  const job = { requests, connections, requestsPerSecond: null, durationMs: run.seconds * 1000 };
+  await measureRequests(run, { ...job, durationMs: warmUpMs });
+  const repeat = async (loop: string, more: Partial<LoadJob>) => {
+    const runs: NamedRun[] = [];
+    for (let pair = 1; pair <= run.pairs; pair++) {
+      run.bench.print(`${name}, ${loop}, run ${pair} of ${run.pairs}`);
+      runs.push({ name: `${name}, ${loop}`, ...(await measureRequests(run, { ...job, ...more })) });
     }
-  }
-  return runs.map(({ side, flags, micros }) => ({ side, flags, cpuMicros: median(micros) }));
+    return runs;
+  };
+  const closed = await repeat('closed loop', {});
+  const requestsPerSecond = median(closed.map((one) => one.requestsPerSecond)) / 2;
+  return [...closed, ...(await repeat('half load', { requestsPerSecond }))];
 }
 
-async function evaluateOnce(worker: MeasuredProcess, run: Omit<EvaluateMessage, 'type'>): Promise<number> {
-  const { side, flags, durationMs } = run;
-  const message: EvaluateMessage = { type: 'evaluate', side, flags, durationMs };
-  const answer = await worker.ask<EvaluateAnswer>(message, 'evaluated', 'failed');
-  if (answer.type === 'failed') throw new Error(`Evaluation failed: ${answer.message}`);
-  return answer.cpuMicros;
-}
+const flagRequestsPerSecond = 300;
 
-async function inWorker<Result>(file: string, work: (worker: MeasuredProcess) => Promise<Result>): Promise<Result> {
-  const worker = await startMeasured(file);
-  try {
-    return await work(worker);
-  } finally {
-    await worker.stop();
+/** Measures the latency of events in a closed loop, alternating between runs without and with flag requests. */
+async function measureEvents(projectApiKey: string, flagRequests: string[], run: FlagsRun): Promise<EventsRun[]> {
+  const { pairs, server, worker, bench } = run;
+  const flagWorker = await bench.startWorker();
+  const common = { port: server.port, durationMs: run.seconds * 1000 };
+  const { requests } = buildRequests('single-2kb', projectApiKey);
+  const events = { ...common, requests, connections: 64, requestsPerSecond: null };
+  const flags = { ...common, requests: flagRequests, connections: 16, requestsPerSecond: flagRequestsPerSecond };
+  const runs: EventsRun[] = [];
+  await worker.perform<typeof sendLoad>('sendLoad', { ...events, durationMs: warmUpMs });
+  for (let pair = 1; pair <= pairs; pair++) {
+    bench.print(`events alone and with ${flagRequestsPerSecond} flag requests/s, pair ${pair} of ${pairs}`);
+    runs.push({ name: 'alone', ...(await worker.perform<typeof sendLoad>('sendLoad', events)) });
+    const both = [
+      worker.perform<typeof sendLoad>('sendLoad', events),
+      flagWorker.perform<typeof sendLoad>('sendLoad', flags),
+    ] as const;
+    const [{ p99Ms }, { otherStatuses }] = await Promise.all(both);
+    runs.push({ name: 'with flag requests', p99Ms, otherStatuses });
   }
+  return runs;
 }

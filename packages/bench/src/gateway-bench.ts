@@ -1,22 +1,17 @@
-import { randomUUID } from 'node:crypto';
 import { gzipSync } from 'node:zlib';
 import { topicNames } from '@millrace/contracts';
-import { compilePrograms, testServers } from '@millrace/testing';
-import { type LoadJob, measureRequests } from './load/measure-load.ts';
-import { type MeasuredProcess, startMeasured } from './process/measured-process.ts';
-import { type GatewayMeasurement, gatewayReport, type ImpactMeasurement } from './report/gateway-report.ts';
-import { environmentFacts } from './report/report.ts';
-import { type BenchDatabase, createBenchDatabase } from './topic/bench-project.ts';
-import { type BenchTopics, connectBenchTopics } from './topic/bench-topics.ts';
+import { type Bench, programs, type Worker, withBench } from './harness/bench.ts';
+import type { Print } from './harness/command.ts';
+import type { MeasuredProcess } from './harness/measured-process.ts';
+import { type Columns, everyRun, median, mediansByName, report, statusesIn } from './harness/report.ts';
+import { type LoadJob, measureRequests } from './load/measure-requests.ts';
 import { buildRequests, fillerProperties, type WorkloadName, workloads } from './workload/gateway-workloads.ts';
 
 export interface GatewayBenchOptions {
   /** Runs of each side and workload. */
   pairs: number;
-  /** Length of one run. */
+  /** Length of a run. */
   seconds: number;
-  /** Connections of the closed loop; a sixteenth of it for batches. With few, singles wait for the linger, not for us. */
-  connections: number;
 }
 
 interface Side {
@@ -25,165 +20,83 @@ interface Side {
   topic: string;
 }
 
-const partitions = 8;
 const warmUpMs = 3000;
+/** Connections of closed loops. With few connections for single events, latency is mostly linger. */
+const closedConnections = { 'single-2kb': 128, 'batch-50x1kb': 8 };
+const openConnections = 64;
 
 /**
- * The gateway against the naive one on the same broker, alternating: first a closed loop (what can it do, at what CPU),
- * then an open loop at half of what the slower side could do (how long does a caller wait).
+ * Compares the gateway with the naive gateway on the same broker, alternating between the two: first in a closed loop (how
+ * much can they handle, at which CPU time), then in an open loop at half the rate of the slower side (how long do clients wait).
  */
-export async function benchGateway(options: GatewayBenchOptions, print: (line: string) => void): Promise<void> {
-  const servers = testServers();
-  const prefix = `bench-${randomUUID()}.`;
-  const database = await createBenchDatabase(`phc_bench_${randomUUID().replaceAll('-', '')}`);
-  const topics = await connectBenchTopics(servers.kafkaBrokers);
-  const processes: MeasuredProcess[] = [];
-  let removePrograms = async () => {};
-  const start = async (file: string | undefined, settings: Record<string, string>) => {
-    const started = await startMeasured(file ?? '', settings);
-    processes.push(started);
-    return started;
-  };
-  try {
-    const names = topicNames(prefix);
-    const naiveTopic = `${prefix}naive`;
-    await topics.create([...Object.values(names), naiveTopic], partitions);
-    for (const line of await environmentFacts(topics, database)) print(line);
-    print('compiling and starting both sides');
-    const programs = await compilePrograms([
-      'services/ingest-gateway/src/main.ts',
-      'packages/bench/src/naive/naive-gateway.ts',
-      'packages/bench/src/load/load-generator.ts',
-    ]);
-    removePrograms = programs.remove;
-    const [gatewayFile, naiveFile, loadFile] = programs.files;
-    const shared = { KAFKA_BROKERS: servers.kafkaBrokers.join(','), LOG_LEVEL: 'warn' };
-    const load = await start(loadFile, {});
-    const sides = await startSides(start, [gatewayFile, naiveFile], {
-      ...{ shared, database, redisUrl: servers.redisUrl, prefix, liveTopic: names.live, naiveTopic },
-    });
+export async function benchGateway(options: GatewayBenchOptions, print: Print): Promise<void> {
+  await withBench(print, async (bench) => {
+    const sides = await startSides(bench);
+    const run = { ...options, bench, worker: await bench.startWorker() };
     const measurements: GatewayMeasurement[] = [];
     for (const workload of Object.keys(workloads) as WorkloadName[]) {
-      measurements.push(...(await measureWorkload(workload, { ...options, load, topics, sides, database, print })));
+      measurements.push(...(await measureWorkload(workload, sides, run)));
     }
-    const [gateway] = sides;
-    if (gateway === undefined) throw new Error('No server was selected for the measurement.');
     print('small requests, alone and during a gzip batch of 20 MB');
-    const { projectApiKey } = database;
-    const small = { workload: 'single-2kb', connections: 64, requestsPerSecond: 300 } as const;
-    const large = await measureLargeRequestImpact(
-      { port: gateway.process.port, projectApiKey, pairs: options.pairs },
-      async () => {
-        const run = await measure({ load, topics, database }, gateway, {
-          ...small,
-          durationMs: options.seconds * 1000,
-        });
-        return run.p99Ms;
-      },
-    );
-    print('');
-    print(gatewayReport(measurements, large));
-  } finally {
-    for (const started of processes.reverse()) await started.stop();
-    await topics.stop();
-    await database.drop();
-    await removePrograms();
-  }
+    return gatewayReport(measurements, await measureLargeBatches(sides[0], run));
+  });
 }
 
-interface SideSettings {
-  shared: Record<string, string>;
-  database: BenchDatabase;
-  redisUrl: string;
-  prefix: string;
-  liveTopic: string;
-  naiveTopic: string;
-}
-
-async function startSides(
-  start: (file: string | undefined, settings: Record<string, string>) => Promise<MeasuredProcess>,
-  [gatewayFile, naiveFile]: (string | undefined)[],
-  { shared, database, redisUrl, prefix, liveTopic, naiveTopic }: SideSettings,
-): Promise<Side[]> {
+async function startSides({ start, topics, prefix, database }: Bench): Promise<[Side, Side]> {
+  const naiveTopic = `${prefix}naive`;
+  await topics.create([naiveTopic]);
+  const naive = { NAIVE_TOPIC: naiveTopic, NAIVE_PROJECT_API_KEY: database.projectApiKey };
+  const naiveProcess = await start('packages/bench/src/naive/naive-gateway.ts', naive);
   return [
-    {
-      name: 'millrace',
-      topic: liveTopic,
-      process: await start(gatewayFile, {
-        ...shared,
-        ...{ DATABASE_URL: database.url, REDIS_URL: redisUrl, EVENT_LOG: 'kafka', INGEST_PORT: '0' },
-        ...{ TOPIC_PREFIX: prefix, TOPIC_PARTITIONS: String(partitions) },
-        // From one load to another is a spike, and the report of one is a record in the topic that nobody sent.
-        SPIKE_WARM_UP_MS: String(60 * 60 * 1000),
-      }),
-    },
-    {
-      name: 'naive',
-      topic: naiveTopic,
-      process: await start(naiveFile, {
-        ...shared,
-        NAIVE_TOPIC: naiveTopic,
-        NAIVE_PROJECT_API_KEY: database.projectApiKey,
-      }),
-    },
+    { name: 'millrace', topic: topicNames(prefix).live, process: await start(programs.gateway) },
+    { name: 'naive', topic: naiveTopic, process: naiveProcess },
   ];
 }
 
-interface WorkloadRun extends GatewayBenchOptions {
-  load: MeasuredProcess;
-  topics: BenchTopics;
-  sides: Side[];
-  database: BenchDatabase;
-  print(line: string): void;
+interface Run extends GatewayBenchOptions {
+  bench: Bench;
+  worker: Worker;
 }
 
-/** A closed loop, then an open one at half of what the slower side could do. */
 async function measureWorkload(
   workload: WorkloadName,
-  { load, topics, sides, database, print, ...options }: WorkloadRun,
+  sides: readonly Side[],
+  run: Run,
 ): Promise<GatewayMeasurement[]> {
-  const connections =
-    workloads[workload].eventsPerRequest === 1 ? options.connections : Math.ceil(options.connections / 16);
-  const closed = { workload, connections, requestsPerSecond: null };
-  for (const side of sides) await measure({ load, topics, database }, side, { ...closed, durationMs: warmUpMs });
-  const runs: GatewayMeasurement[] = [];
-  for (let pair = 1; pair <= options.pairs; pair++) {
-    for (const side of sides) {
-      print(`${workload}, pair ${pair} of ${options.pairs}: ${side.name}`);
-      runs.push(await measure({ load, topics, database }, side, { ...closed, durationMs: options.seconds * 1000 }));
+  const closed = { connections: closedConnections[workload], requestsPerSecond: null, durationMs: run.seconds * 1000 };
+  for (const side of sides) await measure(side, { workload, ...closed, durationMs: warmUpMs }, run);
+  const inTurn = async (job: Omit<LoadJob, 'port' | 'requests'>) => {
+    const runs: GatewayMeasurement[] = [];
+    for (let pair = 1; pair <= run.pairs; pair++) {
+      for (const side of sides) {
+        const rate = job.requestsPerSecond === null ? '' : ` at ${Math.round(job.requestsPerSecond)} requests/s`;
+        run.bench.print(`${workload}${rate}, pair ${pair} of ${run.pairs}: ${side.name}`);
+        runs.push(await measure(side, { workload, ...job }, run));
+      }
     }
-  }
-  const measurements = [...runs];
-  const halfOfSlower = Math.min(...runs.map((run) => run.requestsPerSecond)) / 2;
-  const open = { ...closed, connections: 64, requestsPerSecond: halfOfSlower, durationMs: options.seconds * 1000 };
-  for (let pair = 1; pair <= options.pairs; pair++) {
-    for (const side of sides) {
-      print(
-        `${workload}, open loop at ${Math.round(halfOfSlower)} requests/s, pair ${pair} of ${options.pairs}: ${side.name}`,
-      );
-      measurements.push(await measure({ load, topics, database }, side, open));
-    }
-  }
-  return measurements;
+    return runs;
+  };
+  const asFastAsPossible = await inTurn(closed);
+  const halfLoad = Math.min(...asFastAsPossible.map(({ requestsPerSecond }) => requestsPerSecond)) / 2;
+  const atHalfLoad = await inTurn({ ...closed, connections: openConnections, requestsPerSecond: halfLoad });
+  return [...asFastAsPossible, ...atHalfLoad];
 }
 
 async function measure(
-  { load, topics, database }: Pick<WorkloadRun, 'load' | 'topics' | 'database'>,
   side: Side,
   { workload, ...job }: Omit<LoadJob, 'port' | 'requests'> & { workload: WorkloadName },
-): Promise<GatewayMeasurement> {
-  const { requests, eventsPerRequest } = buildRequests(workload, database.projectApiKey);
-  const recordsBefore = await topics.countRecords(side.topic);
-  const run = await measureRequests({ server: side.process, load, database }, { ...job, requests });
-  const recordsAfter = await topics.countRecords(side.topic);
+  { bench, worker }: Run,
+) {
+  const { requests, eventsPerRequest } = buildRequests(workload, bench.database.projectApiKey);
+  const recordsBefore = await bench.topics.countRecords(side.topic);
+  const run = await measureRequests({ server: side.process, worker, bench }, { ...job, requests });
+  const recordsAfter = await bench.topics.countRecords(side.topic);
   return {
     side: side.name,
     workload,
     loop: job.requestsPerSecond === null ? 'closed' : 'open',
-    cpuMicrosPerEvent: run.cpuMicros / eventsPerRequest,
-    requestsPerSecond: run.requestsPerSecond,
-    eventsPerSecond: run.requestsPerSecond * eventsPerRequest,
-    ...{ p50Ms: run.p50Ms, p99Ms: run.p99Ms, maxRssBytes: run.maxRssBytes, otherStatuses: run.otherStatuses },
+    ...run,
+    eventsPerRequest,
     acknowledgedEvents: run.acknowledged * eventsPerRequest,
     eventsInTopic: recordsAfter - recordsBefore,
   };
@@ -192,49 +105,101 @@ async function measure(
 const batchBytes = 20 * 1000 * 1000;
 const eventBytes = 1000;
 const pauseMs = 250;
+const smallRequests = { workload: 'single-2kb', connections: 64, requestsPerSecond: 300 } as const;
 
-/** A batch of 20 MB in gzip, as an import or a server that was cut off for a while sends it. */
-function largeBatch(projectApiKey: string): Buffer {
+/** A gzip batch of 20 MB, as an import sends it, or a server that was offline for a while. */
+function largeBatch(projectApiKey: string): Uint8Array<ArrayBuffer> {
   const batch = Array.from({ length: batchBytes / eventBytes }, (_, index) => ({
     event: 'imported',
     distinct_id: `user-${index}`,
     properties: fillerProperties(index, eventBytes - 60),
   }));
-  return gzipSync(JSON.stringify({ api_key: projectApiKey, batch }));
+  return new Uint8Array(gzipSync(JSON.stringify({ api_key: projectApiKey, batch })));
 }
 
-/**
- * How long small requests wait, alone and while one large batch after the other is sent beside them, alternating.
- *
- * @param p99OfSmall one run of small requests at a steady rate.
- */
-async function measureLargeRequestImpact(
-  { port, projectApiKey, pairs }: { port: number; projectApiKey: string; pairs: number },
-  p99OfSmall: () => Promise<number>,
-): Promise<ImpactMeasurement> {
-  const body = new Uint8Array(largeBatch(projectApiKey));
-  const measured: ImpactMeasurement = { alone: [], beside: [], batches: 0 };
+type SmallRun = { name: string; p99Ms: number };
+const [alone, duringBatches] = ['alone', 'during gzip batches of 20 MB'];
 
-  async function post(): Promise<void> {
-    const response = await fetch(`http://127.0.0.1:${port}/batch/`, { method: 'POST', body });
+/** Measures the latency of small requests, alternating between runs without and with large batches at the same time. */
+async function measureLargeBatches(side: Side, run: Run): Promise<SmallRun[]> {
+  const body = largeBatch(run.bench.database.projectApiKey);
+  const measured: SmallRun[] = [];
+  const p99OfSmall = async () => (await measure(side, { ...smallRequests, durationMs: run.seconds * 1000 }, run)).p99Ms;
+
+  async function postBatch(): Promise<void> {
+    const response = await fetch(`http://127.0.0.1:${side.process.port}/batch/`, { method: 'POST', body });
     if (response.status !== 200) throw new Error(`The large batch returned ${response.status}.`);
     await response.arrayBuffer();
   }
 
-  // The first one starts what the others find.
-  await post();
-  for (let pair = 0; pair < pairs; pair++) {
-    measured.alone.push(await p99OfSmall());
+  // The first batch starts the worker thread that later batches use.
+  await postBatch();
+  for (let pair = 0; pair < run.pairs; pair++) {
+    measured.push({ name: alone, p99Ms: await p99OfSmall() });
     let isOver = false;
     const small = p99OfSmall().finally(() => {
       isOver = true;
     });
     while (!isOver) {
-      await post();
-      measured.batches += 1;
+      await postBatch();
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
-    measured.beside.push(await small);
+    measured.push({ name: duringBatches, p99Ms: await small });
   }
   return measured;
+}
+
+type GatewayMeasurement = Awaited<ReturnType<typeof measure>>;
+
+const columns = {
+  'cpu µs/event': (run) => run.cpuMicros / run.eventsPerRequest,
+  'events/s': (run) => run.requestsPerSecond * run.eventsPerRequest,
+  'p50 ms': (run) => run.p50Ms,
+  'p99 ms': (run) => run.p99Ms,
+  'max RSS MB': (run) => run.maxRssBytes / 2 ** 20,
+} satisfies Columns<GatewayMeasurement>;
+
+const nameOf = ({ workload, loop, side }: GatewayMeasurement) => `${workload} ${loop} ${side}`;
+
+function gatewayReport(measurements: readonly GatewayMeasurement[], small: readonly SmallRun[]): string {
+  const ours = [...new Set(measurements.map(nameOf))].filter((name) => name.endsWith('millrace'));
+  const ratios = ours.map((name) => [name, name.replace('millrace', 'naive')] as const);
+  const counts: Columns<GatewayMeasurement> = {
+    acknowledged: (run) => run.acknowledgedEvents,
+    'in topic': (run) => run.eventsInTopic,
+    'other responses': (run) => statusesIn(run.otherStatuses),
+  };
+  const of = (name: string, column: keyof typeof columns) =>
+    median(measurements.filter((run) => nameOf(run) === name).map(columns[column]));
+  const cpu = (name: string) => of(name, 'cpu µs/event');
+  const single = cpu('single-2kb closed millrace');
+  const p99Of = (name: string) => median(small.filter((one) => one.name === name).map(({ p99Ms }) => p99Ms));
+  const added = p99Of(duringBatches) - p99Of(alone);
+  // A request that failed may still be in the topic.
+  const inexact = measurements.filter(
+    ({ acknowledgedEvents, eventsInTopic, otherStatuses }) =>
+      eventsInTopic < acknowledgedEvents ||
+      (eventsInTopic > acknowledgedEvents && Object.keys(otherStatuses).length === 0),
+  );
+  return report(
+    [
+      ['Every run', everyRun(measurements, nameOf, { ...columns, ...counts })],
+      ['Medians', mediansByName(measurements, nameOf, columns, ratios)],
+      ['Small requests', mediansByName(small, ({ name }) => name, { 'p99 ms': ({ p99Ms }) => p99Ms })],
+    ],
+    [
+      [
+        'CPU per single 2 KB event, gateway relative to naive',
+        single / cpu('single-2kb closed naive'),
+        { atMost: 0.2 },
+      ],
+      ['CPU µs per single 2 KB event', single, { atMost: 60 }],
+      ['CPU µs per event of a batch of 50 x 1 KB', cpu('batch-50x1kb closed millrace'), { atMost: 20 }],
+      ['p50 ms at half load', of('single-2kb open millrace', 'p50 ms'), { atMost: 8 }],
+      ['p99 ms at half load', of('single-2kb open millrace', 'p99 ms'), { atMost: 25 }],
+      ['max RSS MB under these workloads', of('batch-50x1kb open millrace', 'max RSS MB'), { atMost: 200 }],
+      ['p99 ms added by simultaneous gzip batches of 20 MB', added, { atMost: 50 }],
+      ['runs that lost or duplicated events', inexact.length, { atMost: 0 }],
+    ],
+  );
 }

@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
-import { recovery } from '@millrace/bench/src/chaos/client-load.ts';
 import { eventually } from '@millrace/testing';
 import pg from 'pg';
+import { recovery } from './judge-load.ts';
 import type { Release } from './release.ts';
 import { measureStory, type Story, type StoryContext } from './story.ts';
 

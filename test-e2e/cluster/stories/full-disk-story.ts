@@ -1,7 +1,7 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { recovery } from '@millrace/bench/src/chaos/client-load.ts';
+import { recovery } from './judge-load.ts';
 import { measureStory, type Story } from './story.ts';
 
 const fullForMs = 20_000;

@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildRelease, type ReleaseBuild } from '@millrace/bench/src/chaos/upgrade/upgrade-chaos.ts';
 import { ownPlatform, readBaseLock } from '@millrace/stack/image/base';
 import { addFolder, nodeLayer, systemLayer, type Tree } from '@millrace/stack/image/layers';
 import { platformImage, writeArchive, writeLayer } from '@millrace/stack/image/oci-image';
+import { buildRelease, type ReleaseBuild } from '@millrace/testing';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 import { imageRepository } from './install.ts';
 

@@ -1,5 +1,5 @@
-import { createLaneOffsets } from '@millrace/bench/src/chaos/lane-watch.ts';
 import { eventually } from '@millrace/testing';
+import { createOffsetReader } from '@millrace/testing/offset-reader';
 import type { Pod, Release } from './release.ts';
 import { measureStory, type Story } from './story.ts';
 
@@ -15,7 +15,7 @@ export const scaleStory: Story = {
   name: 'consumers scaled by lag from 2 to 4 to 1',
   run: ({ release, stores, setting, print }) =>
     measureStory('scale', setting, async (load) => {
-      const offsets = createLaneOffsets(stores.kafka.address, stores.database, '');
+      const offsets = createOffsetReader(stores.kafka.address, stores.database, '');
       const lag = async () => {
         await offsets.readEnds();
         await offsets.readOffsets();

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ClientLoad, sendEvents } from '@millrace/bench/src/chaos/client-load.ts';
+import { sendEvents } from '@millrace/testing';
+import type { ClientLoad } from './judge-load.ts';
 
 /** What applications capture does not wait for anybody: what cannot be sent yet is sent later, in larger requests. */
 export interface SdkLoad extends ClientLoad {

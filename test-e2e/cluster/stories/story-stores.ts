@@ -1,27 +1,27 @@
 // The stores of the stories, with certificates that can expire.
 import { chmodSync, chownSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ChaosServer, startChaosServer } from '@millrace/bench/src/chaos/chaos-system.ts';
 import { unprivilegedUser } from '@millrace/stack/run-program';
 import { startKafka } from '@millrace/stack/servers/kafka';
 import { startPostgres } from '@millrace/stack/servers/postgres';
 import { startRedis } from '@millrace/stack/servers/redis';
 import { createReaper, freePort } from '@millrace/stack/servers/server-process';
+import { type BreakableServer, startBreakableServer } from '@millrace/testing';
 import pg from 'pg';
 import { hostAddress } from '../node/cluster-network.ts';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 
 /** PostgreSQL, Kafka and Redis outside of the cluster, where pods reach them. */
 export interface StoryStores {
-  postgres: ChaosServer;
+  postgres: BreakableServer;
   /** What PostgreSQL and Kafka prove themselves with. */
   certificates: { postgres: ExpiringCertificate; kafka: ExpiringCertificate };
-  kafka: ChaosServer;
+  kafka: BreakableServer;
   /** Where it is spoken to by TLS. */
   kafkaByTls: string;
   /** Where Kafka keeps its records: a disk of its own that is soon full. */
   kafkaDisk: string;
-  redis: ChaosServer;
+  redis: BreakableServer;
   /** Straight to the database. */
   database: pg.Pool;
 }
@@ -44,7 +44,7 @@ export async function startStores(directory: string): Promise<StoryStores> {
     kafka: await createExpiringCertificate(place('kafka-certificates'), hostAddress),
   };
   const own = async (name: string, killSignal: NodeJS.Signals, start: typeof startRedis) =>
-    startChaosServer({
+    startBreakableServer({
       ...{ directory: place(name), killSignal },
       start: async (port) =>
         start({ directory: place(name), host: hostAddress, preferredPort: port || (await freePort()), reaper }),

@@ -1,9 +1,9 @@
 // What a story is, and how the load on the installation is measured while it happens.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { judgeLoad, type LoadVerdict } from '@millrace/bench/src/chaos/gateway-chaos.ts';
 import { eventually } from '@millrace/testing';
 import type pg from 'pg';
 import type { Cluster } from '../cluster.ts';
+import { judgeLoad, type LoadVerdict } from './judge-load.ts';
 import type { Release } from './release.ts';
 import { type SdkLoad, startSdkLoad } from './sdk-load.ts';
 import type { StoryStores } from './story-stores.ts';

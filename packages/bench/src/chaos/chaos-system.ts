@@ -1,239 +1,141 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate } from '@millrace/db';
 import { startKafka } from '@millrace/stack/servers/kafka';
 import { removePostgresFiles, startPostgres } from '@millrace/stack/servers/postgres';
 import { startRedis } from '@millrace/stack/servers/redis';
-import { createReaper, freePort, type RunningServer, readProcessRecord } from '@millrace/stack/servers/server-process';
+import { createReaper, freePort } from '@millrace/stack/servers/server-process';
 import {
+  type BreakableServer,
   compilePrograms,
   createTestTenant,
   prismaDirectory,
+  type ReleaseBuild,
   type ServiceProcess,
+  startBreakableServer,
   startService,
   type TestTenant,
 } from '@millrace/testing';
 import pg from 'pg';
+import { programs } from '../harness/bench.ts';
+import type { Print } from '../harness/command.ts';
 
-/** Servers of a run's own, a project in an empty database, and the services compiled as they are installed. */
-export interface ChaosSystem extends ChaosServices, Tenants {
-  postgres: ChaosServer;
-  /** With its password. */
-  postgresDirectory: string;
-  kafka: ChaosServer;
-  redis: ChaosServer;
-  /** Straight to the database. Fails while PostgreSQL is down. */
+/** Servers that are only for this run, a project in an empty database, and the compiled services. */
+export interface ChaosSystem extends ChaosServices {
+  postgres: BreakableServer;
+  kafka: BreakableServer;
+  redis: BreakableServer;
+  /** Direct connections to the database. Queries fail while PostgreSQL is down. */
   database: pg.Pool;
-  /** The services of this build. */
-  files: ServiceFiles;
-  /** What every service is told. */
-  settings: Record<string, string>;
-  /** Starts services of another build than this one's. */
-  servicesOf(files: ServiceFiles): ChaosServices;
-  stop(): Promise<void>;
-}
-
-interface Tenants {
   tenant: TestTenant;
-  /** Somebody else, whose project shares everything with it. */
-  stranger: TestTenant;
+  /** The settings of every service. */
+  settings: Record<string, string>;
+  /** Starts services of another build. */
+  servicesOf(files: ServiceFiles): ChaosServices;
+  /** Registers something to do when the run ends. The last one registered runs first. */
+  onEnd(stop: () => unknown): void;
 }
 
-/** A commit must survive its server's end, but not that of the machine. */
-const postgresSettings = { fsync: 'off', full_page_writes: 'off' };
+/** Compiled programs of a build. */
+type ServiceFiles = ReleaseBuild['files'];
 
-async function prepareDatabase(address: string): Promise<Tenants> {
-  await migrate(address, prismaDirectory);
-  return { tenant: await createTestTenant(address), stranger: await createTestTenant(address) };
+export interface ChaosServices {
+  /** @param port of a gateway that comes back; 0 for a free port */
+  startGateway(port: number, settings?: Record<string, string>): Promise<ServiceProcess>;
+  startConsumer(settings?: Record<string, string>): Promise<ServiceProcess>;
 }
 
-export interface ChaosSystemOptions {
-  /** Of all services. */
-  settings?: Record<string, string> | undefined;
-  /** Directory that gets one file with all that a service says, from `info` on; null keeps nothing. */
-  logs?: string | null;
-  /** Brings an empty database to the schema of who starts first, and makes the projects. */
-  prepare?: (address: string) => Promise<Tenants>;
-  /** Of PostgreSQL, beside those of every run. */
+/** Additional settings of the services and of PostgreSQL, and another way to migrate the database and create the project. */
+interface ChaosSystemOptions {
+  settings?: Record<string, string>;
   postgres?: Record<string, string>;
+  prepare?(address: string): Promise<TestTenant>;
 }
 
-export async function startChaosSystem(options: ChaosSystemOptions = {}): Promise<ChaosSystem> {
-  const { settings = {}, logs = null, prepare = prepareDatabase } = options;
-  const ofPostgres = { ...postgresSettings, ...options.postgres };
+export const topicPrefix = 'chaos.';
+
+/** Starts the system, runs `work`, and stops everything. */
+export async function withChaosSystem<Result>(
+  print: Print,
+  { settings = {}, postgres: postgresSettings = {}, prepare = prepareDatabase }: ChaosSystemOptions,
+  work: (system: ChaosSystem) => Promise<Result>,
+): Promise<Result> {
+  print('starting PostgreSQL, Kafka, Redis and the services');
   const root = mkdtempSync(join(tmpdir(), 'millrace-chaos-'));
   const reaper = createReaper();
-  const closers: (() => Promise<unknown> | unknown)[] = [
+  const ends: (() => unknown)[] = [
     () => rmSync(root, { recursive: true, force: true }),
     () => removePostgresFiles(join(root, 'postgres')),
     () => reaper.dismiss(),
   ];
-  const stop = async () => {
-    for (const close of closers.reverse()) await close();
-  };
+  const onEnd = (stop: () => unknown) => void ends.push(stop);
   try {
     const own = async (name: string, killSignal: NodeJS.Signals, start: typeof startRedis) => {
       const directory = join(root, name);
-      const server = await startChaosServer({
-        ...{ directory, killSignal },
-        // Never 0: Kafka takes the port beside it for itself, and must find it again.
+      const server = await startBreakableServer({
+        directory,
+        killSignal,
+        // Not 0: Kafka also uses the next port, and needs the same port again after a restart.
         start: async (port) => start({ directory, preferredPort: port || (await freePort()), reaper }),
       });
-      closers.push(server.stop);
+      onEnd(server.stop);
       return server;
     };
+    // A commit must survive the end of the server, but not of the machine.
+    const ofPostgres = { fsync: 'off', full_page_writes: 'off', ...postgresSettings };
     const [postgres, kafka, redis] = await Promise.all([
-      // Without SIGQUIT its children would outlive it for a moment and keep the next one from starting.
+      // After SIGKILL, its child processes would live on for a moment and keep the next server from starting.
       own('postgres', 'SIGQUIT', (options) => startPostgres({ ...options, settings: ofPostgres })),
       own('kafka', 'SIGKILL', startKafka),
       own('redis', 'SIGKILL', startRedis),
     ]);
-    const tenants = await prepare(postgres.address);
+    const tenant = await prepare(postgres.address);
     const database = new pg.Pool({ connectionString: postgres.address, max: 3, connectionTimeoutMillis: 2000 });
     database.on('error', () => {});
-    closers.push(() => database.end());
-    const addresses = {
-      ...{ DATABASE_URL: postgres.address, KAFKA_BROKERS: kafka.address, REDIS_URL: redis.address },
+    onEnd(() => database.end());
+    const compiled = await compilePrograms([programs.gateway, programs.consumer]);
+    onEnd(compiled.remove);
+    const [gateway = '', consumer = ''] = compiled.files;
+    const all = {
+      EVENT_LOG: 'kafka',
+      TOPIC_PREFIX: topicPrefix,
+      TOPIC_PARTITIONS: '8',
+      DATABASE_URL: postgres.address,
+      KAFKA_BROKERS: kafka.address,
+      REDIS_URL: redis.address,
       ...settings,
     };
-    const programs = await compilePrograms([
-      'services/ingest-gateway/src/main.ts',
-      'services/event-consumer/src/main.ts',
-      'services/management-api/src/main.ts',
-    ]);
-    closers.push(programs.remove);
-    const [gateway = '', consumer = '', api = ''] = programs.files;
-    const servicesOf = createServiceStarter(addresses, { logs, closers });
-    const files = { gateway, consumer, api };
-    const services = servicesOf(files);
-    const all = { ...usualSettings, ...addresses };
-    const postgresDirectory = join(root, 'postgres');
-    return {
-      ...{ postgres, postgresDirectory, kafka, redis, database, settings: all, files, servicesOf, stop },
-      ...tenants,
-      ...services,
-    };
-  } catch (error) {
-    await stop();
-    throw error;
+    const servicesOf = createServiceStarter(all, onEnd);
+    const services = servicesOf({ gateway, consumer });
+    return await work({ postgres, kafka, redis, database, tenant, settings: all, servicesOf, ...services, onEnd });
+  } finally {
+    print('stopping');
+    for (const end of ends.reverse()) await end();
   }
 }
 
-/** A server of a chaos run's own that can be broken and repaired. */
-export interface ChaosServer {
-  /** Stays the same over every fault. */
-  address: string;
-  /** False when it was killed, and when it has ended by itself. */
-  isRunning(): boolean;
-  /** SIGKILL or what comes closest; resolves when it is gone. */
-  kill(signal?: NodeJS.Signals): Promise<void>;
-  /** Its kernel still takes connections and bytes, but nobody answers: a black hole. */
-  freeze(): void;
-  thaw(): void;
-  /** The same server with the same data again; resolves when it answers. */
-  restart(): Promise<void>;
-  stop(): Promise<void>;
+async function prepareDatabase(address: string): Promise<TestTenant> {
+  await migrate(address, prismaDirectory);
+  return createTestTenant(address);
 }
 
-interface ChaosServerOptions {
-  /** Where it keeps its files, with the record of its process. */
-  directory: string;
-  /** Starts it on the port it had before, or a free one the first time (0). */
-  start(port: number): Promise<RunningServer>;
-  killSignal: NodeJS.Signals;
-}
-
-export async function startChaosServer(options: ChaosServerOptions): Promise<ChaosServer> {
-  let isRunning = false;
-  let server = await start(0);
-  const { address } = server;
-  const port = Number(/:(\d+)(?:\/|$)/.exec(address)?.[1]);
-
-  async function start(at: number): Promise<RunningServer> {
-    const started = await options.start(at);
-    isRunning = true;
-    void started.ended.then(() => {
-      isRunning = false;
-    });
-    return started;
-  }
-
-  function send(signal: NodeJS.Signals): void {
-    const record = readProcessRecord(join(options.directory, 'process.json'));
-    if (record === null) throw new Error(`the process of ${options.directory} is unknown`);
-    process.kill(record.pid, signal);
-  }
-
-  return {
-    address,
-    isRunning: () => isRunning,
-    async kill(signal = options.killSignal) {
-      if (!isRunning) return;
-      send(signal);
-      await server.ended;
-    },
-    freeze: () => send('SIGSTOP'),
-    thaw: () => send('SIGCONT'),
-    async restart() {
-      if (isRunning) return;
-      server = await start(port);
-      if (server.address !== address)
-        throw new Error(`a server did not restart at its previous address: ${options.directory}`);
-    },
-    async stop() {
-      if (isRunning) await server.stop();
-    },
-  };
-}
-
-export const topicPrefix = 'chaos.';
-const partitions = 8;
-/** Of every service, unless it is told otherwise. */
-export const usualSettings = { EVENT_LOG: 'kafka', TOPIC_PREFIX: topicPrefix, TOPIC_PARTITIONS: String(partitions) };
-
-/** Compiled programs of one build. */
-export interface ServiceFiles {
-  gateway: string;
-  consumer: string;
-  api: string;
-}
-
-export interface ChaosServices {
-  /** @param port to listen on, for one that comes back; 0 takes a free one. */
-  startGateway(port: number, settings?: Record<string, string>): Promise<ServiceProcess>;
-  startConsumer(settings?: Record<string, string>): Promise<ServiceProcess>;
-  startManagementApi(): Promise<ServiceProcess>;
-}
-
-/**
- * @param settings of all services.
- * @param closers gets what ends them.
- */
+/** Starts services with these settings, and stops them at the end. */
 export function createServiceStarter(
   settings: Record<string, string>,
-  { logs, closers }: { logs: string | null; closers: (() => Promise<unknown> | unknown)[] },
+  onEnd: (stop: () => unknown) => void,
 ): (files: ServiceFiles) => ChaosServices {
-  const shared = {
-    ...usualSettings,
-    ...{ LOG_LEVEL: logs === null ? 'warn' : 'info', HEALTH_PORT: '0', NODE_ENV: 'production', ...settings },
-  };
-  if (logs !== null) mkdirSync(logs, { recursive: true });
-  let started = 0;
-  const services = new Set<ServiceProcess>();
-  closers.push(() => Promise.all([...services].map((service) => service.stop())));
+  const shared = { LOG_LEVEL: 'warn', HEALTH_PORT: '0', NODE_ENV: 'production', ...settings };
+  const started = new Set<ServiceProcess>();
+  onEnd(() => Promise.all([...started].map((service) => service.stop())));
   const start = async (name: string, file: string, more: Record<string, string>) => {
-    started += 1;
-    const logFile = logs === null ? undefined : join(logs, `${String(started).padStart(3, '0')}-${name}.log`);
-    const service = await startService(name, file, { ...shared, ...more }, { logFile });
-    services.add(service);
+    const service = await startService(name, file, { ...shared, ...more });
+    started.add(service);
     return service;
   };
-  const unlimited = { API_REQUESTS_PER_MINUTE: '0', API_REQUESTS_PER_HOUR: '0' };
-  return ({ gateway, consumer, api }) => ({
+  return ({ gateway, consumer }) => ({
     startGateway: (port, more = {}) =>
       start('ingest-gateway', gateway, { ...more, INGEST_PORT: String(port), INGEST_HOST: '127.0.0.1' }),
     startConsumer: (more = {}) => start('event-consumer', consumer, more),
-    startManagementApi: () => start('management-api', api, { API_PORT: '0', API_HOST: '127.0.0.1', ...unlimited }),
   });
 }

@@ -1,72 +1,75 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StoryEvent } from '@millrace/testing';
-import { sendEvents } from './client-load.ts';
-
-/** Sends a story, each client its own stream in its order, with pauses whenever somebody wants to look. */
-export interface StoryLoad {
-  /** Nothing when it is running already. */
-  resume(): void;
-  /** Resolves when nothing is under way. */
-  pause(): Promise<void>;
-  /** What was acknowledged, by client. */
-  sent(): StoryEvent[][];
-  /** The longest that a client had to try until a request was acknowledged. */
-  longestGapMs(): number;
-  /** True when there is nothing left to send. */
-  isOver(): boolean;
-}
+import { type StoryEvent, sendEvents } from '@millrace/testing';
 
 const batchSize = 25;
 const retryPauseMs = 200;
 
-/** @param url where all clients send to, or where each of them does now, by its number. */
+/**
+ * Sends a story. Each client sends its stream in order, and can be paused.
+ * @param urls of gateways; a client uses the next one after a failure, like a load balancer
+ */
 export function createStoryLoad(
-  url: string | ((client: number) => string),
+  urls: readonly string[],
   projectApiKey: string,
-  story: { streams: readonly (readonly StoryEvent[])[]; eventsPerSecond: number },
-): StoryLoad {
-  const { streams } = story;
+  { streams, eventsPerSecond }: { streams: readonly (readonly StoryEvent[])[]; eventsPerSecond: number },
+) {
   const positions = streams.map(() => 0);
-  const pauseMs = (batchSize * streams.length * 1000) / story.eventsPerSecond;
+  const pauseMs = (batchSize * streams.length * 1000) / eventsPerSecond;
   let isRunning = false;
   let running: Promise<unknown> = Promise.resolve();
+  let longestMs = 0;
 
-  const urlOf = typeof url === 'string' ? () => url : url;
-  let longestGapMs = 0;
-
-  async function post(batch: readonly StoryEvent[], client: number): Promise<boolean> {
+  /** Retries without a limit, because a batch without a response may or may not be in the log. */
+  async function post(batch: readonly StoryEvent[], client: number): Promise<void> {
     const body = JSON.stringify({ api_key: projectApiKey, batch });
-    return (await sendEvents(`${urlOf(client)}/batch/`, body)) === 200;
+    for (let tries = 0; (await sendEvents(`${urls[(client + tries) % urls.length]}/batch/`, body)) !== 200; tries++) {
+      await sleep(retryPauseMs);
+    }
   }
 
-  async function client(stream: readonly StoryEvent[], index: number): Promise<void> {
+  async function runClient(stream: readonly StoryEvent[], client: number): Promise<void> {
     while (isRunning) {
-      const from = positions[index] ?? 0;
+      const from = positions[client] ?? 0;
       const batch = stream.slice(from, from + batchSize);
       if (batch.length === 0) return;
-      const dueAt = performance.now() + pauseMs;
-      // A batch is never given up: whether its events are in the log would not be known.
-      const askedAt = performance.now();
-      while (!(await post(batch, index))) await sleep(retryPauseMs);
-      longestGapMs = Math.max(longestGapMs, performance.now() - askedAt);
-      positions[index] = from + batch.length;
-      await sleep(Math.max(0, dueAt - performance.now()));
+      const startedAt = performance.now();
+      await post(batch, client);
+      longestMs = Math.max(longestMs, performance.now() - startedAt);
+      positions[client] = from + batch.length;
+      await sleep(Math.max(0, startedAt + pauseMs - performance.now()));
     }
   }
 
   return {
-    resume() {
-      // Twice the same stream at once would not be one in its order, and only one of them would be waited for.
+    resume(): void {
+      // Starting the same stream twice would break its order.
       if (isRunning) return;
       isRunning = true;
-      running = Promise.all(streams.map(client));
+      running = Promise.all(streams.map(runClient));
     },
-    async pause() {
+    /** Resolves when no request is in flight. */
+    async pause(): Promise<void> {
       isRunning = false;
       await running;
     },
-    sent: () => streams.map((stream, index) => stream.slice(0, positions[index])),
-    longestGapMs: () => longestGapMs,
-    isOver: () => streams.every((stream, index) => (positions[index] ?? 0) >= stream.length),
+    /** The acknowledged events of each client. */
+    sent: () => streams.map((stream, client) => stream.slice(0, positions[client])),
+    /** Sends the last acknowledged events of each client again. */
+    async sendAgain(count: number): Promise<void> {
+      await Promise.all(
+        streams.map((stream, client) => {
+          const end = positions[client] ?? 0;
+          return post(stream.slice(Math.max(0, end - count), end), client);
+        }),
+      );
+    },
+    /** The longest time until a request was acknowledged, including retries, since the previous call. */
+    takeLongestMs(): number {
+      const longest = longestMs;
+      longestMs = 0;
+      return longest;
+    },
+    /** Whether there are no more events to send. */
+    isOver: () => streams.every((stream, client) => (positions[client] ?? 0) >= stream.length),
   };
 }

@@ -5,32 +5,32 @@ import { gzip } from 'node:zlib';
 import { runProgram } from '@millrace/stack/run-program';
 import { startServer } from '@millrace/testing';
 import type { Browser } from 'playwright-core';
-import type { FirstLoad } from '../report/console-report.ts';
-import { readMetric, slowedBy } from './open-page.ts';
+import { readMainThreadMs, slowedBy } from './open-page.ts';
 
-/** The pages of Unleash, as its package has them built. Umami's package on npm holds sources only. */
+/** This package contains the built pages. Umami's package on npm contains only sources. */
 const unleash = 'unleash-server@8.2.0';
 
-/** Where a built front end lies, and below which path it wants to be served. */
+export type FirstLoad = Awaited<ReturnType<typeof measureFirstLoad>>;
+
+/** A built front end, and the path under which it is served. */
 export interface BuiltSite {
-  name: FirstLoad['site'];
+  name: 'millrace' | 'unleash';
   directory: string;
   path: string;
 }
 
-/** Fetches Unleash's pages into a folder. @throws Error when npm cannot be reached */
+/** Downloads Unleash's pages. @throws Error when npm is not available */
 export async function fetchUnleash(directory: string): Promise<BuiltSite> {
-  const run = async (program: string, ...words: string[]) => {
-    const { status, output } = await runProgram(program, words, { cwd: directory });
-    if (status !== 0) throw new Error(`${program} ${words.join(' ')} ended with ${status}: ${output}`);
-  };
-  await run('npm', 'pack', unleash, '--silent');
-  await run('tar', 'xzf', `${unleash.replace('@', '-')}.tgz`, 'package/frontend/build');
+  const archive = `${unleash.replace('@', '-')}.tgz`;
+  for (const command of [`npm pack ${unleash} --silent`, `tar xzf ${archive} package/frontend/build`]) {
+    const { status, output } = await runProgram('sh', ['-c', command], { cwd: directory });
+    if (status !== 0) throw new Error(`${command} ended with ${status}: ${output}`);
+  }
   return { name: 'unleash', directory: join(directory, 'package/frontend/build'), path: '/' };
 }
 
-/** What somebody loads who is not signed in, from a server that answers every question with 401. */
-export async function measureFirstLoad(browser: Browser, site: BuiltSite): Promise<FirstLoad> {
+/** Measures what a visitor without a session loads, from a server that returns 401 for every API request. */
+export async function measureFirstLoad(browser: Browser, site: BuiltSite) {
   const sent = { bytes: 0, requests: 0 };
   const server = await startServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://127.0.0.1');
@@ -51,7 +51,7 @@ export async function measureFirstLoad(browser: Browser, site: BuiltSite): Promi
   const visitor = await browser.newContext({ viewport: { width: 1280, height: 800 } });
   try {
     const page = await visitor.newPage();
-    // Fonts from another host are not counted, and not waited for.
+    // Fonts from other hosts are not counted.
     await page.route(
       (url) => url.origin !== server.url,
       (route) => route.abort(),
@@ -60,7 +60,7 @@ export async function measureFirstLoad(browser: Browser, site: BuiltSite): Promi
     await session.send('Performance.enable', { timeDomain: 'threadTicks' });
     await session.send('Emulation.setCPUThrottlingRate', { rate: slowedBy });
     await page.goto(server.url + site.path, { waitUntil: 'networkidle' });
-    const mainThreadMs = (await readMetric(session, 'TaskDuration')) * 1000;
+    const mainThreadMs = await readMainThreadMs(session);
     return { site: site.name, kilobytes: sent.bytes / 1000, requests: sent.requests, mainThreadMs };
   } finally {
     await visitor.close();
@@ -77,7 +77,7 @@ const types: Record<string, string> = {
 };
 const counted = new Set(['.html', '.js', '.css']);
 
-/** A file, or the page for every address that is no file; null for what is asked of an API. */
+/** Reads a file, or the page for an address without a file extension. Returns null for API requests. */
 async function read(site: BuiltSite, pathname: string): Promise<{ content: Buffer; type: string } | null> {
   const type = extname(pathname);
   if (pathname.startsWith('/api/') || pathname.startsWith('/auth/')) return null;
@@ -85,6 +85,6 @@ async function read(site: BuiltSite, pathname: string): Promise<{ content: Buffe
   const content = await readFile(join(site.directory, name)).catch(() => null);
   if (content === null) return null;
   if (type !== '') return { content, type };
-  // Filled in by Unleash's own server: where it is served from.
+  // Unleash's own server replaces these placeholders with its address.
   return { content: Buffer.from(content.toString().replace(/::\w+::/g, '')), type: '.html' };
 }

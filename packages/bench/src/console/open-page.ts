@@ -1,25 +1,25 @@
 import type { Browser, CDPSession, Page } from 'playwright-core';
-import type { Drawn } from '../report/console-report.ts';
 
-export interface Visit {
+export interface Tab {
   page: Page;
   session: CDPSession;
 }
 
+/** How much slower the processor is for pages that are measured as slowed down. */
 export const slowedBy = 4;
 
-export interface VisitOptions {
-  /** In place of a session: the pages are the same. */
-  personalApiKey: string;
-  /** How many times slower the processor is for the page. */
-  slow?: number;
+export interface Drawn {
+  /** From the navigation until the selector is on the page and drawn. */
+  ms: number;
+  /** CPU time of the main thread until then, which is the same on a busy machine. */
+  mainThreadMs: number;
 }
 
-/** Somebody who was never here before, with no page open yet. */
-export async function visit<Result>(
+/** Opens a tab of a new visitor who is signed in with an API key, which shows the same pages as a session. */
+export async function withTab<Result>(
   browser: Browser,
-  { personalApiKey, slow = 1 }: VisitOptions,
-  measure: (visit: Visit) => Promise<Result>,
+  { personalApiKey, slow = 1 }: { personalApiKey: string; slow?: number },
+  measure: (tab: Tab) => Promise<Result>,
 ): Promise<Result> {
   const visitor = await browser.newContext({
     viewport: { width: 1280, height: 800 },
@@ -28,7 +28,7 @@ export async function visit<Result>(
   try {
     const page = await visitor.newPage();
     const session = await visitor.newCDPSession(page);
-    // What the thread worked, not how long it waited for a processor.
+    // Measures CPU time, not the time that the thread waited for a processor.
     await session.send('Performance.enable', { timeDomain: 'threadTicks' });
     if (slow > 1) await session.send('Emulation.setCPUThrottlingRate', { rate: slow });
     await page.addInitScript(watchPage);
@@ -38,29 +38,22 @@ export async function visit<Result>(
   }
 }
 
-export async function untilDrawn({ page, session }: Visit, address: string, selector: string): Promise<Drawn> {
+export async function untilDrawn({ page, session }: Tab, address: string, selector: string): Promise<Drawn> {
   await page.goto(address, { waitUntil: 'commit' });
   const ms = await page.evaluate<number>(`bench.untilDrawn(${JSON.stringify(selector)})`);
-  return { ms, mainThreadMs: (await readMetric(session, 'TaskDuration')) * 1000 };
+  return { ms, mainThreadMs: await readMainThreadMs(session) };
 }
 
-export async function readMetric(session: CDPSession, sought: string): Promise<number> {
+export async function readMainThreadMs(session: CDPSession): Promise<number> {
   const { metrics } = await session.send('Performance.getMetrics');
-  return metrics.find(({ name }) => name === sought)?.value ?? Number.NaN;
+  return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1000;
 }
 
-/** Bytes of JavaScript's heap that are still used after a collection. */
-export async function heapBytes(session: CDPSession): Promise<number> {
-  await session.send('HeapProfiler.collectGarbage');
-  return readMetric(session, 'JSHeapUsedSize');
-}
-
-/** As text: it is run in the page, and what runs these sources may put names of its own into functions. */
+/** A string, because it runs in the page, and a loader may add its own names to functions. */
 const watchPage = `
 window.bench = {
   frameMs: [],
   inputMs: new Map(),
-  /** Until the next frame that is drawn with it. */
   untilDrawn: (selector) => new Promise((resolve) => {
     const look = () => {
       if (document.querySelector(selector) === null) return requestAnimationFrame(look);
@@ -69,7 +62,6 @@ window.bench = {
     look();
   }),
   watchFrames: () => {
-    bench.frameMs = [];
     let before = performance.now();
     const frame = (now) => {
       bench.frameMs.push(now - before);

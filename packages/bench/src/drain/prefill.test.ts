@@ -1,4 +1,4 @@
-import { addProjects, type BenchDatabase, createBenchDatabase } from '../topic/bench-project.ts';
+import { addProjects, type BenchDatabase, createBenchDatabase } from '../harness/bench-database.ts';
 import { prefill } from './prefill.ts';
 
 let database: BenchDatabase;

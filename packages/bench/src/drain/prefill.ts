@@ -1,15 +1,16 @@
 import { createDatabase } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createMonthPartition, monthOf } from '../../../../services/event-consumer/src/events/store.ts';
-import type { BenchDatabase } from '../topic/bench-project.ts';
+import type { BenchDatabase } from '../harness/bench-database.ts';
 
 const eventsPerPerson = 3;
 const eventsPerStatement = 300_000;
 
 /**
- * Puts events with their identities, and a person with its id for every third of them, into the database, spread over
- * all its projects. All lie in this month, where what is drained afterwards goes too, so that it meets tables and
- * indexes of that size. Properties are small: what costs with size are the indexes. Uuids rise as v7 ones do.
+ * Stores events with their identities, and a person with a distinct ID for every third event, spread over all projects of the
+ * database. All timestamps are in this month, like those of the events that a consumer stores later, so that it writes to
+ * tables and indexes of this size. Properties are small, because the cost that grows is that of the indexes. UUIDs increase
+ * like version 7 UUIDs.
  */
 export async function prefill(database: BenchDatabase, count: number): Promise<void> {
   await createMonths(database.url);
@@ -26,7 +27,7 @@ export async function prefill(database: BenchDatabase, count: number): Promise<v
   await database.query('VACUUM (ANALYZE) event, event_identity, person, person_distinct_id');
 }
 
-/** The partitions of this month and of so many before it, as the consumer makes them. */
+/** Creates the partitions of this month and of months before it, in the same way as the consumer. */
 export async function createMonths(url: string, before = 0): Promise<void> {
   const own = createDatabase({ url, logger: createLogger('bench', 'warn'), poolSize: 1 });
   const now = new Date();

@@ -3,7 +3,9 @@ import { buildStampedRequests, stampRequest } from './stamped-requests.ts';
 const bodyOf = (request: Buffer) => JSON.parse(request.subarray(request.indexOf('\r\n\r\n') + 4).toString('utf8'));
 
 test('as many requests as are due, with a marker out of a batch for every 50 ms', () => {
-  const { requests, markers } = buildStampedRequests('phc_x', {
+  const { requests, markers } = buildStampedRequests({
+    projectApiKey: 'phc_x',
+    seed: 1,
     requestsPerSecond: 100,
     durationMs: 200,
     markerEveryMs: 50,
@@ -17,12 +19,24 @@ test('as many requests as are due, with a marker out of a batch for every 50 ms'
 });
 
 test('a slow rate still marks each event at most once', () => {
-  const { markers } = buildStampedRequests('phc_x', { requestsPerSecond: 4, durationMs: 1000, markerEveryMs: 50 });
+  const { markers } = buildStampedRequests({
+    projectApiKey: 'phc_x',
+    seed: 1,
+    requestsPerSecond: 4,
+    durationMs: 1000,
+    markerEveryMs: 50,
+  });
   expect(markers.map(({ dueAfterMs }) => dueAfterMs)).toEqual([0, 250, 500, 750]);
 });
 
 test('a stamp reaches every event and leaves the length alone, again and again', () => {
-  const { requests } = buildStampedRequests('phc_x', { requestsPerSecond: 10, durationMs: 100, markerEveryMs: 50 });
+  const { requests } = buildStampedRequests({
+    projectApiKey: 'phc_x',
+    seed: 1,
+    requestsPerSecond: 10,
+    durationMs: 100,
+    markerEveryMs: 50,
+  });
   const request = requests[0] ?? Buffer.alloc(0);
   const { length } = request;
   for (const time of ['2026-05-06T07:08:09.123Z', '2027-01-01T00:00:00.000Z']) {

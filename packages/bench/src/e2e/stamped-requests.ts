@@ -1,72 +1,105 @@
+import { sendRequests } from '../load/send-requests.ts';
 import { requestText } from '../workload/gateway-workloads.ts';
 import { mixedEvents } from '../workload/mixed-events.ts';
 
 export const eventsPerRequest = 50;
 
-/** One event of a request whose way is followed to the database. */
+/** An event of a request that the benchmark looks up in the database. */
 export interface Marker {
   uuid: string;
-  distinctId: string;
-  /** When its request is due, from the start of the load. */
+  /** When its request is due, in milliseconds since the load started. */
   dueAfterMs: number;
 }
 
-/** The property that names an event's request, so that events of requests nobody acknowledged can be told apart. */
+/** The property with the number of an event's request, to leave out the events of requests that were not acknowledged. */
 export const requestProperty = 'bench_request';
 
-const unstamped = '0000-00-00T00:00:00.000Z';
-
-export interface StampedRequests {
-  requests: Buffer[];
-  markers: Marker[];
+export interface StampedLoad {
+  projectApiKey: string;
+  requestsPerSecond: number;
+  durationMs: number;
+  markerEveryMs: number;
+  /** Each seed produces different events. */
+  seed: number;
 }
 
+const timePlaceholder = '0000-00-00T00:00:00.000Z';
+
 /**
- * Whole `/batch/` requests of 50 mixed events each, made before the clock runs, and one marker for every
- * `markerEveryMs`, at another position of its batch each time. Without `sent_at`: timestamps are stored as they were sent.
+ * Builds complete `/batch/` requests of 50 mixed events each, and a marker for every `markerEveryMs`, at a different position
+ * of its batch each time. The requests have no `sent_at`, so that timestamps are stored as they were sent.
  */
-export function buildStampedRequests(
-  projectApiKey: string,
-  load: { requestsPerSecond: number; durationMs: number; markerEveryMs: number; seed?: number },
-): StampedRequests {
+export function buildStampedRequests(load: StampedLoad): { requests: Buffer[]; markers: Marker[] } {
   const count = Math.ceil((load.durationMs / 1000) * load.requestsPerSecond);
-  const events = mixedEvents(count * eventsPerRequest, projectApiKey, load.seed);
+  const events = mixedEvents(count * eventsPerRequest, load.projectApiKey, load.seed);
   const markers: Marker[] = [];
   const requests = Array.from({ length: count }, (_, index) => {
     const batch = Array.from({ length: eventsPerRequest }, () => {
-      const { value } = events.next();
-      const { uuid, event, distinct_id, properties } = value as NonNullable<typeof value>;
+      const { uuid, event, distinct_id, properties } = events.next().value ?? never();
       return {
         uuid,
         event,
         distinct_id,
-        timestamp: unstamped,
+        timestamp: timePlaceholder,
         properties: { ...properties, [requestProperty]: index },
       };
     });
     const dueAfterMs = (index * 1000) / load.requestsPerSecond;
-    if (dueAfterMs >= markers.length * load.markerEveryMs) {
-      const marked = batch[(index * 7) % eventsPerRequest];
-      if (marked) markers.push({ uuid: marked.uuid, distinctId: marked.distinct_id, dueAfterMs });
+    const marked = batch[(index * 7) % eventsPerRequest];
+    if (marked && dueAfterMs >= markers.length * load.markerEveryMs) {
+      markers.push({ uuid: marked.uuid, dueAfterMs });
     }
-    return Buffer.from(requestText('POST /batch/', {}, { api_key: projectApiKey, batch }));
+    return Buffer.from(requestText('POST /batch/', {}, { api_key: load.projectApiKey, batch }));
   });
   return { requests, markers };
 }
 
-/** Writes the time into all events of a request, over the stand-in or an earlier time. */
+function never(): never {
+  throw new Error('There are fewer events than requests need.');
+}
+
+const timestampField = Buffer.from('"timestamp":"');
+
+/** Writes the time into all events of a request. */
 export function stampRequest(request: Buffer, timeMs: number): Buffer {
   const stamp = new Date(timeMs).toISOString();
-  for (const offset of stampOffsets(request)) request.write(stamp, offset, 'latin1');
+  for (let at = request.indexOf(timestampField); at >= 0; at = request.indexOf(timestampField, at + 1)) {
+    request.write(stamp, at + timestampField.length, 'latin1');
+  }
   return request;
 }
 
-const stampField = Buffer.from('"timestamp":"');
+let prepared: { load: StampedLoad; requests: Buffer[] } | null = null;
 
-function stampOffsets(request: Buffer): number[] {
-  const offsets: number[] = [];
-  for (let at = request.indexOf(stampField); at >= 0; at = request.indexOf(stampField, at + stampField.length)) {
-    offsets.push(at + stampField.length);
-  }
-  return offsets;
+/** Runs in a worker: builds the requests of the next `sendPrepared` and returns their markers. */
+export function prepareRequests(load: StampedLoad): Marker[] {
+  const { requests, markers } = buildStampedRequests(load);
+  prepared = { load, requests };
+  return markers;
+}
+
+/** Runs in a worker: sends the prepared requests, starting at `startAtMs` (Unix time). */
+export async function sendPrepared(port: number, startAtMs: number) {
+  if (prepared === null) throw new Error('No requests are prepared.');
+  const { load, requests } = prepared;
+  let sent = 0;
+  /** The numbers of the requests that did not get a 200. */
+  const unacknowledged: number[] = [];
+  await new Promise((resolve) => setTimeout(resolve, startAtMs - (performance.timeOrigin + performance.now())));
+  await sendRequests({
+    port,
+    connections: 64,
+    requestsPerSecond: load.requestsPerSecond,
+    durationMs: load.durationMs,
+    bytesOf(index, dueAt) {
+      const request = requests[index];
+      if (request === undefined) throw new Error(`Request ${index} was not prepared.`);
+      return stampRequest(request, performance.timeOrigin + dueAt);
+    },
+    onResponse(index, status) {
+      sent += 1;
+      if (status !== 200) unacknowledged.push(index);
+    },
+  });
+  return { requests: sent, unacknowledged };
 }

@@ -1,15 +1,15 @@
 import { createMonths } from '../drain/prefill.ts';
-import type { BenchDatabase } from '../topic/bench-project.ts';
+import type { BenchDatabase } from '../harness/bench-database.ts';
 
 const days = 90;
 const eventsPerPerson = 10;
 const eventsPerStatement = 200_000;
 
 /**
- * A project as questions meet it: events of 20 names with some twenty properties, spread over 90 days, a person to every ten of them, one in
- * a hundred merged into another after the fact.
+ * Fills a project for insight queries: events with 20 names and about twenty properties, spread over 90 days. There is a person
+ * for every ten events, and one person in a hundred was merged into another person later.
  */
-export async function fillQuestions(database: BenchDatabase, count: number): Promise<void> {
+export async function fillInsights(database: BenchDatabase, count: number): Promise<void> {
   await createMonths(database.url, Math.ceil(days / 28));
   const { projectId } = database;
   for (let first = 0; first < count; first += eventsPerStatement) {
@@ -23,7 +23,7 @@ export async function fillQuestions(database: BenchDatabase, count: number): Pro
 }
 
 const personOf = (number: string) => `md5('person ' || ${number})::uuid`;
-/** Persons come and go: most events of one lie within some weeks. */
+/** Most events of a person are within a few weeks. */
 const person = `((number * 7919::bigint) % ($4::bigint / ${eventsPerPerson}))`;
 
 const eventStatement = `

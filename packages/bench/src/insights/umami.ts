@@ -1,9 +1,9 @@
-/** The events as Umami (github.com/umami-software/umami, MIT) keeps them in PostgreSQL, and its questions of the same meaning. */
-import type { BenchDatabase } from '../topic/bench-project.ts';
+/** The events in the PostgreSQL format of Umami (github.com/umami-software/umami, MIT), and its queries for the same figures. */
+import type { BenchDatabase } from '../harness/bench-database.ts';
 
 const website = '00000000-0000-4000-8000-000000000001';
 
-/** Page views have a type of their own; a visitor is a session of a month, which nothing merges. Properties are rows of another table: none are read here. */
+/** Page views have their own event type. A visitor is a session of a month and is never merged. Properties are in another table, which these queries do not read. */
 export async function fillUmami(database: BenchDatabase): Promise<void> {
   await database.query('CREATE SCHEMA umami');
   await database.query(
@@ -14,7 +14,7 @@ export async function fillUmami(database: BenchDatabase): Promise<void> {
          FROM event WHERE project_id = $1`,
     [database.projectId],
   );
-  // Of its thirteen, those that these questions can use.
+  // Of Umami's thirteen indexes, those that these queries can use.
   await database.query('CREATE INDEX ON umami.website_event (created_at)');
   await database.query('CREATE INDEX ON umami.website_event (website_id, created_at)');
   await database.query('VACUUM (ANALYZE) umami.website_event');

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { seededRandom } from '@millrace/testing/seeded-random';
 
-/** What the gateway is loaded with: one event of 2 KB a request, or 50 events of 1 KB. */
+/** The requests that are sent to the gateway: one event of 2 KB, or 50 events of 1 KB. */
 export const workloads = {
   'single-2kb': { path: '/capture/', eventsPerRequest: 1, eventBytes: 2048, variants: 1000 },
   'batch-50x1kb': { path: '/batch/', eventsPerRequest: 50, eventBytes: 1024, variants: 50 },
 } as const;
 export type WorkloadName = keyof typeof workloads;
 
-/** Whole HTTP requests as text, each with its own events and distinct ids, made before the clock runs. */
+/** Builds complete HTTP requests as text, each with its own events and distinct IDs. */
 export function buildRequests(
   name: WorkloadName,
   projectApiKey: string,
@@ -27,7 +27,7 @@ export function buildRequests(
   return { requests, eventsPerRequest };
 }
 
-/** An event as SDKs send it, whose JSON is about `eventBytes` long. */
+/** An event like those of SDKs, with about `eventBytes` of JSON. */
 function buildEvent(seed: number, eventBytes: number) {
   const event = {
     event: 'order placed',
@@ -39,7 +39,7 @@ function buildEvent(seed: number, eventBytes: number) {
   return { ...event, properties: fillerProperties(seed, eventBytes - JSON.stringify(event).length) };
 }
 
-/** A whole HTTP request as text. @param line such as `GET /path` @param body JSON */
+/** A complete HTTP request as text. @param line for example `GET /path` */
 export function requestText(line: string, headers: Record<string, string>, body?: object): string {
   const text = body === undefined ? '' : JSON.stringify(body);
   const length = String(Buffer.byteLength(text));
@@ -53,8 +53,8 @@ const words = 'amber basin cedar delta ember fjord grove harbor island jetty kno
 );
 
 /**
- * Properties such as SDKs and applications send, their JSON about `bytes` long (at least the fixed ones): the usual
- * `$` defaults, numbers, a list, a nested object, then free text up to the size.
+ * Properties like those of SDKs and applications, with about `bytes` of JSON: the usual `$` properties, numbers, a list, a nested
+ * object, and text that fills up the rest.
  */
 export function fillerProperties(seed: number, bytes: number): Record<string, unknown> {
   const random = seededRandom(seed + 1);

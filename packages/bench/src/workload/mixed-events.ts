@@ -3,16 +3,17 @@ import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contr
 import { seededRandom } from '@millrace/testing/seeded-random';
 import { fillerProperties } from './gateway-workloads.ts';
 
-/** Of every hundred events: so many of a person never seen, identifies that merge, group updates. The rest are plain. */
+/** Shares of events from new persons, of `$identify` events that merge persons, and of group updates. The rest are plain events. */
 export const mix = { newPersonShare: 0.3, identifyShare: 0.05, groupIdentifyShare: 0.02 } as const;
 
 const propertyBytes = 1024;
-/** Companies of a stream by itself. */
+/** The number of companies in a stream. */
 export const groupCount = 500;
 
 /**
- * A day of an ordinary product in the proportions of `mix`, properties about 1 KB: visitors arrive without a name, come
- * back, some log in (their anonymous person merges into a user), companies are updated. The same seed gives the same events.
+ * The events of an ordinary product in the proportions of `mix`, with properties of about 1 KB. Visitors arrive anonymously and
+ * come back, some sign in (which merges their anonymous person into a user), and companies are updated. The same seed produces
+ * the same events.
  */
 export function* mixedEvents(count: number, token: string, seed = 1, companies = groupCount): Generator<CapturedEvent> {
   const random = seededRandom(seed);
@@ -67,7 +68,7 @@ export function* mixedEvents(count: number, token: string, seed = 1, companies =
   }
 }
 
-/** Shaped as a v7 uuid is, so that indexes see what they see in life: a rising prefix and a random rest. */
+/** Like a version 7 UUID, so that it has the same effect on indexes: an increasing prefix, and a random rest. */
 function deterministicUuid(text: string): string {
   const hash = createHash('sha256').update(text).digest('hex');
   const rising = Number(text.split(':')[1]).toString(16).padStart(12, '0');

@@ -1,4 +1,4 @@
-import { spreadEvents } from '../topic/bench-topics.ts';
+import { spreadEvents } from '../harness/bench-topics.ts';
 import { mixedEvents } from './mixed-events.ts';
 
 const facts = (events: Iterable<{ token: string; uuid: string; distinct_id: string; event: string }>) =>

@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { writeStory } from '@millrace/testing';
+import type { Print } from '../harness/command.ts';
+import { type Columns, everyRun } from '../harness/report.ts';
+import { type ChaosSystem, topicPrefix } from './chaos-system.ts';
+import { watchPartitions } from './partition-watch.ts';
+import { checkState, type StateCheck } from './state-check.ts';
+import { createStoryLoad } from './story-load.ts';
+
+export interface ChaosOptions {
+  /** Length of a phase. */
+  seconds: number;
+  seed: number;
+  /** Events per second. A machine that does other work at the same time may need fewer. */
+  rate: number;
+}
+
+/** The result of a phase. The counts are for the run up to the end of the phase. */
+export interface PhaseResult extends StateCheck {
+  name: string;
+  longestStallMs: number;
+  longestRequestMs: number;
+}
+
+export type ChaosRun = Awaited<ReturnType<typeof startRun>>;
+
+const eventsPerPerson = 60;
+const clients = 6;
+const patienceMs = 60_000;
+
+/** Sends a story to gateways while something happens to the system. */
+export async function startRun(
+  system: ChaosSystem,
+  { seconds, seed, rate, phases, urls }: ChaosOptions & { phases: number; urls: readonly string[] },
+  print: Print,
+) {
+  print(`sending ${rate} events per second (seed ${seed})`);
+  // More than the phases need if they take half as long again.
+  const events = Math.ceil(rate * phases * (seconds * 1.5 + 60));
+  const streams = writeStory({ events, people: Math.ceil(events / eventsPerPerson), clients, seed });
+  const load = createStoryLoad(urls, system.tenant.projectApiKey, { streams, eventsPerSecond: rate });
+  system.onEnd(load.pause);
+  const watch = await watchPartitions(system.kafka.address, system.database, topicPrefix);
+  system.onEnd(watch.stop);
+  /** Waits until all events are processed, and reports if they are not. */
+  const settle = async () => {
+    await load.pause();
+    if (!(await watch.untilDrained(patienceMs))) print(`  ${watch.lag()} records have not been consumed`);
+  };
+  return {
+    system,
+    load,
+    watch,
+    print,
+    seconds,
+    settle,
+    /** Sends events while `act` runs, then waits until all are processed and compares what is stored with what was acknowledged. */
+    async phase(name: string, act: () => Promise<unknown>): Promise<PhaseResult> {
+      print(`${name}: ${seconds} s`);
+      watch.takeLongestStall();
+      load.takeLongestMs();
+      load.resume();
+      await act();
+      await settle();
+      const stall = watch.takeLongestStall();
+      print(`  the longest stall was ${(stall.ms / 1000).toFixed(1)} s in ${stall.partition || 'no partition'}`);
+      const check = await checkState(system.database, load.sent(), system.tenant.projectId);
+      for (const example of check.examples) print(`  unexpected state: ${example}`);
+      if (load.isOver()) print('  the events ran out, so the next phases have nothing to process');
+      return { name, longestStallMs: stall.ms, longestRequestMs: load.takeLongestMs(), ...check };
+    },
+  };
+}
+
+/** Something that can be broken. */
+export interface Fault {
+  name: string;
+  /** Breaks it for about `ms`, and resolves when it is repaired. */
+  strike(ms: number): Promise<void>;
+  /** Ends a fault that `strike` left in place. */
+  end?(): void;
+}
+
+const warmUpMs = 3000;
+/** Long enough for every time limit to expire. */
+const longestFaultMs = 15_000;
+
+/** Runs a phase for each selected fault, which occurs until the phase is over, but not before every partition has moved. */
+export async function strikeFaults(run: ChaosRun, faults: readonly Fault[]): Promise<PhaseResult[]> {
+  const { watch, seconds } = run;
+  const results: PhaseResult[] = [];
+  const faultMs = Math.min(longestFaultMs, (seconds * 1000) / 3);
+  for (const fault of faults) {
+    const result = await run.phase(fault.name, async () => {
+      const endsAt = performance.now() + seconds * 1000;
+      do {
+        await sleep(warmUpMs);
+        watch.faultBegins();
+        await fault.strike(faultMs);
+        watch.faultEnds();
+        if (!(await watch.untilMoved(patienceMs))) run.print(`  a partition has not moved for ${patienceMs / 1000} s`);
+      } while (performance.now() + faultMs < endsAt);
+      fault.end?.();
+    });
+    results.push(result);
+  }
+  return results;
+}
+
+/** Selects faults by name, or all of them if there are no names. @throws Error for an unknown name */
+export function selectFaults(faults: readonly Fault[], names: readonly string[]): Fault[] {
+  const known = faults.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Error(`There is no fault "${unknown}". Use ${known.join(', ')}.`);
+  return faults.filter(({ name }) => names.length === 0 || names.includes(name));
+}
+
+/** Prints the results. Returns whether all of them are correct, and no partition stood still for longer than `stallLimitMs`. */
+export function reportPhases<Result extends PhaseResult>(
+  results: readonly Result[],
+  print: Print,
+  { stallLimitMs = Number.POSITIVE_INFINITY, more = {} }: { stallLimitMs?: number; more?: Columns<Result> } = {},
+): boolean {
+  const table = everyRun<Result>(results, ({ name }) => name, {
+    acknowledged: (result) => result.expected,
+    stored: (result) => result.stored,
+    lost: (result) => result.lost,
+    duplicated: (result) => result.duplicated,
+    wrong: (result) => result.wrong,
+    'longest stall s': (result) => result.longestStallMs / 1000,
+    'longest request s': (result) => result.longestRequestMs / 1000,
+    ...more,
+  });
+  print(
+    `\n${table}\nCounts are for the run up to this row. Wrong: events, persons and groups that differ from what was sent.`,
+  );
+  return (
+    results.length > 0 &&
+    results.every(
+      ({ lost, duplicated, wrong, longestStallMs }) => lost + duplicated + wrong === 0 && longestStallMs < stallLimitMs,
+    )
+  );
+}

@@ -1,0 +1,96 @@
+import { appendFileSync, chownSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { runProgram } from '@millrace/stack/run-program';
+import { eventually } from '@millrace/testing';
+import pg from 'pg';
+
+export type PostgresBackup = Awaited<ReturnType<typeof startArchiving>>;
+
+/** A segment is archived after this time even if it is not full. */
+const archiveTimeoutSeconds = 60;
+
+/** Archives the WAL of a PostgreSQL server, which can then be restored as described in docs/operations/backup.md. */
+export async function startArchiving(address: string) {
+  const [row] = await ask<{ data_directory: string }>(address, 'SHOW data_directory');
+  const data = row?.data_directory ?? '';
+  const { uid, gid } = statSync(data);
+  const ownDirectory = (name: string) => {
+    const directory = join(dirname(data), name);
+    rmSync(directory, { recursive: true, force: true });
+    mkdirSync(directory, { mode: 0o700 });
+    chownSync(directory, uid, gid);
+    return directory;
+  };
+  const archive = ownDirectory('archive');
+  const base = join(dirname(data), 'base');
+  // Renamed at the end, so that a copy that was interrupted by the end of the server does not look complete.
+  const archiveCommand = `test ! -f "${archive}/%f" && cp "%p" "${archive}/part" && mv "${archive}/part" "${archive}/%f"`;
+  await ask(address, `ALTER SYSTEM SET archive_command = '${archiveCommand}'`);
+  await ask(address, `ALTER SYSTEM SET archive_timeout = ${archiveTimeoutSeconds}`);
+  await ask(address, 'SELECT pg_reload_conf()');
+
+  return {
+    /** Copies the data directory while the server is running. */
+    async takeBase(): Promise<void> {
+      rmSync(base, { recursive: true, force: true });
+      await copyWhileInUse(address, data, base);
+    },
+    /** Waits until everything that was committed before is in the archive. */
+    async archiveAll(): Promise<void> {
+      const [last] = await ask<{ segment: string }>(address, 'SELECT pg_walfile_name(pg_switch_wal()) AS segment');
+      await eventually(() => existsSync(join(archive, last?.segment ?? '')), { what: 'The archived segment' });
+    },
+    /** Deletes the data directory. The server must be stopped. */
+    destroy: () => rmSync(data, { recursive: true }),
+    /** Replaces the data directory with the base backup. At its start, the server replays the archive until this time, or all of it. */
+    async putBack(until: Date | null): Promise<void> {
+      await copy(base, data);
+      const recovery = [`restore_command = 'cp "${archive}/%f" "%p"'`, `recovery_target_action = 'promote'`];
+      // PostgreSQL does not accept ISO 8601 in the format of JavaScript.
+      const target = until?.toISOString().replace('T', ' ').replace('Z', '+00');
+      if (target !== undefined) recovery.push(`recovery_target_time = '${target}'`);
+      appendFileSync(join(data, 'postgresql.auto.conf'), `${recovery.join('\n')}\n`);
+      writeFileSync(join(data, 'recovery.signal'), '');
+      chownSync(join(data, 'recovery.signal'), uid, gid);
+    },
+  };
+}
+
+/** Does the same as pg_basebackup, which is not part of every installation: copies files between two statements. */
+async function copyWhileInUse(address: string, data: string, base: string): Promise<void> {
+  const client = new pg.Client({ connectionString: address });
+  await client.connect();
+  try {
+    await client.query("SELECT pg_backup_start('base', fast => true)");
+    await copy(data, base);
+    const { rows } = await client.query<{ labelfile: string }>('SELECT labelfile FROM pg_backup_stop()');
+    for (const name of ['postmaster.pid', 'postmaster.opts', 'pg_wal', 'pg_replslot']) {
+      rmSync(join(base, name), { recursive: true, force: true });
+    }
+    const { uid, gid } = statSync(data);
+    for (const name of ['pg_wal', 'pg_replslot']) {
+      mkdirSync(join(base, name), { mode: 0o700 });
+      chownSync(join(base, name), uid, gid);
+    }
+    writeFileSync(join(base, 'backup_label'), rows[0]?.labelfile ?? '');
+    chownSync(join(base, 'backup_label'), uid, gid);
+  } finally {
+    await client.end();
+  }
+}
+
+/** Ignores files that are deleted during the copy, because the WAL contains these changes. */
+async function copy(from: string, to: string): Promise<void> {
+  await runProgram('cp', ['-a', from, to], { cwd: '/' });
+  if (!existsSync(join(to, 'PG_VERSION'))) throw new Error(`${from} was not copied to ${to}`);
+}
+
+async function ask<Row extends pg.QueryResultRow>(address: string, statement: string): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: address });
+  await client.connect();
+  try {
+    return (await client.query<Row>(statement)).rows;
+  } finally {
+    await client.end();
+  }
+}

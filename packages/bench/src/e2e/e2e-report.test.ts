@@ -1,0 +1,31 @@
+import { type E2eMeasurement, e2eReport } from '../e2e-bench.ts';
+
+const good: E2eMeasurement = {
+  rate: 5000,
+  visibleAfterMs: Array.from({ length: 100 }, (_, index) => index * 10 + 10),
+  sent: 1000,
+  acknowledged: 950,
+  rows: 1000,
+  uuids: 1000,
+  uuidsAcknowledged: 950,
+};
+const verdicts = (run: E2eMeasurement) =>
+  e2eReport(run)
+    .split('\n')
+    .filter((line) => /^(NOT )?MET/.test(line))
+    .map((line) => line.startsWith('MET'));
+
+test('a good run meets everything, and events that were not acknowledged may be stored', () => {
+  expect(verdicts(good)).toEqual([true, true, true]);
+  expect(e2eReport(good)).toMatch(/events +500 +950 +1,000 +1,000 +950/);
+});
+
+test.each([
+  ['late', { visibleAfterMs: [...good.visibleAfterMs.slice(0, 94), 1001, 1001, 1001, 1001, 1001, 1001] }, 0],
+  ['not visible', { visibleAfterMs: good.visibleAfterMs.map(() => Number.POSITIVE_INFINITY) }, 0],
+  ['nothing measured', { visibleAfterMs: [] }, 0],
+  ['lost', { uuidsAcknowledged: 949 }, 1],
+  ['duplicated', { rows: 1001 }, 2],
+])('%s is not met', (_, change, index) => {
+  expect(verdicts({ ...good, ...change })[index]).toBe(false);
+});

@@ -1,0 +1,48 @@
+import { seededRandom } from '@millrace/testing/seeded-random';
+import { requestText } from '../workload/gateway-workloads.ts';
+
+/** A client that requests flags. */
+export interface Client {
+  distinctId: string;
+  /** All properties that conditions use. */
+  properties: Record<string, string>;
+}
+
+const plans = ['free', 'pro', 'enterprise'];
+const countries = ['DE', 'FR', 'US', 'GB', 'IE', 'JP', 'BR', 'IN'];
+
+/** Creates the same clients in every run. All properties are texts, so that the same request works for both evaluators. */
+export function createClients(count: number): Client[] {
+  const random = seededRandom(15);
+  const below = (limit: number) => Math.floor(random() * limit);
+  const oneOf = (values: readonly string[]) => values[below(values.length)] ?? '';
+  return Array.from({ length: count }, (_, index) => ({
+    distinctId: `client-${index}`,
+    properties: {
+      plan: oneOf(plans),
+      country: oneOf(countries),
+      age: String(18 + below(60)),
+      email: `client-${index}@${oneOf(['example.com', 'example.org'])}`,
+      app_version: `${1 + below(3)}.${below(4)}.${below(10)}`,
+      signed_up_at: `20${23 + below(4)}-0${1 + below(9)}-1${below(10)}T08:00:00Z`,
+    },
+  }));
+}
+
+/** A `/flags` request with all properties that conditions use, so that the gateway does not read the person. */
+export function requestWithProperties(projectApiKey: string, { distinctId, properties }: Client): string {
+  const body = { api_key: projectApiKey, distinct_id: distinctId, person_properties: properties, groups: {} };
+  return requestText('POST /flags/?v=2', {}, body);
+}
+
+/** A `/flags` request with only the distinct ID, so that the gateway reads the person. */
+export function requestById(projectApiKey: string, { distinctId }: Client): string {
+  return requestText('POST /flags/?v=2', {}, { api_key: projectApiKey, distinct_id: distinctId, groups: {} });
+}
+
+/** A request for flag definitions. `etag` is that of definitions that the client already has. */
+export function definitionRequest(keys: { projectApiKey: string; secretKey: string }, etag: string | null): string {
+  const headers = { Authorization: `Bearer ${keys.secretKey}`, 'Accept-Encoding': 'gzip' };
+  const all = etag === null ? headers : { ...headers, 'If-None-Match': etag };
+  return requestText(`GET /flags/definitions?token=${keys.projectApiKey}&send_cohorts`, all);
+}

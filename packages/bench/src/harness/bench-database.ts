@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { createTestDatabase, createTestTenant } from '@millrace/testing';
+import pg from 'pg';
+
+/** A migrated database for one measurement, with one project in it. */
+export interface BenchDatabase {
+  url: string;
+  projectId: number;
+  projectApiKey: string;
+  organizationId: string;
+  /** A key of the organization's owner with all scopes. */
+  personalApiKey: string;
+  query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
+  /** Copies the database with its content and closes the connections to the original. Takes a few seconds per gigabyte. */
+  copy(): Promise<BenchDatabase>;
+  drop(): Promise<void>;
+}
+
+export const newProjectKey = () => `phc_bench_${randomUUID().replaceAll('-', '')}`;
+
+/** @param projectApiKey key of the project. With the same key, several databases can store the events of one topic. */
+export async function createBenchDatabase(projectApiKey: string): Promise<BenchDatabase> {
+  const database = await createTestDatabase();
+  const { projectId, organizationId, personalApiKey } = await createTestTenant(database.url);
+  const bench = open(database.url, { projectId, projectApiKey, organizationId, personalApiKey }, database.drop);
+  await bench.query('UPDATE environment SET api_token = $1 WHERE id = $2', [projectApiKey, projectId]);
+  return bench;
+}
+
+type Facts = Pick<BenchDatabase, 'projectId' | 'projectApiKey' | 'organizationId' | 'personalApiKey'>;
+
+function open(url: string, facts: Facts, drop: () => Promise<unknown>): BenchDatabase {
+  const pool = new pg.Pool({ connectionString: url, max: 2, application_name: 'millrace-bench' });
+  pool.on('error', () => {});
+  let closed: Promise<void> | undefined;
+  const close = () => {
+    closed ??= pool.end();
+    return closed;
+  };
+  return {
+    ...facts,
+    url,
+    query: async <Row extends pg.QueryResultRow>(text: string, values?: unknown[]) =>
+      (await pool.query<Row>(text, values)).rows,
+    async copy() {
+      // PostgreSQL only copies a database that has no connections.
+      await close();
+      const name = `millrace_bench_${randomUUID().replaceAll('-', '')}`;
+      // Copies files instead of writing every page to the WAL, which is the default and meant for small databases.
+      const original = new URL(url).pathname.slice(1);
+      await runOnServer(url, `CREATE DATABASE ${name} TEMPLATE ${original} STRATEGY file_copy`);
+      return open(withDatabase(url, name), facts, () =>
+        runOnServer(url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+      );
+    },
+    async drop() {
+      await close();
+      await drop();
+    },
+  };
+}
+
+/** Adds a project with one environment to the database's organization for each project key. */
+export async function addProjects(database: BenchDatabase, projectApiKeys: readonly string[]): Promise<void> {
+  await database.query(
+    `WITH added AS (
+       INSERT INTO project (organization_id, name)
+       SELECT $1, 'Project ' || number FROM generate_series(1, cardinality($2::text[])) AS number
+       RETURNING id)
+     INSERT INTO environment (id, uuid, project_id, api_token)
+     SELECT id, gen_random_uuid(), id, ($2::text[])[row_number() OVER (ORDER BY id)] FROM added`,
+    [database.organizationId, projectApiKeys],
+  );
+}
+
+async function runOnServer(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: withDatabase(url, 'postgres') });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+function withDatabase(url: string, name: string): string {
+  return Object.assign(new URL(url), { pathname: `/${name}` }).toString();
+}

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { cpus, loadavg, totalmem } from 'node:os';
+import { topicNames } from '@millrace/contracts';
+import { compilePrograms, testServers } from '@millrace/testing';
+import { type BenchDatabase, createBenchDatabase, newProjectKey } from './bench-database.ts';
+import { type BenchTopics, connectBenchTopics, partitions } from './bench-topics.ts';
+import type { Print } from './command.ts';
+import { type MeasuredProcess, startMeasured, waitUntilReady } from './measured-process.ts';
+
+export const programs = {
+  gateway: 'services/ingest-gateway/src/main.ts',
+  consumer: 'services/event-consumer/src/main.ts',
+  api: 'services/management-api/src/main.ts',
+} as const;
+
+/** The servers of a benchmark, and a way to start programs that use them. Everything is removed when the benchmark ends. */
+export interface Bench {
+  database: BenchDatabase;
+  topics: BenchTopics;
+  /** Prefix of the benchmark's topics. */
+  prefix: string;
+  print: Print;
+  /** Compiles a program, given by its path from the repository root. */
+  compile(program: string): Promise<string>;
+  /** Starts a program with `settings` on top of the settings for this database and these topics, and waits until it is ready. */
+  start(program: string, settings?: Record<string, string>): Promise<MeasuredProcess>;
+  startWorker(): Promise<Worker>;
+  /** Registers something to do when the benchmark ends. The last one registered runs first. */
+  onEnd(stop: () => Promise<unknown>): void;
+}
+
+/** A process that generates load, so that its work is not part of another process's CPU time. */
+export interface Worker {
+  /** Runs a function of `worker.ts` by its name. */
+  perform<Job extends AnyJob>(name: string, ...parameters: Parameters<Job>): Promise<Awaited<ReturnType<Job>>>;
+  stop(): Promise<unknown>;
+}
+
+type AnyJob = (...parameters: never[]) => unknown;
+
+/** Runs a benchmark and prints the environment and the report that `measure` returns. */
+export async function withBench(print: Print, measure: (bench: Bench) => Promise<string>): Promise<void> {
+  const ends: (() => Promise<unknown>)[] = [];
+  const files = new Map<string, string>();
+  const servers = testServers();
+  const prefix = `bench-${randomUUID()}.`;
+  try {
+    const database = await createBenchDatabase(newProjectKey());
+    ends.push(() => database.drop());
+    const topics = await connectBenchTopics(servers.kafkaBrokers);
+    ends.push(() => topics.stop());
+    await topics.create(Object.values(topicNames(prefix)));
+    for (const line of await environmentFacts(topics, database)) print(line);
+    const compile = async (program: string) => {
+      const compiled = files.get(program);
+      if (compiled !== undefined) return compiled;
+      const {
+        files: [file = ''],
+        remove,
+      } = await compilePrograms([program]);
+      ends.push(remove);
+      files.set(program, file);
+      return file;
+    };
+    const settings = { DATABASE_URL: database.url, ...serviceSettings(prefix) };
+    const start = async (program: string, more: Record<string, string> = {}) => {
+      const started = await startMeasured(await compile(program), { ...settings, ...more });
+      ends.push(() => started.stop());
+      if (program.startsWith('services/')) await waitUntilReady(started.port);
+      return started;
+    };
+    const startWorker = async () => workerOf(await start('packages/bench/src/worker.ts'));
+    const onEnd = (stop: () => Promise<unknown>) => void ends.push(stop);
+    const text = await measure({ database, topics, prefix, print, compile, start, startWorker, onEnd });
+    print(`\n${text}`);
+  } finally {
+    for (const end of ends.reverse()) await end();
+  }
+}
+
+/** Settings for services that use the topics with this prefix. */
+export function serviceSettings(prefix: string): Record<string, string> {
+  const servers = testServers();
+  return {
+    KAFKA_BROKERS: servers.kafkaBrokers.join(','),
+    REDIS_URL: servers.redisUrl,
+    EVENT_LOG: 'kafka',
+    TOPIC_PREFIX: prefix,
+    TOPIC_PARTITIONS: String(partitions),
+    LOG_LEVEL: 'warn',
+    INGEST_PORT: '0',
+    HEALTH_PORT: '0',
+    API_PORT: '0',
+    // Requests are counted as usual, but never rejected.
+    API_REQUESTS_PER_MINUTE: '1000000000',
+    API_REQUESTS_PER_HOUR: '1000000000',
+    // The change from one workload to the next looks like a spike, and the report of a spike would be an extra record.
+    SPIKE_WARM_UP_MS: String(60 * 60 * 1000),
+  };
+}
+
+function workerOf(started: MeasuredProcess): Worker {
+  return {
+    async perform<Job extends AnyJob>(name: string, ...parameters: Parameters<Job>): Promise<Awaited<ReturnType<Job>>> {
+      type Answer = { type: 'done'; result: Awaited<ReturnType<Job>> } | { type: 'failed'; message: string };
+      const answer = await started.ask<Answer>({ type: 'job', name, parameters }, 'done', 'failed');
+      if (answer.type === 'failed') throw new Error(`The job ${name} failed: ${answer.message}`);
+      return answer.result;
+    },
+    stop: () => started.stop(),
+  };
+}
+
+/** These PostgreSQL settings determine how much a large database costs: cached pages, and full pages in the WAL. */
+const printedSettings = ['fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size'];
+
+/** What a reader must know to compare the figures with their own. */
+async function environmentFacts(topics: BenchTopics, database: BenchDatabase): Promise<string[]> {
+  const processors = cpus();
+  const settings = await database.query<{ name: string; value: string }>(
+    'SELECT name, current_setting(name) AS value FROM unnest($1::text[]) AS name',
+    [['server_version', ...printedSettings]],
+  );
+  const settingOf = (sought: string) => settings.find(({ name }) => name === sought)?.value;
+  return [
+    `processor   ${processors[0]?.model.trim() ?? 'unknown'}, ${processors.length} core(s), ${Math.round(totalmem() / 2 ** 30)} GB`,
+    `load        ${loadavg()[0]?.toFixed(1)} before the start (measurements on a busy machine are unreliable; CPU per event is less affected)`,
+    `node        ${process.version}`,
+    `kafka       ${await topics.describeBroker()}, on the same machine unless KAFKA_BROKERS is set`,
+    `postgresql  ${settingOf('server_version')} (${printedSettings.map((name) => `${name} ${settingOf(name)}`).join(', ')})`,
+  ];
+}

@@ -1,0 +1,21 @@
+import { databaseCpuBetween, parseProcessStat } from './measure-cpu.ts';
+
+test('reads user and system time of a PostgreSQL process only', () => {
+  const rest = 'S 1 2 3 0 -1 4194560 100 0 0 0 250 50 0 0 20 0 1 0 12345';
+  expect(parseProcessStat(`42 (postgres) ${rest}`)).toBe(3_000_000);
+  expect(parseProcessStat(`42 (a) (node) ${rest}`)).toBeNull();
+  expect(parseProcessStat('')).toBeNull();
+});
+
+test('counts what was added by old and new processes, and nothing it could not see', () => {
+  const before = new Map([
+    [1, 100],
+    [2, 50],
+  ]);
+  const after = new Map([
+    [1, 130],
+    [3, 7],
+  ]);
+  expect(databaseCpuBetween(before, after)).toBe(37);
+  expect(databaseCpuBetween(null, after)).toBeNaN();
+});

@@ -1,0 +1,104 @@
+/** The middle value, or the mean of the two middle values. NaN for an empty list. */
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = Math.floor(sorted.length / 2);
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
+}
+
+/** The smallest value that `share` (0 to 1) of all values do not exceed (nearest rank). NaN for an empty list. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+}
+
+/** Rows as aligned columns: the first column is aligned to the left, the others to the right. */
+export function textTable(rows: readonly (readonly string[])[]): string {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
+  return rows
+    .map((row) =>
+      row
+        .map((text, column) => (column === 0 ? text.padEnd(widths[column] ?? 0) : text.padStart(widths[column] ?? 0)))
+        .join('  '),
+    )
+    .join('\n');
+}
+
+/** Columns of a table of runs. The median of several runs is computed for numbers; different texts are joined. */
+export type Columns<Run> = Record<string, (run: Run) => number | string>;
+
+/** A row for each run. */
+export function everyRun<Run>(runs: readonly Run[], nameOf: (run: Run) => string, columns: Columns<Run>): string {
+  return textTable([
+    ['', ...Object.keys(columns)],
+    ...runs.map((run) => [nameOf(run), ...figuresOf([run], columns).map(cell)]),
+  ]);
+}
+
+/** A row with the medians for each name, in the order of their first runs, followed by rows with ratios of two names. */
+export function mediansByName<Run>(
+  runs: readonly Run[],
+  nameOf: (run: Run) => string,
+  columns: Columns<Run>,
+  ratios: readonly (readonly [name: string, other: string])[] = [],
+): string {
+  const of = (name: string) =>
+    figuresOf(
+      runs.filter((run) => nameOf(run) === name),
+      columns,
+    );
+  return textTable([
+    ['', ...Object.keys(columns)],
+    ...[...new Set(runs.map(nameOf))].map((name) => [name, ...of(name).map(cell)]),
+    ...ratios.map(([name, other]) => {
+      const others = of(other);
+      return [`${name} relative to ${other}`, ...of(name).map((value, at) => ratio(value, others[at]))];
+    }),
+  ]);
+}
+
+function figuresOf<Run>(runs: readonly Run[], columns: Columns<Run>): (number | string)[] {
+  return Object.values(columns).map((column) => {
+    const values = runs.map(column);
+    const words = values.filter((value) => typeof value === 'string');
+    return words.length > 0 ? [...new Set(words)].join(', ') : median(values.map(Number));
+  });
+}
+
+const cell = (value: number | string) => (typeof value === 'string' ? value : readable(value));
+
+function ratio(value: number | string, other: number | string = Number.NaN): string {
+  return typeof value === 'string' ? '' : readable(value / Number(other));
+}
+
+/** Formats the number of unexpected responses by status. */
+export function statusesIn(counts: Record<string, number>): string {
+  const listed = Object.entries(counts).map(([status, count]) => `${status}: ${count}`);
+  return listed.join(', ') || 'none';
+}
+
+/** A figure with its target. */
+export type Target = [name: string, value: number, bound: { atMost: number } | { atLeast: number }];
+
+/** Tables with their titles, followed by the targets and whether they are met. */
+export function report(tables: readonly (readonly [title: string, table: string])[], targets: Target[]): string {
+  const parts = tables.flatMap(([title, table]) => [...(title ? [title] : []), table, '']);
+  return [...parts, 'Targets', ...targets.map((target) => verdict(...target))].join('\n');
+}
+
+/** `1234567.8` → `1,234,568`, with one decimal below 100 and two below 10. `?` if the value was not measured. */
+export function readable(value: number): string {
+  if (Number.isNaN(value)) return '?';
+  const size = Math.abs(value);
+  return value.toLocaleString('en-US', { maximumFractionDigits: size < 10 ? 2 : size < 100 ? 1 : 0 });
+}
+
+/** A target with its verdict. A figure that was not measured is never `MET`. */
+export function verdict(name: string, value: number, target: { atMost: number } | { atLeast: number }): string {
+  const [bound, isMet] =
+    'atMost' in target
+      ? [`at most ${readable(target.atMost)}`, value <= target.atMost]
+      : [`at least ${readable(target.atLeast)}`, value >= target.atLeast];
+  const shown = Math.abs(value) < 10 ? value.toFixed(2) : readable(value);
+  return `${isMet ? 'MET    ' : 'NOT MET'}  ${name}: ${shown} (target ${bound})`;
+}

@@ -1,0 +1,21 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+
+// Loaded into a measured process before its program (`--import`), in the same way for both sides of a comparison. Reports
+// the resource usage of the whole process, including its threads.
+process.on('message', (message) => {
+  if (message?.type === 'memory') process.send({ type: 'memory', liveBytes: liveBytes() });
+  if (message?.type !== 'usage') return;
+  const { user, system } = process.cpuUsage();
+  const { maxRSS } = process.resourceUsage();
+  process.send({ type: 'usage', cpuMicros: user + system, maxRssBytes: maxRSS * 1024 });
+});
+
+/** Memory in use after garbage collection, in bytes. */
+function liveBytes() {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc');
+  for (let time = 0; time < 3; time++) collect();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}

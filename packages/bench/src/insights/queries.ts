@@ -1,0 +1,131 @@
+import { umamiPageviews, umamiVisitors } from './umami.ts';
+
+export interface BenchQuery {
+  name: string;
+  query: object;
+  /** A simple SQL query on the `event` table; $1 is the project. */
+  simpleSql?: string;
+  /** Umami's query for the same figure. */
+  umami?: string;
+  /** With ten million events of 90 days and warm caches. */
+  targetMs: { PostgreSQL: number; ClickHouse: number };
+}
+
+const event = (name: string, more: object = {}) => ({ kind: 'EventsNode', event: name, ...more });
+const month = { dateRange: { date_from: '-30d' } };
+const trend = (...series: object[]) => ({ kind: 'TrendsQuery', ...month, series });
+const daily = trend(event('$pageview'));
+const rare = trend(event('rare'));
+const uniques = trend(event('$pageview', { math: 'dau' }));
+const byBrowser = { ...uniques, breakdownFilter: { breakdown: '$browser', breakdown_type: 'event' } };
+const funnel = (...names: string[]) => ({
+  kind: 'FunnelsQuery',
+  ...month,
+  series: names.map((name) => event(name)),
+  funnelsFilter: { funnelWindowInterval: 14, funnelWindowIntervalUnit: 'day' },
+});
+const retention = {
+  kind: 'RetentionQuery',
+  dateRange: { date_from: '-8w' },
+  retentionFilter: {
+    period: 'Week',
+    totalIntervals: 8,
+    targetEntity: { id: '$pageview', type: 'events' },
+    returningEntity: { id: '$pageview', type: 'events' },
+  },
+};
+
+const weekAgo = new Date(Date.now() - 7 * 86_400_000).toISOString().slice(0, 10);
+
+const recently = (days: number, name: string) =>
+  `e.project_id = $1 AND e.event = '${name}' AND e.timestamp >= now() - interval '${days} days'`;
+const personId = `coalesce(d.person_uuid, e.person_id)`;
+const ids = 'LEFT JOIN person_distinct_id d ON d.project_id = e.project_id AND d.distinct_id = e.distinct_id';
+
+export const queries: readonly BenchQuery[] = [
+  {
+    name: 'trend, one event, 30 days',
+    query: daily,
+    simpleSql: `SELECT date_trunc('day', e.timestamp), count(*) FROM event e WHERE ${recently(30, '$pageview')} GROUP BY 1 ORDER BY 1`,
+    umami: umamiPageviews,
+    targetMs: { PostgreSQL: 1000, ClickHouse: 100 },
+  },
+  {
+    name: 'trend of a rare event',
+    query: rare,
+    simpleSql: `SELECT date_trunc('day', e.timestamp), count(*) FROM event e WHERE ${recently(30, 'rare')} GROUP BY 1 ORDER BY 1`,
+    targetMs: { PostgreSQL: 50, ClickHouse: 100 },
+  },
+  {
+    name: 'daily uniques, 30 days',
+    query: uniques,
+    simpleSql: `SELECT date_trunc('day', e.timestamp), count(DISTINCT ${personId}) FROM event e ${ids} WHERE ${recently(30, '$pageview')} GROUP BY 1 ORDER BY 1`,
+    umami: umamiVisitors,
+    targetMs: { PostgreSQL: 2000, ClickHouse: 400 },
+  },
+  {
+    name: 'daily uniques by browser',
+    query: byBrowser,
+    simpleSql: `SELECT date_trunc('day', e.timestamp), e.properties ->> '$browser', count(DISTINCT ${personId}) FROM event e ${ids} WHERE ${recently(30, '$pageview')} GROUP BY 1, 2 ORDER BY 1, 2`,
+    targetMs: { PostgreSQL: 5000, ClickHouse: 600 },
+  },
+  {
+    name: 'funnel of rare steps',
+    query: funnel('added', 'ordered', 'rare'),
+    targetMs: { PostgreSQL: 700, ClickHouse: 200 },
+  },
+  {
+    name: 'funnel from $pageview',
+    query: funnel('$pageview', 'added', 'ordered'),
+    targetMs: { PostgreSQL: 4000, ClickHouse: 700 },
+  },
+  { name: 'retention, 8 weeks', query: retention, targetMs: { PostgreSQL: 6000, ClickHouse: 900 } },
+  {
+    name: 'lifecycle, 30 days',
+    query: { kind: 'LifecycleQuery', ...month, series: [event('$pageview')] },
+    targetMs: { PostgreSQL: 7000, ClickHouse: 1700 },
+  },
+  {
+    name: 'newest page',
+    query: { kind: 'EventsQuery', select: ['*'], limit: 100 },
+    targetMs: { PostgreSQL: 50, ClickHouse: 50 },
+  },
+  {
+    name: 'page of an event with two filters',
+    query: {
+      kind: 'EventsQuery',
+      select: ['*'],
+      event: 'ordered',
+      after: '-30d',
+      limit: 100,
+      properties: [
+        { key: '$browser', type: 'event', operator: 'exact', value: 'Safari' },
+        { key: 'price', type: 'event', operator: 'gt', value: 150 },
+      ],
+    },
+    targetMs: { PostgreSQL: 300, ClickHouse: 600 },
+  },
+  {
+    name: 'persons behind a point',
+    query: {
+      kind: 'ActorsQuery',
+      source: { kind: 'InsightActorsQuery', source: uniques, day: weekAgo, series: 0 },
+      limit: 100,
+    },
+    targetMs: { PostgreSQL: 200, ClickHouse: 100 },
+  },
+];
+
+/** Half of the sum of the tiles' targets. */
+export const dashboardTargetMs = { PostgreSQL: 8875, ClickHouse: 1400 };
+
+export const dashboardTiles: readonly object[] = [
+  daily,
+  rare,
+  trend(event('clicked')),
+  uniques,
+  trend(event('clicked', { math: 'dau' })),
+  byBrowser,
+  funnel('added', 'ordered', 'rare'),
+  retention,
+];

@@ -1,0 +1,64 @@
+import type { Bench, Worker } from '../harness/bench.ts';
+import { measureCpu } from '../harness/measure-cpu.ts';
+import type { MeasuredProcess } from '../harness/measured-process.ts';
+import { percentile } from '../harness/report.ts';
+import { sendRequests } from './send-requests.ts';
+
+export interface LoadJob {
+  port: number;
+  /** Complete HTTP requests as text, which are sent in turn. */
+  requests: string[];
+  /** The status of an acknowledged request; 200 by default. */
+  status?: number;
+  connections: number;
+  /** See `sendRequests`: null is a closed loop. */
+  requestsPerSecond: number | null;
+  durationMs: number;
+}
+
+/** Runs in a worker. */
+export async function sendLoad({ requests, status: expected = 200, ...stream }: LoadJob) {
+  const bytes = requests.map((request) => Buffer.from(request));
+  const latencies: number[] = [];
+  const otherStatuses: Record<string, number> = {};
+  const elapsedMs = await sendRequests({
+    ...stream,
+    bytesOf: (index) => bytes[index % bytes.length] ?? Buffer.alloc(0),
+    onResponse(_index, status, latencyMs) {
+      if (status === expected) latencies.push(latencyMs);
+      else otherStatuses[status] = (otherStatuses[status] ?? 0) + 1;
+    },
+  });
+  return {
+    seconds: elapsedMs / 1000,
+    acknowledged: latencies.length,
+    /** The number of other responses by status; 0 if the connection broke. */
+    otherStatuses,
+    /** Latency of acknowledged requests. */
+    p50Ms: percentile(latencies, 0.5),
+    p99Ms: percentile(latencies, 0.99),
+  };
+}
+
+/** The requests of one run, with their cost. */
+export type RequestRun = Awaited<ReturnType<typeof measureRequests>>;
+
+/** Sends requests to a server and measures what they cost the server and PostgreSQL. */
+export async function measureRequests(
+  { server, worker, bench }: { server: MeasuredProcess; worker: Worker; bench: Bench },
+  job: Omit<LoadJob, 'port'>,
+) {
+  const cost = await measureCpu([server], bench.database, () =>
+    worker.perform<typeof sendLoad>('sendLoad', { ...job, port: server.port }),
+  );
+  const { acknowledged, seconds } = cost.result;
+  return {
+    ...cost.result,
+    requestsPerSecond: acknowledged / seconds,
+    /** CPU time of the server per acknowledged request. */
+    cpuMicros: (cost.cpuMicros[0] ?? Number.NaN) / acknowledged,
+    /** CPU time of PostgreSQL per acknowledged request; NaN when it is not visible. */
+    databaseMicros: cost.databaseMicros / acknowledged,
+    maxRssBytes: cost.maxRssBytes[0] ?? Number.NaN,
+  };
+}

@@ -1,0 +1,29 @@
+/** The process that generates load: it performs one job at a time and sends back the result. See `Worker` in the harness. */
+import { publishEvents } from './console/publish-events.ts';
+import { closeStreams, countMessages, openStreams } from './console/watch-streams.ts';
+import { prepareRequests, sendPrepared } from './e2e/stamped-requests.ts';
+import { evaluateFlagsFor } from './flags/evaluators.ts';
+import { sendLoad } from './load/measure-requests.ts';
+
+const jobs: Record<string, (...parameters: never[]) => unknown> = {
+  sendLoad,
+  prepareRequests,
+  sendPrepared,
+  evaluateFlagsFor,
+  publishEvents,
+  openStreams,
+  countMessages,
+  closeStreams,
+};
+
+type JobMessage = { type: 'job'; name: string; parameters: never[] } | { type: 'usage' };
+
+process.on('message', async (message: JobMessage) => {
+  if (message.type !== 'job') return;
+  try {
+    process.send?.({ type: 'done', result: await jobs[message.name]?.(...message.parameters) });
+  } catch (error) {
+    process.send?.({ type: 'failed', message: error instanceof Error ? error.stack : String(error) });
+  }
+});
+process.send?.({ type: 'listening', port: 0 });

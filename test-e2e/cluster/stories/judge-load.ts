@@ -1,0 +1,111 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pool } from 'pg';
+
+/** The events of a story, as the clients saw them. */
+export interface ClientLoad {
+  /** Events that were sent at least once. */
+  sent: Set<string>;
+  /** Events that got a 200. */
+  acknowledged: Set<string>;
+  /** The number of requests that got another status or no response. */
+  refused: number;
+  /** When each client last got a 200 (`performance.now()`). */
+  lastAcknowledgedAt: number[];
+  /** The longest time that a client waited from one 200 to the next. */
+  longestGapMs: number;
+  stop(): Promise<void>;
+}
+
+const recoveryPatienceMs = 60_000;
+
+/** Waits until every client has got a 200, and returns how long it took. */
+export async function recovery(load: ClientLoad): Promise<number> {
+  const from = performance.now();
+  while (load.lastAcknowledgedAt.some((at) => at < from)) {
+    if (performance.now() - from > recoveryPatienceMs) return Number.POSITIVE_INFINITY;
+    await sleep(20);
+  }
+  return Math.max(...load.lastAcknowledgedAt.map((at) => Math.max(0, at - from)));
+}
+
+/** Compares the acknowledged events with the stored events. */
+export interface LoadVerdict {
+  acknowledged: number;
+  refused: number;
+  /** Includes events that were sent and not acknowledged. */
+  stored: number;
+  /** Events that were acknowledged but are not stored. */
+  lost: number;
+  /** Events that are stored more than once. */
+  doubled: number;
+  /** Events that took effect before an event of the same distinct ID that was acknowledged, or sent in the same request, before. */
+  misordered: number;
+}
+
+/** Call this after the load has stopped. @param name the start of the load's distinct IDs */
+export async function judgeLoad(
+  { sent, acknowledged, refused }: ClientLoad,
+  database: Pool,
+  { name, patienceMs }: { name: string; patienceMs: number },
+): Promise<LoadVerdict> {
+  const stored = await awaitStored(database, acknowledged, { name: `${name}-`, patienceMs });
+  const countOf = (uuids: ReadonlySet<string>, matches: (times: number) => boolean) =>
+    [...uuids].filter((uuid) => matches(stored.get(uuid) ?? 0)).length;
+  return {
+    acknowledged: acknowledged.size,
+    refused,
+    stored: countOf(sent, (times) => times > 0),
+    lost: countOf(acknowledged, (times) => times === 0),
+    doubled: countOf(sent, (times) => times > 1),
+    misordered: await misorderedEvents(database, name),
+  };
+}
+
+export const isWell = ({ lost, doubled, misordered }: LoadVerdict): boolean => lost + doubled + misordered === 0;
+
+/** Counts the stored rows of each event whose distinct ID starts with `name`. */
+async function storedEvents(database: Pool, name: string): Promise<Map<string, number>> {
+  const { rows } = await database.query<{ uuid: string; count: number }>(
+    'SELECT uuid::text, count(*)::int AS count FROM event WHERE starts_with(distinct_id, $1) GROUP BY uuid',
+    [name],
+  );
+  return new Map(rows.map(({ uuid, count }) => [uuid, count]));
+}
+
+/** Counts events that were stored in an earlier transaction than an event that was acknowledged before they were sent. */
+async function misorderedEvents(database: Pool, name: string): Promise<number> {
+  const { rows } = await database.query<{ count: number }>(
+    `SELECT count(*)::int AS count FROM (
+       SELECT created_at, lag(created_at) OVER (PARTITION BY distinct_id ORDER BY (properties->>'number')::int) AS before
+       FROM event WHERE starts_with(distinct_id, $1)
+     ) AS pairs WHERE created_at < before`,
+    [`${name}-`],
+  );
+  return rows[0]?.count ?? 0;
+}
+
+const checkEveryMs = 1000;
+
+/**
+ * Waits until all events are stored, or until no more events have been stored for `patienceMs`. Missing events are then lost.
+ * @param options.name the start of their distinct IDs
+ */
+async function awaitStored(
+  database: Pool,
+  uuids: ReadonlySet<string>,
+  { patienceMs, name }: { patienceMs: number; name: string },
+): Promise<Map<string, number>> {
+  let best = -1;
+  let improvedAt = performance.now();
+  for (;;) {
+    const stored = await storedEvents(database, name).catch(() => new Map<string, number>());
+    const found = [...uuids].filter((uuid) => stored.has(uuid)).length;
+    if (found === uuids.size) return stored;
+    if (found > best) {
+      best = found;
+      improvedAt = performance.now();
+    }
+    if (performance.now() - improvedAt > patienceMs) return stored;
+    await sleep(checkEveryMs);
+  }
+}

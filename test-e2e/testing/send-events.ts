@@ -1,0 +1,17 @@
+const responseWithinMs = 10_000;
+
+/** Returns the status of the response, or 0 if there is no response. */
+export async function sendEvents(url: string, body: string): Promise<number> {
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+      signal: AbortSignal.timeout(responseWithinMs),
+    });
+    await response.arrayBuffer();
+    return response.status;
+  } catch {
+    return 0;
+  }
+}
