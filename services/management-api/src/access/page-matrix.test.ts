@@ -19,6 +19,7 @@ let credentials: [string, Record<string, string>][];
 beforeAll(async () => {
   api = await startTestApi({
     console: { path: '/console/*', methods: ['GET', 'HEAD'], serve: ({ response }) => void response.end() },
+    sharedHtml: Buffer.from('<html></html>'),
     gateway: (_request, response) => void response.writeHead(200, { 'x-from': 'gateway' }).end(),
   });
   own = await createTestTenant(api.database);
