@@ -154,37 +154,41 @@ function withAlias(value: unknown, alias: string): unknown {
 
 /** @throws SqlProblem unless the query consists of columns of events and an optional condition. */
 function checkShape(tree: Select | SelectSet): Select {
-  const fail = (message: string, { place } = tree as { place: SqlProblem['place'] }) => {
-    throw new SqlProblem(message, place);
-  };
   if (tree.node === 'SelectSetQuery') throw new SqlProblem('UNIONs are not supported', tree.place);
   const { select_from: from } = tree;
   if (from === undefined) throw new SqlProblem('Query must SELECT FROM events', tree.place);
-  if (from.next_join !== undefined) fail('JOINs are not supported', from.next_join);
+  if (from.next_join !== undefined) throw new SqlProblem('JOINs are not supported', from.next_join.place);
   if (from.table?.node !== 'Field' || from.table.chain.join('.') !== 'events')
-    fail('Query must only SELECT FROM events', from);
+    throw new SqlProblem('Query must only SELECT FROM events', from.place);
   const known = ['node', 'place', 'select', 'select_from', 'where'];
   const clause = Object.keys(tree).find((key) => !known.includes(key));
-  if (clause !== undefined) fail(`Unsupported HogQL query: ${clause.replaceAll('_', ' ').toUpperCase()}`);
-  for (const node of nodesOf([tree.select, tree.where ?? []])) checkNode(node as unknown as Node);
+  if (clause !== undefined)
+    throw new SqlProblem(`Unsupported HogQL query: ${clause.replaceAll('_', ' ').toUpperCase()}`, tree.place);
+  for (const one of nodesOf([tree.select, tree.where ?? []])) {
+    const node = one as unknown as Node;
+    const unsupported = unsupportedName(node);
+    if (unsupported !== null) throw new SqlProblem(`Unsupported HogQL query: ${unsupported}`, node.place);
+  }
   checkNames(tree);
   return tree;
 }
 
-function checkNode(node: Node): void {
-  const what =
-    node.node === 'SelectQuery' || node.node === 'SelectSetQuery'
-      ? 'subqueries'
-      : node.node === 'WindowFunction'
-        ? 'window functions'
-        : node.node === 'Placeholder'
-          ? 'placeholders'
-          : node.node === 'CompareOperation' && node.op.includes('cohort')
-            ? 'cohorts'
-            : node.node === 'Call' && node.name.toLowerCase() === 'arrayjoin'
-              ? 'arrayJoin'
-              : null;
-  if (what !== null) throw new SqlProblem(`Unsupported HogQL query: ${what}`, node.place);
+function unsupportedName(node: Node): string | null {
+  switch (node.node) {
+    case 'SelectQuery':
+    case 'SelectSetQuery':
+      return 'subqueries';
+    case 'WindowFunction':
+      return 'window functions';
+    case 'Placeholder':
+      return 'placeholders';
+    case 'CompareOperation':
+      return node.op.includes('cohort') ? 'cohorts' : null;
+    case 'Call':
+      return node.name.toLowerCase() === 'arrayjoin' ? 'arrayJoin' : null;
+    default:
+      return null;
+  }
 }
 
 function checkNames({ select, place }: Select): void {
