@@ -99,6 +99,10 @@ describe('limits', () => {
     'Offset in the list of events': [`${api}/analytics/events/routes.ts`, 'mostSkipped'],
     'Memory of one query': [`${api}/analytics/query/questions.ts`, 'maxBytes'],
     'Size of the query of an insight': [`${api}/analytics/insights/rules.ts`, 'mostKiB'],
+    'Results of an insight that a public link computes because they are not cached': [
+      `${api}/analytics/sharing/public-link.ts`,
+      'computationsPerMinute',
+    ],
     'Tiles of a dashboard': [`${api}/analytics/insights/write.ts`, 'mostTiles'],
     'Characters of a text on a dashboard': [`${api}/analytics/dashboards/tiles.ts`, 'mostCharacters'],
     'Insights in one report': ['packages/insights/src/report/content.ts', 'mostInsights'],
