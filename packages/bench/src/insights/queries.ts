@@ -13,6 +13,7 @@ export interface BenchQuery {
 
 const event = (name: string, more: object = {}) => ({ kind: 'EventsNode', event: name, ...more });
 const month = { dateRange: { date_from: '-30d' } };
+const week = { dateRange: { date_from: '-7d' } };
 const trend = (...series: object[]) => ({ kind: 'TrendsQuery', ...month, series });
 const daily = trend(event('$pageview'));
 const rare = trend(event('rare'));
@@ -68,6 +69,25 @@ export const queries: readonly BenchQuery[] = [
     query: byBrowser,
     simpleSql: `SELECT date_trunc('day', e.timestamp), e.properties ->> '$browser', count(DISTINCT ${personId}) FROM event e ${ids} WHERE ${recently(30, '$pageview')} GROUP BY 1, 2 ORDER BY 1, 2`,
     targetMs: { PostgreSQL: 5000, ClickHouse: 600 },
+  },
+  {
+    name: 'web overview, 7 days',
+    query: { kind: 'WebOverviewQuery', ...week },
+    targetMs: { PostgreSQL: 2000, ClickHouse: 500 },
+  },
+  {
+    name: 'web figures over time, 7 days',
+    query: {
+      kind: 'WebTrendsQuery',
+      ...week,
+      metrics: ['UniqueUsers', 'PageViews', 'Sessions', 'SessionDuration', 'Bounces'],
+    },
+    targetMs: { PostgreSQL: 2000, ClickHouse: 500 },
+  },
+  {
+    name: 'entry pages with bounce rate, 7 days',
+    query: { kind: 'WebStatsTableQuery', ...week, breakdownBy: 'InitialPage', includeBounceRate: true, limit: 10 },
+    targetMs: { PostgreSQL: 2000, ClickHouse: 500 },
   },
   {
     name: 'funnel of rare steps',
