@@ -214,7 +214,7 @@ async function consolePages(config: ApiConfig) {
 
 /** What several programs share lies in a folder below them (packages/stack, build.ts). */
 const consoleBeside = (here: string) =>
-  fileURLToPath(new URL(here.includes('/chunks/') ? '../console/' : './app/console/', here));
+  fileURLToPath(new URL(here.includes('/chunks/') ? '../console/' : './console/', here));
 
 const secretsBy = (box: SecretBox, options: { mayBePlain: boolean }) => ({
   destinationSecrets: createDestinationSecrets(box, options),
