@@ -31,6 +31,8 @@ const requests = [
   ['/console/', 'management-api'],
   ['/console/projects/1/live', 'management-api'],
   ['/consoles', 'gateway'],
+  ['/shared/token', 'management-api'],
+  ['/embedded/token', 'management-api'],
   ['/login/saml/', 'management-api'],
   ['/complete/oidc/', 'management-api'],
   ['/events', 'management-api'],
