@@ -5,8 +5,6 @@ import type { Budget, EngineName, EventKey, EventStore } from '../event-store/po
 import { readPropertyTypes, readSettings } from '../records-store.ts';
 import { type Node, nodesOf, type Select, type SelectSet } from './ast.ts';
 import { columnName, printed } from './names.ts';
-import type { SqlParser } from './parse.ts';
-import { substitute } from './placeholders.ts';
 import { statementOf } from './print/query.ts';
 import { SqlProblem } from './problem.ts';
 import { resolveQuery } from './resolve/select.ts';
@@ -109,7 +107,7 @@ export async function prepareExport(
     columns,
     async rows(events, keys, run) {
       if (keys.length === 0) return [];
-      const { query: ofKeys } = resolve(await withKeys(select, keys, parser));
+      const { query: ofKeys } = resolve(withKeys(select, keys));
       ofKeys.limit = keys.length;
       const print = (engine: EngineName) => statementOf(ofKeys, { engine, projectId });
       const rows = await events.rows({ projectId, print }, run);
@@ -118,38 +116,40 @@ export async function prepareExport(
   };
 }
 
-/** Limits the query to these events, in addition to its own condition. */
-async function withKeys(select: Select, keys: readonly EventKey[], parser: SqlParser): Promise<Select> {
-  const alias = select.select_from?.alias ?? 'events';
+/** Returns the query limited to these events, oldest first. Its condition stays. */
+function withKeys(select: Select, keys: readonly EventKey[]): Select {
+  const { place } = select;
+  // Columns are qualified by the table, because the query may use the name of a column for another expression.
+  const column = (name: string): Node => ({
+    node: 'Field',
+    chain: [select.select_from?.alias ?? 'events', name],
+    place,
+  });
+  const compare = (name: string, op: string, value: string | string[]): Node => ({
+    node: 'CompareOperation',
+    op,
+    left: column(name),
+    right: { node: 'Constant', value, place },
+    place,
+  });
   const times = keys.map(({ timestamp }) => timestamp);
   const iso = (time: number) => new Date(time).toISOString();
-  const values = {
-    ids: keys.map(({ uuid }) => uuid),
-    from: iso(Math.min(...times)),
-    to: iso(Math.max(...times)),
+  const limits = [
+    compare(
+      'uuid',
+      'in',
+      keys.map(({ uuid }) => uuid),
+    ),
+    // The time lets the engine find the partition.
+    compare('timestamp', '>=', iso(Math.min(...times))),
+    compare('timestamp', '<=', iso(Math.max(...times))),
+  ];
+  const order = (name: string) => ({ node: 'OrderExpr', expr: column(name), order: 'ASC', place }) as const;
+  return {
+    ...select,
+    where: { node: 'And', exprs: select.where === undefined ? limits : [...limits, select.where], place },
+    order_by: [order('timestamp'), order('uuid')],
   };
-  const template = `SELECT 1 FROM events WHERE e.uuid IN {ids} AND e.timestamp >= {from} AND e.timestamp <= {to}
-    ORDER BY e.timestamp, e.uuid`;
-  const limits = substitute(withAlias(await parser.parse(template), alias) as Select, {
-    ...{ values, variables: {}, dateRange: { from: null, to: null } },
-  });
-  const { where, order_by: order } = limits;
-  if (where === undefined || order === undefined) throw new Error('The limits of the query are missing.');
-  const both: Node =
-    select.where === undefined ? where : { node: 'And', exprs: [where, select.where], place: select.where.place };
-  return { ...select, where: both, order_by: order };
-}
-
-/**
- * Replaces the alias `e` of the events. Columns need an alias, because a query may use the name of a column for another
- * expression.
- */
-function withAlias(value: unknown, alias: string): unknown {
-  if (Array.isArray(value)) return value.map((one) => withAlias(one, alias));
-  if (typeof value !== 'object' || value === null) return value;
-  if ('chain' in value && Array.isArray(value.chain) && value.chain[0] === 'e')
-    return { ...value, chain: [alias, ...value.chain.slice(1)] };
-  return Object.fromEntries(Object.entries(value).map(([key, child]) => [key, withAlias(child, alias)]));
 }
 
 /** @throws SqlProblem unless the query consists of columns of events and an optional condition. */
