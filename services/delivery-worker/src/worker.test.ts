@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 /** These tests have no domains, so the DNS must not be used. */
-const noLookups = () => Promise.reject(new Error('Nobody asks the DNS here.'));
+const noLookups = () => Promise.reject(new Error('This test must not query the DNS.'));
 const options = {
   publicAppUrl: undefined,
   publicApiUrl: undefined,

@@ -151,8 +151,8 @@ export function awaitFirstAnswer(sql: Sql): Stoppable & { hasAnswered(): boolean
 }
 
 /**
- * Whether an environment has active flags. Browsers that are told there are no flags don't request them, so the result is
- * true if it is unknown.
+ * Whether an environment has active flags. Without active flags, browsers don't request flags, so the result is true if it
+ * is unknown.
  * @param environmentId null if the key could not be looked up.
  */
 export async function hasFlags(environmentId: number | null, { definitions }: FlagData): Promise<boolean> {

@@ -88,7 +88,7 @@ export async function updateKey(sql: Sql, choice: PersonalApiKeyChoice, columns:
   return rows[0];
 }
 
-/** Restricts a user's unrestricted keys to the user's current organizations. Deletes them if there are none. */
+/** Restricts a user's unrestricted keys to the user's current organizations. Deletes the keys of a user without organizations. */
 export async function keepKeysToMemberships(
   sql: Sql,
   userId: number,

@@ -18,8 +18,8 @@ const noConfig = () => {
   shop.ingest.answerBy(({ path }) => (path.startsWith('/array/') ? { status: 503, body: {} } : undefined));
 };
 /**
- * Returns the number of requests for flags. Flags are requested unless the settings say that there are none, so the
- * number shows which settings were received.
+ * Returns the number of requests for flags. The library requests flags unless the settings say that
+ * the project has none, so the number shows which settings it received.
  */
 const afterFirstEvents = async () => {
   await shop.received('first', 1);

@@ -76,7 +76,7 @@ const withPerson = new Set([...always, '$process_person_profile']);
 const withGroup = new Set([...withPerson, ...personUpdates]);
 const withoutPerson = new Set([...always, ...personUpdates, ...groupKeys]);
 
-/** Removes properties that are not stored. Returns the same object if there are none. */
+/** Removes properties that are not stored. Returns the same object if all are stored. */
 function stripProperties(event: IncomingEvent, processing: PersonProcessing): JsonObject {
   if (processing === 'personless') return withoutKeys(event.properties, withoutPerson);
   return withoutKeys(event.properties, event.event === eventNames.groupIdentify ? withGroup : withPerson);

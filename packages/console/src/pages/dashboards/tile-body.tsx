@@ -23,7 +23,7 @@ export function TextBody({ body }: { body: string }) {
   );
 }
 
-/** The numbers of a tile, or why there are none. */
+/** The numbers of a tile, or the reason why it does not show any. */
 export function Answered({ insight, isLoading, error }: { insight: Answer; isLoading: boolean; error: unknown }) {
   const { result, columns } = insight;
   const place = useContext(ChartPlace);

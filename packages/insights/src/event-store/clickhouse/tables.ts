@@ -202,7 +202,7 @@ export async function countCopied(client: ClickHouseClient, { from, to }: { from
 }
 
 /**
- * Deletes events beyond the retention time of their project. Does not write when there are none.
+ * Deletes events beyond the retention time of their project. Does not write when no event is that old.
  * @param common end of the deleted range for all projects; null to delete nothing
  */
 export async function deleteOldEvents(

@@ -137,7 +137,7 @@ test('what a lane accepts in a minute is known from the second look on', async (
   await eventually(async () => expect(await acceptedOf()).toBeGreaterThan(0));
 });
 
-test("the project's dead letters are counted that nobody has decided yet", async () => {
+test('counts only the dead letters of the project that were neither replayed nor discarded', async () => {
   const owner = await createTestTenant(api.database);
   const letterOf = (of: TestTenant, offset: string) => ({
     topic: topicNames().deadLetter,

@@ -114,7 +114,7 @@ test('D7: a name belongs to the organization that has proved it', async () => {
   expect(await api.send('PATCH', `${path}${own.id}/`, { key: acme.A.key, body: { domain } })).toMatchObject(expected);
 });
 
-describe('a name that nobody has proved', () => {
+describe('a domain name that no organization has verified', () => {
   const taken = VE('unique', 'domain', 'domain with this domain already exists.');
   const pathOf = (actors: OrganizationActors) => `/api/organizations/${actors.organizationId}/domains/`;
   const asFree = (method: 'GET' | 'POST' | 'PATCH', rest: string, body?: object) =>

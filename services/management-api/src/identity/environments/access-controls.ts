@@ -136,8 +136,8 @@ type AccessDeps = Pick<RecordDeps, 'sql' | 'transaction'>;
 /**
  * The access control of a project.
  *
- * @param readable also contains a deleted project, without a level. The Terraform provider reads from its rules that nobody has
- *   access to it.
+ * @param readable also contains a deleted project, without a level. The Terraform provider learns from its rules that no one
+ *   can access it.
  */
 export function projectAccessRoutes(
   deps: AccessDeps,
