@@ -77,6 +77,7 @@ function plan(query: Query, context: PlanContext): unknown {
     // A stored SQL query is checked when it runs: tables, cohorts and property types can change until then.
     case 'HogQLQuery':
     case 'HogQLMetadata':
+    case 'DatabaseSchemaQuery':
       return query;
     default:
       return query satisfies never;

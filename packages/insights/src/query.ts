@@ -16,7 +16,7 @@ import {
   placing,
   text,
 } from './query-parts.ts';
-import { type SqlMetadataQuery, type SqlQuery, sqlMetadata, sqlQuery } from './sql-query.ts';
+import { type AnySqlQuery, databaseSchemaQuery, sqlMetadata, sqlQuery } from './sql-query.ts';
 import {
   type WebOverviewQuery,
   type WebStatsTableQuery,
@@ -330,7 +330,7 @@ export type FunnelsActorsQuery = Static<typeof funnelsActors>;
 export type Query =
   | (TrendsQuery | FunnelsQuery | RetentionQuery | LifecycleQuery | EventsQuery | ActorsQuery)
   | (WebOverviewQuery | WebStatsTableQuery | WebTrendsQuery)
-  | (SqlQuery | SqlMetadataQuery);
+  | AnySqlQuery;
 
 /** Schemas of the supported queries by kind. */
 export const queryKinds = {
@@ -345,4 +345,5 @@ export const queryKinds = {
   WebTrendsQuery: webTrendsQuery,
   HogQLQuery: sqlQuery,
   HogQLMetadata: sqlMetadata,
+  DatabaseSchemaQuery: databaseSchemaQuery,
 } satisfies Record<Query['kind'], TObject>;

@@ -30,9 +30,10 @@ import { planWeb, type WebPlan } from './plan/web.ts';
 import type { Query } from './query.ts';
 import { queryError } from './query-parts.ts';
 import { readBooleans, readGroups, readPersons, readSettings } from './records-store.ts';
+import { type DatabaseSchema, databaseSchema } from './sql/database-schema.ts';
 import type { SqlParser } from './sql/parse.ts';
 import { checkSql, runSql, type SqlMetadata } from './sql/run.ts';
-import type { SqlMetadataQuery, SqlQuery } from './sql-query.ts';
+import type { AnySqlQuery, SqlMetadataQuery, SqlQuery } from './sql-query.ts';
 
 export interface QueryDeps {
   /** Database of settings, persons and groups. */
@@ -53,7 +54,7 @@ export interface Asked {
 }
 
 /** Result of any kind of query. */
-export interface QueryAnswer extends Partial<SqlMetadata> {
+export interface QueryAnswer extends Partial<SqlMetadata>, Partial<DatabaseSchema> {
   results: unknown;
   hasMore?: boolean;
   columns?: string[];
@@ -80,6 +81,7 @@ export async function runQuery(
   const query = parseQuery(sent);
   const run = untilDeadline(budget);
   const settings = known ?? (await readSettings(deps.sql, projectId));
+  if (query.kind === 'DatabaseSchemaQuery') return { results: [], ...databaseSchema(), timezone: settings.timezone };
   if (query.kind === 'HogQLQuery' || query.kind === 'HogQLMetadata')
     return answerSql(deps, { query, projectId, settings, now }, run);
   const earliest = beginsWithFirst(query)
@@ -135,7 +137,7 @@ interface Running {
   run: Budget;
 }
 
-type InsightQuery = Exclude<Query, SqlQuery | SqlMetadataQuery>;
+type InsightQuery = Exclude<Query, AnySqlQuery>;
 
 async function answerQuery(
   deps: QueryDeps,

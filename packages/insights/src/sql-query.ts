@@ -48,3 +48,12 @@ export const sqlMetadata = object('HogQLMetadata', {
   ...marks,
 });
 export type SqlMetadataQuery = Static<typeof sqlMetadata>;
+
+export const databaseSchemaQuery = object('DatabaseSchemaQuery', {
+  kind: Type.Literal('DatabaseSchemaQuery'),
+  ...marks,
+});
+export type DatabaseSchemaQuery = Static<typeof databaseSchemaQuery>;
+
+/** Queries that take another path than insights. */
+export type AnySqlQuery = SqlQuery | SqlMetadataQuery | DatabaseSchemaQuery;

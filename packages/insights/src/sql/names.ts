@@ -29,7 +29,9 @@ export function pathOf(node: Node): string[] | null {
   return [...before, node.property.value];
 }
 
-const identifier = (name: string) => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : `\`${name.replaceAll('`', '\\`')}\``);
+/** Quotes a name if the parser requires it. */
+export const identifier = (name: string) =>
+  /^[A-Za-z_$][\w$]*$/.test(name) ? name : `\`${name.replaceAll('`', '\\`')}\``;
 const call = (name: string, args: readonly Node[]) => `${name}(${args.map(printed).join(', ')})`;
 
 /** Prints an expression as function calls. */

@@ -35,8 +35,14 @@ const usualAges: Ages = { fresh: 6 * hour, lazy: 12 * hour };
 const agesOfWeb: Ages = { fresh: 5 * minute, lazy: 15 * minute };
 const isOfWeb = (query: unknown) => isRecord(query) && /^Web\w+Query$/.test(String(query.kind));
 
+/** Checks and descriptions of SQL cost little and depend on property definitions, so their results are never reused. */
+const agesOfChecks: Ages = { fresh: -1, lazy: -1 };
+const isCheck = (query: unknown) =>
+  isRecord(query) && (query.kind === 'HogQLMetadata' || query.kind === 'DatabaseSchemaQuery');
+
 /** By the kind and the interval of the query. */
 function agesOf(query: unknown): Ages {
+  if (isCheck(query)) return agesOfChecks;
   if (isOfWeb(query)) return agesOfWeb;
   return agesByInterval.get(intervalOf(query)) ?? usualAges;
 }

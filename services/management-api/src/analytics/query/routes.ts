@@ -139,6 +139,14 @@ const answer = Type.Object(
     table_names: optional(
       Type.Array(Type.String(), { description: 'For `HogQLMetadata`: the tables that the SQL query reads.' }),
     ),
+    tables: optional(
+      freeFormObject({
+        description:
+          'For `DatabaseSchemaQuery`: the tables that SQL can read, by name, each with its `fields`. A field has `name`, ' +
+          '`type`, `hogql_value` and `schema_valid`. An object of fields also has `table` and `fields`.',
+      }),
+    ),
+    joins: optional(Type.Array(Type.Unknown(), { description: 'For `DatabaseSchemaQuery`: always empty.' })),
     timings: nothing('Always null.'),
     hogql: Type.String({ description: 'Always empty.' }),
     modifiers: nothing('Always null.'),

@@ -1,0 +1,61 @@
+// Describes the tables that SQL can read, for editors that complete names.
+
+import { identifier } from './names.ts';
+import { type Entry, type Fields, tables } from './schema.ts';
+
+/** A column, or an object of columns, in the format of PostHog. */
+interface SchemaField {
+  name: string;
+  /** How the field is written in a query. */
+  hogql_value: string;
+  type: 'string' | 'integer' | 'boolean' | 'datetime' | 'json' | 'lazy_table' | 'virtual_table';
+  schema_valid: true;
+  /** For objects: the table whose columns they contain. */
+  table?: string;
+  /** For objects: the names of their fields. */
+  fields?: string[];
+}
+
+interface SchemaTable {
+  id: string;
+  name: string;
+  type: 'posthog';
+  fields: Record<string, SchemaField>;
+}
+
+export interface DatabaseSchema {
+  tables: Record<string, SchemaTable>;
+  /** Joins with warehouse tables, which Millrace does not have. */
+  joins: never[];
+}
+
+export function databaseSchema(): DatabaseSchema {
+  const described = Object.entries(tables).map(([name, { fields }]): [string, SchemaTable] => [
+    name,
+    { id: name, name, type: 'posthog', fields: fieldsOf(fields, name) },
+  ]);
+  return { tables: Object.fromEntries(described), joins: [] };
+}
+
+function fieldsOf(fields: Fields, table: string): Record<string, SchemaField> {
+  return Object.fromEntries([...fields].map(([name, entry]) => [name, fieldOf(name, entry, table)]));
+}
+
+const types = { text: 'string', uuid: 'string', int: 'integer', bool: 'boolean', time: 'datetime' } as const;
+
+function fieldOf(name: string, entry: Entry, table: string): SchemaField {
+  const field = { name, hogql_value: identifier(name), schema_valid: true } as const;
+  if (entry.is === 'column') return { ...field, type: types[entry.type] };
+  if (entry.is === 'properties') return { ...field, type: 'json' };
+  const joined = joinedTable(name);
+  const fields = [...entry.fields.keys()];
+  if (joined === null) return { ...field, type: 'virtual_table', table, fields };
+  return { ...field, type: 'lazy_table', table: joined, fields };
+}
+
+/** Returns the table that is joined for an object; null if its columns are part of the same table. */
+function joinedTable(name: string): string | null {
+  if (name === 'person') return 'persons';
+  if (name === 'pdi') return 'person_distinct_ids';
+  return /^group_\d$/.test(name) ? 'groups' : null;
+}

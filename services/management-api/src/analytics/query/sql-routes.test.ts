@@ -1,0 +1,47 @@
+// SQL over the API: its tables, and the variables of a query.
+
+import { createTestTenant, type TestTenant } from '@millrace/testing';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+
+let api: TestApi;
+let own: TestTenant;
+beforeAll(async () => {
+  api = await startTestApi();
+  own = await createTestTenant(api.database);
+});
+afterAll(() => api.stop());
+
+const ask = (query: object) =>
+  api.send('POST', `/api/projects/${own.projectId}/query/`, { key: own.personalApiKey, body: { query } });
+
+test('DatabaseSchemaQuery describes tables, and every column that it names can be selected', async () => {
+  const { status, body } = await ask({ kind: 'DatabaseSchemaQuery' });
+  expect([status, body]).toMatchObject([200, { joins: [], is_cached: false }]);
+  const { tables } = body;
+  expect(Object.keys(tables)).toEqual(['events', 'persons', 'person_distinct_ids', 'groups', 'cohort_people']);
+  expect(tables.events).toMatchObject({ id: 'events', name: 'events', type: 'posthog' });
+  expect(tables.events.fields).toMatchObject({
+    timestamp: { name: 'timestamp', hogql_value: 'timestamp', type: 'datetime', schema_valid: true },
+    properties: { type: 'json' },
+    team_id: { type: 'integer' },
+    person: { type: 'lazy_table', table: 'persons', fields: ['id', 'created_at', 'properties'] },
+    poe: { type: 'virtual_table', table: 'events', fields: ['id', 'created_at', 'properties'] },
+    group_4: { type: 'lazy_table', table: 'groups', fields: ['key', 'created_at', 'properties'] },
+  });
+  expect(tables.persons.fields.is_identified).toMatchObject({ type: 'boolean' });
+  type Field = { hogql_value: string; fields?: string[] };
+  const queries = Object.entries(tables as Record<string, { fields: Record<string, Field> }>).map(
+    ([table, { fields }]) => {
+      const columns = Object.values(fields).flatMap(({ hogql_value: name, fields: below }) =>
+        below === undefined
+          ? [name]
+          : below.filter((one) => !(name === 'pdi' && one === 'person')).map((one) => `${name}.${one}`),
+      );
+      return `SELECT ${columns.join(', ')} FROM ${table}`;
+    },
+  );
+  for (const query of queries) {
+    const checked = await ask({ kind: 'HogQLMetadata', language: 'hogQL', query });
+    expect([query, checked.body.errors]).toEqual([query, []]);
+  }
+});
