@@ -2,7 +2,7 @@ import { type ContractTable, deviations, userTable } from '../testing/contract-t
 import { createActors, type OrganizationActors } from '../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
-/** The fields of accounts as PostHog's API has them (docs/api/README.md#routes-and-fields), walked against live answers. */
+/** Compares the fields of accounts in real responses with PostHog's API (docs/api/README.md#routes-and-fields). */
 const domainTable: ContractTable = {
   id: 'uuid',
   domain: 'string',
@@ -58,7 +58,7 @@ const representation = { prefer: 'return=representation' };
 const send = (method: Send, at: string, body?: unknown, headers = {}) =>
   api.send(method, path + at, { key: acme.A.key, body, headers });
 
-/** A page of at least one record, each as the table says. */
+/** Checks that a page has at least one record, and that each record has the fields of the table. */
 async function walkList(at: string, table: ContractTable): Promise<void> {
   const { status, body } = await api.get(`${path}${at}?limit=1`, acme.A.key);
   expect([status, deviations(envelopeTable, body)]).toEqual([200, []]);
@@ -78,7 +78,7 @@ test('Domain, rows 3 to 8', async () => {
   expect([changed.status, deviations(domainTable, changed.body)]).toEqual([200, []]);
   expect(await send('POST', `${at}verify/`, full)).toMatchObject({ status: 200, body: undefined });
   const verified = await send('POST', `${at}verify/`, full, representation);
-  // What was asked of the DNS is our own.
+  // PostHog's API does not have this field: it describes the DNS query.
   const checkedTable: ContractTable = { ...domainTable, check: 'object' };
   expect([verified.status, deviations(checkedTable, verified.body)]).toEqual([200, []]);
   await api.database.prisma.organization_domain.update({
@@ -109,7 +109,7 @@ test('Invite, rows 9 to 12', async () => {
   const bulk = await send('POST', '/invites/bulk/', full, representation);
   expect([bulk.status, deviations(inviteTable, bulk.body[0])]).toEqual([200, []]);
   expect(await send('DELETE', `/invites/${bulk.body[0].id}/`)).toMatchObject({ status: 204, body: undefined });
-  // The inviter is gone.
+  // The user who sent the invite was deleted.
   const { id } = await api.database.prisma.organization_invite.findFirstOrThrow();
   await api.database.prisma.organization_invite.update({ where: { id }, data: { created_by_id: null } });
   await walkList('/invites/', inviteTable);
@@ -124,7 +124,7 @@ test('Member, rows 13 to 15, also after a sign-in', async () => {
   expect(await send('DELETE', `/members/${acme.M.uuid}/`)).toMatchObject({ status: 204, body: undefined });
 });
 
-test('the walk finds what is missing, of another type, or not in the API', () => {
+test('reports fields that are missing, of another type, or not in the API', () => {
   const { id, ...rest } = { id: 1, uuid: 'x', extra: true };
   expect(deviations({ id: 'integer', uuid: 'uuid' }, rest)).toEqual([
     'id is missing',

@@ -3,7 +3,7 @@ import { addMember, createUser } from '@millrace/accounts';
 import { createActors, type OrganizationActors } from '../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
-/** Lists cost the same number of statements whatever they hold, and their pages lose and repeat nothing. */
+/** Lists take the same number of statements for any number of records, and their pages neither skip nor repeat records. */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ async function post(list: string, body: unknown) {
   expect(answer.status).toBeLessThan(300);
 }
 
-test.each(Object.keys(fill))('%s', async (list) => {
+test.each(Object.keys(fill))('the list of %s takes a constant number of statements', async (list) => {
   const path = `/api/organizations/${acme.organizationId}/${list}/`;
   const statementsOf = (address: string) =>
     api.statementsOf(async () => expect((await api.get(address, acme.M.key)).status).toBe(200));

@@ -52,7 +52,7 @@ async function addVerified(actors = acme): Promise<TestAnswer['body']> {
   return domain;
 }
 
-test('D1, D2: a member lists the domains, and reads each as it is listed', async () => {
+test('D1, D2: a member lists the domains, and reads each domain as the list shows it', async () => {
   const actors = await createActors(api.database);
   const created = await addDomain({ domain: 'listed.example.org' }, actors);
   await addDomain({ domain: 'also.example.org' }, actors);
@@ -76,7 +76,7 @@ test('D1, D2: a member lists the domains, and reads each as it is listed', async
   expect(await read(created.id, actors)).toEqual(body.results[1]);
 });
 
-test('D3, D4: domains of others are not there', async () => {
+test('D3, D4: returns 404 or 403 for domains of other organizations', async () => {
   const other = await createActors(api.database);
   const foreign = await addDomain({}, other);
   expect(await api.get(`/api/organizations/@current/domains/${foreign.id}/`, acme.A.key)).toMatchObject(NF());
@@ -86,7 +86,7 @@ test('D3, D4: domains of others are not there', async () => {
   expect(await api.get(`${path}${randomUUID()}/`, acme.A.key)).toMatchObject(NF());
 });
 
-test('D5: what a caller may not set is ignored', async () => {
+test('D5: ignores read-only fields when a domain is added', async () => {
   const body = {
     domain: 'the.example.com',
     verified_at: '2020-01-01T00:00:00Z',
@@ -102,11 +102,11 @@ test('D5: what a caller may not set is ignored', async () => {
   expect(answer.body.verification_challenge).toHaveLength(43);
 });
 
-test('D6: the plan is asked on the hosted service only; here a domain can always be added', async () => {
+test("D6: adds a domain on any plan, unlike PostHog's hosted service", async () => {
   expect((await addDomain({}, free)).is_verified).toBe(false);
 });
 
-test('D7: a name belongs to the organization that has proved it', async () => {
+test('D7: returns 400 for a domain name that another organization has verified', async () => {
   const { domain } = await addVerified(free);
   const expected = VE('unique', 'domain', 'domain with this domain already exists.');
   expect(await api.send('POST', path, { key: acme.A.key, body: { domain } })).toMatchObject(expected);
@@ -120,7 +120,7 @@ describe('a domain name that no organization has verified', () => {
   const asFree = (method: 'GET' | 'POST' | 'PATCH', rest: string, body?: object) =>
     api.send(method, `${pathOf(free)}${rest}`, { key: free.A.key, ...(body && { body }) });
 
-  test('keeps nobody from adding, reading, renaming and proving it; the proof decides', async () => {
+  test('can be added and read by several organizations, and belongs to the first one that verifies it', async () => {
     const first = await addDomain({}, free);
     const { domain } = first;
     const second = await addDomain({ domain });
@@ -131,18 +131,18 @@ describe('a domain name that no organization has verified', () => {
     expect((await asFree('PATCH', `${renamed.id}/`, { domain })).body).toEqual(taken.body);
     prove(second);
     expect((await verify(second.id)).body).toMatchObject({ domain, is_verified: true });
-    // Who came first is as before, and not taken to have proved it.
+    // The row that was added first is unchanged, and is not verified by the other organization's proof.
     expect(await read(first.id, free)).toEqual(first);
     prove(first);
     expect(await asFree('POST', `${first.id}/verify/`)).toMatchObject(taken);
     expect(await api.send('POST', pathOf(free), { key: free.A.key, body: { domain } })).toMatchObject(taken);
-    // Until the name is free again.
+    // After the verified domain is deleted, the other organization can verify the name.
     expect((await api.send('DELETE', `${path}${second.id}/`, { key: acme.A.key })).status).toBe(204);
     expect((await asFree('POST', `${first.id}/verify/`)).status).toBe(200);
     expect(await read(first.id, free)).toMatchObject({ domain, is_verified: true });
   });
 
-  test('is added once by one organization, and by many at the same moment', async () => {
+  test('can be added once per organization, and by several organizations at the same time', async () => {
     const domain = freshName();
     const others = await Promise.all([1, 2, 3].map(() => createActors(api.database)));
     const answers = await Promise.all(
@@ -157,7 +157,7 @@ describe('a domain name that no organization has verified', () => {
     }
   });
 
-  test('does not keep invites and accounts of it out', async () => {
+  test('does not block invites to its addresses from other organizations', async () => {
     const { domain } = await addVerified(free);
     const unproved = freshName();
     await addDomain({ domain: unproved }, free);
@@ -182,13 +182,13 @@ test.each([
   ['one label', 'localhost'],
   ['a dot at the end', 'example.com.'],
   ['an address', '192.0.2.1'],
-])('%s: %s is no domain', async (_, domain) => {
+])('%s: rejects %s as a domain name', async (_, domain) => {
   const expected = VE('invalid_input', 'domain', 'Please enter a valid domain or subdomain name.');
   expect(await api.send('POST', path, { key: acme.A.key, body: { domain } })).toMatchObject(expected);
 });
 
 test.each(['bücher.example', 'xn--bcher-kva.example', 'a-b.c-d.example', 'example.xn--p1ai'])(
-  'beyond PostHog: names of other scripts are taken in their ASCII form: %s',
+  'beyond PostHog: stores internationalized domain names in their ASCII form: %s',
   async (domain) => {
     const { status } = await api.send('POST', path, { key: acme.A.key, body: { domain } });
     expect(status).toBe(domain.startsWith('b') ? 400 : 201);
@@ -209,11 +209,11 @@ test.each([
     { domain: 'ok.example.com', saml_acs_url: 'x'.repeat(513) },
     VE('max_length', 'saml_acs_url', 'Ensure this field has no more than 512 characters.'),
   ],
-])('D13: %j is refused', async (body, expected) => {
+])('D13: returns 400 for %j', async (body, expected) => {
   expect(await api.send('POST', path, { key: acme.A.key, body })).toMatchObject(expected);
 });
 
-test('D14: a domain that shows its challenge is verified', async () => {
+test('D14: verifies a domain whose TXT record contains the challenge', async () => {
   const domain = await addDomain();
   prove(domain);
   const before = Date.now();
@@ -255,17 +255,20 @@ const unproved: [string, (domain: { domain: string; verification_challenge: stri
   ['SERVFAIL', () => dns.fail('SERVFAIL'), { outcome: 'no answer', found: [], error: 'ESERVFAIL' }],
   ['no answer at all', () => dns.fail('silence'), { outcome: 'no answer', found: [], error: 'ETIMEOUT' }],
 ];
-test.each(unproved)('%s is no proof, and no error; what came back is told', async (_, arrange, check) => {
-  const domain = await addDomain();
-  arrange(domain);
-  const { status, body } = await verify(domain.id);
-  expect([status, body.is_verified, body.verified_at]).toEqual([200, false, null]);
-  expect(body.check).toMatchObject({ ...check, servers: [dns.address] });
-  const row = await api.database.prisma.organization_domain.findUniqueOrThrow({ where: { id: domain.id } });
-  expect(row.last_verification_retry).not.toBeNull();
-});
+test.each(unproved)(
+  '%s leaves the domain unverified without an error, and the response contains the result of the query',
+  async (_, arrange, check) => {
+    const domain = await addDomain();
+    arrange(domain);
+    const { status, body } = await verify(domain.id);
+    expect([status, body.is_verified, body.verified_at]).toEqual([200, false, null]);
+    expect(body.check).toMatchObject({ ...check, servers: [dns.address] });
+    const row = await api.database.prisma.organization_domain.findUniqueOrThrow({ where: { id: domain.id } });
+    expect(row.last_verification_retry).not.toBeNull();
+  },
+);
 
-test('without a preference the answer has no body', async () => {
+test('returns no body without a `Prefer` header', async () => {
   const domain = await addDomain();
   prove(domain);
   const answer = await api.send('POST', `${path}${domain.id}/verify/`, { key: acme.A.key, body: { domain: 'x' } });
@@ -273,7 +276,7 @@ test('without a preference the answer has no body', async () => {
   expect(await read(domain.id)).toMatchObject({ is_verified: true });
 });
 
-test('D18: a verified domain is not verified again', async () => {
+test('D18: returns 400 when the domain is already verified', async () => {
   const { id } = await addVerified();
   expect(await verify(id)).toMatchObject(VE('already_verified', null, 'This domain has already been verified.'));
 });
@@ -295,7 +298,7 @@ it('shows a domain as not verified once its record has been missing for seven da
   expect(await read(id)).toMatchObject({ is_verified: true });
 });
 
-test('D19, D20: members neither add nor verify', async () => {
+test('D19, D20: returns 403 when a member adds or verifies a domain', async () => {
   const domain = await addDomain();
   prove(domain);
   expect(await api.send('POST', path, { key: acme.M.key, body: { domain: freshName() } })).toMatchObject(insufficient);
@@ -303,7 +306,7 @@ test('D19, D20: members neither add nor verify', async () => {
   expect(await read(domain.id)).toMatchObject({ is_verified: false });
 });
 
-test('D21: a verified domain is set up', async () => {
+test('D21: changes the sign-in settings of a verified domain', async () => {
   const { id } = await addVerified();
   const body = { sso_enforcement: 'google-oauth2', jit_provisioning_enabled: true };
   const answer = await api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body });
@@ -315,13 +318,13 @@ test.each([
   ['D22', { sso_enforcement: 'google-oauth2' }, 'sso_enforcement'],
   ['D23', { jit_provisioning_enabled: true }, 'jit_provisioning_enabled'],
   ['also the value it has', { jit_provisioning_enabled: false, sso_enforcement: '' }, 'jit_provisioning_enabled'],
-])('%s: an unverified domain is not set up: %j', async (_, body, attr) => {
+])('%s: returns 400 for sign-in settings of an unverified domain: %j', async (_, body, attr) => {
   const { id } = await addDomain();
   const expected = VE('verification_required', attr, 'This attribute cannot be updated until the domain is verified.');
   expect(await api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body })).toMatchObject(expected);
 });
 
-test('D24: what is read-only stays', async () => {
+test('D24: ignores read-only fields when a domain is changed', async () => {
   const domain = await addDomain();
   const body = { verified_at: '2020-01-01T00:00:00Z', verification_challenge: '123', is_verified: true };
   expect(await api.send('PATCH', `${path}${domain.id}/`, { key: acme.A.key, body })).toMatchObject({
@@ -330,7 +333,7 @@ test('D24: what is read-only stays', async () => {
   });
 });
 
-test('D25 to D29: members and strangers change and remove nothing', async () => {
+test('D25 to D29: returns 403 or 404 when a member or a stranger changes or deletes a domain', async () => {
   const { id } = await addDomain();
   const foreign = await addDomain({}, free);
   const foreignPath = `/api/organizations/${free.organizationId}/domains/${foreign.id}/`;
@@ -345,13 +348,13 @@ test('D25 to D29: members and strangers change and remove nothing', async () => 
   expect(await read(foreign.id, free)).toMatchObject({ id: foreign.id });
 });
 
-test('a removed name is free for others', async () => {
+test('allows other organizations to add the name of a deleted domain', async () => {
   const { id, domain } = await addDomain();
   await api.send('DELETE', `${path}${id}/`, { key: acme.A.key });
   expect((await addDomain({ domain }, free)).domain).toBe(domain);
 });
 
-test('D30: joining by itself needs the plan', async () => {
+test('D30: requires a plan with automatic provisioning for `jit_provisioning_enabled`', async () => {
   const { id } = await addVerified(free);
   const address = `/api/organizations/${free.organizationId}/domains/${id}/`;
   const expected = VE(
@@ -363,7 +366,7 @@ test('D30: joining by itself needs the plan', async () => {
   expect(await api.send('PATCH', address, { key: free.A.key, body })).toMatchObject(expected);
 });
 
-test('D31: SAML is set up before the proof, and counts when all three fields are filled', async () => {
+test('D31: accepts SAML settings before the verification, and has SAML once all three fields are set', async () => {
   const { id } = await addDomain();
   const body = { saml_entity_id: 'urn:idp', saml_acs_url: 'https://idp.example/acs', saml_x509_cert: 'MIIC' };
   const patch = (changes: object) => api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body: changes });
@@ -372,7 +375,7 @@ test('D31: SAML is set up before the proof, and counts when all three fields are
   expect(await patch({ saml_entity_id: null })).toMatchObject({ status: 200, body: { saml_entity_id: null } });
 });
 
-test('PUT needs the name and leaves what it does not name', async () => {
+test('PUT requires the name and leaves absent fields unchanged', async () => {
   const domain = await addDomain({ saml_entity_id: 'a' });
   const put = (body: unknown) => api.send('PUT', `${path}${domain.id}/`, { key: acme.A.key, body });
   expect(await put({})).toMatchObject(VE('required', 'domain', 'This field is required.'));
@@ -380,7 +383,7 @@ test('PUT needs the name and leaves what it does not name', async () => {
   expect(answer).toMatchObject({ status: 200, body: { ...domain, saml_entity_id: 'a', saml_acs_url: 'b' } });
 });
 
-test('a new name has to be proved anew: else anybody’s domain could be called one’s own', async () => {
+test('requires a new verification after a rename, since otherwise an organization could claim any domain', async () => {
   const domain = await addVerified();
   const body = { domain: freshName() };
   const answer = await api.send('PATCH', `${path}${domain.id}/`, { key: acme.A.key, body });
@@ -388,14 +391,14 @@ test('a new name has to be proved anew: else anybody’s domain could be called 
   expect(answer.body.verification_challenge).not.toBe(domain.verification_challenge);
 });
 
-test('changes of different fields at the same moment all stay', async () => {
+test('keeps concurrent changes of different fields', async () => {
   const { id } = await addDomain();
   const bodies = [{ saml_entity_id: 'a' }, { saml_acs_url: 'b' }, { saml_x509_cert: 'c' }];
   await Promise.all(bodies.map((body) => api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body })));
   expect(await read(id)).toMatchObject({ saml_entity_id: 'a', saml_acs_url: 'b', saml_x509_cert: 'c' });
 });
 
-test('of those of one organization who add the same name at once one succeeds', async () => {
+test('lets only one of several concurrent requests of an organization add the same name', async () => {
   const domain = freshName();
   const answers = await Promise.all(
     [acme, free, acme].map((actors) =>

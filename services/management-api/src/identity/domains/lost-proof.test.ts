@@ -8,7 +8,7 @@ import { VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** A verified domain whose TXT record has been missing (docs/api/single-sign-on.md). */
+/** A verified domain whose TXT record is missing (docs/api/single-sign-on.md). */
 let mailServer: MailServer;
 let mailer: Mailer;
 let dns: DnsServer;
@@ -64,7 +64,7 @@ const prove = (...challenges: string[]) =>
     `_millrace-challenge.${name}`,
     challenges.map((challenge) => [challenge]),
   );
-/** Where the browser of a user goes who signs in by the provider, and what the sign-in page offers. */
+/** Where the browser is redirected when a user signs in through the provider, and what the sign-in page offers. */
 async function signIn() {
   const begun = await fetch(`${api.url}/login/saml/?email=ada@${name}`, { redirect: 'manual' });
   const target = new URL(begun.headers.get('location') ?? '', api.url);
@@ -91,7 +91,7 @@ const lapsed = {
   state: { sso_enforcement_state: 'no effect', sso_enforcement_reason: 'proof_missing' },
 };
 
-test('signs people in for seven days and then no more, until the record is found again', async () => {
+test('signs users in for seven days after the record went missing, and again once it is found', async () => {
   await missFor(6);
   expect(await signIn()).toMatchObject(inForce);
   await missFor(8);
@@ -114,7 +114,7 @@ test('returns 400 to another organization within seven days', async () => {
   expect(await send(next, 'POST', `${body.id}/verify/`)).toMatchObject(taken);
 });
 
-test('is lost to the organization that verifies it after seven days, with what spoke for it', async () => {
+test('passes to the organization that verifies it after seven days, and loses its sign-in settings', async () => {
   await send(acme, 'POST', `${id}/scim/`);
   await missFor(8);
   const added = await send(next, 'POST', '', { domain: name });
@@ -130,7 +130,7 @@ test('is lost to the organization that verifies it after seven days, with what s
   await eventually(async () => mailServer.mails.some(({ to }) => to.includes(acme.W.email)), { what: 'a mail' });
   const path = `/api/organizations/${acme.organizationId}/activity/?scope=OrganizationDomain`;
   expect((await api.get(path, acme.A.key)).body.results[0]).toMatchObject({ activity: 'updated', item_id: id });
-  // The first one comes back only by a proof of its own, and only when the other has none in time.
+  // The first organization needs a new proof, and cannot verify the domain while the other organization's proof is valid.
   prove(before.verification_challenge, added.body.verification_challenge);
   expect((await send(acme, 'POST', `${id}/verify/`)).status).toBe(400);
 });

@@ -1,4 +1,4 @@
-// Whether the provider that an organization has set up for a domain can be asked.
+// Checks whether the identity provider that an organization has set up for a domain can be used.
 
 import { readSamlCertificates } from '@millrace/accounts';
 import { isAppError } from '@millrace/runtime';
@@ -6,8 +6,8 @@ import { checkSignOnUrl } from '../saml/messages.ts';
 import type { DomainRow } from './store.ts';
 
 /**
- * The SAML provider of a domain. What was stored is not refused (docs/api/domains.md), so it is looked at where it counts.
- * @returns null where a field is missing; `problem`: why nobody can sign in by it.
+ * The SAML provider of a domain. Invalid settings can be stored (docs/api/domains.md), so they are checked before each use.
+ * @returns null if a field is missing; `problem` is the reason why users cannot sign in through the provider.
  */
 export function samlOf(
   row: Pick<DomainRow, 'saml_entity_id' | 'saml_acs_url' | 'saml_x509_cert'>,
@@ -23,7 +23,7 @@ export function samlOf(
   }
 }
 
-/** Whether all is filled in that the OpenID provider of a domain needs. */
+/** Whether the OpenID provider of a domain has all the settings it needs. */
 export function hasOidc(row: Pick<DomainRow, 'oidc_issuer' | 'oidc_client_id' | 'oidc_client_secret'>): boolean {
   return Boolean(row.oidc_issuer && row.oidc_client_id && row.oidc_client_secret);
 }

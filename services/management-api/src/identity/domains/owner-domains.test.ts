@@ -5,7 +5,7 @@ import { PD } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Who may configure sign-in for a domain in which an owner has an address (docs/api/domains.md). */
+/** Which roles can configure sign-in for a domain that contains an owner's email address (docs/api/domains.md). */
 let api: TestApi;
 let dns: DnsServer;
 let acme: OrganizationActors;
@@ -33,7 +33,7 @@ const moveOwner = (email: string) =>
   api.database.sql.query('UPDATE "user" SET email = $2 WHERE id = $1', [acme.W.userId, email]);
 const saml = { saml_entity_id: 'urn:idp', saml_acs_url: 'https://idp.example/sso', saml_x509_cert: 'MIIC' };
 
-/** A verified domain with providers, SCIM and settings, set up by an administrator before an owner had an address in it. */
+/** A verified domain with providers, SCIM and settings, which an administrator set up before any owner had an address in it. */
 async function setUpDomain(): Promise<string> {
   const { body } = await as('A', 'POST', '', { domain: name, ...saml });
   const { id } = body;
@@ -59,17 +59,20 @@ const changes: [Method, string, object?][] = [
   ['DELETE', '/'],
 ];
 
-test.each(changes)('returns 403 to an administrator for %s %s %j where an owner has an address', async (...change) => {
-  const [method, rest, body] = change;
-  const id = await setUpDomain();
-  await moveOwner(`owner@${name}`);
-  const before = (await as('A', 'GET', `${id}/sign_on/`)).body;
-  expect(await as('A', method, id + rest, body)).toMatchObject(refused);
-  expect((await as('A', 'GET', `${id}/sign_on/`)).body).toEqual(before);
-  expect((await as('W', method, id + rest, body)).status).toBeLessThan(300);
-});
+test.each(changes)(
+  'returns 403 when an administrator calls %s %s with %j and an owner has an address in the domain',
+  async (...change) => {
+    const [method, rest, body] = change;
+    const id = await setUpDomain();
+    await moveOwner(`owner@${name}`);
+    const before = (await as('A', 'GET', `${id}/sign_on/`)).body;
+    expect(await as('A', method, id + rest, body)).toMatchObject(refused);
+    expect((await as('A', 'GET', `${id}/sign_on/`)).body).toEqual(before);
+    expect((await as('W', method, id + rest, body)).status).toBeLessThan(300);
+  },
+);
 
-test('lets an administrator change what does not concern sign-in, and end SCIM', async () => {
+test('lets an administrator change settings unrelated to sign-in, and turn SCIM off', async () => {
   const id = await setUpDomain();
   await moveOwner(`owner@${name}`);
   const same = { ...saml, jit_provisioning_enabled: true };
@@ -78,7 +81,7 @@ test('lets an administrator change what does not concern sign-in, and end SCIM',
   expect(await as('A', 'POST', `${id}/scim/`)).toMatchObject(refused);
 });
 
-test('returns 403 to an administrator who adds such a domain with a provider, or verifies one that has a provider', async () => {
+test('returns 403 when an administrator adds such a domain with a provider, or verifies one that has a provider', async () => {
   const prove = ({ verification_challenge: challenge }: { verification_challenge: string }) =>
     dns.setTxt(`_millrace-challenge.${name}`, [[challenge]]);
   const early = await as('A', 'POST', '', { domain: name, ...saml });
@@ -87,14 +90,14 @@ test('returns 403 to an administrator who adds such a domain with a provider, or
   expect(await as('A', 'POST', `${early.body.id}/verify/`)).toMatchObject(refused);
   expect((await as('A', 'DELETE', `${early.body.id}/`)).status).toBe(204);
   expect(await as('A', 'POST', '', { domain: name, ...saml })).toMatchObject(refused);
-  // Without a provider an administrator may add and verify it, and no more.
+  // An administrator can add and verify the domain only if it has no provider.
   const late = await as('A', 'POST', '', { domain: name });
   prove(late.body);
   expect((await as('A', 'POST', `${late.body.id}/verify/`)).status).toBe(200);
   expect(await as('A', 'PATCH', `${late.body.id}/`, { saml_entity_id: 'urn:idp' })).toMatchObject(refused);
 });
 
-test('counts addresses in the written form of a domain name, and pending invites that make an owner', async () => {
+test('compares addresses with the normalized domain name, and includes pending invites with the owner role', async () => {
   name = `xn--bcher-kva.${name}`;
   const id = await setUpDomain();
   const change = { saml_entity_id: 'urn:other' };

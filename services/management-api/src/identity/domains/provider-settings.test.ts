@@ -4,7 +4,7 @@ import { VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
 
-/** What the API accepts as the identity provider of a domain. */
+/** Validation of the settings of a domain's identity provider. */
 let api: TestApi;
 let acme: OrganizationActors;
 let path: string;
@@ -72,7 +72,7 @@ describe('the client secret of an OpenID provider', () => {
     return { id, signOn };
   }
 
-  test('returns 400 when the issuer changes without it, also by way of no issuer', async () => {
+  test('returns 400 when the issuer changes without a new secret, including when it was cleared in between', async () => {
     const { id, signOn } = await addProvider();
     const before = await stored(id);
     const elsewhere = { oidc_issuer: 'https://attacker.example' };
@@ -85,7 +85,7 @@ describe('the client secret of an OpenID provider', () => {
     expect(await send('PATCH', signOn, elsewhere)).toMatchObject(required);
   });
 
-  test('is kept when the issuer stays, and replaced or cleared together with it', async () => {
+  test('is kept when the issuer stays the same, and can be replaced or cleared together with the issuer', async () => {
     const { id, signOn } = await addProvider();
     const before = await stored(id);
     const { oidc_issuer } = provider;

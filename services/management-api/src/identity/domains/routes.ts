@@ -57,13 +57,13 @@ import {
 import { verifyDomain } from './verification.ts';
 
 interface DomainRouteDeps extends Pick<Database, 'sql' | 'transaction'> {
-  /** Providers of the installation. */
+  /** Sign-in providers of the installation. */
   installed: Installed;
   sealedTexts: SealedTexts;
   accountMailing: AccountMailing;
 }
 
-/** Reading domains (docs/api/README.md#routes-and-fields). */
+/** Routes that read domains (docs/api/README.md#routes-and-fields). */
 export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | 'installed'>) {
   return [
     defineRoute({
@@ -126,9 +126,9 @@ function requireDomain(row: DomainRow | undefined): DomainRow {
   return row;
 }
 
-/** Creating, changing and removing domains (docs/api/README.md#routes-and-fields). */
+/** Routes that create, change and delete domains (docs/api/README.md#routes-and-fields). */
 export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, accountMailing }: DomainRouteDeps) {
-  /** A client secret as it is stored. */
+  /** Encrypts a client secret for storage. */
   const sealed = <T extends { oidc_client_secret?: string | null }>(id: string, body: T): T =>
     body.oidc_client_secret
       ? { ...body, oidc_client_secret: sealedTexts.seal(body.oidc_client_secret, clientSecretContext(id)) }
@@ -146,7 +146,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       const after = changeDomain(before, sealed(before.id, wanted), mayProvision);
       if (changesSignIn(before, after)) await requireOwnerOf(tx, member, before.domain, after.domain);
       if ((await isNameTaken(tx, after)) || !(await updateDomain(tx, after))) throw domainIsTaken();
-      // Whom its provider meant under the name before, it does not mean under another.
+      // Linked identities belong to the previous name. Under the new name, the provider's users can be other people.
       if (after.domain !== before.domain) await forgetIdentities(tx, before.id);
       await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
       return { before, after };
@@ -208,11 +208,11 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
           saml_x509_cert: body.saml_x509_cert ?? null,
         };
         return transaction(async (tx) => {
-          // Of one organization names are added one after the other.
+          // Serialize additions of one organization, so that it cannot add the same name twice.
           await lockOrganization(tx, target.organizationId);
           if (hasProvider(row)) await requireOwnerOf(tx, target, row.domain);
           if (await isNameTaken(tx, row)) throw domainIsTaken();
-          // A name that was added elsewhere just now is there when it is looked for again.
+          // If another organization adds the name concurrently, the first insert fails, and the second one sees that row.
           const created = (await insertDomain(tx, row)) ?? (await insertDomain(tx, row));
           if (!created) throw domainIsTaken();
           await recordDomainActivity(tx, caller, { activity: 'created', after: created });
@@ -269,7 +269,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
   ];
 }
 
-/** What those who administrate the organization are told of. */
+/** The notices to the organization's administrators that a change of a domain requires. */
 function noticesOf(before: ReturnType<typeof toDomain>, after: ReturnType<typeof toDomain>): DomainNotice[] {
   const states = { waiting: 'sso_waiting', active: 'sso_active', off: 'sso_off', 'no effect': null } as const;
   const isSame = before.sso_enforcement_state === after.sso_enforcement_state;
@@ -282,7 +282,7 @@ interface VerifyDomainDeps extends Pick<DomainRouteDeps, 'sql' | 'transaction' |
   lookUpChallenge: LookUpChallenge;
 }
 
-/** Proving that a domain is the organization's own (docs/api/README.md#routes-and-fields). */
+/** Verifies that an organization controls a domain (docs/api/README.md#routes-and-fields). */
 export function verifyDomainRoute(deps: VerifyDomainDeps) {
   const { sql, transaction, lookUpChallenge, installed, accountMailing } = deps;
   return defineRoute({
@@ -307,7 +307,7 @@ export function verifyDomainRoute(deps: VerifyDomainDeps) {
         organizationId: target.organizationId,
         id: params.id,
         onVerified: async (tx, before, after) => {
-          // What was set up before the proof works from now on.
+          // Verification activates the provider settings that were stored before it.
           if (hasProvider(after)) await requireOwnerOf(tx, target, after.domain);
           await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
         },

@@ -1,4 +1,4 @@
-// Which names and changes of a domain are taken, and the activity records about it.
+// Validates the names and changes of domains, and records their activity.
 
 import { randomBytes } from 'node:crypto';
 import {
@@ -16,16 +16,15 @@ import type { Caller, Membership } from '../../access/caller.ts';
 import type { domainChanges, signOnChanges } from './schema.ts';
 import type { DomainRow } from './store.ts';
 
-/** Of the domain and of how its people sign in. */
+/** Changes of the domain's own fields and of its sign-in settings. */
 type Changes = Omit<Static<typeof domainChanges>, 'scim_enabled'> & Static<typeof signOnChanges>;
 
 /**
- * A domain after a PATCH (docs/api/domains.md). Another name is another proof: PostHog kept the old
- * one, by which an organization could call any domain its own.
- *
+ * Applies a PATCH to a domain (docs/api/domains.md). A new name requires a new verification. PostHog keeps the old one, so that an
+ * organization can claim any domain.
  * @param mayProvision whether the organization's plan has automatic provisioning.
- * @throws AppError `invalid` naming the field: `verification_required`, `feature_not_available`, `invalid_choice`,
- *   `invalid_certificate`, `required`, or a name or issuer that is not valid.
+ * @throws AppError `invalid` naming the field: `verification_required`, `feature_not_available`, `invalid_choice`, `invalid_certificate`,
+ * `required`, or a name or issuer that is not valid.
  */
 export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boolean): DomainRow {
   if (changes.domain !== undefined) checkDomainName(changes.domain);
@@ -50,8 +49,8 @@ export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boo
 }
 
 /**
- * SCIM comes with a token, so it has routes of its own.
- * @param isOn whether it is on now. @throws AppError `invalid` naming `scim_enabled` where it should change.
+ * SCIM is turned on and off by its own routes, because it needs a token.
+ * @param isOn whether it is on now. @throws AppError `invalid` naming `scim_enabled` if the request would change it.
  */
 export function refuseScimChange(wanted: boolean | null | undefined, isOn: boolean): void {
   if (wanted === undefined || wanted === null || wanted === isOn) return;
@@ -77,7 +76,7 @@ function checkIssuer(issuer: string): void {
 }
 
 /**
- * A client secret belongs to the issuer it was entered for: at the first sign-in it is sent to whatever issuer is set.
+ * A client secret belongs to the issuer for which it was entered. Otherwise the next sign-in would send it to the new issuer.
  * @throws AppError `invalid` naming `oidc_client_secret`.
  */
 function requireSecretOfIssuer(row: DomainRow, { oidc_issuer: issuer, oidc_client_secret: secret }: Changes): void {
@@ -88,7 +87,7 @@ function requireSecretOfIssuer(row: DomainRow, { oidc_issuer: issuer, oidc_clien
   });
 }
 
-/** Who has signed in by a provider has shown nothing of what is set up instead of it. */
+/** A sign-in through the previous provider does not prove that the new settings work. */
 function provedAsBefore(before: DomainRow, after: DomainRow): DomainRow {
   const isSame = (fields: readonly (keyof DomainRow)[]) => fields.every((field) => before[field] === after[field]);
   const kept = {
@@ -113,19 +112,18 @@ const signInFields = [
   'sso_owner_exception',
 ] as const satisfies (keyof DomainRow)[];
 
-/** Whether anything of a provider is filled in. */
+/** Whether any provider setting is filled in. */
 export const hasProvider = (row: Partial<DomainRow>): boolean => providerFields.some((field) => row[field]);
 
-/** Whether a change is about how people sign in; another name is, once sign-in by the domain can be set up. */
+/** Whether a change affects how users sign in. A rename does if the domain is verified or has a provider. */
 export function changesSignIn(before: DomainRow, after: DomainRow): boolean {
   if (signInFields.some((field) => before[field] !== after[field])) return true;
   return before.domain !== after.domain && (before.verified_at !== null || hasProvider(before));
 }
 
 /**
- * Control over sign-in for a domain allows signing in as everyone with an address in it. So where an owner has one, only owners
- * decide (docs/api/domains.md).
- *
+ * An administrator who controls the sign-in of a domain can sign in as any user with an address in it. If an owner has such an address,
+ * only owners can change these settings (docs/api/domains.md).
  * @param level of the caller in the organization.
  * @throws AppError `forbidden`.
  */
@@ -152,7 +150,7 @@ function refuseUntilVerified(changes: Changes): void {
   });
 }
 
-/** A domain whose proof counts for nothing any more, without the settings that need one. */
+/** A domain whose verification is no longer valid, without the settings that require one. */
 export function withoutProof(row: DomainRow): DomainRow {
   return {
     ...row,
@@ -165,10 +163,10 @@ export function withoutProof(row: DomainRow): DomainRow {
   };
 }
 
-/** Labels of letters, digits and single hyphens, at least two of them; `xn--` begins one with other scripts' letters. */
+/** At least two labels of letters, digits and single hyphens. `xn--` begins the ASCII form of an internationalized label. */
 const domainPattern = /^(?:(?:xn--)?[a-z0-9]+(?:-[a-z0-9]+)*\.)+(?:[a-z]{2,}|xn--[a-z0-9]+(?:-[a-z0-9]+)*)$/;
 
-/** @throws AppError `invalid` naming `domain` (docs/api/domains.md; punycode is let in here too). */
+/** @throws AppError `invalid` naming `domain` (docs/api/domains.md). Unlike PostHog, accepts punycode. */
 export function checkDomainName(name: string): void {
   if (domainPattern.test(name)) return;
   throw new AppError('invalid', 'Please enter a valid domain or subdomain name.', {
@@ -181,15 +179,15 @@ export function domainIsTaken(): AppError {
   return new AppError('invalid', 'domain with this domain already exists.', { code: 'unique', attr: 'domain' });
 }
 
-/** 43 characters nobody can guess, fit for a TXT record. */
+/** 43 random characters that are valid in a TXT record. */
 export function newVerificationChallenge(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** What a record says of them is that they changed. */
+/** Activity records mention a change of these fields but omit their values. */
 const secret = ['verification_challenge', 'saml_x509_cert', 'oidc_client_secret'];
 
-/** Records what was done to a domain. */
+/** Records a change of a domain in the activity log. */
 export async function recordDomainActivity(
   tx: Transaction,
   actor: Caller | null,

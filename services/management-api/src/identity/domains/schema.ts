@@ -1,4 +1,4 @@
-// Domains as requests and answers have them.
+// Domains in requests and responses.
 
 import { enforcementOf, hasProofInTime, type Installed } from '@millrace/accounts';
 import { formatDateTime } from '@millrace/http';
@@ -59,13 +59,13 @@ export const domain = Type.Object(
   { title: 'Domain' },
 );
 
-/** Path parameters of everything below `/api/organizations/:organization_id/domains/:id`. */
+/** Path parameters of all routes below `/api/organizations/:organization_id/domains/:id`. */
 export const domainParams = Type.Object({
   ...organizationParams.properties,
   id: Type.String({ format: 'uuid', description: 'ID (UUID) of the domain.' }),
 });
 
-/** How people with an address of a domain sign in: beside the domain, whose fields are those of PostHog's API. */
+/** How users with an address in the domain sign in. Separate from the domain, whose fields are those of PostHog's API. */
 export const signOn = Type.Object(
   {
     saml_allow_unsolicited: Type.Boolean({
@@ -104,7 +104,7 @@ export const signOn = Type.Object(
   { title: 'DomainSignOn' },
 );
 
-/** In the order of the answer: the first wrong field is the one reported. */
+/** In the order of the response: the first invalid field is reported. */
 const writableSettings = {
   jit_provisioning_enabled: Type.Optional(
     Type.Boolean({
@@ -192,7 +192,7 @@ export const signOnExample = {
   proof_missing_since: null,
 } as const;
 
-/** As `verify` answers it: with what was asked, of whom, and what came back. */
+/** The response of `verify`, including the DNS query and its result. */
 export const checkedDomain = Type.Object(
   {
     ...domain.properties,
@@ -226,7 +226,7 @@ export const checkedDomainExample = {
   },
 };
 
-/** A domain as the API shows it. @param installed providers of the installation. */
+/** A domain as the API shows it. @param installed sign-in providers of the installation. */
 export function toDomain(row: DomainRow, installed: Installed) {
   const saml = samlOf(row);
   const [has_saml, has_oidc] = [saml !== null, hasOidc(row)];

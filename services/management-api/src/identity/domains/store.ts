@@ -23,12 +23,12 @@ export type DomainRow = Columns<
   | 'sso_proved'
   | 'proof_missing_since'
 > & {
-  /** What the plan of the organization includes. */
+  /** The plan features of the organization. */
   features: unknown;
 };
 /**
- * The column `domain` is unique: it holds the name of whoever has proved it or, before that, added it first. A name that is
- * somebody else's there stands in `contested_name`.
+ * The column `domain` is unique. The row of the organization that verified a name, or else added it first, has the name in `domain`. The
+ * rows of other organizations have it in `contested_name`.
  */
 const nameOf = 'coalesce(contested_name, domain)';
 const columns = `id, organization_id, ${nameOf} AS domain, verification_challenge, verified_at, jit_provisioning_enabled,
@@ -36,7 +36,7 @@ const columns = `id, organization_id, ${nameOf} AS domain, verification_challeng
   oidc_client_secret, sso_owner_exception, sso_proved, proof_missing_since,
   (SELECT available_product_features FROM organization o WHERE o.id = organization_id) AS features`;
 
-/** One page of an organization's domains by name, and how many there are. */
+/** One page of an organization's domains by name, and the total count. */
 export async function listDomains(
   sql: Sql,
   organizationId: string,
@@ -65,7 +65,7 @@ export async function findDomain(sql: Sql, organizationId: string, id: string): 
   return rows[0];
 }
 
-/** The domain of any organization whose proof is in time. @param by `name` in lower case and ASCII. */
+/** The domain of any organization, if its verification is valid. @param by `name` in lower case and ASCII. */
 export async function findVerifiedDomain(
   sql: Sql,
   by: { id: string } | { name: string },
@@ -79,7 +79,7 @@ export async function findVerifiedDomain(
   return rows[0];
 }
 
-/** As `findDomain`; nobody else changes the row before the transaction ends. */
+/** Like `findDomain`, and locks the row until the transaction ends. */
 export async function lockDomain(tx: Transaction, organizationId: string, id: string): Promise<DomainRow | undefined> {
   const rows = await tx.query<DomainRow>(
     `SELECT ${columns} FROM organization_domain WHERE organization_id = $1 AND id = $2 FOR UPDATE`,
@@ -88,7 +88,7 @@ export async function lockDomain(tx: Transaction, organizationId: string, id: st
   return rows[0];
 }
 
-/** Whether the organization has the name already, in another row than this one, or another organization's proof of it is in time. */
+/** Whether another row of the organization has the name, or another organization has a valid verification of it. */
 export async function isNameTaken(
   tx: Transaction,
   { id, organization_id, domain }: Pick<DomainRow, 'id' | 'organization_id' | 'domain'>,
@@ -102,7 +102,7 @@ export async function isNameTaken(
   return rows.length > 0;
 }
 
-/** SQL: whether another row than `id` holds a name in `domain`. */
+/** SQL condition: whether another row than `id` has the name in `domain`. */
 const isHeld = (id: string, name: string) =>
   `EXISTS (SELECT 1 FROM organization_domain held WHERE held.domain = ${name} AND held.id <> ${id})`;
 
@@ -110,7 +110,7 @@ export async function hasScimToken(sql: Sql, domainId: string): Promise<boolean>
   return (await sql.query('SELECT FROM scim_token WHERE domain_id = $1', [domainId])).length > 0;
 }
 
-/** Undefined when somebody else has added the name at the same moment. */
+/** @returns undefined if another transaction added the name concurrently. */
 export async function insertDomain(
   tx: Transaction,
   row: Pick<
@@ -145,8 +145,8 @@ export async function insertDomain(
 }
 
 /**
- * Writes a locked row back; a new or empty `verified_at` also clears the note of the last vain check.
- * @returns false when somebody else has proved the name, after which the transaction is of no more use.
+ * Updates a locked row. A new or empty `verified_at` also clears the time of the last failed check.
+ * @returns false if another organization has verified the name; the transaction must then be rolled back.
  */
 export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boolean> {
   const values = [
@@ -182,7 +182,7 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
         WHERE id = $1`,
       values,
     );
-    // Whoever spoke for the name before does not speak for another one.
+    // The SCIM token was created by the provider of the previous, verified name.
     if (row.verified_at === null) await tx.query('DELETE FROM scim_token WHERE domain_id = $1', [row.id]);
     return true;
   } catch (error) {
@@ -192,10 +192,9 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
 }
 
 /**
- * Frees a name for a row that is about to be verified. The name is taken from the row that was added first and is not
- * verified, or that was verified and has no proof in time any more.
- *
- * @returns the row as it was before, with its name; undefined where the name was free.
+ * Frees a name for a row that is about to be verified. Takes it from the row that was added first and is not verified, or whose
+ * verification is no longer valid.
+ * @returns that row as it was before, with its name; undefined if no row had the name.
  */
 export async function releaseName(
   tx: Transaction,
@@ -214,7 +213,7 @@ export async function releaseName(
   return holder;
 }
 
-/** Notes when a proof was looked for in vain. */
+/** Records the time of a failed check. */
 export async function noteVerificationRetry(tx: Sql, id: string, at: Date): Promise<void> {
   await tx.query('UPDATE organization_domain SET last_verification_retry = $2 WHERE id = $1', [id, at]);
 }

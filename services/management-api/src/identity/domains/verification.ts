@@ -1,4 +1,4 @@
-// Whether an organization holds a domain, by the TXT record it published.
+// Verifies an organization's control over a domain by a TXT record.
 
 import { type ChallengeCheck, forgetIdentities, type LookUpChallenge } from '@millrace/accounts';
 import type { Database, Transaction } from '@millrace/db';
@@ -7,16 +7,13 @@ import { domainIsTaken, recordDomainActivity, withoutProof } from './rules.ts';
 import { type DomainRow, findDomain, lockDomain, noteVerificationRetry, releaseName, updateDomain } from './store.ts';
 
 /**
- * Looks for the proof and keeps what it finds (docs/api/domains.md). The DNS is asked while nothing is
- * locked; if the domain was renamed or removed meanwhile, the answer counts for nothing.
- *
- * A domain whose proof was missing may be verified again. Where another organization had proved the name and its own proof is
- * no longer in time, the new proof wins, and that organization loses the domain.
- *
- * @param onVerified runs in the transaction that keeps the proof.
- * @returns the domain afterwards, verified or not, what the DNS said, and the domain of an organization that lost it.
- * @throws AppError `not_found`, or `invalid` with code `already_verified`, or `unique` when another organization has proved
- * the name.
+ * Looks up the TXT record and stores the result (docs/api/domains.md). No lock is held during the DNS query. If the domain was renamed or
+ * deleted meanwhile, the result is discarded.
+ * A domain whose record was missing can be verified again. If another organization had verified the name and its verification is no longer
+ * valid, that organization loses the domain.
+ * @param onVerified runs in the transaction that stores the verification.
+ * @returns the domain afterwards, verified or not; the result of the DNS query; and the domain of an organization that lost it.
+ * @throws AppError `not_found`, or `invalid` with code `already_verified`, or `unique` if another organization has verified the name.
  */
 export async function verifyDomain(
   database: Pick<Database, 'sql' | 'transaction'>,
@@ -50,7 +47,7 @@ export async function verifyDomain(
   });
 }
 
-/** Its provider can no longer sign people in, even after the organization proves the name again. */
+/** Removes the verification, so that the provider can no longer sign users in, even after the organization verifies the name again. */
 async function withdrawProof(tx: Transaction, before: DomainRow): Promise<void> {
   const after = withoutProof(before);
   await updateDomain(tx, after);

@@ -1,7 +1,7 @@
 import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** What a rule of access says is what is read back and what counts (docs/api/access.md#access-to-an-environment). */
+/** Access rules: the API returns them as they were set, and they determine access (docs/api/access.md#access-to-an-environment). */
 let api: TestApi;
 let fixture: ItemFixture;
 beforeAll(async () => {
@@ -35,7 +35,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     ['none', [404, undefined]],
     ['member', [200, 1]],
     ['admin', [200, 8]],
-  ])('the rule for everybody %s is kept, shown as it was sent, and counts', async (level, expected) => {
+  ])('stores the default rule %s, shows it as it was sent, and applies it', async (level, expected) => {
     const answer = await put(level);
     expect([answer.status, await rules()]).toEqual([200, [answer.body]]);
     expect(answer.body).toEqual({
@@ -53,25 +53,22 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect([await rules(), await levelOfMember()]).toEqual([[], member]);
   });
 
-  test.each(['none', 'member', 'admin'])(
-    'the rule %s for a member is kept and shown with who made it',
-    async (level) => {
-      const answer = await put(level, fixture.membershipId);
-      expect([answer.status, await rules()]).toEqual([200, [answer.body]]);
-      const { uuid } = (await api.get('/api/users/@me/', fixture.keys.A)).body;
-      expect(answer.body).toMatchObject({
-        access_level: level,
-        organization_member: fixture.membershipId,
-        created_by: uuid,
-        created_at: expect.stringMatching(/Z$/),
-        updated_at: expect.stringMatching(/Z$/),
-      });
-      expect(await put(null, fixture.membershipId)).toMatchObject({ body: { access_level: null, created_by: null } });
-      expect(await rules()).toEqual([]);
-    },
-  );
+  test.each(['none', 'member', 'admin'])('stores the rule %s for a member and shows its creator', async (level) => {
+    const answer = await put(level, fixture.membershipId);
+    expect([answer.status, await rules()]).toEqual([200, [answer.body]]);
+    const { uuid } = (await api.get('/api/users/@me/', fixture.keys.A)).body;
+    expect(answer.body).toMatchObject({
+      access_level: level,
+      organization_member: fixture.membershipId,
+      created_by: uuid,
+      created_at: expect.stringMatching(/Z$/),
+      updated_at: expect.stringMatching(/Z$/),
+    });
+    expect(await put(null, fixture.membershipId)).toMatchObject({ body: { access_level: null, created_by: null } });
+    expect(await rules()).toEqual([]);
+  });
 
-  test('of both the highest counts, and none shuts a member out whatever is for everybody', async () => {
+  test('applies the highest of all rules, and `none` denies a member access whatever the default rule is', async () => {
     const levels: unknown[] = [];
     for (const [forAll, own] of [
       ['none', 'member'],
@@ -98,7 +95,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect([await levelOfMember(), await listed()]).toEqual([member, [fixture.tenant.projectId]]);
   });
 
-  test('shuts no administrator out, and nobody where the plan has no project permissions', async () => {
+  test('denies no access to administrators, or to anyone if the plan has no project permissions', async () => {
     const [membership] = await api.database.sql.query<{ id: string }>(
       'SELECT m.id FROM membership m WHERE m.organization_id = $1 AND m.level = 8',
       [fixture.tenant.organizationId],
@@ -113,7 +110,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect(await levelOfMember()).toEqual(member);
   });
 
-  test('to open or shut an environment by its setting takes the rule for everybody along', async () => {
+  test('changes the default rule when the setting makes the environment private or open', async () => {
     await put('admin');
     const patch = (access_control: boolean) =>
       api.send('PATCH', path(), { key: fixture.keys.A, body: { access_control } });
@@ -125,7 +122,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect([await rules(), await levelOfMember()]).toEqual([[], member]);
   });
 
-  test('a role is given what a member is, and the highest of both counts', async () => {
+  test('gives a role the same access as a member, and applies the highest rule', async () => {
     const { organizationId } = fixture.tenant;
     const roles = `/api/organizations/${organizationId}/roles/`;
     const role = (await api.send('POST', roles, { key: fixture.keys.A, body: { name: 'Support' } })).body.id;

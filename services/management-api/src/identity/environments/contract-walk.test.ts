@@ -4,9 +4,8 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * The fields of projects and environments as PostHog's API has them (docs/api/README.md#routes-and-fields). A field that is
- * missing or of another type fails; so does one the API does not have. `?` marks what may be null because it is
- * unset.
+ * Compares the fields of projects and environments with PostHog's API (docs/api/README.md#routes-and-fields). The test fails for a field
+ * that is missing, has another type or is not in the API. `?` marks fields that are null when they are not set.
  */
 const projectSummary = `id integer, uuid UUID, organization UUID, api_token string, name string,
   completed_snippet_onboarding boolean, has_completed_onboarding_for any, ingested_event boolean, is_demo boolean,
@@ -39,7 +38,7 @@ const environmentFull = `${shared}, project_id integer, person_on_events_queryin
   human_friendly_comparison_periods boolean?, capture_dead_clicks boolean?, user_access_level string?,
   default_data_theme integer?`;
 
-/** Settings with a value other than the default, so that every type is seen filled. */
+/** Settings with values other than the default, so that each type is checked with a value. */
 const filledOf = (isShown: (field: SettingField) => boolean) =>
   Object.fromEntries(
     Object.entries(settingFields).flatMap(([field, setting]) => (isShown(setting) ? [[field, setting.example]] : [])),
@@ -51,7 +50,7 @@ const filledProject: Record<string, unknown> = {
   product_description: 'It sells shoes.',
 };
 const filledEnvironment: Record<string, unknown> = { ...filledOf(() => true), ...common };
-/** What is new has no dashboards yet. */
+/** A new environment has no dashboards yet. */
 const withoutDashboard = ({ primary_dashboard: _, ...fields }: Record<string, unknown>) => fields;
 const stored = (sent: Record<string, unknown>) => ({ ...sent, session_recording_sample_rate: '0.50' });
 
@@ -68,7 +67,7 @@ const checks: Record<string, (value: unknown) => boolean> = {
   any: (value) => value !== undefined,
 };
 
-/** What is wrong with a record by its table, one line each. */
+/** The differences between a record and its table, one line each. */
 function problems(table: string, record: Record<string, unknown>): string[] {
   const fields = new Map(table.split(',').map((line) => line.trim().split(' ') as [string, string]));
   const unknown = Object.keys(record).filter((field) => !fields.has(field));
@@ -114,7 +113,7 @@ describe('projects', () => {
     for (const project of body.results) expect(problems(projectSummary, project)).toEqual([]);
   });
 
-  test('what is text on projects holds JSON', async () => {
+  test('returns objects of projects as JSON text', async () => {
     await send('PATCH', `/api/projects/${tenant.projectId}/add_product_intent/`, { product_type: 'surveys' });
     const { body } = await send('GET', `/api/projects/${tenant.projectId}/`);
     expect(JSON.parse(body.person_on_events_querying_enabled)).toBe(true);
@@ -124,7 +123,7 @@ describe('projects', () => {
     ]);
   });
 
-  test('every field the API calls writable changes by itself', async () => {
+  test('changes each writable field separately', async () => {
     const { body: created } = await send('POST', list(), {});
     const { body: dashboard } = await send('POST', `/api/projects/${created.id}/dashboards/`, { name: 'Home' });
     for (const [field, value] of Object.entries({ ...filledProject, primary_dashboard: dashboard.id })) {

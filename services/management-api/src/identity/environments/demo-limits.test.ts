@@ -1,7 +1,7 @@
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** What the plan counts, on the ways around it. */
+/** Plan limits cannot be bypassed with demo data. */
 let api: TestApi;
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -19,13 +19,13 @@ const send = async (method: 'POST' | 'PATCH' | 'DELETE', path: string, body?: ob
 const environmentsOf = (projectId: number) => `/api/projects/${projectId}/environments/`;
 const countProjects = async () => (await api.get('/api/projects/', tenant.personalApiKey)).body.count as number;
 
-test('a project of demo data gets no real environment that would outlive it', async () => {
+test('returns 403 for a real environment in a demo project', async () => {
   const demo = await send('POST', '/api/projects/', { is_demo: true });
   expect(await send('POST', environmentsOf(demo.id), { name: 'Real' })).toMatchObject({ status: 403 });
   expect(await send('POST', environmentsOf(demo.id), { is_demo: true })).toMatchObject({ status: 403 });
 });
 
-test('projects that become demo data one after the other make no more room than one of it', async () => {
+test('frees no room in the plan when projects become demo data one after the other', async () => {
   let real = tenant.projectId;
   const statuses: number[] = [];
   for (let round = 0; round < 3; round += 1) {
@@ -38,7 +38,7 @@ test('projects that become demo data one after the other make no more room than 
   expect([statuses, await countProjects()]).toEqual([[201, 403, 403], 2]);
 });
 
-test('of several who turn demo data into real ones at once as many succeed as there is room for', async () => {
+test('lets only as many concurrent changes from demo to real projects succeed as the plan allows', async () => {
   const { sql } = api.database;
   const features = ['organizations_projects', 'environments'].map((key) => ({ key, name: key, limit: 3 }));
   await sql.query('UPDATE organization SET available_product_features = $2 WHERE id = $1', [
@@ -50,7 +50,7 @@ test('of several who turn demo data into real ones at once as many succeed as th
     await send('POST', '/api/projects/', { name: 'c' }),
   ];
   const demo = await send('POST', '/api/projects/', { is_demo: true });
-  // As an older version may have left it.
+  // Creates a second demo project, which the API does not allow.
   await sql.query('UPDATE environment SET is_demo = true WHERE id = $1', [more[0]?.id]);
   const answers = await Promise.all(
     [demo.id, Number(more[0]?.id)].map((id) => send('PATCH', `/api/projects/${id}/`, { is_demo: false })),

@@ -43,13 +43,13 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     family === 'project' ? '/api/projects/' : `/api/projects/${fixture.tenant.projectId}/environments/`;
   const create = (body: object, key = fixture.keys.A) => api.send('POST', list(), { key, body });
 
-  test('T1: a list has summaries only', async () => {
+  test('T1: lists summaries', async () => {
     const { body } = await api.get(list(), fixture.keys.M);
     expect(body).toMatchObject({ count: 1, next: null, previous: null });
     expect(Object.keys(body.results[0])).toHaveLength(family === 'project' ? 11 : 12);
   });
 
-  test('T2: @current', async () => {
+  test('T2: resolves `@current`', async () => {
     const { status, body } = await api.get(pathOf(fixture.tenant, '@current'), fixture.keys.M);
     expect([status, body.id, body.timezone, body.is_demo, body.has_group_types]).toEqual([
       200,
@@ -60,7 +60,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     ]);
   });
 
-  test('T3, T53, T58: nothing of a foreign organization is there', async () => {
+  test('T3, T53, T58: returns 404 or 403 for environments of other organizations', async () => {
     const outsider = { key: fixture.keys.stranger };
     const detail = family === 'project' ? 'Not found.' : 'Project not found.';
     for (const answer of [
@@ -75,8 +75,8 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await api.get(path(), fixture.keys.M)).body.name).toBe('Test project');
   });
 
-  // T4: there is no geo database, so the week starts on no known day unless the request says it.
-  test('T4: created, with the filters of a new one, and the current one from now on', async () => {
+  // T4: without a geo database, `week_start_day` is null unless the request sets it.
+  test('T4: creates an environment with default filters and makes it the current one', async () => {
     const { status, body } = await create({ week_start_day: 0 });
     expect([status, body.week_start_day, body.effective_membership_level]).toEqual([201, 0, 8]);
     expect(body.api_token).toMatch(/^phc_[0-9A-Za-z]{43}$/);
@@ -89,13 +89,13 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(current.id).toBeGreaterThan(body.id);
   });
 
-  test('T5: not by a member; T11: unless it is for demo data; T12: of which there is one', async () => {
+  test('T5: returns 403 to members; T11: unless it is for demo data; T12: of which there can be one', async () => {
     expect(await create({}, fixture.keys.M)).toMatchObject(insufficient);
     expect(await create({ is_demo: true }, fixture.keys.M)).toMatchObject({ status: 201, body: { is_demo: true } });
     expect(await create({ is_demo: true })).toMatchObject(upgrade);
   });
 
-  test('T6, T9, T10, T72: without the plan there is one, demo data aside; it can still be changed', async () => {
+  test('T6, T9, T10, T72: without the plan feature, allows one environment besides demo data, which can be changed', async () => {
     await setFeatures([]);
     expect(await create({})).toMatchObject(upgrade);
     expect(await create({ is_demo: false })).toMatchObject(upgrade);
@@ -103,7 +103,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await api.send('PATCH', path(), { key: fixture.keys.A, body: { name: 'x' } })).status).toBe(200);
   });
 
-  test('demo data is no way past the limit of the plan', async () => {
+  test('demo data does not bypass the limit of the plan', async () => {
     const patch = (id: number, body: object, key = fixture.keys.A) =>
       api.send('PATCH', pathOf(fixture.tenant, id), { key, body });
     await setFeatures([]);
@@ -122,7 +122,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     );
     expect((await patch(demo, { is_demo: true, name: 'x' })).status).toBe(200);
     expect(await create({})).toMatchObject(upgrade);
-    // Once there is room: by who may make one.
+    // Once the plan has room, the result depends on the caller's level.
     await setFeatures(['organizations_projects', 'environments'].map((key) => ({ key, name: key, limit: 2 })));
     expect(await patch(demo, { is_demo: false }, fixture.keys.M)).toMatchObject(insufficient);
     expect((await patch(demo, { is_demo: false })).body.is_demo).toBe(false);
@@ -130,31 +130,31 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await create({ is_demo: true })).status).toBe(201);
   });
 
-  test('T7, T72: with a limit as many as it says, also at the same moment', async () => {
+  test('T7, T72: enforces the limit of the plan, also for concurrent requests', async () => {
     const key = family === 'project' ? 'organizations_projects' : 'environments';
     await setFeatures([{ key, name: key, limit: 3 }]);
     const answers = await Promise.all([create({}), create({}), create({}), create({})]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403]);
   });
 
-  test('T8, T72: without a limit any number', async () => {
+  test('T8, T72: allows any number of environments without a limit', async () => {
     for (let count = 0; count < 5; count += 1) expect((await create({})).status).toBe(201);
   });
 
-  test('T13: no dashboard when it is created', async () => {
+  test('T13: creates no dashboard with an environment', async () => {
     expect(await create({ primary_dashboard: 2 })).toMatchObject(
       VE('invalid_input', 'primary_dashboard', 'Primary dashboard cannot be set on project creation.'),
     );
   });
 
-  test('T14: private from the start', async () => {
+  test('T14: creates a private environment', async () => {
     expect(await create({ name: 'x', access_control: true })).toMatchObject({
       status: 201,
       body: { access_control: true, effective_membership_level: 8 },
     });
   });
 
-  test('T22, T61, T62: a private one is there for those who were let in', async () => {
+  test('T22, T61, T62: returns a private environment only to members with access', async () => {
     await create({ name: 'open' });
     await makePrivate();
     const ids = async (key: string) => (await api.get(list(), key)).body.results.map(({ id }: { id: number }) => id);
@@ -170,7 +170,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await api.get(path(), fixture.keys.M)).body.effective_membership_level).toBe(8);
   });
 
-  test('T57, T61: the private one as @current', async () => {
+  test('T57, T61: resolves `@current` to a private environment', async () => {
     await makePrivate();
     const current = pathOf(fixture.tenant, '@current');
     const expected = PD("You don't have sufficient permissions in the project.");
@@ -180,12 +180,12 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await api.send('PATCH', current, { key: fixture.keys.M, body: { name: 'x' } })).status).toBe(200);
   });
 
-  test('T56: a member renames an open one', async () => {
+  test('T56: a member can rename an open environment', async () => {
     const { body } = await api.send('PATCH', path(), { key: fixture.keys.M, body: { name: 'Renamed' } });
     expect(body.name).toBe('Renamed');
   });
 
-  test('T49, T50: a new key, by administrators, recorded without either key and told to gateways', async () => {
+  test('T49, T50: an administrator rolls the API key; gateways are notified, and the activity omits both keys', async () => {
     expect(await api.send('PATCH', path('reset_token/'), { key: fixture.keys.M })).toMatchObject(insufficient);
     const { status, body } = await api.send('PATCH', path('reset_token'), { key: fixture.keys.A });
     expect(status).toBe(200);
@@ -202,7 +202,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     ]);
   });
 
-  test('a secret key: made and rolled by administrators, shown once, recorded without it', async () => {
+  test('an administrator creates and rolls a secret key, which is shown once and not recorded', async () => {
     const [rotate, deleteBackup] = [path('rotate_secret_token/'), path('delete_secret_token_backup/')];
     for (const route of [rotate, deleteBackup]) {
       expect(await api.send('PATCH', route, { key: fixture.keys.M })).toMatchObject(insufficient);
@@ -238,7 +238,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     ]);
   });
 
-  test('T51, T52, T54: removed by administrators, at once and for good', async () => {
+  test('T51, T52, T54: an administrator deletes an environment immediately and permanently', async () => {
     expect(await api.send('DELETE', path(), { key: fixture.keys.M })).toMatchObject(insufficient);
     const removed = await api.send('DELETE', path(), { key: fixture.keys.A });
     expect([removed.status, removed.body]).toEqual([204, undefined]);
@@ -259,14 +259,14 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(activity).toEqual([{ scope: 'Project' }, { scope: 'Team' }]);
   });
 
-  test('T51: a member with level 8 here removes a private one and not an open one', async () => {
+  test('T51: a member with level 8 in the environment can delete a private environment but not an open one', async () => {
     await admit('admin');
     expect(await api.send('DELETE', path(), { key: fixture.keys.M })).toMatchObject(insufficient);
     await makePrivate();
     expect((await api.send('DELETE', path(), { key: fixture.keys.M })).status).toBe(204);
   });
 
-  test('T63, T73: ids that lead nowhere', async () => {
+  test('T63, T73: returns 404 for IDs that match no environment', async () => {
     for (const id of [2_000_000_000, 99_999_999_999, 0, -1]) {
       expect(await api.get(pathOf(fixture.tenant, id), fixture.keys.A)).toMatchObject(NF());
     }
@@ -275,12 +275,12 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     );
   });
 
-  test('T65: no demo data is ever being made', async () => {
+  test('T65: never reports that demo data is being generated', async () => {
     const { status, body } = await api.get(path('is_generating_demo_data/'), fixture.keys.M);
     expect([status, body]).toEqual([200, { is_generating_demo_data: false }]);
   });
 
-  test('T66, T67: an intent is made once and then counted', async () => {
+  test('T66, T67: creates a product intent once and counts repetitions', async () => {
     const add = (body: object) => api.send('PATCH', path('add_product_intent/'), { key: fixture.keys.M, body });
     const first = await add({ product_type: 'surveys', intent_context: 'onboarding', metadata: { a: 1 } });
     expect(first.status).toBe(201);
@@ -293,7 +293,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     ]);
     expect(row).toEqual({ contexts: { onboarding: 1, unknown: 1 } });
     expect(await add({})).toMatchObject(VE('required', 'product_type', 'This field is required.'));
-    // With settings: both or none.
+    // With settings, either both are stored or neither.
     const { name } = (await api.get(path(''), fixture.keys.M)).body;
     await api.database.sql.query('ALTER TABLE product_intent RENAME TO product_intent_away');
     const { result: failed, logged } = await keepLogs(api.logger, () =>
@@ -305,7 +305,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await api.get(path(''), fixture.keys.M)).body.name).toBe(name);
   });
 
-  test('T71: creation is recorded, without changes', async () => {
+  test('T71: records the creation without changes', async () => {
     const { body } = await create({ name: 'New' });
     const rows = await api.database.sql.query(
       'SELECT scope, activity, detail FROM activity_log WHERE environment_id = $1 ORDER BY scope',
@@ -315,7 +315,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(rows[0]).toMatchObject({ activity: 'created', detail: { name: 'New', changes: null } });
   });
 
-  test('A1 to A6: rules of access', async () => {
+  test('A1 to A6: access rules', async () => {
     const put = (body: object, key = fixture.keys.A) => api.send('PUT', path('access_controls/'), { key, body });
     expect(await put({ access_level: 'admin' }, fixture.keys.M)).toMatchObject(
       PD('Must be admin to modify project permissions.'),
@@ -328,7 +328,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
       body: { access_level: 'admin', organization_member: fixture.membershipId },
     });
     expect((await api.get(path(), fixture.keys.M)).body.effective_membership_level).toBe(8);
-    // A5: one's own rule may be lowered, and then no longer be raised.
+    // A5: members can lower their own rule, and then cannot raise it again.
     expect(
       (await put({ access_level: 'member', organization_member: fixture.membershipId }, fixture.keys.M)).status,
     ).toBe(200);
@@ -354,7 +354,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     );
   });
 
-  test('the token for live events is signed for this environment and for seven days', async () => {
+  test('signs the token for live events for this environment, valid for seven days', async () => {
     const { body } = await api.get(path(), fixture.keys.M);
     const [header, claims, signature] = body.live_events_token.split('.');
     expect(signature).toBe(createHmac('sha256', 'secret of a test').update(`${header}.${claims}`).digest('base64url'));
@@ -370,7 +370,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(Math.abs(exp - Date.now() / 1000 - 7 * 24 * 3600)).toBeLessThan(600);
   });
 
-  test('pages of activity have numbers', async () => {
+  test('pages of activity have page numbers', async () => {
     for (const name of ['a', 'b', 'c'])
       await api.send('PATCH', path(), { key: fixture.keys.A, body: { app_urls: [name] } });
     const read = (query: string) =>
@@ -389,7 +389,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await read('limit=0')).status).toBe(400);
   });
 
-  test('a list costs the same number of statements whatever its length', async () => {
+  test('a list takes the same number of statements at any length', async () => {
     const cost = () => api.statementsOf(() => api.get(list(), fixture.keys.A));
     const one = await cost();
     for (let count = 0; count < 3; count += 1) await create({});
@@ -398,7 +398,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
   });
 });
 
-test('T15: an environment is added to its project', async () => {
+test('T15: adds an environment to its project', async () => {
   const path = `/api/projects/${fixture.tenant.projectId}/environments/`;
   const { body } = await api.send('POST', path, { key: fixture.keys.A, body: { name: 'Staging' } });
   expect([body.project_id, body.id === fixture.tenant.projectId, body.name]).toEqual([
@@ -409,7 +409,7 @@ test('T15: an environment is added to its project', async () => {
   expect((await api.get(path, fixture.keys.A)).body.count).toBe(2);
   expect((await api.get('/api/projects/', fixture.keys.A)).body.count).toBe(1);
   expect((await api.get(`/api/environments/${body.id}/`, fixture.keys.A)).body.name).toBe('Staging');
-  // With the second one the first can go; the project stays.
+  // With a second environment, the first one can be deleted. The project remains.
   expect((await api.send('DELETE', `${path}${fixture.tenant.environmentId}/`, { key: fixture.keys.A })).status).toBe(
     204,
   );
@@ -418,7 +418,7 @@ test('T15: an environment is added to its project', async () => {
   );
 });
 
-test('T16: not without a project', async () => {
+test('T16: returns 400 without a project', async () => {
   expect(await api.send('POST', '/api/environments/', { key: fixture.keys.A, body: {} })).toMatchObject(
     VE(
       'invalid_input',
@@ -428,16 +428,16 @@ test('T16: not without a project', async () => {
   );
 });
 
-test('T17, T18: not under a project that is not there', async () => {
+test('T17, T18: returns 404 for a project that does not exist', async () => {
   const send = (id: number | string, key: string) =>
     api.send('POST', `/api/projects/${id}/environments/`, { key, body: {} });
   expect(await send(2_000_000_000, fixture.keys.A)).toMatchObject(NF('Project not found.'));
   expect(await send('abc', fixture.keys.A)).toMatchObject(NF('Project not found.'));
-  // T18 says "Organization not found." for a left organization, which tells a stranger that the project exists.
+  // In T18, PostHog returns "Organization not found." after the user left, which reveals that the project exists.
   expect(await send(fixture.tenant.projectId, fixture.keys.stranger)).toMatchObject(NF('Project not found.'));
 });
 
-test('T19, T20: the organization is that of the path', async () => {
+test('T19, T20: uses the organization of the path', async () => {
   const path = `/api/organizations/${fixture.tenant.organizationId}/projects/`;
   const { status, body } = await api.send('POST', path, { key: fixture.keys.A, body: { name: 'x' } });
   expect([status, body.organization]).toEqual([201, fixture.tenant.organizationId]);
@@ -445,7 +445,7 @@ test('T19, T20: the organization is that of the path', async () => {
   expect((await api.send('POST', path, { key: fixture.keys.stranger, body: {} })).status).toBe(403);
 });
 
-test('T21: not without an organization', async () => {
+test('T21: returns 404 to a user without an organization', async () => {
   const lonely = await createTestTenant(api.database);
   await api.database.prisma.membership.deleteMany({ where: { user_id: lonely.userId } });
   expect(await api.send('POST', '/api/projects/', { key: lonely.personalApiKey, body: {} })).toMatchObject(
@@ -453,7 +453,7 @@ test('T21: not without an organization', async () => {
   );
 });
 
-test('a project of another organization of the caller is not under this one', async () => {
+test('returns 404 for a project of another organization of the caller', async () => {
   const other = await createTestTenant(api.database);
   await api.database.sql.query(
     'INSERT INTO membership (id, organization_id, user_id, level) VALUES (gen_random_uuid(), $1, $2, 15)',
@@ -471,7 +471,7 @@ test('a project of another organization of the caller is not under this one', as
   ).toMatchObject(NF());
 });
 
-test('what an operator did by the command line says so', async () => {
+test('marks the activity of an operator on the command line', async () => {
   const { sql } = api.database;
   const tenant = await createTestTenant(api.database);
   await recordActivity(sql, {

@@ -13,7 +13,7 @@ const paths = () => [`/api/environments/${tenant.environmentId}`, `/api/projects
 const patch = (path: string, days: unknown) =>
   api.send('PATCH', `${path}/event_retention/`, { key: tenant.personalApiKey, body: { event_retention_days: days } });
 
-test('it is set and cleared by either address, and written down', async () => {
+test('sets and clears the retention period by either path, and records the change', async () => {
   for (const path of paths()) {
     expect(await patch(path, 30)).toMatchObject({ status: 200, body: { event_retention_days: 30 } });
     for (const other of paths()) {
@@ -28,7 +28,7 @@ test('it is set and cleared by either address, and written down', async () => {
   ]);
 });
 
-test.each([0, -1, 36_501, 1.5, 'soon', undefined])('%s days are refused', async (days) => {
+test.each([0, -1, 36_501, 1.5, 'soon', undefined])('returns 400 for %s days', async (days) => {
   expect(await patch(`/api/environments/${tenant.environmentId}`, days)).toMatchObject({
     status: 400,
     body: { attr: 'event_retention_days' },

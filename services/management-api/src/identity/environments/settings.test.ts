@@ -1,7 +1,7 @@
 import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases T23 to T48, T64 and T68 to T69 (docs/cases.md#the-rest-api): each setting and its rules. */
+/** Cases T23 to T48, T64, T68 and T69 (docs/cases.md#the-rest-api): each setting and its rules. */
 let api: TestApi;
 let fixture: ItemFixture;
 beforeAll(async () => {
@@ -220,14 +220,14 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
   });
   const patch = (body: unknown, key = fixture.keys.A) => api.send('PATCH', pathOf(fixture.tenant), { key, body });
 
-  test.each(refused)('%s is refused and changes nothing', async (_case, body, expected) => {
+  test.each(refused)('%s returns 400 and changes nothing', async (_case, body, expected) => {
     const before = await api.get(pathOf(fixture.tenant), fixture.keys.A);
     expect(await patch(body)).toMatchObject({ status: 400, body: expected });
     const after = await api.get(pathOf(fixture.tenant), fixture.keys.A);
     expect({ ...after.body, live_events_token: '' }).toEqual({ ...before.body, live_events_token: '' });
   });
 
-  test.each(taken)('%s is taken, by PATCH and by PUT', async (_case, body, expected) => {
+  test.each(taken)('%s is accepted by PATCH and PUT', async (_case, body, expected) => {
     for (const method of ['PATCH', 'PUT'] as const) {
       const answer = await api.send(method, pathOf(fixture.tenant), { key: fixture.keys.A, body });
       expect(answer).toMatchObject({ status: 200, body: { ...expected, id: fixture.tenant.projectId } });
@@ -236,7 +236,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect((await api.get(pathOf(fixture.tenant), fixture.keys.M)).body).toMatchObject(expected);
   });
 
-  test('T27: the primary dashboard is one of the environment that is not deleted', async () => {
+  test('T27: requires an existing dashboard of the environment as primary dashboard', async () => {
     const dashboards = `/api/projects/${fixture.tenant.projectId}/dashboards/`;
     const { body } = await api.send('POST', dashboards, { key: fixture.keys.A, body: { name: 'Home' } });
     expect((await patch({ primary_dashboard: body.id })).body.primary_dashboard).toBe(body.id);
@@ -245,13 +245,13 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect((await patch({ primary_dashboard: body.id })).status).toBe(400);
   });
 
-  test('T43: the network configuration is replaced as a whole, and cleared by null', async () => {
+  test('T43: replaces the network configuration completely, and clears it with null', async () => {
     await patch({ [network]: { recordHeaders: true } });
     expect((await patch({ [network]: { recordBody: false } })).body[network]).toEqual({ recordBody: false });
     expect((await patch({ [network]: null })).body[network]).toBeNull();
   });
 
-  test('T44, T46, T47, T48: replay settings merge one level deep, arrays are replaced, null clears', async () => {
+  test('T44, T46, T47, T48: merges replay settings one level deep, replaces arrays, and clears them with null', async () => {
     await patch({ [replay]: { ai_config: { opt_in: true } } });
     expect((await patch({ [replay]: { record_canvas: true } })).body[replay]).toEqual({
       ai_config: { opt_in: true },
@@ -266,13 +266,13 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect((await patch({ [replay]: null })).body[replay]).toBeNull();
   });
 
-  test('survey settings merge', async () => {
+  test('merges survey settings', async () => {
     await patch({ survey_config: { a: 1, b: { c: 1 } } });
     expect((await patch({ survey_config: { b: { d: 2 } } })).body.survey_config).toEqual({ a: 1, b: { d: 2 } });
     expect((await patch({ survey_config: null })).body.survey_config).toBeNull();
   });
 
-  test('T23: one record of activity tells the change; none is kept of a change that is none', async () => {
+  test('T23: records a change once, and records nothing when nothing changes', async () => {
     fixture = await createItemFixture(api);
     const { tenant } = fixture;
     await patch({ timezone: 'Europe/Lisbon' });
@@ -293,8 +293,8 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     });
   });
 
-  // T34 has "0.4" as it was sent; here a record holds what is stored and shown everywhere else.
-  test('T34: a setting that was empty is recorded as created', async () => {
+  // PostHog's T34 records "0.4" as it was sent. Here, a record contains the stored value, which is the one shown everywhere else.
+  test('T34: records a setting that was empty as created', async () => {
     fixture = await createItemFixture(api);
     const { tenant } = fixture;
     await patch({ [rate]: 0.4 });
@@ -307,7 +307,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     ]);
   });
 
-  test('a secret setting is recorded without its value', async () => {
+  test('records a change of a secret setting without its value', async () => {
     fixture = await createItemFixture(api);
     const { tenant } = fixture;
     await patch({ slack_incoming_webhook: 'https://hooks.example.com/secret-part' });
@@ -318,7 +318,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect(JSON.stringify(rows)).not.toContain('secret-part');
   });
 
-  test('changes of different settings at the same moment all stay', async () => {
+  test('keeps concurrent changes of different settings', async () => {
     fixture = await createItemFixture(api);
     const changes: Record<string, unknown>[] = [
       { name: 'Renamed' },
@@ -342,7 +342,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     });
   });
 
-  test('T59: access_control is for administrators of the organization, also one here by name', async () => {
+  test('T59: returns 403 for `access_control` unless the caller is an administrator of the organization', async () => {
     fixture = await createItemFixture(api);
     const { tenant, keys, membershipId } = fixture;
     const detail = 'Your organization access level is insufficient to configure project access restrictions.';
@@ -354,12 +354,12 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
       [tenant.environmentId, membershipId],
     );
     expect((await patch({ access_control: true }, keys.M)).status).toBe(403);
-    // T60 is a later generation, which refuses the field altogether; the API has it.
+    // T60 describes a later version of PostHog, which rejects the field. The API has it.
     expect(await patch({ access_control: true })).toMatchObject({ status: 200, body: { access_control: true } });
   });
 });
 
-test('the mode for visitors without cookies is off, stateless or not decided; a mode there is not is refused', async () => {
+test('accepts `off`, stateless and undecided as cookieless mode, and rejects an unknown mode', async () => {
   const { tenant, keys } = await createItemFixture(api);
   const path = `/api/environments/${tenant.environmentId}/`;
   const patch = (mode: unknown) =>

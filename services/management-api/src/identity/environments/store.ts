@@ -1,4 +1,4 @@
-// What is read of environments and their access rules, and the product intents.
+// Reads environments and their access rules, and stores product intents.
 
 import { settingFields } from '@millrace/accounts';
 import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
@@ -10,7 +10,7 @@ const settingColumns = Object.keys(settingFields)
   .map((field) => `e.${field}`)
   .join(', ');
 
-/** An environment with its project and what is computed for the caller. Settings are under their own names. */
+/** An environment with its project and the computed fields for the caller. Settings keep their own names. */
 export interface EnvironmentRow
   extends Record<string, unknown>,
     Columns<
@@ -35,7 +35,7 @@ export interface EnvironmentRow
   product_intents: unknown[];
 }
 
-/** Everything an answer shows of one environment, for one caller: one statement. */
+/** Reads everything that a response shows of one environment to one caller, in one statement. */
 export async function findEnvironmentForCaller(
   sql: Sql,
   userId: number,
@@ -57,7 +57,7 @@ export async function findEnvironmentForCaller(
   return rows[0];
 }
 
-/** Columns of a summary; `name` is the environment's own. */
+/** Columns of a summary. `name` is the name of the environment. */
 const summaryColumns = `e.id, e.uuid, p.organization_id AS organization, e.project_id, e.api_token, e.name,
   e.completed_snippet_onboarding, e.has_completed_onboarding_for, e.ingested_event, e.is_demo, e.timezone,
   e.access_control`;
@@ -81,8 +81,8 @@ export interface EnvironmentSummaryRow
 }
 
 /**
- * One page of the environments the caller has access to, by id, and how many there are.
- * @param projectId narrows it to one project; `only` to some environments.
+ * One page of the environments that the caller can access, by ID, and the total count.
+ * @param projectId limits it to one project; `only` limits it to some environments.
  */
 export async function listEnvironments(
   sql: Sql,
@@ -106,9 +106,9 @@ export async function listEnvironments(
 }
 
 /**
- * A project of the caller's organizations with the ids of its environments.
- * @param id null for the current one: that of the preferred environment, else the first of these organizations.
- * @param only narrows it to projects that have one of these environments.
+ * A project of the caller's organizations with the IDs of its environments.
+ * @param id null for the current project: that of the preferred environment, or else the first one of these organizations.
+ * @param only limits it to projects that have one of these environments.
  */
 export async function findProjectOfCaller(
   sql: Sql,
@@ -134,7 +134,7 @@ export async function findProjectOfCaller(
   return rows[0];
 }
 
-/** Notes what somebody wants to use; again means one more time (docs/api/projects.md#product-intents). */
+/** Records a user's interest in a product, or counts one more time (docs/api/projects.md#product-intents). */
 export async function upsertProductIntent(
   sql: Sql,
   environmentId: number,
@@ -152,16 +152,16 @@ export async function upsertProductIntent(
 
 interface AccessRuleRow
   extends Columns<'access_rule', 'resource' | 'resource_id' | 'level' | 'created_at' | 'updated_at'> {
-  /** Membership. */
+  /** ID of the membership. */
   organization_member: string | null;
   role: string | null;
-  /** UUID of a user; null for one who is gone. */
+  /** UUID of a user; null if the user was deleted. */
   created_by: string | null;
 }
 
 /**
- * Rules of access to an environment (`resource: 'project'`), to kinds of records (null) or to one record: that for
- * everybody in front, then the first one given.
+ * Access rules of an environment (`resource: 'project'`), of kinds of records (null) or of one record. The default rule comes first, then
+ * the others from oldest to newest.
  */
 export async function listAccessRules(
   sql: Sql,
@@ -179,7 +179,7 @@ export async function listAccessRules(
   );
 }
 
-/** Whether an environment is private, and what the rule for everybody gives otherwise. */
+/** Whether an environment is private, and otherwise the access level that its default rule gives. */
 interface DefaultAccess extends Record<string, unknown> {
   access_control: boolean;
   default_access_level: 'member' | 'admin' | null;
@@ -193,7 +193,7 @@ export async function findDefaultAccess(sql: Sql, environmentId: number): Promis
   return rows[0];
 }
 
-/** @throws AppError `not_found` when the environment is gone by now. */
+/** @throws AppError `not_found` if the environment was deleted meanwhile. */
 export async function readEventRetention(
   sql: Sql,
   environmentId: number,
@@ -206,7 +206,7 @@ export async function readEventRetention(
   return row;
 }
 
-/** Whether the environment has this dashboard, and it is not deleted. */
+/** Whether the environment has this dashboard and the dashboard is not deleted. */
 export async function hasDashboard(sql: Sql, environmentId: number, id: number): Promise<boolean> {
   const rows = await sql.query('SELECT 1 FROM dashboard WHERE project_id = $1 AND id = $2 AND NOT deleted', [
     environmentId,
