@@ -24,6 +24,7 @@ export {
   type ReadablePostgres,
   type RemovedEvents,
   stripEvents,
+  usualProperties,
 } from './event-store/clickhouse/tables.ts';
 export { canonicalNumber } from './event-store/dialect.ts';
 export {

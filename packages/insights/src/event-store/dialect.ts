@@ -1,5 +1,5 @@
 import type { SemanticVersion } from '@millrace/flags';
-import type { Breakdown, EngineName, Property, Unit } from './port.ts';
+import type { Breakdown, EngineName, EventKey, Property, Unit } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**
@@ -68,7 +68,8 @@ export interface Dialect {
   uuidText(uuid: Fragment): Fragment;
   /** Makes a value nullable, so that `lag` and `lead` return null at the ends. */
   nullable(value: Fragment): Fragment;
-  isOneOfUuids(uuid: Fragment, uuids: readonly string[]): Fragment;
+  /** WHERE clause that selects exactly these events. */
+  whereKeys(projectId: number, keys: readonly EventKey[]): Fragment;
   /** A JSON document as text. */
   document(json: Fragment): Fragment;
   /** Size of a text or JSON document in bytes. */
@@ -79,6 +80,12 @@ export interface Dialect {
   inByteOrder(text: Fragment): Fragment;
   /** ID of the actor; null without one. For persons, requires `personJoin`. */
   unit(unit: Unit): Fragment;
+}
+
+/** Builds the condition that the time of an event is between the first and the last of these keys. */
+export function isInTimeOf(keys: readonly EventKey[]): Fragment {
+  const times = keys.map(({ timestamp }) => timestamp);
+  return sql`e.timestamp >= ${sql.time(Math.min(...times))} AND e.timestamp <= ${sql.time(Math.max(...times))}`;
 }
 
 /** 14 digits and a uuid. */

@@ -71,7 +71,10 @@ async function findKeys(engine: Engine, question: ListQuestion, run: Budget): Pr
   const keys: EventKey[] = [];
   for (const span of spansOf(question, Date.now())) {
     const text = keysText(engine.dialect, { ...question, ...span, limit: reach - keys.length });
-    const read = ([uuid, timestamp]: unknown[]) => ({ uuid: String(uuid), timestamp: Number(timestamp) });
+    const read = ([uuid, timestamp, event, distinctId]: unknown[]) => ({
+      ...{ uuid: String(uuid), timestamp: Number(timestamp) },
+      ...{ event: String(event), distinctId: String(distinctId) },
+    });
     keys.push(...(await readRows(engine, { text, run, read })));
     if (keys.length >= reach) break;
   }
@@ -97,7 +100,7 @@ async function readEvents(engine: Engine, { projectId, keys }: EventsOfKeys, run
   return keys.flatMap(({ uuid }) => byId.get(uuid) ?? []);
 }
 
-/** Selects rows of uuid and timestamp. */
+/** Selects rows of uuid, timestamp, event name and distinct ID. */
 function keysText(dialect: Dialect, question: ListQuestion): Fragment {
   const { projectId, where, from, to, behind, isOldestFirst, limit, uuid } = question;
   const time = timeOf(question);
@@ -110,7 +113,7 @@ function keysText(dialect: Dialect, question: ListQuestion): Fragment {
     ...(behind === null ? [] : [isBehind()]),
     condition(dialect, where, projectId),
   ];
-  return sql`SELECT e.uuid, ${dialect.millis(sql`e.timestamp`)}
+  return sql`SELECT e.uuid, ${dialect.millis(sql`e.timestamp`)}, e.event, e.distinct_id
                ${fromEvents(dialect, { projectId, conditions: [where] })}
               WHERE ${sql.join(tests, ' AND ')} ORDER BY ${order} LIMIT ${sql.int(limit)}`;
 
@@ -139,16 +142,8 @@ function eventsText(dialect: Dialect, projectId: number, keys: readonly EventKey
                     ${dialect.document(sql`e.properties`)}, e.elements_chain ${ofKeys(dialect, projectId, keys)}`;
 }
 
-function ofKeys(dialect: Dialect, projectId: number, keys: readonly EventKey[]): Fragment {
-  const times = keys.map(({ timestamp }) => timestamp);
-  const [first, last] = [Math.min(...times), Math.max(...times)];
-  return sql`${fromEvents(dialect, { projectId })}
-    WHERE e.project_id = ${sql.int(projectId)} AND e.timestamp >= ${sql.time(first)} AND e.timestamp <= ${sql.time(last)}
-      AND ${dialect.isOneOfUuids(
-        sql`e.uuid`,
-        keys.map(({ uuid }) => uuid),
-      )}`;
-}
+const ofKeys = (dialect: Dialect, projectId: number, keys: readonly EventKey[]) =>
+  sql`${fromEvents(dialect, { projectId })} ${dialect.whereKeys(projectId, keys)}`;
 
 const dayMs = 86_400_000;
 

@@ -427,6 +427,8 @@ export interface ListQuestion extends EventNames {
 export interface EventKey {
   uuid: string;
   timestamp: number;
+  event: string;
+  distinctId: string;
 }
 
 export interface EventsOfKeys {

@@ -156,7 +156,10 @@ export async function* readSelectedPages(
   const most = targetBytes / Math.ceil(query.columns.length / columnsPerEvent);
   for await (const page of readStoredPages(events, span, signal)) {
     for (const part of parts(page, most)) {
-      const keys = part.map(({ uuid, timestamp }) => ({ uuid, timestamp: timestamp.getTime() }));
+      const keys = part.map(({ uuid, timestamp, event, distinct_id }) => ({
+        ...{ uuid, timestamp: timestamp.getTime() },
+        ...{ event, distinctId: distinct_id },
+      }));
       yield await query.rows(events, keys, { signal, maxMs: longestPageMs, maxBytes: 64 * targetBytes });
     }
   }

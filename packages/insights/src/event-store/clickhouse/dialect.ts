@@ -3,7 +3,16 @@
 
 import { nullLabel } from '../../breakdown-labels.ts';
 import { hrefPattern } from '../../elements-chain.ts';
-import { asBoolean, columnText, type Dialect, kindsOf, longestLabel, placeOffset, versionPattern } from '../dialect.ts';
+import {
+  asBoolean,
+  columnText,
+  type Dialect,
+  isInTimeOf,
+  kindsOf,
+  longestLabel,
+  placeOffset,
+  versionPattern,
+} from '../dialect.ts';
 import type { Breakdown, Property, Unit } from '../port.ts';
 import { Fragment, sql } from '../sql.ts';
 import { usualProperties } from './tables.ts';
@@ -119,7 +128,12 @@ export const clickhouseDialect: Dialect = {
   inByteOrder: (value) => value,
   uuidText: (uuid) => sql`toString(${uuid})`,
   nullable: (value) => sql`toNullable(${value})`,
-  isOneOfUuids: (uuid, uuids) => sql`${uuid} IN ${sql.uuids(uuids)}`,
+  // Without PREWHERE, ClickHouse would unpack the properties of all events between the first and the last one. All
+  // copies of an event have the same key, so `FINAL` is not affected.
+  whereKeys: (projectId, keys) => sql`PREWHERE e.project_id = ${sql.int(projectId)} AND ${isInTimeOf(keys)}
+    AND e.event IN ${sql.texts(keys.map(({ event }) => event))}
+    AND e.distinct_id IN ${sql.texts(keys.map(({ distinctId }) => distinctId))}
+    AND e.uuid IN ${sql.uuids(keys.map(({ uuid }) => uuid))}`,
   document: (json) => json,
   bytes: (document) => sql`length(${document})`,
   characters: (value) => sql`lengthUTF8(${value})`,

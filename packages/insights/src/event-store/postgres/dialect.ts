@@ -3,7 +3,16 @@
 import { nullLabel } from '../../breakdown-labels.ts';
 import { hrefPattern } from '../../elements-chain.ts';
 import { postgresPattern } from '../../patterns.ts';
-import { asBoolean, columnText, type Dialect, kindsOf, longestLabel, placeOffset, versionPattern } from '../dialect.ts';
+import {
+  asBoolean,
+  columnText,
+  type Dialect,
+  isInTimeOf,
+  kindsOf,
+  longestLabel,
+  placeOffset,
+  versionPattern,
+} from '../dialect.ts';
 import type { Breakdown, Property, Unit } from '../port.ts';
 import { type Fragment, sql } from '../sql.ts';
 
@@ -98,7 +107,8 @@ export const postgresDialect: Dialect = {
          WITH ORDINALITY AS spans (first, beyond, point)) AS w`,
   uuidText: (uuid) => uuid,
   nullable: (value) => value,
-  isOneOfUuids: (uuid, uuids) => sql`${uuid} = ANY (${sql.uuids(uuids)})`,
+  whereKeys: (projectId, keys) => sql`WHERE e.project_id = ${sql.int(projectId)} AND ${isInTimeOf(keys)}
+    AND e.uuid = ANY (${sql.uuids(keys.map(({ uuid }) => uuid))})`,
   document: (json) => sql`${json}::text`,
   bytes: (document) => sql`octet_length((${document})::text)`,
   characters: (value) => sql`char_length(${value})`,

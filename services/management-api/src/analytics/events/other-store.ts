@@ -60,14 +60,31 @@ export async function findStoredLatest(
   return new Map(found.map(({ distinctId, time }) => [distinctId, new Date(time)]));
 }
 
-/** Which events of a project are on a page. */
-export async function findStoredKeys(
+/** A page of events: finds its keys, and reads the events of some of them. */
+export function createStoredPage(read: StoreRead) {
+  const known = new Map<string, EventKey>();
+  const readKeys = createStoredReader(read);
+  return {
+    async findKeys(sql: Sql, filter: EventFilter, window: EventWindow): Promise<TimePosition[]> {
+      const keys = await findStoredKeys({ ...read, sql }, filter, window);
+      for (const key of keys) known.set(key.uuid, key);
+      return keys.map(({ uuid, timestamp }) => ({ timestamp: new Date(timestamp), id: uuid }));
+    },
+    read: (keys: TimePosition[], maxBytes: number) =>
+      readKeys(
+        keys.flatMap(({ id }) => known.get(id) ?? []),
+        maxBytes,
+      ),
+  };
+}
+
+async function findStoredKeys(
   read: StoreRead,
   filter: EventFilter,
   { behind, limit, offset, isOldestFirst }: EventWindow,
-): Promise<TimePosition[]> {
+): Promise<EventKey[]> {
   const range = rangeOf(filter);
-  const keys = await read.store.events.keys(
+  return read.store.events.keys(
     {
       ...range,
       ...usual(read, filter),
@@ -80,16 +97,14 @@ export async function findStoredKeys(
     },
     budgetOf(read),
   );
-  return keys.map(({ uuid, timestamp }) => ({ timestamp: new Date(timestamp), id: uuid }));
 }
 
 /** Makes the function that reads the events of some keys in their order, up to the one that reaches `maxBytes`. */
-export function createStoredReader(read: StoreRead) {
+function createStoredReader(read: StoreRead) {
   const { store, projectId } = read;
   const sizes = new Map<string, number>();
 
-  return async (keys: TimePosition[], maxBytes: number): Promise<Portion<EventRow>> => {
-    const all = keys.map(({ timestamp, id }) => ({ timestamp: timestamp.getTime(), uuid: id }));
+  return async (all: EventKey[], maxBytes: number): Promise<Portion<EventRow>> => {
     // Keys that did not fit are given again: what was measured is not measured twice.
     if (!all.every(({ uuid }) => sizes.has(uuid))) await measure(all);
     let before = 0;

@@ -19,7 +19,7 @@ import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { parsePropertyFilters } from '../property-filters/parse-property-filters.ts';
 import { refuseBadPattern } from '../property-filters/property-condition.ts';
 import { parseElements } from './elements.ts';
-import { createStoredReader, findStoredKeys, type OtherStore, plainPattern, readStored } from './other-store.ts';
+import { createStoredPage, type OtherStore, plainPattern, readStored } from './other-store.ts';
 import { event, eventExample, eventFilterQuery, owners, shownEvent, shownEventExample } from './schema.ts';
 import {
   type EventFilter,
@@ -95,15 +95,16 @@ export function eventRoutes({ sql, searches, otherStore: store, pages }: EventDe
         };
         const isOldestFirst = !orderBy.includes('-');
         const stored = store && { store, projectId, signal: request.leaves() };
-        const read = stored === null ? readEventsOf(sql, projectId) : createStoredReader({ ...stored, sql });
+        const storedPage = stored && createStoredPage({ ...stored, sql });
+        const read = storedPage?.read ?? readEventsOf(sql, projectId);
         return pages.page(request, {
           ...{ behind: toTimePosition(decodeCursor(timePosition, cursor)), limit, offset },
           findKeys(keys) {
             const window = { ...keys, isOldestFirst };
             const find = (on: Sql) =>
-              stored === null
+              storedPage === null
                 ? refuseBadPattern(() => findKeys(on, projectId, filter, window))
-                : findStoredKeys({ ...stored, sql: on }, filter, window);
+                : storedPage.findKeys(on, filter, window);
             // Another store walks further for the newest page than an index of PostgreSQL.
             const isWalk = stored !== null || isSearch(filter) || keys.offset > 0;
             return isWalk ? searches.run({ caller, target }, narrowing, find) : find(sql);
