@@ -14,7 +14,7 @@ let acme: OrganizationActors;
 let mailing: InviteMailing;
 const sent: Mail[] = [];
 beforeAll(async () => {
-  // The outside edge: what is mailed is looked at, not delivered.
+  // Capture the emails instead of delivering them.
   const mailer: Mailer = {
     send: async (mail) => {
       sent.push(mail);
@@ -38,7 +38,7 @@ afterAll(() => api.stop());
 
 const newEmail = () => `${randomUUID()}@guest.example`;
 
-/** Invites somebody; gives what the mail says. */
+/** Invites a user. @returns the invite and the secret from the email. */
 async function invite(body: Record<string, unknown> = {}, key = acme.W.key) {
   const target_email = newEmail();
   const path = `/api/organizations/${acme.organizationId}/invites/`;
@@ -75,7 +75,7 @@ const expire = (id: string) =>
     data: { created_at: new Date(Date.now() - 3 * 86_400_000 - 1000) },
   });
 
-test('the secret of the mail shows the invite and accepts nothing', async () => {
+test('shows the invite for the secret from the email, without accepting it', async () => {
   const { id, email, token } = await invite({ first_name: 'Grace', level: 8 });
   const { status, body } = await look(id, token);
   expect([status, body]).toEqual([
@@ -94,13 +94,13 @@ test('the secret of the mail shows the invite and accepts nothing', async () => 
   expect((await look(id, token)).status).toBe(200);
 });
 
-it('has no secret in a query string, where access logs would keep it', async () => {
+it('does not put the secret into a query string, where access logs would store it', async () => {
   const { id, token } = await invite();
   expect(sent.at(-1)?.text).not.toContain('?token=');
   expect((await api.get(`/api/signup/${id}/?token=${token}`)).status).toBe(405);
 });
 
-test('who is not invited holds nothing up: nothing is locked or written before that is known', async () => {
+test('checks the secret before it locks or writes anything', async () => {
   const { id } = await invite();
   await api.database.transaction(async (tx) => {
     await tx.query('SELECT 1 FROM organization WHERE id = $1 FOR NO KEY UPDATE', [acme.organizationId]);
@@ -111,7 +111,7 @@ test('who is not invited holds nothing up: nothing is locked or written before t
   });
 });
 
-test('without the secret an invite is as good as none', async () => {
+test('returns 404 for an invite without its secret', async () => {
   const { id } = await invite();
   const other = await invite();
   for (const token of ['x', other.token, id]) expect(await look(id, token)).toMatchObject(NF());
@@ -124,7 +124,7 @@ test('without the secret an invite is as good as none', async () => {
   expect(await signUp(randomUUID(), { token: 'x' })).toMatchObject(NF());
 });
 
-describe('the first key of a new person is no wider than the one that invited', () => {
+describe('the first key of a new user is limited like the key that invited the user', () => {
   const powersOf = async (key: string) => {
     const { body } = await api.get('/api/personal_api_keys/@current/', key);
     return [body.scopes, body.scoped_organizations, body.scoped_teams, body.expires_at];
@@ -136,25 +136,25 @@ describe('the first key of a new person is no wider than the one that invited', 
       ...{ userId: acme.W.userId, label: 'inviting', scopes: ['*' as const], ...options },
     });
     const { id, token } = await invite({ level }, value);
-    // What becomes of the key meanwhile does not matter: the word was given.
+    // Later changes of the inviting key do not matter.
     await prisma.personal_api_key.delete({ where: { id: key.id } });
     return signUp(id, { token });
   };
 
-  test('in scopes', async () => {
+  test('in its scopes', async () => {
     const { body } = await joinedBy({ scopes: ['organization_member:write', 'user:read'] });
     expect(await powersOf(body.personal_api_key)).toEqual([['organization_member:write', 'user:read'], [], [], null]);
     expect((await api.get('/api/projects/', body.personal_api_key)).status).toBe(403);
   });
 
-  test('in organizations: it makes none', async () => {
+  test('to its organizations, so it cannot create one', async () => {
     const { body } = await joinedBy({ scopedOrganizations: [acme.organizationId] }, 8);
     expect(await powersOf(body.personal_api_key)).toEqual([['*'], [acme.organizationId], [], null]);
     const own = await api.send('POST', '/api/organizations/', { key: body.personal_api_key, body: { name: 'Own' } });
     expect(own.status).toBe(403);
   });
 
-  test('in time: it ends with it, and so does the invite', async () => {
+  test('to its expiry, at which the invite expires too', async () => {
     const expiresAt = new Date(Date.now() + 3_600_000);
     const { body } = await joinedBy({ expiresAt });
     const [, , , end] = await powersOf(body.personal_api_key);
@@ -169,7 +169,7 @@ describe('the first key of a new person is no wider than the one that invited', 
   });
 });
 
-test('a new person gets an account, a membership and a key, once', async () => {
+test('a new user gets an account, a membership and a key, once', async () => {
   const { id, email, token } = await invite({ first_name: 'Grace', level: 8 });
   const { status, body } = await signUp(id, { token, last_name: 'Hopper' });
   expect([status, body]).toMatchObject([
@@ -193,13 +193,13 @@ test('a new person gets an account, a membership and a key, once', async () => {
   expect(await prisma.organization_invite.count({ where: { id } })).toBe(0);
 });
 
-test('of several who sign up with one invite at once one succeeds', async () => {
+test('lets one of several concurrent sign-ups with the same invite succeed', async () => {
   const { id, token } = await invite();
   const answers = await Promise.all([1, 2, 3].map(() => signUp(id, { token })));
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 404, 404]);
 });
 
-test('a person with an account accepts with the key, whatever the spelling of the address', async () => {
+test('a user with an account accepts with a key, regardless of the case of the address', async () => {
   const { id, email, token } = await invite({ target_email: newEmail().toUpperCase() });
   const { key } = await account(email);
   expect((await look(id, token)).body.has_account).toBe(true);
@@ -212,7 +212,7 @@ test('a person with an account accepts with the key, whatever the spelling of th
   expect(await accept(id, key)).toMatchObject(NF());
 });
 
-test('nobody accepts what is for somebody else', async () => {
+test('returns 404 when the invite is for another user', async () => {
   const { id } = await invite();
   const { key } = await account(newEmail());
   expect(await accept(id, key)).toMatchObject(NF());
@@ -220,7 +220,7 @@ test('nobody accepts what is for somebody else', async () => {
   expect((await api.send('POST', `/api/invites/${id}/accept/`, {})).status).toBe(401);
 });
 
-test('a key that is limited to other places accepts nothing: it could not reach what it joined', async () => {
+test('returns 403 to a key that is limited to other organizations, because it could not access the new one', async () => {
   const { id, email } = await invite();
   const { user } = await account(email);
   const second = await createPersonalApiKey(api.database.sql, {
@@ -237,19 +237,19 @@ test('a key that is limited to other places accepts nothing: it could not reach 
   expect((await accept(id, second.value)).status).toBe(403);
 });
 
-test('an expired invite is shown as such and not accepted', async () => {
+test('shows that an invite has expired, and does not accept it', async () => {
   const expected = VE('expired', null, 'This invite has expired. Please ask your admin for a new one.');
   const { id, email, token } = await invite();
   await expire(id);
   expect((await look(id, token)).body.is_expired).toBe(true);
   expect(await signUp(id, { token })).toMatchObject(expected);
-  // Nothing of the attempt is left.
+  // The attempt left no account behind.
   expect(await api.database.prisma.user.count({ where: { email } })).toBe(0);
   const { key } = await account(email);
   expect(await accept(id, key)).toMatchObject(expected);
 });
 
-test('who has become a member another way is one already', async () => {
+test('returns 400 to a user who has become a member in another way', async () => {
   const { id, email } = await invite();
   const { key, user } = await account(email);
   await api.database.prisma.membership.create({
@@ -260,8 +260,8 @@ test('who has become a member another way is one already', async () => {
   );
 });
 
-describe('C-033: the secret that the inviter is shown', () => {
-  /** Invites by a session; gives both secrets. */
+describe('C-033: the secret that the inviter sees', () => {
+  /** Invites a user in a session. @returns both secrets. */
   async function inviteShown(body: Record<string, unknown> = {}) {
     const key = await signInAs(api, acme.W.userId);
     const path = `/api/organizations/${acme.organizationId}/invites/`;
@@ -272,7 +272,7 @@ describe('C-033: the secret that the inviter is shown', () => {
     return { id, email, shown: token, mailed, path, key };
   }
 
-  test('it stands in the answer that made the invite, for sessions only, and in no other', async () => {
+  test('is only in the response that creates the invite, and only for sessions', async () => {
     const { shown, mailed, email, path, key } = await inviteShown();
     expect(shown).toMatch(/^[\w-]{43}$/);
     expect(shown).not.toBe(mailed);
@@ -297,7 +297,7 @@ describe('C-033: the secret that the inviter is shown', () => {
     for (const secret of [shown, mailed, ...tokens]) expect(JSON.stringify([rows, records])).not.toContain(secret);
   });
 
-  test('with it an account is made whose address nobody has proved; with the mailed one it is proved', async () => {
+  test('creates an account with an unverified address, while the mailed secret verifies it', async () => {
     const first = await inviteShown();
     expect((await look(first.id, first.shown)).body.target_email).toBe(first.email);
     const joined = await signUp(first.id, { token: first.shown });
@@ -309,7 +309,7 @@ describe('C-033: the secret that the inviter is shown', () => {
     });
   });
 
-  it('tells whether the address has an account only with the mailed secret', async () => {
+  it('does not reveal whether the address has an account, unlike the mailed secret', async () => {
     const email = newEmail();
     await account(email);
     const { id, shown, mailed } = await inviteShown({ target_email: email });
@@ -317,7 +317,7 @@ describe('C-033: the secret that the inviter is shown', () => {
     expect((await look(id, mailed)).body.has_account).toBe(true);
   });
 
-  test('sent again, the secret before is worth nothing', async () => {
+  test('becomes invalid when the invite is sent again', async () => {
     const before = await inviteShown();
     const after = await inviteShown({ target_email: before.email });
     for (const token of [before.shown, before.mailed]) {
@@ -327,7 +327,7 @@ describe('C-033: the secret that the inviter is shown', () => {
     expect((await signUp(after.id, { token: after.shown })).status).toBe(201);
   });
 
-  test('an account made so joins elsewhere only with a secret of that invite, and what it had before reaches no further', async () => {
+  test('an account with an unverified address needs a secret to join another organization, and its old credentials get no access to it', async () => {
     const own = await inviteShown();
     const { body: made } = await signUp(own.id, { token: own.shown });
     const before = made.personal_api_key as string;
@@ -352,7 +352,7 @@ describe('C-033: the secret that the inviter is shown', () => {
     expect((await api.get('/api/users/@me/', session)).body.is_email_verified).toBe(true);
   });
 
-  test('of an account that belongs nowhere the other keys go; the one that accepts goes on', async () => {
+  test('deletes the other keys of an account without organizations, but not the key that accepts', async () => {
     const { id, email, shown } = await inviteShown();
     const { user, key } = await account(email, { isEmailVerified: false });
     const spare = await createPersonalApiKey(api.database.sql, {
@@ -365,13 +365,13 @@ describe('C-033: the secret that the inviter is shown', () => {
   });
 });
 
-test('an invite that was replaced is gone, and its secret with it', async () => {
+test('replacing an invite invalidates its secret', async () => {
   const first = await invite();
   await invite({ target_email: first.email });
   expect(await signUp(first.id, { token: first.token })).toMatchObject(NF());
 });
 
-test('invites of other organizations stay; decided so, as they have nothing to do with it', async () => {
+test('Millrace keeps the invites of other organizations, unlike PostHog', async () => {
   const { id, email, token } = await invite();
   const other = await createActors(api.database);
   const path = `/api/organizations/${other.organizationId}/invites/`;
@@ -383,7 +383,7 @@ test('invites of other organizations stay; decided so, as they have nothing to d
   });
 });
 
-test('administrators and owners are told who joined, unless the organization does not wish it', async () => {
+test('emails administrators and owners when a user joins, unless the organization has turned that off', async () => {
   const told = async () => {
     const { id, email, token } = await invite({ first_name: 'Grace' });
     sent.length = 0;
@@ -401,7 +401,7 @@ test('administrators and owners are told who joined, unless the organization doe
   expect(await told()).toEqual([]);
 });
 
-test('access to private projects comes along', async () => {
+test('grants the access to private projects that the invite contains', async () => {
   const { prisma } = api.database;
   const hidden = await createTestEnvironment(api.database, { projectId: acme.projectId, name: 'Hidden' });
   await prisma.environment.update({ where: { id: hidden.id }, data: { access_control: true } });

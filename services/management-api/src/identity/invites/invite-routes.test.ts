@@ -53,7 +53,7 @@ afterAll(async () => {
   await mailServer.stop();
 });
 
-/** @param waitMs how long a request waits for its mails. */
+/** @param waitMs how long a request waits for its emails. */
 const waitingForMails = (waitMs: number) =>
   createInviteMailing({
     ...{ sql: api.database.sql, logger: createLogger('test', 'error'), mailer, publicUrl: 'https://millrace.test/' },
@@ -69,7 +69,7 @@ const pendingOf = (email: string) =>
   api.database.prisma.organization_invite.findMany({ where: { email_key: email.toLowerCase() } });
 const mailsTo = (email: string) => mailServer.mails.filter(({ to }) => to.includes(email));
 
-/** An environment of Acme; private ones are closed to plain members. */
+/** An environment of Acme. Plain members have no access to private ones. */
 async function addEnvironment({ isPrivate }: { isPrivate: boolean }): Promise<number> {
   const { prisma } = api.database;
   const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
@@ -77,7 +77,7 @@ async function addEnvironment({ isPrivate }: { isPrivate: boolean }): Promise<nu
   return id;
 }
 
-test('I1, I2, I13, I17: invites of another organization are out of reach', async () => {
+test('I1, I2, I13, I17: returns 403 or 404 for invites of another organization', async () => {
   const foreign = `/api/organizations/${acme.off.organizationId}/invites/`;
   expect(await api.get(foreign, acme.A.key)).toMatchObject(PD());
   expect(await invite({ target_email: newEmail() }, acme.A, foreign)).toMatchObject(PD());
@@ -86,11 +86,11 @@ test('I1, I2, I13, I17: invites of another organization are out of reach', async
   expect(await countInvites(acme.off.organizationId)).toBe(0);
 });
 
-test('I2: an invite is not read by itself; decided by the method, as there is no such route', async () => {
+test('I2: returns 405 for GET of a single invite, because Millrace has no such route', async () => {
   expect((await api.get(`${path}${randomUUID()}/`, acme.A.key)).status).toBe(405);
 });
 
-test('I4: a person is invited, and mailed', async () => {
+test('I4: creates an invite and sends an email', async () => {
   const email = newEmail();
   const { status, body } = await invite({ target_email: email });
   expect(status).toBe(201);
@@ -103,7 +103,7 @@ test('I4: a person is invited, and mailed', async () => {
     message: null,
     created_by: { id: acme.A.userId, email: acme.A.email },
   });
-  // Decided differently: the API shows null for unset, and shows the last two.
+  // Unlike PostHog, the API returns null for unset fields, and returns the last two fields.
   expect(body).toMatchObject({ private_project_access: null, send_email: true, combine_pending_invites: false });
   const [mail, ...others] = mailsTo(email);
   expect(others).toEqual([]);
@@ -118,7 +118,7 @@ test('I4: a person is invited, and mailed', async () => {
 
 const needsFullKey = PD('Inviting with a level above 1 requires an API key with all scopes.');
 
-test('who invites administrators uses a key that could administrate', async () => {
+test('requires a key with all scopes to invite administrators', async () => {
   const { value } = await createPersonalApiKey(api.database.sql, {
     actor: null,
     userId: acme.W.userId,
@@ -134,7 +134,7 @@ test('who invites administrators uses a key that could administrate', async () =
   expect((await invite({ target_email: newEmail(), level: 1 }, small)).status).toBe(201);
 });
 
-test('a member does not see to which projects that are shut to him an invite opens the way', async () => {
+test('hides the private projects of an invite from members without access to them', async () => {
   const [open, shut] = [await addEnvironment({ isPrivate: false }), await addEnvironment({ isPrivate: true })];
   const [both, one] = [[open, shut], [shut]].map((ids) => ids.map((id) => ({ id, level: 1 })));
   const made = await invite({ target_email: newEmail(), private_project_access: one });
@@ -145,14 +145,14 @@ test('a member does not see to which projects that are shut to him an invite ope
   expect((await api.get(path, acme.A.key)).body.results[0].private_project_access).toEqual(both);
 });
 
-test('I5: without a mail if none is wished', async () => {
+test('I5: sends no email if the request says so', async () => {
   const email = newEmail();
   const answer = await invite({ target_email: email, send_email: false });
   expect(answer).toMatchObject({ status: 201, body: { send_email: false, emailing_attempt_made: false } });
   expect(mailsTo(email)).toEqual([]);
 });
 
-test('the words of the inviter are in the mail, and no line of it becomes a header', async () => {
+test('quotes the message of the inviter in the email, and no line of it becomes a header', async () => {
   const email = newEmail();
   await invite({
     target_email: email,
@@ -165,7 +165,7 @@ test('the words of the inviter are in the mail, and no line of it becomes a head
   expect([mail?.to, mail?.headers.bcc]).toEqual([[email], undefined]);
 });
 
-test('I6: the last invite of a person replaces those before', async () => {
+test('I6: a new invite replaces the earlier ones for the address', async () => {
   const email = newEmail();
   for (let time = 0; time < 3; time += 1) expect((await invite({ target_email: email })).status).toBe(201);
   expect(await pendingOf(email)).toHaveLength(1);
@@ -183,7 +183,7 @@ describe('access to private projects', () => {
     'Project does not exist on this organization, or it is private and you do not have access to it.',
   );
 
-  test('I7, I8: not to one of another organization, nor to one the inviter cannot see', async () => {
+  test('I7, I8: returns 400 for a project of another organization, or one that the inviter cannot access', async () => {
     const granting = (id: number) => ({ target_email: newEmail(), private_project_access: [{ id, level: 1 }] });
     expect(await invite(granting(acme.off.projectId))).toMatchObject(noProject);
     expect(await invite(granting(await addEnvironment({ isPrivate: true })), acme.M)).toMatchObject(noProject);
@@ -191,7 +191,7 @@ describe('access to private projects', () => {
     expect(await invite(granting(9e15))).toMatchObject(noProject);
   });
 
-  test('I9, I10: not above the own level', async () => {
+  test("I9, I10: returns 400 for a higher level than the inviter's own", async () => {
     const id = await addEnvironment({ isPrivate: false });
     const body = { target_email: newEmail(), private_project_access: [{ id, level: 8 }] };
     expect(await invite(body, acme.M)).toMatchObject(
@@ -203,7 +203,7 @@ describe('access to private projects', () => {
     );
   });
 
-  test('I11, I12: an administrator to any, a member to an open one', async () => {
+  test('I11, I12: an administrator can grant access to any project, a member to an open one', async () => {
     const hidden = [{ id: await addEnvironment({ isPrivate: true }), level: 8 }];
     const open = [{ id: await addEnvironment({ isPrivate: false }), level: 1 }];
     expect(await invite({ target_email: newEmail(), private_project_access: hidden })).toMatchObject({
@@ -224,13 +224,13 @@ describe('access to private projects', () => {
     [[{}], 'Each dictionary must contain "id" and "level" keys.'],
     [[{ id: 'x', level: 1 }], 'The "id" field must be an integer.'],
     [[{ id: 1, level: 15 }], 'The "level" field must be either "member" or "admin".'],
-  ])('I38: %j is no list of them', async (value, detail) => {
+  ])('I38: returns 400 for %j', async (value, detail) => {
     expect(await invite({ target_email: newEmail(), private_project_access: value })).toMatchObject(
       VE('invalid_input', 'private_project_access', detail),
     );
   });
 
-  test.each([[[]], [null]])('nothing is null: %j', async (value) => {
+  test.each([[[]], [null]])('stores %j as null', async (value) => {
     const { body } = await invite({
       target_email: newEmail(),
       private_project_access: value,
@@ -243,7 +243,7 @@ describe('access to private projects', () => {
 test.each([
   ['demoted', 'UPDATE membership SET level = 1 WHERE user_id = $1', 403],
   ['removed', 'DELETE FROM membership WHERE user_id = $1', 404],
-])('who is %s while the request waits for its turn promises nothing any more', async (_, change, status) => {
+])('an inviter who is %s while the request waits for a lock cannot invite any more', async (_, change, status) => {
   const { sql, transaction } = api.database;
   const inviter = await createActor(api.database, acme.organizationId, 8);
   const target_email = newEmail();
@@ -259,17 +259,17 @@ test.each([
   expect(await pendingOf(target_email)).toEqual([]);
 });
 
-describe('several at once', () => {
-  test('I14: seven, in order, each mailed', async () => {
+describe('several invites in one request', () => {
+  test('I14: creates seven in order and emails each', async () => {
     const emails = Array.from({ length: 7 }, newEmail);
     const { status, body } = await bulk(emails.map((target_email) => ({ target_email })));
-    // Decided differently: the API says 200, and a body only on request.
+    // Unlike PostHog, returns 200, and a body only on request.
     expect(status).toBe(200);
     expect(body.map((one: { target_email: string }) => one.target_email)).toEqual(emails);
     for (const email of emails) expect(mailsTo(email)).toHaveLength(1);
   });
 
-  test('mails beyond what the organization may send in an hour are not sent, and can be in the next one', async () => {
+  test('sends no emails over the hourly limit of the organization, and sends them in the next hour', async () => {
     const before = mailing;
     const logger = createLogger('test', 'error');
     const publicUrl = 'https://millrace.test';
@@ -286,7 +286,7 @@ describe('several at once', () => {
     await awayFromHourEnd(api.database.sql);
     const emails = Array.from({ length: 4 }, newEmail);
     const last = emails[3] ?? '';
-    // One that wants no mail takes none.
+    // An invite without an email does not count against the limit.
     await invite({ target_email: newEmail(), send_email: false }, A, at);
     const { status, body } = await bulk(
       emails.map((target_email) => ({ target_email })),
@@ -310,12 +310,12 @@ describe('several at once', () => {
     mailing = before;
   });
 
-  test('without a preference the answer has no body', async () => {
+  test('returns no body without a `Prefer` header', async () => {
     const answer = await api.send('POST', `${path}bulk/`, { key: acme.A.key, body: [{ target_email: newEmail() }] });
     expect([answer.status, answer.body]).toEqual([200, undefined]);
   });
 
-  test('I15: at most twenty', async () => {
+  test('I15: returns 400 for more than twenty', async () => {
     const before = await countInvites();
     const body = Array.from({ length: 21 }, () => ({ target_email: newEmail() }));
     expect(await bulk(body)).toMatchObject(
@@ -342,7 +342,7 @@ describe('several at once', () => {
       '4__private_project_access',
       'The field must be a list of dictionaries.',
     ],
-  ])('%s: none is created, none is mailed, and the element is named', async (_, wrong, code, attr, detail) => {
+  ])('%s: creates and emails none, and the error names the element', async (_, wrong, code, attr, detail) => {
     const before = await countInvites();
     const emails = Array.from({ length: 4 }, newEmail);
     const answer = await bulk([...emails.map((target_email) => ({ target_email })), wrong]);
@@ -351,7 +351,7 @@ describe('several at once', () => {
     for (const email of emails) expect(mailsTo(email)).toEqual([]);
   });
 
-  test('a member among them: none is created, and the element is named', async () => {
+  test('creates none if one is for a member, and the error names the element', async () => {
     const before = await countInvites();
     const answer = await bulk([{ target_email: newEmail() }, { target_email: acme.M.email }]);
     expect(answer).toMatchObject(
@@ -360,7 +360,7 @@ describe('several at once', () => {
     expect(await countInvites()).toBe(before);
   });
 
-  test('I18: one object is one invite; decided so for clients generated from the API', async () => {
+  test('I18: accepts an object as one invite, for clients generated from the OpenAPI document', async () => {
     const email = newEmail();
     expect(await bulk({ target_email: email })).toMatchObject({ status: 200, body: [{ target_email: email }] });
     expect(await bulk({})).toMatchObject(VE('required', 'target_email', 'This field is required.'));
@@ -369,11 +369,11 @@ describe('several at once', () => {
     );
   });
 
-  test('I19: none is fine', async () => {
+  test('I19: accepts an empty list', async () => {
     expect(await bulk([])).toMatchObject({ status: 200, body: [] });
   });
 
-  test('a person who is in it twice has the last invite, and one mail', async () => {
+  test('keeps the last of two invites for one address, and sends one email', async () => {
     const email = newEmail();
     const { body } = await bulk([
       { target_email: email, level: 8 },
@@ -385,7 +385,7 @@ describe('several at once', () => {
   });
 });
 
-test('I20: any member withdraws an invite, once', async () => {
+test('I20: any member can withdraw an invite, once', async () => {
   const { body } = await invite({ target_email: newEmail() });
   const foreign = await createActors(api.database);
   const elsewhere = `/api/organizations/${foreign.organizationId}/invites/${body.id}/`;
@@ -395,14 +395,14 @@ test('I20: any member withdraws an invite, once', async () => {
   expect(await api.send('DELETE', `${path}${body.id}/`, { key: acme.M.key })).toMatchObject(NF());
 });
 
-describe('earlier invites of the person', () => {
+describe('earlier invites for the address', () => {
   const expire = (id: string) =>
     api.database.prisma.organization_invite.update({
       where: { id },
       data: { created_at: new Date(Date.now() - 3 * 86_400_000 - 1000) },
     });
 
-  test('I21: the highest of all counts when they are combined', async () => {
+  test('I21: combines them to the highest levels', async () => {
     const [p1, p2] = [await addEnvironment({ isPrivate: true }), await addEnvironment({ isPrivate: true })];
     const target_email = newEmail();
     await invite({
@@ -433,7 +433,7 @@ describe('earlier invites of the person', () => {
     expect(await pendingOf(target_email)).toHaveLength(1);
   });
 
-  test('what others have promised counts only for who could promise it too', async () => {
+  test("combines another inviter's levels only if the inviter could grant them too", async () => {
     const [open, shut] = [await addEnvironment({ isPrivate: false }), await addEnvironment({ isPrivate: true })];
     const target_email = newEmail();
     await invite({ target_email, level: 8 });
@@ -456,12 +456,12 @@ describe('earlier invites of the person', () => {
     expect((await invite({ target_email }, small)).status).toBe(201);
   });
 
-  test('I22: with none there is nothing to combine', async () => {
+  test('I22: combines with nothing if there are no earlier invites', async () => {
     const answer = await invite({ target_email: newEmail(), combine_pending_invites: true });
     expect(answer).toMatchObject({ status: 201, body: { level: 1, private_project_access: null } });
   });
 
-  test('I23: an expired one does not count', async () => {
+  test('I23: ignores expired invites', async () => {
     const target_email = newEmail();
     const { body } = await invite({ target_email, level: 8 });
     await expire(body.id);
@@ -472,7 +472,7 @@ describe('earlier invites of the person', () => {
     expect(await pendingOf(target_email)).toHaveLength(1);
   });
 
-  test('I24: nor does any unless that is wished', async () => {
+  test('I24: ignores earlier invites unless the request combines them', async () => {
     const target_email = newEmail();
     await invite({ target_email, level: 8 });
     expect(await invite({ target_email })).toMatchObject({ status: 201, body: { level: 1 } });
@@ -494,14 +494,14 @@ describe('earlier invites of the person', () => {
 describe('levels', () => {
   const tooHigh = PD('You cannot invite a user with a higher permission level than your own.');
 
-  test('I25, I26: nobody invites above the own level', async () => {
+  test("I25, I26: returns 403 for a higher level than the inviter's own", async () => {
     const before = await countInvites();
     expect(await invite({ target_email: newEmail(), level: 8 }, acme.M)).toMatchObject(tooHigh);
     expect(await invite({ target_email: newEmail(), level: 15 }, acme.A)).toMatchObject(tooHigh);
     expect(await countInvites()).toBe(before);
   });
 
-  test('I27: up to it everybody does', async () => {
+  test("I27: accepts any level up to the inviter's own", async () => {
     for (const [actor, level] of [
       [acme.M, 1],
       [acme.A, 8],
@@ -511,7 +511,7 @@ describe('levels', () => {
     }
   });
 
-  test('I28, I29: in bulk, one that is too high stops all', async () => {
+  test('I28, I29: creates none in bulk if one level is too high', async () => {
     const before = await countInvites();
     const some = (...levels: number[]) => levels.map((level) => ({ target_email: newEmail(), level }));
     expect(await bulk(some(1, 8, 1), acme.M)).toMatchObject(tooHigh);
@@ -523,29 +523,29 @@ describe('levels', () => {
     [2, 'invalid_choice', '"2" is not a valid choice. Choose one of: 1, 8, 15.'],
     ['admin', 'invalid_choice', '"admin" is not a valid choice. Choose one of: 1, 8, 15.'],
     [null, 'null', 'This field may not be null.'],
-    // Decided differently: PostHog writes its language's True.
+    // Unlike PostHog, the message does not contain Python's `True`.
     [true, 'invalid_choice', '"true" is not a valid choice. Choose one of: 1, 8, 15.'],
-  ])('I35: level %j is none', async (level, code, detail) => {
+  ])('I35: returns 400 for level %j', async (level, code, detail) => {
     expect(await invite({ target_email: newEmail(), level })).toMatchObject(VE(code, 'level', detail));
   });
 
-  test('I36: a level written as a text is one', async () => {
+  test('I36: accepts a level written as a string', async () => {
     expect(await invite({ target_email: newEmail(), level: '8' })).toMatchObject({ status: 201, body: { level: 8 } });
   });
 });
 
-test('I30 to I32: that members may not invite is a setting of later versions, which does not exist here', async () => {
+test("I30 to I32: ignores `members_can_invite` in an invite, which PostHog's later versions have as a setting", async () => {
   expect((await invite({ target_email: newEmail(), members_can_invite: false }, acme.M)).status).toBe(201);
 });
 
-test('I33: a member is not invited again, however the address is written', async () => {
+test('I33: returns 400 for the address of a member, in any case', async () => {
   const expected = VE('invalid_input', null, 'A user with this email address already belongs to the organization.');
   for (const target_email of [acme.M.email, acme.M.email.toUpperCase()]) {
     expect(await invite({ target_email })).toMatchObject(expected);
   }
 });
 
-test('I34: the part after the @ is put in lower case', async () => {
+test('I34: converts the domain of the address to lower case', async () => {
   const local = randomUUID().toUpperCase();
   expect(await invite({ target_email: ` ${local}@Guest.Example ` })).toMatchObject({
     status: 201,
@@ -573,14 +573,14 @@ test.each([
     { level: 3, target_email: 'foo' },
     VE('invalid_input', 'target_email', 'Enter a valid email address.'),
   ],
-])('%s: %j is refused', async (_, body, expected) => {
+])('%s: returns 400 for %j', async (_, body, expected) => {
   expect(await invite(body)).toMatchObject(expected);
 });
 
-describe('when mail does not work', () => {
+describe('when sending email fails', () => {
   afterEach(() => proxy.pass());
 
-  test('a mailbox that is refused was tried', async () => {
+  test('records an attempt and the error when the server rejects the mailbox', async () => {
     const email = newEmail();
     mailServer.refuse(email);
     const failed = { target_email: email, emailing_attempt_made: true, mail_error: '550' };
@@ -588,7 +588,7 @@ describe('when mail does not work', () => {
     expect((await api.get(path, acme.A.key)).body.results[0]).toMatchObject(failed);
   });
 
-  test('a mail server that is away was tried; the invite is there', async () => {
+  test('creates the invite and records an attempt when the mail server is unreachable', async () => {
     await proxy.refuse();
     expect(await invite({ target_email: newEmail() })).toMatchObject({
       status: 201,
@@ -596,7 +596,7 @@ describe('when mail does not work', () => {
     });
   });
 
-  test('a silent mail server does not hold the request up, and the attempt is noted when it is over', async () => {
+  test('does not wait for a silent mail server, and records the attempt later', async () => {
     proxy.cut();
     proxy.blackHole();
     const email = newEmail();
@@ -613,7 +613,7 @@ describe('when mail does not work', () => {
   test.each([
     ['a mail server', {}],
     ['an address for the links', { mailer: true }],
-  ])('without %s nothing is tried, and the answer says so', async (_, has: { mailer?: boolean }) => {
+  ])('makes no attempt without %s, and the response says so', async (_, has: { mailer?: boolean }) => {
     const before = mailing;
     mailing = createInviteMailing({
       sql: api.database.sql,

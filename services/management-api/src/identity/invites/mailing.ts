@@ -1,4 +1,4 @@
-// The mails about invites: their texts, and sending them.
+// Sends emails about invites.
 
 import { inviteExpiresAt, noteEmailingAttempt, takeMails } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -9,19 +9,18 @@ import { findJoinRecipients, type InviteRow } from './store.ts';
 
 export interface InviteMailing {
   /**
-   * Sends the mails of committed invites. Waits for the attempts, though never longer than the patience: what is not
-   * done by then continues beside the request. Never throws.
-   *
-   * @returns the invites whose mail was tried by then, by id, with why it was not taken; those beyond what the organization may
-   * send in this hour are not there.
+   * Sends the emails of committed invites. Waits at most `patienceMs`; emails that are not sent by then continue in the background. Never
+   * throws.
+   * @returns for each email attempted so far, by invite ID, the error or null. Invites over the hourly limit of the organization are
+   * omitted.
    */
   send(
     invites: readonly MailableInvite[],
     organization: { id: string; name: string },
   ): Promise<ReadonlyMap<string, string | null>>;
-  /** Tells the administrators and owners who joined, as far as mails are left, beside the request. Never throws. */
+  /** Emails administrators and owners about a new member, in the background and within the hourly limit. Never throws. */
   notifyJoined(joined: Joined): void;
-  /** Resolves when no mail is on its way any more; at the latest after the mailer's own time limit. */
+  /** Resolves when no email is in flight, at the latest after the mailer's own timeout. */
   settle(): Promise<void>;
 }
 
@@ -33,22 +32,22 @@ export interface Joined {
 
 interface MailableInvite {
   row: InviteRow;
-  /** The secret of the link that is mailed. */
+  /** The secret of the link in the email. */
   token: string;
 }
 
 interface InviteMailingDeps {
   sql: Sql;
   logger: Logger;
-  /** Absent: no mail is ever tried, and invites say so. */
+  /** Without a mailer, no attempt is made, and responses say so. */
   mailer?: Mailer | undefined;
-  /** Address for the links; a mail without it would be of no use, so none is tried. */
+  /** Base URL of the links. Without it, an email would be useless, so no attempt is made. */
   publicUrl?: string | undefined;
-  /** Links lead to the console; without it, to the API. */
+  /** Whether links open the console instead of the API. */
   withConsole?: boolean;
-  /** How long a request waits for its mails, in milliseconds. */
+  /** How long a request waits for its emails, in milliseconds. */
   patienceMs: number;
-  /** Mails one organization may send in an hour of the clock, reports of subscriptions included; 0 = no limit. */
+  /** Emails that one organization can send per hour, including subscription reports; 0 = no limit. */
   mailsPerHour: number;
 }
 
@@ -56,7 +55,7 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
   const { sql, logger, mailer, publicUrl, withConsole = false, patienceMs, mailsPerHour } = deps;
   const underWay = new Set<Promise<void>>();
 
-  /** @returns why the mail was not taken; null when it was. */
+  /** @returns the error of the attempt; null if the server accepted the email. */
   async function sendOne(
     { row, token }: MailableInvite,
     { organizationName, mailer, publicUrl }: { organizationName: string; mailer: Mailer; publicUrl: string },
@@ -140,7 +139,7 @@ async function atMost(milliseconds: number, work: Promise<unknown>): Promise<voi
 }
 
 interface InviteLetter {
-  /** Id of the invite. */
+  /** ID of the invite. */
   id: string;
   token: string;
   withConsole: boolean;
@@ -150,20 +149,20 @@ interface InviteLetter {
   expiresAt: Date;
   organizationName: string;
   inviter: { email: string; is_email_verified: boolean } | null;
-  /** Address under which the API is reached, without a trailing slash. */
+  /** URL of the API, without a trailing slash. */
   publicUrl: string;
 }
 
 /**
- * The mail of an invite (docs/api/invites.md). The link only shows the invite: programs that look at
- * every link of a mail must not accept it.
+ * The email of an invite (docs/api/invites.md). Its link only shows the invite, because mail scanners open every link and must not accept
+ * it.
  */
 function inviteMail(letter: InviteLetter): Mail {
-  // Names are chosen freely and an unverified address may belong to another person, so neither speaks for the inviter.
+  // Users choose their own names, and an unverified address can belong to another person, so neither identifies the inviter.
   const replyTo = letter.inviter?.is_email_verified ? letter.inviter.email : undefined;
   const inviter = replyTo ?? `A member of ${letter.organizationName}`;
   const address = `${letter.publicUrl}/api/signup/${letter.id}`;
-  // Behind `#` the secret stays out of the logs of servers.
+  // Browsers do not send the fragment (`#`), so the secret does not reach access logs.
   const page = `${letter.publicUrl}/console/invite/${letter.id}#${letter.token}`;
   return {
     to: letter.targetEmail,
@@ -187,7 +186,7 @@ function inviteMail(letter: InviteLetter): Mail {
   };
 }
 
-/** The mail to an administrator about somebody new. */
+/** The email to an administrator about a new member. */
 function joinedMail(
   to: string,
   { organization_name, user }: { organization_name: string; user: { email: string } },

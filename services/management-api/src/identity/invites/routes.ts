@@ -1,4 +1,4 @@
-// The routes of invites: making and removing them, and accepting one.
+// The routes that create, withdraw and accept invites.
 
 import {
   changePassword,
@@ -161,21 +161,20 @@ const inviteParams = Type.Object({ id: Type.String({ format: 'uuid', description
 interface AcceptInviteDeps extends InviteRouteDeps {
   signUpLimit: SignUpLimit;
   passwords: Passwords;
-  /** Whether people may sign in. */
+  /** Whether sign-in is enabled. */
   withSignIn: boolean;
   installed: Installed;
   accountMailing: AccountMailing;
 }
 
 /**
- * Accepting an invite (docs/api/invites.md). Whoever has the secret of the mail may look at the invite and
- * sign up with its address; whoever has an account with that address accepts with a personal API key. To anybody else
- * an invite does not exist.
+ * Accepting an invite (docs/api/invites.md). With the mailed secret, a client can read the invite and sign up with its address. A user
+ * whose account has that address accepts with a personal API key. All other requests get 404.
  */
 export function acceptInviteRoutes(deps: AcceptInviteDeps) {
   const { sql, transaction, inviteMailing, signUpLimit, passwords, withSignIn } = deps;
   const countRequest = ({ request }: { request: ApiRequest }) => signUpLimit.countRequest(request.address);
-  /** Who has not the secret is told nothing, and not for ever. */
+  /** Returns 404 without the secret, and limits the number of attempts. */
   const withSecret = <T>(id: string, work: () => Promise<T>): Promise<T> =>
     hideMissing(async () => {
       try {
@@ -185,13 +184,13 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
         throw error;
       }
     });
-  /** After the commit. */
+  /** Call after the commit. */
   const toldTo = <T extends Joined>(joined: T): T => {
     inviteMailing.notifyJoined(joined);
     return joined;
   };
 
-  /** Computed for whoever has the secret only. @returns null for who wants a key instead, or a passkey. */
+  /** Only computed for requests with the secret. @returns null if the request asks for a key or a passkey instead of a password. */
   async function hashOfNewUser(
     invite: { target_email: string; first_name: string },
     body: Static<typeof signUp>,
@@ -238,7 +237,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
           organization_name: organization.name,
           expires_at: formatDateTime(inviteExpiresAt(invite)),
           is_expired: isInviteExpired(invite, new Date()),
-          // Any member can invite any address and is shown a secret: that must not reveal which addresses have accounts.
+          // Any member can invite any address and sees a secret, which must not reveal which addresses have accounts.
           has_account: secretKind === 'mailed' ? await hasAccount(sql, invite.email_key) : null,
         };
       },
@@ -275,7 +274,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
         withSecret(params.id, async () => {
           const invite = await findInvite(sql, params.id);
           const secretKind = requireToken(invite, body.token);
-          // The account is made when its person comes by the provider, with what the invite gives.
+          // If the domain enforces a provider, the account is created at the first sign-in, with the level and access of the invite.
           await refuseEnforced(deps, invite.email_key);
           const hash = await hashOfNewUser(invite, body, request);
           let signedIn: SignedIn | null = null;
@@ -285,7 +284,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
                 now: new Date(),
                 firstName: body.first_name,
                 lastName: body.last_name,
-                // Having got the mail proves the address; having been shown the link does not.
+                // Only the mailed secret proves that the user receives email at this address.
                 isEmailVerified: secretKind === 'mailed',
                 requireInvited: (invite) => requireToken(invite, body.token),
                 withKey: !wantsSession(body),
@@ -330,7 +329,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
 const wantsSession = ({ password, with_passkey: withPasskey }: Static<typeof signUp>) =>
   password !== undefined || withPasskey === true;
 
-/** @throws AppError `not_found` for whoever has none of its secrets. */
+/** @throws AppError `not_found` if the token is none of the invite's secrets. */
 function requireToken(invite: { token_hash: string }, token: string): InviteSecretKind {
   const kind = inviteSecretKind(invite, token);
   if (kind === null) throw new AppError('not_found', 'Not found.');

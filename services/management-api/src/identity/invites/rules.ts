@@ -1,4 +1,4 @@
-// What is checked when people are invited and when they accept.
+// Checks for sending and accepting invites.
 
 import {
   type AcceptedInvite,
@@ -24,16 +24,15 @@ interface InviteMembersInput {
   caller: Caller;
   membership: Membership;
   invites: InviteBody[];
-  /** Whether an error has to name the element. */
+  /** Whether the request is a list, so that an error has to name the element. */
   isBulk: boolean;
 }
 
 /**
- * Makes invites, all or none, and then sends their mails (docs/api/invites.md).
- *
- * @returns the invites as they are after the mails were tried, in the order of the request. When a person is invited
- * twice, only the last invite is there. A session is shown the secret of each: with it an account with a password can be made,
- * which may do more than a key that invites (docs/decisions/026-accounts.md).
+ * Creates all invites or none, and then sends their emails (docs/api/invites.md).
+ * @returns the invites after the attempts to send emails, in the order of the request. If an address is invited twice, only its last invite
+ * is included. In a session, the response contains the secret of each invite. It allows creating an account with a password, which can do
+ * more than the key of an invite sent by a key (docs/decisions/026-accounts.md).
  */
 export async function inviteMembers(
   { transaction, inviteMailing }: Pick<Database, 'transaction'> & { inviteMailing: InviteMailing },
@@ -78,7 +77,7 @@ function toNewInvite(body: InviteBody): NewInvite {
 }
 
 function invitingKeyOf(caller: Caller): Inviter['key'] {
-  // What a session invites outlives it, as what it makes does.
+  // The expiry of a session does not limit its invites, as it does not limit other records it creates.
   const { credential } = caller;
   const expiresAt = credential.kind === 'key' ? credential.expiresAt : null;
   return { scopes: caller.scopes, isLimited: isLimited(caller), expiresAt };
@@ -88,7 +87,7 @@ const maxInvites = 20;
 
 /**
  * The body of a bulk request: a list of up to 20 invites, or one invite.
- * @throws AppError `invalid`; in a list the field is named `<index>__<field>`.
+ * @throws AppError `invalid`. In a list, the field is named `<index>__<field>`.
  */
 export function parseInvites(body: unknown): InviteBody[] {
   if (!Array.isArray(body)) {
@@ -112,8 +111,8 @@ export function parseInvites(body: unknown): InviteBody[] {
 }
 
 /**
- * The error of one element of a list, with its place in front of the field; an error of another kind as it is.
- * @param otherwise the field to blame when the error names none.
+ * The error for one element of a list, with the index before the field name. Errors of other kinds are returned unchanged.
+ * @param otherwise the field to name if the error names none.
  */
 function ofElement(index: number, error: unknown, otherwise?: string): unknown {
   if (!isAppError(error, 'invalid')) return error;
@@ -125,10 +124,8 @@ function ofElement(index: number, error: unknown, otherwise?: string): unknown {
 }
 
 /**
- * Makes the caller a member. An account whose address nobody has proved needs a secret of the invite too.
- *
- * @throws AppError `invalid` with code `expired` or `user_already_member`, or naming `token`; `not_found` for an invite of
- * somebody else.
+ * Makes the caller a member. An account with an unverified address also needs a secret of the invite.
+ * @throws AppError `invalid` with code `expired` or `user_already_member`, or naming `token`; `not_found` for another user's invite.
  */
 export async function acceptAsUser(
   { transaction }: Pick<Database, 'transaction'>,
@@ -165,7 +162,7 @@ function needsToken(): AppError {
   return new AppError('invalid', detail, { code: 'required', attr: 'token' });
 }
 
-/** Who joined what, as the API answers it. */
+/** The response for a user who has joined an organization. */
 export async function toJoined(tx: Transaction, { invite, user, membership }: AcceptedInvite) {
   const organization = await getOrganization(tx, invite.organization_id);
   return {

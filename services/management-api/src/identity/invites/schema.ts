@@ -1,4 +1,4 @@
-// Invites, and the accepting of one, as requests and answers have them.
+// Invites, and accepting an invite, in requests and responses.
 
 import { isInviteExpired } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -54,7 +54,7 @@ export const invite = Type.Object(
   { title: 'Invite' },
 );
 
-/** As it is answered to whoever makes it. */
+/** An invite in the response to its creation, with its secret in a session. */
 export const madeInvite = Type.Object(
   {
     ...invite.properties,
@@ -88,7 +88,7 @@ export const newInvite = Type.Object(
     message: Type.Optional(
       Type.Union([Type.String(), Type.Null()], { description: 'Personal message for the email.' }),
     ),
-    // Its own sentences are made by `createInvites`.
+    // `createInvites` reports the errors of this field itself.
     private_project_access: Type.Optional(
       Type.Unknown({ description: 'Access to private projects, as a list of `{id, level}` with level 1 or 8.' }),
     ),
@@ -125,7 +125,7 @@ const linkSecret = Type.String({ minLength: 1, description: 'Secret from the inv
 
 export const inviteLook = Type.Object({ token: linkSecret }, { title: 'InviteLook' });
 
-/** What somebody who was invited may see of an invite before accepting it. */
+/** The part of an invite that the invited user can see before accepting it. */
 export const invitation = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the invite.' }),
@@ -155,7 +155,7 @@ export const invitationExample = {
   has_account: false,
 };
 
-/** What comes of accepting an invite. */
+/** The result of accepting an invite. */
 const accepted = {
   user: embeddedUser,
   organization_id: Type.String({ format: 'uuid', description: 'ID of the organization that was joined.' }),

@@ -1,4 +1,4 @@
-// What is read of invites, and of those who accept them.
+// Reads invites and the users who accept them.
 
 import type { ProjectGrant } from '@millrace/accounts';
 import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
@@ -30,7 +30,7 @@ export interface InviteRow
 }
 type Row = InviteRow & Record<string, unknown>;
 
-/** Environments that the caller (`$1`) does not see are left out; null when there are no others. */
+/** Without environments that the caller (`$1`) cannot access; null if none are left. */
 const columns = `i.id, i.target_email, i.email_key, i.first_name, i.emailing_attempt_made, i.mail_error, i.level, i.created_at,
   i.updated_at, i.message, i.send_email, i.combine_pending_invites, i.key_expires_at,
   ${embeddedUserColumn('u')} AS created_by,
@@ -40,7 +40,7 @@ const columns = `i.id, i.target_email, i.email_key, i.first_name, i.emailing_att
                                       WHERE o.id = i.organization_id AND (${effectiveLevel}) IS NOT NULL)
   ) AS private_project_access`;
 
-/** One page of an organization's invites as a member sees them, the newest first, and how many there are. */
+/** One page of an organization's invites as a member sees them, the newest first, and the total count. */
 export async function listInvites(
   sql: Sql,
   { userId, organizationId }: { userId: number; organizationId: string },
@@ -65,7 +65,7 @@ export async function listInvites(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** These invites as a member sees them, in the order of the ids; one that is gone is left out. */
+/** These invites as a member sees them, in the order of the IDs. Deleted invites are omitted. */
 export async function findInvites(sql: Sql, userId: number, ids: string[]): Promise<InviteRow[]> {
   return sql.query<Row>(
     `SELECT ${columns}
@@ -77,14 +77,14 @@ export async function findInvites(sql: Sql, userId: number, ids: string[]): Prom
   );
 }
 
-/** Whether there is an account with this address (in lower case). */
+/** Whether an account has this address (in lower case). */
 export async function hasAccount(sql: Sql, email: string): Promise<boolean> {
   return (await sql.query('SELECT 1 FROM "user" WHERE email = $1', [email])).length > 0;
 }
 
 /**
- * Who is told that somebody joined: active administrators and owners, the somebody aside. Nobody when the organization
- * does not wish it. PostHog tells every member, which is a flood where there are thousands.
+ * Active administrators and owners to email when a user joins, except that user; none if the organization has turned it off. PostHog emails
+ * every member, which is too much in organizations with thousands of members.
  */
 export async function findJoinRecipients(sql: Sql, organizationId: string, joinedUserId: number): Promise<string[]> {
   const rows = await sql.query<{ email: string }>(

@@ -18,7 +18,7 @@ import {
 } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Members, invites and rules of access change in the same way whether the API or the command line changes them. */
+/** Members, invites and access rules change in the same way through the API and the command line. */
 let api: TestApi;
 beforeAll(async () => {
   api = await startTestApi();
@@ -28,7 +28,7 @@ afterAll(() => api.stop());
 const actor = { command: 'member' };
 
 interface Scene extends OrganizationActors {
-  /** One more administrator, who has invited a member and an administrator. */
+  /** Another administrator, who has invited a member and an administrator. */
   other: Actor;
   path: string;
   inviteIds: string[];
@@ -47,7 +47,7 @@ async function setScene(): Promise<Scene> {
   return { ...actors, other, path, inviteIds };
 }
 
-/** Members, invites, rules of access and the history of an organization, without what is each one's own. */
+/** Members, invites, access rules and activity of an organization, without the values that differ between organizations. */
 async function stateOf({ organizationId }: Scene) {
   const rows = (text: string) => api.database.sql.query(text, [organizationId]);
   const members = await rows(
@@ -75,7 +75,7 @@ async function stateOf({ organizationId }: Scene) {
   return { members, invites, rules, history };
 }
 
-/** Does the same by the API in one organization, and as the command line does it in another one. */
+/** Makes the same change through the API in one organization and as the command line does in another. */
 async function changed(
   byApi: (scene: Scene) => Promise<{ status: number }>,
   byCommand: (tx: Transaction, scene: Scene) => Promise<unknown>,
@@ -90,7 +90,7 @@ async function changed(
   return { ...state, records: state.history.map(({ scope, activity }) => `${scope} ${activity}`) };
 }
 
-test('a lower level, with which what was promised goes', async () => {
+test("a lower level, which withdraws the user's invites to higher levels", async () => {
   const { invites, records } = await changed(
     ({ path, other, W }) => api.send('PATCH', `${path}/members/${other.uuid}/`, { key: W.key, body: { level: 1 } }),
     (tx, { organizationId, other: { userId } }) => setMemberLevel(tx, { organizationId, userId, level: 1, actor }),
@@ -99,7 +99,7 @@ test('a lower level, with which what was promised goes', async () => {
   expect(records).toEqual(['OrganizationMembership updated', 'OrganizationInvite deleted']);
 });
 
-test('the level somebody has already, which changes nothing', async () => {
+test('the level that the member already has, which changes nothing', async () => {
   const { records } = await changed(
     ({ path, other, W }) => api.send('PATCH', `${path}/members/${other.uuid}/`, { key: W.key, body: { level: 8 } }),
     (tx, { organizationId, other: { userId } }) => setMemberLevel(tx, { organizationId, userId, level: 8, actor }),
@@ -107,7 +107,7 @@ test('the level somebody has already, which changes nothing', async () => {
   expect(records).toEqual([]);
 });
 
-test('a member who is removed, with the invites', async () => {
+test("the removal of a member, with the member's invites", async () => {
   const { invites, records } = await changed(
     ({ path, other, W }) => api.send('DELETE', `${path}/members/${other.uuid}/`, { key: W.key }),
     (tx, { organizationId, other: { userId } }) => removeMember(tx, { organizationId, userId, actor }),
@@ -117,7 +117,7 @@ test('a member who is removed, with the invites', async () => {
   expect(records).toEqual(['OrganizationMembership deleted', withdrawn, withdrawn]);
 });
 
-test('an invite that is withdrawn', async () => {
+test('the withdrawal of an invite', async () => {
   const { invites, records } = await changed(
     ({ path, M, inviteIds }) => api.send('DELETE', `${path}/invites/${inviteIds[1]}/`, { key: M.key }),
     (tx, { inviteIds: [, inviteId = ''] }) => revokeInvite(tx, { inviteId, actor }),
@@ -125,7 +125,7 @@ test('an invite that is withdrawn', async () => {
   expect([invites, records]).toEqual([[{ level: 1 }], ['OrganizationInvite deleted']]);
 });
 
-test('an invite that is accepted by somebody new', async () => {
+test('the acceptance of an invite by a new user', async () => {
   const { members, records } = await changed(
     async ({ inviteIds: [id = ''] }) => {
       const { token, hash } = newInviteSecret();
@@ -139,7 +139,7 @@ test('an invite that is accepted by somebody new', async () => {
   expect(records).toEqual(['User created', 'OrganizationMembership created', 'PersonalAPIKey created']);
 });
 
-test('an invite that is accepted by somebody with an account', async () => {
+test('the acceptance of an invite by a user with an account', async () => {
   const invited = async ({ organizationId, off, inviteIds: [, id = ''] }: Scene) => {
     const { email } = await getUser(api.database.sql, { id: off.userId });
     const data = { target_email: email, email_key: email.toLowerCase() };
@@ -159,7 +159,7 @@ test('an invite that is accepted by somebody with an account', async () => {
   expect(records).toEqual(['OrganizationMembership created']);
 });
 
-test('rules of access', async () => {
+test('access rules', async () => {
   const membershipOf = async ({ organizationId, M: { userId } }: Scene) => {
     const where = { organization_id: organizationId, user_id: userId };
     return (await api.database.prisma.membership.findFirstOrThrow({ where })).id;

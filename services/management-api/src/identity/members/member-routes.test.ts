@@ -29,7 +29,7 @@ const levelOf = async ({ userId }: Actor) =>
     })
   )?.level;
 
-test('B1, B2: active members are listed, the latest first; those of others are not', async () => {
+test('B1, B2: lists the active members of the organization, the latest first', async () => {
   const actors = await createActors(api.database);
   const inactive = await createActor(api.database, actors.organizationId, member);
   await api.database.prisma.user.update({ where: { id: inactive.userId }, data: { is_active: false } });
@@ -46,14 +46,14 @@ test('B1, B2: active members are listed, the latest first; those of others are n
   expect(await api.send('PATCH', `${at}${actors.M.uuid}/`, { key: acme.W.key, body: {} })).toMatchObject(PD());
 });
 
-describe('the list', () => {
+describe('the list of members', () => {
   const emails = async (query: string) => {
     const { status, body } = await api.get(`${path}?${query}`, acme.M.key);
     expect(status).toBe(200);
     return body.results.map((one: { user: { email: string } }) => one.user.email);
   };
 
-  test('is sorted as asked for', async () => {
+  test('is sorted by the requested field', async () => {
     const latestFirst = await emails('');
     expect(await emails('order=joined_at')).toEqual([...latestFirst].reverse());
     const levels = (await api.get(`${path}?order=-level`, acme.M.key)).body.results.map(
@@ -66,7 +66,7 @@ describe('the list', () => {
     });
   });
 
-  test('is narrowed to an address and to later changes', async () => {
+  test('can be filtered by address and by time of change', async () => {
     expect(await emails(`email=${acme.A.email.toUpperCase()}`)).toEqual([acme.A.email]);
     expect(await emails('email=nobody@example.com')).toEqual([]);
     expect(await emails(`search=${acme.A.email.slice(2, 20).toUpperCase()}`)).toEqual([acme.A.email]);
@@ -79,7 +79,7 @@ describe('the list', () => {
     expect(await emails(`updated_after=${new Date(Date.parse(updated_at) + 1).toISOString()}`)).toEqual([]);
   });
 
-  test('is cut in pages that do not overlap', async () => {
+  test('is split into pages that do not overlap', async () => {
     const first = await api.get(`${path}?limit=2`, acme.M.key);
     const second = await api.get(first.body.next, acme.M.key);
     expect([...first.body.results, ...second.body.results].map(({ id }: { id: string }) => id)).toEqual(
@@ -90,7 +90,7 @@ describe('the list', () => {
   });
 });
 
-test('B3 to B5: administrators remove others, everybody but an owner may go', async () => {
+test('B3 to B5: administrators can remove other members, and all members except owners can leave', async () => {
   const [one, other, third] = [await join(member), await join(member), await join(administrator)];
   expect(await remove(one, other)).toMatchObject(PD('You can only edit others if you are an admin.'));
   expect(await levelOf(other)).toBe(member);
@@ -98,12 +98,12 @@ test('B3 to B5: administrators remove others, everybody but an owner may go', as
   expect((await remove(one, one)).status).toBe(204);
   expect((await api.send('DELETE', `${path}@me/`, { key: third.key })).status).toBe(204);
   expect([await levelOf(other), await levelOf(one), await levelOf(third)]).toEqual([undefined, undefined, undefined]);
-  // Whoever is out sees nothing from the next request on, with the same key.
+  // The next request with the same key already has no access.
   expect(await api.get(path, one.key)).toMatchObject(PD());
   expect((await api.get('/api/users/@me/', one.key)).body.organizations).toEqual([]);
 });
 
-describe('invites of somebody who may not make them any more', () => {
+describe('invites by a member who can no longer send them', () => {
   const invitesPath = () => `/api/organizations/${acme.organizationId}/invites/`;
   async function invite(by: Actor, fields: object = {}): Promise<string> {
     const body = { target_email: `${randomUUID()}@example.com`, send_email: false, ...fields };
@@ -122,7 +122,7 @@ describe('invites of somebody who may not make them any more', () => {
       })
     ).map(({ user_id }) => user_id);
 
-  test('are withdrawn with a record when they are removed or leave, those of others stay', async () => {
+  test("are withdrawn and recorded when the member is removed or leaves, while other members' invites stay", async () => {
     const [removed, leaving] = [await join(administrator), await join(member)];
     const gone = [await invite(removed, { level: 8 }), await invite(removed), await invite(leaving)];
     const kept = await invite(acme.A);
@@ -137,7 +137,7 @@ describe('invites of somebody who may not make them any more', () => {
     ]);
   });
 
-  test('stay after a demotion as far as they promise no more than what is left', async () => {
+  test('stay after a demotion if they grant no more than the remaining level', async () => {
     const demoted = await join(owner);
     const project = [{ id: acme.projectId, level: 8 }];
     const [asOwner, asAdministrator] = [await invite(demoted, { level: 15 }), await invite(demoted, { level: 8 })];
@@ -156,7 +156,7 @@ describe('invites of somebody who may not make them any more', () => {
   });
 });
 
-test('B6: an owner sets a level, and the answer is the member', async () => {
+test('B6: an owner changes a level, and the response is the member', async () => {
   const target = await join(member);
   const { status, body } = await patch(acme.W, target, { level: 8, joined_at: '2000-01-01T00:00:00Z' });
   expect([status, Object.keys(body)]).toEqual([
@@ -210,19 +210,19 @@ const changes: [string, Person, 1 | 8 | 15, unknown, object, number][] = [
   ['B14', 'W', member, { level: null }, VE('null', 'level', 'This field may not be null.'), 1],
   ['nothing', 'W', member, {}, { status: 200 }, 1],
 ];
-test.each(changes)('%s: %s changes one of level %i by %j', async (_, by, level, body, expected, after) => {
+test.each(changes)('%s: %s changes a member of level %i with %j', async (_, by, level, body, expected, after) => {
   const target = await join(level);
   expect(await patch(acme[by], target, body)).toMatchObject(expected);
   expect(await levelOf(target)).toBe(after);
 });
 
-test('PUT does the same', async () => {
+test('PUT changes a level like PATCH', async () => {
   const target = await join(member);
   const answer = await api.send('PUT', `${path}${target.uuid}/`, { key: acme.W.key, body: { level: 8 } });
   expect(answer).toMatchObject({ status: 200, body: { level: 8 } });
 });
 
-test('B9, B15: nobody changes the own level', async () => {
+test('B9, B15: returns 403 when users change their own level', async () => {
   for (const actor of [acme.M, acme.A, acme.W]) {
     for (const level of [1, 8, 15]) {
       expect(await patch(actor, actor, { level })).toMatchObject(PD("You can't change your own access level."));
@@ -232,7 +232,7 @@ test('B9, B15: nobody changes the own level', async () => {
   expect([await levelOf(acme.M), await levelOf(acme.A), await levelOf(acme.W)]).toEqual([1, 8, 15]);
 });
 
-test('B12, B13: an owner is not removed', async () => {
+test('B12, B13: returns 403 when an owner is removed', async () => {
   const second = await join(owner);
   expect(await remove(acme.A, second)).toMatchObject(PD('You can only edit others with level lower or equal to you.'));
   for (const [by, target] of [
@@ -245,23 +245,23 @@ test('B12, B13: an owner is not removed', async () => {
   }
 });
 
-test('B16: a member is not read by itself', async () => {
+test('B16: returns 405 for GET of a single member', async () => {
   const { status, body } = await api.get(`${path}${acme.M.uuid}/`, acme.M.key);
   expect([status, body.code]).toEqual([405, 'method_not_allowed']);
 });
 
-test.each([randomUUID(), 'not-a-uuid', '1', '%F0%9F%A6%94'])('%s is no member', async (uuid) => {
+test.each([randomUUID(), 'not-a-uuid', '1', '%F0%9F%A6%94'])('returns 404 for %s', async (uuid) => {
   expect(await patch(acme.W, { uuid })).toMatchObject(NF());
   expect(await remove(acme.W, { uuid })).toMatchObject(NF());
 });
 
-test('somebody of another organization is no member', async () => {
+test('returns 404 for a member of another organization', async () => {
   const stranger = await api.database.prisma.user.findUniqueOrThrow({ where: { id: acme.off.userId } });
   expect(await patch(acme.W, stranger, { level: 8 })).toMatchObject(NF());
   expect(await remove(acme.W, stranger)).toMatchObject(NF());
 });
 
-test('two owners who demote each other at once leave one owner', async () => {
+test('leaves one owner when two owners demote each other concurrently', async () => {
   const actors = await createActors(api.database);
   const second = await createActor(api.database, actors.organizationId, owner);
   const at = `/api/organizations/${actors.organizationId}/members/`;
@@ -277,7 +277,7 @@ test('two owners who demote each other at once leave one owner', async () => {
   }
 });
 
-test('who comes again is a new member', async () => {
+test('a user who joins again is a new member', async () => {
   const actor = await join(member);
   const before = (await patch(acme.W, actor)).body.id;
   await remove(acme.W, actor);
@@ -285,7 +285,7 @@ test('who comes again is a new member', async () => {
   expect((await patch(acme.W, actor)).body.id).not.toBe(before);
 });
 
-test('a change and a removal are written down', async () => {
+test('records changes and removals in the activity log', async () => {
   const actor = await join(member);
   const { id } = (await patch(acme.W, actor, { level: 8 })).body;
   await patch(acme.W, actor, { level: 8 });

@@ -43,7 +43,7 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
   const path = '/api/organizations/:organization_id/members';
   const organization = addressedOrganization(sql);
 
-  /** The membership the path names, if the caller may touch it; asked before the body is looked at. */
+  /** The membership that the path names, if the caller can change it. This runs before the body is validated. */
   const addressedMember = async (context: {
     caller: Caller;
     params: { organization_id: string; user__uuid: string };

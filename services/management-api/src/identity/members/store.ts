@@ -14,12 +14,12 @@ export interface MemberRow
 }
 type Row = MemberRow & Record<string, unknown>;
 
-/** SQL for a `MemberRow` of membership `m` and user `u`. */
+/** SQL expression for a `MemberRow` of membership `m` and user `u`. */
 export const memberColumns = `m.id, ${embeddedUserColumn('u')} AS "user", m.level, m.joined_at, m.updated_at, u.last_login,
   ${hasSecondFactor} AS is_2fa_enabled, ${hasProvider} AS has_social_auth`;
 const from = 'FROM membership m JOIN "user" u ON u.id = m.user_id';
 
-/** Orders a caller may ask for; with the membership's id behind, so that pages do not overlap. */
+/** Allowed orders. The membership's ID comes last, so that pages do not overlap. */
 const orders = {
   '-joined_at': 'm.joined_at DESC, m.id DESC',
   joined_at: 'm.joined_at, m.id',
@@ -35,7 +35,7 @@ interface MemberFilter {
   organizationId: string;
   updatedAfter?: Date | undefined;
   email?: string | undefined;
-  /** Part of a name or an address. */
+  /** Part of a name or an email address. */
   search?: string | undefined;
   order: MemberOrder;
   limit: number;
@@ -43,15 +43,14 @@ interface MemberFilter {
 }
 
 /**
- * SQL for the number of an organization's active members: all of them, which is known, without the inactive ones, who are
- * few and have an index.
+ * SQL expression for the number of active members: the stored count of all members minus the inactive ones, who are few and have an index.
  */
 export const activeMembers = (organizationId: string) =>
   `(coalesce((SELECT size.members FROM organization_size size WHERE size.organization_id = ${organizationId}), 0)
     - (SELECT count(*)::int FROM membership others JOIN "user" inactive ON inactive.id = others.user_id
         WHERE others.organization_id = ${organizationId} AND NOT inactive.is_active))`;
 
-/** One page of the active members, and how many there are. */
+/** One page of the active members, and the total count. */
 export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ count: number; rows: MemberRow[] }> {
   const conditions = createConditions();
   conditions.add(`m.organization_id = ${conditions.parameter(filter.organizationId)}`);
@@ -66,7 +65,7 @@ export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ cou
   const where = `${from} WHERE ${conditions.text()}`;
   const limits = pageLimit(filter, conditions.parameter);
   const isWhole = filter.updatedAfter === undefined && filter.email === undefined && !filter.search;
-  // The page is found first: rows that are only skipped need not be put together.
+  // Find the page first, so that the other columns are not computed for skipped rows.
   const rows = await sql.query<Counted<MemberRow>>(
     `SELECT total.count, page.*
        FROM (SELECT ${isWhole ? activeMembers('$1') : `(SELECT count(*)::int ${where})`} AS count) total
@@ -82,7 +81,7 @@ export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ cou
   return { count, rows: results };
 }
 
-/** A member by the user's uuid or number, inactive ones included. */
+/** Finds a member by the user's UUID or number, including inactive members. */
 export async function findMember(
   sql: Sql,
   organizationId: string,

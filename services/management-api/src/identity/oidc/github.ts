@@ -1,4 +1,4 @@
-// GitHub knows no OpenID Connect for people: OAuth 2, and then its API says who it is.
+// GitHub has no OpenID Connect for users, so this reads the account from its API after OAuth 2.
 
 import {
   attributesOf,
@@ -16,7 +16,7 @@ export function gitHubUrl({ issuer, clientId }: OidcProvider, parameters: Record
   return url.href;
 }
 
-/** Where the API of a GitHub is: github.com has a host for it, an own server a path. */
+/** URL of a GitHub API: github.com has a separate host for it, GitHub Enterprise a path. */
 function apiOf(issuer: string): string {
   const url = issuer.replace(/\/+$/, '');
   return url === 'https://github.com' ? 'https://api.github.com' : `${url}/api/v3`;
@@ -29,7 +29,7 @@ interface Answer {
   question: OidcQuestion;
 }
 
-/** The account is its number; of its addresses only the primary one, and only if GitHub has verified it. */
+/** The account is identified by its number. Only its primary address is used, and only if GitHub has verified it. */
 export async function askGitHub(provider: OidcProvider, answer: Answer, fetch: Fetch): Promise<OidcOutcome> {
   const query = new URL(answer.callbackUrl).searchParams;
   const failed = query.get('error');

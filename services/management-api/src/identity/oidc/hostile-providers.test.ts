@@ -12,14 +12,14 @@ import {
 import { createOidcSignIn, type OidcSignIn } from './oidc-sign-in.ts';
 import type { OidcOutcome, OidcProvider, OidcQuestion } from './outcome.ts';
 
-/** The end of the sentence about a failure, by what the table of misbehaviors says of clients that need the body. */
+/** The end of the error message, depending on what the table of misbehaviors says about clients that need the body. */
 const details: Record<string, RegExp> = {
   invalid: /did not send a valid HTTP response \((EBADSTATUS|HPE_\w+)\)\.$/,
   late: /did not respond in time \(ETIMEDOUT\)\.$/,
   cut: /closed the connection before the end of its response \(ECONNRESET\)\.$/,
   large: /sent a response that is too large \(ETOOLARGE\)\.$/,
   refused: /^(The provider's response|The response comes from a different provider|GitHub (did not|rejected))/,
-  // Bytes after the end of the response, which Node.js may read before or after it passes the response on.
+  // Node.js can read the bytes after the end of the response before or after it returns the response.
   surplus: /^(The provider's response|GitHub (did not|rejected)|The provider did not send a valid HTTP response)/,
 };
 const redirectUri = 'https://millrace.example/complete/oidc/';
@@ -44,7 +44,7 @@ function idToken(issuer: string, nonce: string): string {
   return `${text}.${createSign('sha256').update(text).sign(privateKey, 'base64url')}`;
 }
 
-/** A provider that behaves, except at one path. */
+/** A correct provider, except at one path. */
 class Provider {
   nonce = '';
   server!: HostileServer;
@@ -97,7 +97,7 @@ describe.each([
   ['keys', 'oidc', '/jwks'],
   ['GitHub token endpoint', 'github', '/login/oauth/access_token'],
   ['GitHub user', 'github', '/api/v3/user'],
-] as const)('a provider whose %s answers with', (_, kind, badPath) => {
+] as const)('a provider whose %s returns', (_, kind, badPath) => {
   const results = new Map<string, { provider: Provider; first: OidcOutcome; second: OidcOutcome }>();
   beforeAll(async () => {
     const attempts = httpMisbehaviors.map(async ({ id, body, script }) => {

@@ -1,5 +1,5 @@
-// Asking an OpenID provider, or GitHub, who somebody is (docs/api/single-sign-on.md). Nothing is stored here: what an
-// answer is checked against is given back to the caller.
+// Asks an OpenID provider, or GitHub, for a user's identity (docs/api/single-sign-on.md). Stores nothing: the caller keeps the state of the
+// sign-in.
 
 import { isSubject } from '@millrace/accounts';
 import { createGuardedFetch } from '@millrace/runtime/outbound';
@@ -19,8 +19,8 @@ import {
 
 export interface OidcSignIn {
   /**
-   * @param reauthenticate whether the person must prove again who they are, however long the provider's own session goes on.
-   * @returns `state`: what the answer carries, and by which `question` is found again.
+   * Starts a sign-in. @param reauthenticate whether the user must authenticate again, even if the provider still has a session.
+   * @returns the URL of the provider, and `state`, by which the caller finds the sign-in again.
    */
   begin(
     provider: OidcProvider,
@@ -29,7 +29,7 @@ export interface OidcSignIn {
     | { ok: true; url: string; state: string; question: OidcQuestion }
     | { ok: false; reason: OidcRefusal; detail: string }
   >;
-  /** Never throws for what a provider or a browser sends. */
+  /** Checks the provider's response. Never throws for anything that a provider or a browser sends. */
   finish(
     provider: OidcProvider,
     answer: { callbackUrl: string; redirectUri: string; state: string; question: OidcQuestion },
@@ -41,13 +41,13 @@ const mostBytes = 1024 * 1024;
 const rememberMs = 60 * 60 * 1000;
 const mostRemembered = 500;
 const skewSeconds = 60;
-/** What signs with a secret that the provider and we share is no signature, and `none` still less. */
+/** Signatures with a secret that both sides share (HS256) are not accepted, and neither is `none`. */
 const algorithms = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/;
 
 interface OidcSettings {
-  /** Whether providers of organizations may be in private networks too, and reached without TLS. */
+  /** Whether organizations' providers can be in private networks or without TLS. */
   mayBePrivate: boolean;
-  /** How long a provider may take for one response. */
+  /** Timeout of one request to a provider, in milliseconds. */
   timeoutMs?: number;
 }
 
@@ -55,12 +55,12 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
   const fetchFor = (isPrivate: boolean) => createGuardedFetch({ mayBePrivate: isPrivate, timeoutMs, mostBytes });
   const [publicFetch, anyFetch] = [fetchFor(mayBePrivate), fetchFor(true)];
   const fetchOf = ({ isOfOperator }: OidcProvider) => (isOfOperator ? anyFetch : publicFetch);
-  /** What a provider says of itself, with its keys, for an hour. */
+  /** Discovery documents and keys of providers, cached for one hour. */
   const known = new LRUCache<string, openid.Configuration>({ max: mostRemembered, ttl: rememberMs });
 
   async function configurationOf(provider: OidcProvider): Promise<openid.Configuration> {
     const { issuer, clientId, clientSecret, isOfOperator } = provider;
-    // What an organization has set up is not fetched as if the operator had.
+    // Providers of organizations are cached separately, because their requests are restricted to public addresses.
     const name = JSON.stringify([isOfOperator, issuer, clientId, clientSecret]);
     const remembered = known.get(name);
     if (remembered) return remembered;
@@ -69,7 +69,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
     const found = await openid.discovery(new URL(issuer), clientId, metadata, undefined, {
       [openid.customFetch]: fetchOf(provider) as openid.CustomFetch,
       timeout: timeoutMs / 1000,
-      // What came over TLS need not be signed, by the standard. It is checked all the same.
+      // The standard allows unsigned ID tokens over TLS. Check the signature anyway.
       execute: [openid.enableNonRepudiationChecks, ...(isPlain ? [openid.allowInsecureRequests] : [])],
     });
     known.set(name, found);
@@ -116,7 +116,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
       }
       try {
         const configuration = await configurationOf(provider);
-        // The address as the provider was told it: behind a proxy we are asked at another.
+        // Use the redirect URL that the provider knows. Behind a proxy, the request has another URL.
         const url = new URL(redirectUri);
         url.search = new URL(callbackUrl).search;
         const tokens = await openid.authorizationCodeGrant(configuration, url, {
@@ -124,7 +124,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
           expectedNonce: question.nonce,
           expectedState: state,
           idTokenExpected: true,
-          // As a provider counts it, some time has passed at the other's clock.
+          // The provider's clock can differ from ours.
           ...(question.reauthenticate && { maxAge: 300 }),
         });
         const { alg } = JSON.parse(Buffer.from(tokens.id_token?.split('.')[0] ?? '', 'base64url').toString());
@@ -139,7 +139,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
           const rule = 'sub must be 1 to 256 characters, must not be blank, and must not contain control characters';
           return refused('no_subject', `The ID token does not identify the user: ${rule}.`);
         }
-        // Some providers tell the address only when they are asked once more.
+        // Some providers return the address only from the userinfo endpoint.
         const asked = claims.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;
         const more = asked ? await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
         return { ok: true, identity: identityOf({ ...more, ...claims }) };
@@ -153,7 +153,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
 function identityOf(claims: Record<string, unknown> & { sub: string }): OidcIdentity {
   const text = (name: string) => (typeof claims[name] === 'string' ? claims[name] : '');
   const [first = '', ...rest] = text('name').split(' ');
-  // Microsoft says it in another claim, of an address whose domain somebody has proved.
+  // Microsoft has a separate claim for an address whose domain has a verified owner.
   const verified = [claims.email_verified, claims.xms_edov].some((value) => value === true || value === 'true');
   return {
     subject: claims.sub,

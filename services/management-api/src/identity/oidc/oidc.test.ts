@@ -5,7 +5,7 @@ import { createOidcSignIn } from './oidc-sign-in.ts';
 import type { OidcProvider } from './outcome.ts';
 import { providersOf } from './providers.ts';
 
-/** A provider of our own at the outside edge, which does what no real one should. */
+/** A test provider that can return responses which no real provider should. */
 let server: Server;
 let issuer: string;
 const [key, other] = [newKey(), newKey()];
@@ -14,10 +14,10 @@ function newKey(): { privateKey: KeyObject; jwk: object } {
   return { privateKey, jwk: publicKey.export({ format: 'jwk' }) };
 }
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-/** What it answers at a path, in place of the usual. */
+/** The response at a path, instead of the correct one. */
 let answers: Record<string, Answer>;
 let asked: string[];
-/** The ID token that it gives. */
+/** The ID token that it returns. */
 let token: (nonce: string) => string;
 const json =
   (body: unknown, status = 200): Answer =>
@@ -92,7 +92,7 @@ async function signIn(
   return oidc.finish(provider(), { callbackUrl: `${redirectUri}?${callback(state)}`, redirectUri, state, question });
 }
 
-test('a good answer tells who it is', async () => {
+test('a valid response identifies the user', async () => {
   expect(await signIn()).toEqual({
     ok: true,
     identity: {
@@ -102,12 +102,12 @@ test('a good answer tells who it is', async () => {
   });
 });
 
-test('Microsoft says it with another claim, of a domain that somebody has proved', async () => {
+test('accepts the claim in which Microsoft says that the owner of a domain is verified', async () => {
   token = (nonce) => jwt(claims(nonce, { email_verified: undefined, xms_edov: true }));
   expect(await signIn()).toMatchObject({ ok: true, identity: { isEmailVerified: true } });
 });
 
-test('begins with state, nonce and PKCE', async () => {
+test('starts with state, nonce and PKCE', async () => {
   const oidc = createOidcSignIn({ mayBePrivate: false });
   const begun = await oidc.begin(provider(), { redirectUri, loginHint: 'ada@corp.example', reauthenticate: true });
   const query = begun.ok ? Object.fromEntries(new URL(begun.url).searchParams) : {};
@@ -138,22 +138,22 @@ const badTokens: [string, string, (nonce: string) => string][] = [
   ['no signature', 'weak_algorithm', (nonce) => jwt(claims(nonce), { header: { alg: 'none' } })],
   ['a signature by the shared secret', 'weak_algorithm', (nonce) => jwt(claims(nonce), { header: { alg: 'HS256' } })],
   ['another key', 'bad_signature', (nonce) => jwt(claims(nonce), { signer: other })],
-  ['a key nobody shows', 'bad_signature', (nonce) => jwt(claims(nonce), { header: { kid: 'unknown' } })],
+  ['an unknown key', 'bad_signature', (nonce) => jwt(claims(nonce), { header: { kid: 'unknown' } })],
 ];
-test.each(badTokens)('S-152: an ID token with %s is refused: %s', async (_, reason, made) => {
+test.each(badTokens)('S-152: rejects an ID token with %s: %s', async (_, reason, made) => {
   token = made;
   const outcome = await signIn();
   expect(outcome).toMatchObject({ ok: false, reason });
   expect((outcome as { detail: string }).detail).toMatch(/^The .+\.$/);
 });
 
-test('S-152: two keys with one id are refused', async () => {
+test('S-152: rejects two keys with one ID', async () => {
   const shown = { ...key.jwk, kid: 'k', alg: 'RS256', use: 'sig' };
   answers['/jwks'] = json({ keys: [shown, { ...other.jwk, kid: 'k', alg: 'RS256', use: 'sig' }] });
   expect(await signIn()).toMatchObject({ ok: false, reason: 'bad_signature' });
 });
 
-test('who had to prove again who they are, and was not asked, is refused', async () => {
+test('rejects a response without a new authentication when one was required', async () => {
   expect(await signIn(undefined, true)).toMatchObject({ ok: false, reason: 'not_recent' });
   token = (nonce) => jwt(claims(nonce, { auth_time: now() - 4000 }));
   expect(await signIn(undefined, true)).toMatchObject({ ok: false, reason: 'not_recent' });
@@ -162,23 +162,23 @@ test('who had to prove again who they are, and was not asked, is refused', async
 });
 
 const badCallbacks: [string, string, (state: string) => string][] = [
-  ['S-156: refused by its person', 'denied', (state) => `error=access_denied&state=${state}`],
+  ['S-156: refused by the user', 'denied', (state) => `error=access_denied&state=${state}`],
   [
-    'S-156: with another error, whose words are not shown',
+    'S-156: with another error, whose text is not shown',
     'provider_refused',
     (state) => `error=%3Cscript%3E&state=${state}`,
   ],
-  ['S-151: with another state', 'wrong_state', () => 'code=c&state=other'],
+  ['S-151: with a wrong state', 'wrong_state', () => 'code=c&state=other'],
   ['S-151: without a state', 'wrong_state', () => 'code=c'],
-  ['S-155: of another issuer', 'wrong_issuer', (state) => `code=c&state=${state}&iss=https%3A%2F%2Fother.example`],
+  ['S-155: from another issuer', 'wrong_issuer', (state) => `code=c&state=${state}&iss=https%3A%2F%2Fother.example`],
 ];
-test.each(badCallbacks)('an answer %s: %s', async (_, reason, callback) => {
+test.each(badCallbacks)('%s: rejects the response with the reason %s', async (_, reason, callback) => {
   const outcome = await signIn(callback);
   expect(outcome).toMatchObject({ ok: false, reason });
   expect(JSON.stringify(outcome)).not.toContain('<');
 });
 
-test('S-151: without the PKCE verifier no provider gives a token, and a code that is not taken is told', async () => {
+test('S-151: a provider returns no token without the PKCE verifier, and a rejected code is reported', async () => {
   answers['/token'] = json({ error: 'invalid_grant' }, 400);
   expect(await signIn()).toMatchObject({
     ok: false,
@@ -188,10 +188,10 @@ test('S-151: without the PKCE verifier no provider gives a token, and a code tha
 });
 
 const badProviders: [string, string, Answer][] = [
-  ['another issuer than its address', 'wrong_issuer', json(metadata({ issuer: 'https://other.example' }))],
+  ['an issuer that differs from its URL', 'wrong_issuer', json(metadata({ issuer: 'https://other.example' }))],
   ['a redirect', 'provider_refused', (_request, response) => response.writeHead(302, { location: '/elsewhere' }).end()],
   [
-    'no JSON',
+    'a body that is not JSON',
     'provider_refused',
     (_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<html>'),
   ],
@@ -202,18 +202,18 @@ const badProviders: [string, string, Answer][] = [
       response.writeHead(200, { 'content-type': 'application/json' }).end(Buffer.alloc(5 * 1024 * 1024)),
   ],
   [
-    'an end in the middle',
+    'a truncated body',
     'provider_unreachable',
     (_request, response) => response.writeHead(200, { 'content-length': '100' }).write('{', () => response.destroy()),
   ],
 ];
-test.each(badProviders)('S-154: a provider that answers with %s: %s', async (_, reason, answer) => {
+test.each(badProviders)('S-154: rejects a provider that returns %s: %s', async (_, reason, answer) => {
   answers['/.well-known/openid-configuration'] = answer;
   expect(await signIn()).toMatchObject({ ok: false, reason });
   expect(asked).not.toContain('/elsewhere');
 });
 
-test('S-154: an organization’s provider in a private network, or without TLS, is not asked', async () => {
+test("S-154: sends no request to an organization's provider in a private network or without TLS", async () => {
   const oidc = createOidcSignIn({ mayBePrivate: false });
   const begin = (issuer: string) => oidc.begin(provider({ isOfOperator: false, issuer }), { redirectUri });
   expect(await begin(issuer)).toMatchObject({ ok: false, reason: 'provider_unreachable' });
@@ -242,7 +242,7 @@ describe('GitHub', () => {
   }
   const primary = { email: 'ada@corp.example', primary: true, verified: true };
 
-  test('S-153: the number is the account, the primary address the one that counts', async () => {
+  test('S-153: identifies the account by its number, and uses the primary address', async () => {
     const identity = {
       subject: '583231',
       email: 'ada@corp.example',
@@ -257,13 +257,13 @@ describe('GitHub', () => {
   });
 
   test.each([
-    ['the primary one is not verified', [{ ...primary, verified: false }], { isEmailVerified: false }],
-    ['there is no primary one', [{ ...primary, primary: false }], { email: null, isEmailVerified: false }],
-  ])('S-153: %s', async (_, emails, identity) => {
+    ['the primary address is not verified', [{ ...primary, verified: false }], { isEmailVerified: false }],
+    ['no address is primary', [{ ...primary, primary: false }], { email: null, isEmailVerified: false }],
+  ])('S-153: returns no verified address when %s', async (_, emails, identity) => {
     expect(await byGitHub(emails)).toMatchObject({ ok: true, identity });
   });
 
-  test('another state, a refusal, and a code that is not taken', async () => {
+  test('reports a wrong state, a refusal and a rejected code', async () => {
     expect(await byGitHub([primary], () => 'code=c&state=other')).toMatchObject({ ok: false, reason: 'wrong_state' });
     expect(await byGitHub([primary], (state) => `error=access_denied&state=${state}`)).toMatchObject({
       ok: false,
@@ -277,7 +277,7 @@ describe('GitHub', () => {
   });
 });
 
-test('settings: each provider is all or nothing', () => {
+test('settings: a provider needs all of its variables', () => {
   const config = {
     oidcName: 'Example',
     googleClientId: 'id',

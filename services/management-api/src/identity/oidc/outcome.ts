@@ -1,25 +1,25 @@
-// What a provider is, and what comes of asking it, in words.
+// Providers, and the results of a sign-in through a provider, with messages for administrators.
 
 import type { ProviderKind } from '@millrace/accounts';
 import { type createGuardedFetch, describeFailure } from '@millrace/runtime/outbound';
 
 export interface OidcProvider {
   kind: Exclude<ProviderKind, 'saml'>;
-  /** As its button says it. */
+  /** The label on the sign-in button. */
   name: string;
-  /** Of GitHub: where its pages and its API are. */
+  /** For GitHub: the URLs of its pages and its API. */
   issuer: string;
   clientId: string;
   clientSecret: string;
-  /** Whether the operator wrote the address: it may lead into a private network. Otherwise an organization did. */
+  /** Whether the operator configured the URL, which can then be in a private network. Otherwise, an organization did. */
   isOfOperator: boolean;
 }
 
-/** What an answer is checked against; no browser sees it. */
+/** The secrets to which the response is compared. The browser never sees them. */
 export interface OidcQuestion {
   nonce: string;
   codeVerifier: string;
-  /** Whether the person had to prove again who they are. */
+  /** Whether the user must authenticate again. */
   reauthenticate: boolean;
 }
 
@@ -29,7 +29,7 @@ export interface OidcIdentity {
   isEmailVerified: boolean;
   firstName: string;
   lastName: string;
-  /** All that was said, as texts. */
+  /** All claims, as strings. */
   attributes: Record<string, string[]>;
 }
 
@@ -54,9 +54,9 @@ export type Fetch = (
   init?: Parameters<ReturnType<typeof createGuardedFetch>>[1],
 ) => Promise<Response>;
 
-/** What an administrator is shown in a test: nothing that proves anything. */
+/** What an administrator sees in a test, without anything that could be used to sign in. */
 export function attributesOf(claims: Record<string, unknown>): Record<string, string[]> {
-  // The database stores no null characters.
+  // PostgreSQL cannot store null characters.
   const clean = (text: string, length: number) => text.replaceAll('\0', '').slice(0, length);
   const hidden = new Set(['nonce', 'at_hash', 'c_hash', 's_hash', 'sid']);
   const shown = Object.entries(claims).filter(([name]) => !hidden.has(name));
@@ -76,7 +76,7 @@ export function refused(reason: OidcRefusal, detail: string): OidcOutcome & { ok
   return { ok: false, reason, detail: detail.slice(0, 200) };
 }
 
-/** What the library or the network says, in words. */
+/** The message of the library or of the network. */
 export function refusalOf(error: unknown): OidcOutcome & { ok: false } {
   const {
     code,
@@ -134,7 +134,7 @@ export function refusalOf(error: unknown): OidcOutcome & { ok: false } {
       return refused('provider_unreachable', 'The provider uses a URL without https.');
     default: {
       const code = reasonOf(error);
-      // Errors of the network have a code. Without one, the response came and could not be read.
+      // Network errors have a code. Without one, the response arrived but could not be parsed.
       if (code === null) return refused('provider_refused', "The provider's response could not be read.");
       const reason = plain(code);
       return refused('provider_unreachable', `The provider ${describeFailure(reason)} (${reason}).`);
@@ -156,7 +156,7 @@ function invalidResponse(message: string, cause: string): OidcOutcome & { ok: fa
   return refused('provider_refused', "The provider's response does not conform to OpenID Connect.");
 }
 
-/** Which claim or field did not fit: the library says it in one of the causes. */
+/** The claim or field that was wrong. The library names it in one of the causes. */
 function claimOf(error: unknown): string | undefined {
   for (let inner: unknown = error, depth = 0; inner !== null && typeof inner === 'object' && depth < 5; depth += 1) {
     const { claim, attribute, cause } = inner as { claim?: unknown; attribute?: unknown; cause?: unknown };
@@ -167,7 +167,7 @@ function claimOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** The innermost code, if there is any: libraries wrap what the network says. */
+/** The innermost code, because libraries wrap network errors. */
 function reasonOf(error: unknown): string | null {
   for (let inner: unknown = error, depth = 0; inner !== null && typeof inner === 'object' && depth < 5; depth += 1) {
     const { code, name, cause } = inner as { code?: unknown; name?: unknown; cause?: unknown };
@@ -178,7 +178,7 @@ function reasonOf(error: unknown): string | null {
   return null;
 }
 
-/** What comes from outside stands in logs and on pages: words only. */
+/** Responses of providers go into logs and pages, so keep only plain words. */
 function plain(word: string | undefined): string {
   return (word ?? 'unknown').replaceAll(/[^\w.:-]/g, '_').slice(0, 80);
 }

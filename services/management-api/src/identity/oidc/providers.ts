@@ -1,4 +1,4 @@
-// The sign-in providers of the installation, as its settings name them.
+// The sign-in providers of the installation, from its settings.
 
 import type { ProviderKind } from '@millrace/accounts';
 import { ConfigError, secretOf, secretSetting } from '@millrace/runtime';
@@ -36,7 +36,7 @@ export const providerFields = {
 const schema = Type.Object(providerFields);
 type ProviderSettings = Static<typeof schema> & { publicApiUrl?: string };
 
-/** @throws ConfigError for a provider of which only a part is set, and for a provider without `PUBLIC_API_URL`. */
+/** @throws ConfigError for an incomplete provider, and for a provider without `PUBLIC_API_URL`. */
 export function providersOf(config: ProviderSettings): ReadonlyMap<ProviderKind, OidcProvider> {
   const providers = new Map<ProviderKind, OidcProvider>();
   const add = (
