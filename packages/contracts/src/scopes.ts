@@ -16,6 +16,7 @@ export const scopeObjects = [
   'group',
   'ingestion_warning',
   'insight',
+  'insight_variable',
   'organization',
   'organization_member',
   'person',

@@ -1,6 +1,6 @@
 // Order and queries of the tiles of a dashboard.
 
-import { withFilters } from './override.ts';
+import { withFilters, withVariables } from './override.ts';
 import { isRecord } from './query-parts.ts';
 
 interface Placed {
@@ -26,7 +26,8 @@ function compareLists(one: number[], other: number[]): number {
 /** Returns the query of a tile. The tile's own filters replace those of the dashboard. */
 export function queryOfTile(
   query: unknown,
-  { own, ofDashboard }: { own: Record<string, unknown> | null; ofDashboard: unknown },
+  { own, ofDashboard, variables }: { own: Record<string, unknown> | null; ofDashboard: unknown; variables: unknown },
 ): unknown {
-  return withFilters(query, own !== null && Object.keys(own).length > 0 ? own : ofDashboard);
+  const filtered = withFilters(query, own !== null && Object.keys(own).length > 0 ? own : ofDashboard);
+  return withVariables(filtered, variables);
 }

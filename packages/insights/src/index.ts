@@ -47,7 +47,7 @@ export {
 export { postgresEngine } from './event-store/postgres/engine.ts';
 export { type EventSpan, spanOfEvents } from './event-store/postgres/span-of-events.ts';
 export { createEventStore } from './event-store/store.ts';
-export { sourceOf, withFilters } from './override.ts';
+export { sourceOf, withFilters, withVariables } from './override.ts';
 export { parseQuery } from './parse-query.ts';
 export { patternProblem, postgresPattern } from './patterns.ts';
 export type { ProjectSettings } from './plan/context.ts';
@@ -64,3 +64,4 @@ export {
 } from './sql/export.ts';
 export { createParser as createSqlParser, type SqlParser } from './sql/parse.ts';
 export { SqlProblem } from './sql/problem.ts';
+export { mergedVariables, type VariableType, valueProblem, variablesProblem, variableTypes } from './sql/variables.ts';

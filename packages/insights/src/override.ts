@@ -1,6 +1,7 @@
 // Applies the filters of a dashboard to a query.
 
 import { isRecord, queryError } from './query-parts.ts';
+import { mergedVariables } from './sql/variables.ts';
 
 const wrappers = new Set(['InsightVizNode', 'DataTableNode', 'DataVisualizationNode']);
 
@@ -27,6 +28,14 @@ export function withFilters(query: unknown, filters: unknown): unknown {
   if (filters === undefined || filters === null || !isRecord(query)) return query;
   if (!isRecord(filters)) throw queryError('filters_override', 'Expected a JSON object.');
   return changeSource(query, (source) => underFilters(source, filters));
+}
+
+/** Applies the variables of a dashboard to an SQL query: its values replace those of the query. Other queries stay. */
+export function withVariables(query: unknown, variables: unknown): unknown {
+  if (!isRecord(variables) || Object.keys(variables).length === 0) return query;
+  return changeSource(query, (source) =>
+    source.kind === 'HogQLQuery' ? { ...source, variables: mergedVariables(source.variables, variables) } : source,
+  );
 }
 
 function underFilters(query: Record<string, unknown>, filters: Record<string, unknown>): Record<string, unknown> {

@@ -3,11 +3,15 @@
 import type { Sql } from '@millrace/db';
 import type { Cohort } from './plan/conditions.ts';
 import { type ProjectSettings, propertyKey } from './plan/context.ts';
+import type { StoredVariable } from './sql/variables.ts';
 
 /** Reads the settings of an existing project. */
 export async function readSettings(sql: Sql, projectId: number): Promise<ProjectSettings> {
   const [row] = await sql.query<SettingsRow>(
-    `SELECT timezone, week_start_day, test_account_filters, modifiers, human_friendly_comparison_periods
+    `SELECT timezone, week_start_day, test_account_filters, modifiers, human_friendly_comparison_periods,
+            (SELECT json_agg(json_build_object('id', v.id, 'code_name', v.code_name, 'type', v.type,
+                                               'default_value', v.default_value, 'values', v."values") ORDER BY v.id)
+               FROM insight_variable v WHERE v.environment_id = environment.id) AS variables
        FROM environment WHERE id = $1`,
     [projectId],
   );
@@ -28,6 +32,7 @@ export async function readSettings(sql: Sql, projectId: number): Promise<Project
         { name, isStatic, tree: treeOf(filters) },
       ]),
     ),
+    variables: row?.variables ?? [],
   };
 }
 
@@ -37,6 +42,7 @@ interface SettingsRow extends Record<string, unknown> {
   test_account_filters: unknown;
   modifiers: unknown;
   human_friendly_comparison_periods: boolean | null;
+  variables: StoredVariable[] | null;
 }
 
 interface CohortRow extends Record<string, unknown> {

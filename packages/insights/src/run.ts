@@ -33,6 +33,7 @@ import { readBooleans, readGroups, readPersons, readSettings } from './records-s
 import { type DatabaseSchema, databaseSchema } from './sql/database-schema.ts';
 import type { SqlParser } from './sql/parse.ts';
 import { checkSql, runSql, type SqlMetadata } from './sql/run.ts';
+import { variableValues } from './sql/variables.ts';
 import type { AnySqlQuery, SqlMetadataQuery, SqlQuery } from './sql-query.ts';
 
 export interface QueryDeps {
@@ -99,11 +100,11 @@ async function answerSql(
   run: Budget,
 ): Promise<QueryAnswer> {
   if (parser === undefined) throw queryError('kind', 'SQL queries cannot run here.');
-  const { query: text, variables = {}, filters, modifiers } = query;
-  const byName = Object.values(variables).map(({ code_name: name, value, isNull }) => [name, isNull ? null : value]);
+  const { query: text, variables, filters, modifiers } = query;
+  const { values: ofVariables, unknown: unknownVariables } = variableValues(settings.variables, variables);
   const values = query.kind === 'HogQLQuery' ? query.values : undefined;
   const request = {
-    ...{ projectId, settings, text, now, variables: Object.fromEntries(byName) },
+    ...{ projectId, settings, text, now, variables: ofVariables, unknownVariables },
     ...(values && { values }),
     ...(filters && { filters }),
     ...(modifiers?.personsOnEventsMode && { personsOnEventsMode: modifiers.personsOnEventsMode }),

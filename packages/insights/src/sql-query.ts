@@ -33,7 +33,9 @@ export const sqlQuery = object('HogQLQuery', {
       { title: 'HogQLFilters', description: 'What `{filters}` in the text stands for.' },
     ),
   ),
-  explain: Type.Optional(Type.Boolean({ description: 'Has no effect.' })),
+  explain: Type.Optional(
+    Type.Literal(false, { description: 'Only false is supported: plans would show the internal tables.' }),
+  ),
   modifiers,
   ...marks,
 });

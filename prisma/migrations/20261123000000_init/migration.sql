@@ -1331,6 +1331,27 @@ CREATE TABLE "dashboard" (
 CREATE INDEX "dashboard_project_id_id_idx" ON "dashboard"("project_id", "id");
 CREATE INDEX "dashboard_created_by_id_idx" ON "dashboard"("created_by_id");
 
+-- A variable of SQL queries.
+CREATE TABLE "insight_variable" (
+    "id" UUID NOT NULL,
+    "environment_id" INTEGER NOT NULL,
+    "name" TEXT NOT NULL,
+    -- Name in SQL. Made of the first name.
+    "code_name" TEXT NOT NULL,
+    -- String, Number, Boolean, List or Date.
+    "type" TEXT NOT NULL,
+    "default_value" JSON NOT NULL,
+    -- The choices of a list.
+    "values" JSON NOT NULL,
+    "created_by_id" INTEGER,
+    "created_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
+
+    CONSTRAINT "insight_variable_pkey" PRIMARY KEY ("id")
+);
+
+CREATE UNIQUE INDEX "insight_variable_environment_id_code_name_key" ON "insight_variable"("environment_id", "code_name");
+CREATE INDEX "insight_variable_created_by_id_idx" ON "insight_variable"("created_by_id");
+
 -- A note about a point in time, shown on charts.
 CREATE TABLE "annotation" (
     "id" SERIAL NOT NULL,
@@ -1417,6 +1438,10 @@ ALTER TABLE "insight_view" ADD CONSTRAINT "insight_view_user_id_fkey"
 ALTER TABLE "dashboard" ADD CONSTRAINT "dashboard_project_id_fkey"
     FOREIGN KEY ("project_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
 ALTER TABLE "dashboard" ADD CONSTRAINT "dashboard_created_by_id_fkey"
+    FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
+ALTER TABLE "insight_variable" ADD CONSTRAINT "insight_variable_environment_id_fkey"
+    FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;
+ALTER TABLE "insight_variable" ADD CONSTRAINT "insight_variable_created_by_id_fkey"
     FOREIGN KEY ("created_by_id") REFERENCES "user"("id") ON DELETE SET NULL ON UPDATE CASCADE;
 ALTER TABLE "annotation" ADD CONSTRAINT "annotation_environment_id_fkey"
     FOREIGN KEY ("environment_id") REFERENCES "environment"("id") ON DELETE CASCADE ON UPDATE CASCADE;

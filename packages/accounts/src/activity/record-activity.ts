@@ -19,6 +19,7 @@ export type ActivityScope =
   | 'Cohort'
   | 'FeatureFlag'
   | 'Insight'
+  | 'InsightVariable'
   | 'Dashboard'
   | 'EarlyAccessFeature'
   | 'Annotation'

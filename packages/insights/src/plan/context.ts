@@ -3,6 +3,7 @@
 import type { Breakdown, Condition, Selection, Unit } from '../event-store/port.ts';
 import type { BreakdownFilter, EventsNode, Query } from '../query.ts';
 import { type Interval, isRecord, queryError } from '../query-parts.ts';
+import type { StoredVariable } from '../sql/variables.ts';
 import { type Cohort, type FilterContext, propertyOf, readFilters } from './conditions.ts';
 import { type AskedRange, clockOf, type Range, rangeOf } from './dates.ts';
 
@@ -17,6 +18,8 @@ export interface ProjectSettings {
   /** In comparisons, a month is four weeks and a year 52 weeks. */
   comparesInWeeks: boolean;
   cohorts: ReadonlyMap<number, Cohort>;
+  /** Variables of SQL queries. */
+  variables: readonly StoredVariable[];
 }
 
 export interface PlanContext extends FilterContext {

@@ -120,7 +120,7 @@ function insightsOf(subject: Subject, chosen: readonly number[]): SubjectInsight
   const tiles = subject.tiles.filter(({ insight }) => chosen.length === 0 || chosen.includes(insight.id));
   return inOrderOfLayout(tiles).map(({ insight, filters_overrides: own }) => ({
     ...insight,
-    query: queryOfTile(insight.query, { own, ofDashboard: subject.filters }),
+    query: queryOfTile(insight.query, { own, ofDashboard: subject.filters, variables: subject.variables }),
   }));
 }
 

@@ -25,6 +25,7 @@ export interface Subject {
   description: string;
   timezone: string;
   filters: unknown;
+  variables: unknown;
   tiles: SubjectTile[];
 }
 
@@ -44,7 +45,7 @@ export async function findSubject(
     insight !== null
       ? await sql.query<Subject & Record<string, unknown>>(
           `SELECT 'insight' AS kind, i.id, coalesce(nullif(i.name, ''), nullif(i.derived_name, ''), 'Insight ' || i.id) AS name,
-                  coalesce(i.description, '') AS description, e.timezone, NULL AS filters,
+                  coalesce(i.description, '') AS description, e.timezone, NULL AS filters, NULL AS variables,
                   json_build_array(json_build_object('id', i.id, 'deleted', false, 'layouts', '{}'::json,
                                                      'filters_overrides', NULL, 'insight', ${insightColumns})) AS tiles
              FROM insight i JOIN environment e ON e.id = i.project_id
@@ -53,7 +54,7 @@ export async function findSubject(
         )
       : await sql.query<Subject & Record<string, unknown>>(
           `SELECT 'dashboard' AS kind, d.id, coalesce(nullif(d.name, ''), 'Dashboard ' || d.id) AS name,
-                  coalesce(d.description, '') AS description, e.timezone, d.filters,
+                  coalesce(d.description, '') AS description, e.timezone, d.filters, d.variables,
                   (SELECT coalesce(json_agg(json_build_object('id', t.id, 'deleted', t.deleted, 'layouts', t.layouts,
                             'filters_overrides', t.filters_overrides, 'insight', ${insightColumns})), '[]')
                      FROM dashboard_tile t JOIN insight i ON i.id = t.insight_id

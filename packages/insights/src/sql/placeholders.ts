@@ -1,6 +1,7 @@
 // Replaces placeholders in the syntax tree by constants. Values never become text of the query.
 
 import type { Node, Placeholder } from './ast.ts';
+import { closestName } from './functions/index.ts';
 import { pathOf, printed } from './names.ts';
 import { SqlProblem } from './problem.ts';
 
@@ -10,6 +11,8 @@ export interface Placeholders {
   values: Readonly<Record<string, unknown>>;
   /** By code name. */
   variables: Readonly<Record<string, unknown>>;
+  /** Code names of variables that the query contains and the project does not have. */
+  unknownVariables?: readonly string[];
   /** ISO times; null without a bound. */
   dateRange: { from: string | null; to: string | null };
 }
@@ -28,7 +31,7 @@ export function substitute<T extends Node>(tree: T, placeholders: Placeholders):
   }
 }
 
-function replacement(node: Placeholder, { values, variables, dateRange }: Placeholders): Node {
+function replacement(node: Placeholder, { values, variables, unknownVariables = [], dateRange }: Placeholders): Node {
   const { place } = node;
   const path = pathOf(node.expr);
   if (path === null)
@@ -45,7 +48,8 @@ function replacement(node: Placeholder, { values, variables, dateRange }: Placeh
     return bound === null ? { node: 'Injected', what: 'no bound', place } : { node: 'Constant', value: bound, place };
   }
   if (first === 'variables' && second !== undefined) {
-    if (!Object.hasOwn(variables, second)) throw new SqlProblem(`Variable ${second} is missing from query`, place);
+    if (!Object.hasOwn(variables, second))
+      throw new SqlProblem(missingVariable(second, { names: Object.keys(variables), unknownVariables }), place);
     return constantOf(variables[second], node);
   }
   if (path.length > 1 || !Object.hasOwn(values, first)) {
@@ -54,6 +58,15 @@ function replacement(node: Placeholder, { values, variables, dateRange }: Placeh
     throw new SqlProblem(`Placeholder {${path.join('.')}} is not available in this context.${hint}`, place);
   }
   return constantOf(values[first], node);
+}
+
+function missingVariable(
+  name: string,
+  { names, unknownVariables }: { names: string[]; unknownVariables: readonly string[] },
+): string {
+  if (unknownVariables.includes(name)) return `Variable ${name} does not exist. Create it with insight_variables/.`;
+  const closest = closestName(name, names);
+  return `Variable ${name} is missing from query${closest === null ? '' : `. Did you mean: ${closest}?`}`;
 }
 
 const isScalar = (value: unknown): value is Scalar =>

@@ -40,6 +40,8 @@ export interface SqlRequest {
   values?: Readonly<Record<string, unknown>>;
   /** Values of `{variables.name}`, by code name. */
   variables?: Readonly<Record<string, unknown>>;
+  /** Code names of variables that the query contains and the project does not have. */
+  unknownVariables?: readonly string[];
   filters?: {
     dateRange?: { date_from?: string | null; date_to?: string | null };
     properties?: unknown;
@@ -95,7 +97,7 @@ async function prepareSql(
   request: SqlRequest,
 ): Promise<{ tree: Select | SelectSet; resolved: ResolvedQuery; timezone: string }> {
   const tree = await parser.parse(request.text);
-  const { projectId, settings, values = {}, variables = {}, filters = {} } = request;
+  const { projectId, settings, values = {}, variables = {}, unknownVariables = [], filters = {} } = request;
   const mode = request.personsOnEventsMode;
   const context = planContext(mode === undefined ? {} : { modifiers: { personsOnEventsMode: mode } }, {
     settings,
@@ -106,7 +108,12 @@ async function prepareSql(
   const from = boundOf(filters.dateRange?.date_from, 'date_from', context);
   const to = boundOf(filters.dateRange?.date_to, 'date_to', context);
   const iso = (time: number | null) => (time === null ? null : new Date(time).toISOString());
-  const complete = substitute(tree, { values, variables, dateRange: { from: iso(from), to: iso(to) } });
+  const complete = substitute(tree, {
+    values,
+    variables,
+    unknownVariables,
+    dateRange: { from: iso(from), to: iso(to) },
+  });
   const conditions = [
     ...(filters.properties === undefined ? [] : [readFilters(filters.properties, 'filters.properties', context)]),
     ...(filters.filterTestAccounts ? [readFilters(settings.testAccountFilters, 'test_account_filters', context)] : []),

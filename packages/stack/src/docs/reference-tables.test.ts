@@ -103,6 +103,7 @@ describe('limits', () => {
       `${api}/analytics/sharing/public-link.ts`,
       'computationsPerMinute',
     ],
+    'Variables of a project': [`${api}/analytics/insight-variables/write.ts`, 'mostVariables'],
     'Tiles of a dashboard': [`${api}/analytics/insights/write.ts`, 'mostTiles'],
     'Characters of a text on a dashboard': [`${api}/analytics/dashboards/tiles.ts`, 'mostCharacters'],
     'Insights in one report': ['packages/insights/src/report/content.ts', 'mostInsights'],

@@ -96,10 +96,11 @@ function addressOf(route: Route<Caller>, place: Place, ids: Record<string, strin
 const isNumbered = ({ path }: Route<Caller>) =>
   /\/(annotations|projects|environments|subscriptions|cohorts|feature_flags|insights|dashboards)\/:id(\/|$)/.test(path);
 
-/** The route's example request with an unused key. Features and event definitions are identified by name instead. */
+/** The route's example request with an unused key. Features, event definitions and variables are identified by name instead. */
 function exampleOf({ examples, method, path }: Route<Caller>): unknown {
   const request = (examples.request ?? {}) as { key?: unknown; name?: unknown; stage?: unknown };
-  const isKnownByName = typeof request.stage === 'string' || (method === 'POST' && path.endsWith('/event_definitions'));
+  const isKnownByName =
+    typeof request.stage === 'string' || (method === 'POST' && /\/(event_definitions|insight_variables)$/.test(path));
   if (isKnownByName) return { ...request, name: `Name ${randomUUID()}` };
   return typeof request.key === 'string' ? { ...request, key: `${request.key}-${randomUUID()}` } : request;
 }

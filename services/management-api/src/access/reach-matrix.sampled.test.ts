@@ -138,7 +138,7 @@ const isLasting = ({ method, path }: Route<Caller>) =>
 function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
   if (
     address.isForeignRecord &&
-    /(annotations|event_definitions|property_definitions|subscriptions|batch_exports|feature_flags|cohorts|insights|dashboards|early_access_feature|domains|invites|members)\/:/.test(
+    /(annotations|insight_variables|event_definitions|property_definitions|subscriptions|batch_exports|feature_flags|cohorts|insights|dashboards|early_access_feature|domains|invites|members)\/:/.test(
       route.path,
     )
   )
@@ -166,6 +166,7 @@ async function beyond({ organizations, environments }: Actor) {
   const ofEnvironments = [
     ['environment', 'id'],
     ['annotation', 'environment_id'],
+    ['insight_variable', 'environment_id'],
     ['sharing_configuration', 'environment_id'],
     ['event_definition', 'project_id'],
     ['property_definition', 'project_id'],

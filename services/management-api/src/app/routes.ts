@@ -23,6 +23,7 @@ import { relatedActorsRoute } from '../analytics/groups/related.ts';
 import { findGroupRoute, groupMemberRoutes, groupRoutes } from '../analytics/groups/routes.ts';
 import { groupTypeRoutes } from '../analytics/groups/type-routes.ts';
 import { groupWriteRoutes } from '../analytics/groups/write-routes.ts';
+import { insightVariableRoutes } from '../analytics/insight-variables/routes.ts';
 import { insightRoutes } from '../analytics/insights/routes.ts';
 import { deletePersonRoutes } from '../analytics/persons/deletion.ts';
 import { personMergeRoute } from '../analytics/persons/merges.ts';
@@ -219,6 +220,7 @@ function apiRoutes(deps: RouteDeps): Route<Caller>[] {
     ...featureFlagRoutes(deps),
     ...earlyAccessFeatureRoutes(deps),
     ...insightRoutes(deps),
+    ...insightVariableRoutes(deps),
     ...dashboardRoutes(deps),
     ...annotationRoutes(deps),
     ...sharingRoutes(deps),

@@ -231,6 +231,11 @@ function ofInsights({ ids, projectId }: SampleRecords): Record<string, BodySampl
       proven: provenBy('analytics/dashboards/routes.test.ts', 'fromDashboardId', 'tileId'),
     },
     '/api/projects/{}/dashboards/{}/reorder_tiles': { proven: { tile_order: 'analytics/dashboards/routes.test.ts' } },
+    '/api/projects/{}/insight_variables': {
+      creates: `${project}/insight_variables`,
+      needed: () => ({ name: unique('Variable'), type: 'List', values: ['a'] }),
+      stored: { name: 'Other variable', type: 'List', values: ['b', 'c'], default_value: 'c' },
+    },
     '/api/projects/{}/insights': {
       creates: `${project}/insights`,
       needed: { query: sampleQuery },

@@ -129,14 +129,15 @@ async function fill(
   const { sql } = api.database;
   const { id, project_id: projectId, uuid, api_token: token } = environment;
   await sql.query('UPDATE environment SET name = $2 WHERE id = $1', [id, word]);
-  const subscription = await made(api, `/api/environments/${id}/subscriptions/`, owner.key, {
+  const make = (path: string, body: object) => made(api, `/api/environments/${id}/${path}/`, owner.key, body);
+  const subscription = await make('subscriptions', {
     target_type: 'email',
     target_value: `reports@${word}.example.com`,
     frequency: 'weekly',
     start_date: '2026-11-02T09:00:00Z',
     title: word,
   });
-  const batchExport = await made(api, `/api/environments/${id}/batch_exports/`, owner.key, {
+  const batchExport = await make('batch_exports', {
     name: word,
     interval: 'hour',
     destination: {
@@ -144,14 +145,11 @@ async function fill(
       config: { host: `${word}.example.com`, database: word, user: word, password: word, table_name: word },
     },
   });
-  const cohort = await made(api, `/api/environments/${id}/cohorts/`, owner.key, { name: word, is_static: true });
-  const flag = await made(api, `/api/environments/${id}/feature_flags/`, owner.key, { key: word, name: word });
-  const feature = await made(api, `/api/environments/${id}/early_access_feature/`, owner.key, {
-    name: `${word}feature`,
-    stage: 'beta',
-  });
-  const dashboard = await made(api, `/api/environments/${id}/dashboards/`, owner.key, { name: word });
-  const insight = await made(api, `/api/environments/${id}/insights/`, owner.key, {
+  const cohort = await make('cohorts', { name: word, is_static: true });
+  const flag = await make('feature_flags', { key: word, name: word });
+  const feature = await make('early_access_feature', { name: `${word}feature`, stage: 'beta' });
+  const dashboard = await make('dashboards', { name: word });
+  const insight = await make('insights', {
     name: word,
     tags: [word],
     query: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: word }] },
@@ -161,12 +159,9 @@ async function fill(
     `INSERT INTO sharing_configuration (environment_id, insight_id, enabled, access_token) VALUES ($1, $2, true, $3)`,
     [id, insight.id, `${word}-token`],
   );
-  const annotation = await made(api, `/api/environments/${id}/annotations/`, owner.key, {
-    content: word,
-    scope: 'dashboard',
-    dashboard_id: dashboard.id,
-  });
-  const eventDefinition = await made(api, `/api/environments/${id}/event_definitions/`, owner.key, { name: word });
+  const variable = await make('insight_variables', { name: word, type: 'String' });
+  const annotation = await make('annotations', { content: word, scope: 'dashboard', dashboard_id: dashboard.id });
+  const eventDefinition = await make('event_definitions', { name: word });
   const propertyDefinition = await noticedProperty(api, id, { name: word, key: owner.key });
   const person = await storePerson(sql, id, { distinctIds: [`${word}-id`], properties: { email: `a@${word}.com` } });
   const event = await storeEvent(sql, id, { event: word, distinctId: `${word}-id`, personId: person });
@@ -188,6 +183,7 @@ async function fill(
       insight.id,
       insight.short_id,
       annotation.id,
+      variable.id,
       eventDefinition.id,
       propertyDefinition,
       person,
@@ -204,6 +200,7 @@ async function fill(
       insights: String(insight.id),
       early_access_feature: feature.id,
       annotations: String(annotation.id),
+      insight_variables: variable.id,
       event_definitions: eventDefinition.id,
       property_definitions: propertyDefinition,
       persons: person,

@@ -91,6 +91,10 @@ export async function createSampleRecords(api: TestApi): Promise<SampleRecords> 
     { name: 'A', query: sampleQuery },
     { name: 'B', query: sampleQuery, dashboards: [Number(ids.dashboards)] },
   ]);
+  await two('insight_variables', `${project}/insight_variables`, [
+    { name: 'A', type: 'String' },
+    { name: 'B', type: 'String' },
+  ]);
   await two('annotations', `${project}/annotations`, [
     { content: 'A', scope: 'project' },
     { content: 'B', scope: 'project' },

@@ -14,6 +14,7 @@ const kinds: Record<string, string> = {
   BatchExport: 'export',
   Cohort: 'cohort',
   FeatureFlag: 'flag',
+  InsightVariable: 'variable',
   EarlyAccessFeature: 'early access feature',
   IngestionRestriction: 'ingestion restriction',
   DeadLetter: 'dead letter',

@@ -84,9 +84,9 @@ export const refusedFunctions: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** Returns the known name that is most similar to a name; null if none is similar. */
-export function closestName(name: string): string | null {
+export function closestName(name: string, names: Iterable<string> = publicNames): string | null {
   let best: { name: string; distance: number } | null = null;
-  for (const known of publicNames) {
+  for (const known of names) {
     const distance = distanceOf(name.toLowerCase(), known.toLowerCase());
     if (distance <= Math.max(1, Math.floor(known.length / 4)) && (best === null || distance < best.distance))
       best = { name: known, distance };

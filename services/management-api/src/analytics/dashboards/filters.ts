@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { checkFilters } from '@millrace/insights';
+import { checkFilters, readSettings, variablesProblem } from '@millrace/insights';
 import { isAppError } from '@millrace/runtime';
 import { refusal } from '../insights/rules.ts';
 
@@ -16,4 +16,14 @@ export async function requireUsable(
   } catch (error) {
     throw isAppError(error, 'invalid') ? refusal(attr, error.message) : error;
   }
+}
+
+/** Rejects variables with which no SQL insight can run. @throws AppError `invalid` naming `variables`. */
+export async function requireVariables(
+  sql: Sql,
+  { projectId, variables }: { projectId: number; variables: Record<string, unknown> },
+): Promise<void> {
+  const { variables: stored } = await readSettings(sql, projectId);
+  const problem = variablesProblem(stored, variables);
+  if (problem !== null) throw refusal('variables', problem);
 }

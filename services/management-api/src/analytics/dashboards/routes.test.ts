@@ -86,13 +86,14 @@ describe.each(['projects', 'environments'])('below %s', (family) => {
 });
 
 test('what is not sent stays, and null clears', async () => {
-  const id = await board({ name: 'One', description: 'about', filters: { date_from: '-30d' }, variables: { a: 1 } });
+  const variables = { a: { code_name: 'plan', value: 'pro' } };
+  const id = await board({ name: 'One', description: 'about', filters: { date_from: '-30d' }, variables });
   expect((await change(id, { pinned: true })).body).toMatchObject({
     name: 'One',
     description: 'about',
     pinned: true,
     filters: { date_from: '-30d' },
-    variables: { a: 1 },
+    variables,
   });
   expect((await change(id, { name: null, description: null, filters: null, variables: null })).body).toMatchObject({
     name: null,

@@ -9,7 +9,7 @@ import { defineRoutes } from '../../access/define-route.ts';
 import { requireNamedRecords } from '../../access/named-records.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
-import { askOneOfMany, readFilters, readRefresh, refreshQuery } from '../insights/result.ts';
+import { askOneOfMany, overrideQuery, readOverrides, readRefresh, refreshQuery } from '../insights/result.ts';
 import type { Questions } from '../query/questions.ts';
 import {
   basicDashboardExample,
@@ -76,11 +76,7 @@ function viewerOf({ userId }: Pick<Caller, 'userId'>, { environmentId, level, ri
 
 const shownQuery = Type.Object({
   refresh: refreshQuery,
-  filters_override: Type.Optional(
-    Type.String({
-      description: "JSON object with filters that replace the dashboard's filters for this request.",
-    }),
-  ),
+  ...overrideQuery,
 });
 
 /** Insights of a dashboard that are asked at once for one request; others of the project have a turn too. */
@@ -125,14 +121,14 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       responses: { 200: { description: 'The dashboard.', schema: dashboard } },
       examples: { response: dashboardExample },
       handler: async ({ caller, target, params: { id }, query, request }) => {
-        const filters = readFilters(query.filters_override);
-        await requireNamedRecords(sql, target, filters);
+        const overrides = readOverrides(query);
+        await requireNamedRecords(sql, target, overrides.filters);
         const found = await liveDashboard(sql, target, { id, needed: 'viewer' });
         const row = { ...found, last_accessed_at: (await noteAccess(sql, found.id)) ?? found.last_accessed_at };
         const inTurn = limitConcurrency(askedAtOnce);
         const question = { refresh: readRefresh(query.refresh), dashboardId: id, signal: request.leaves() };
         return showDashboard(sql, row, viewerOf(caller, target), {
-          filters,
+          ...overrides,
           ask: (insight) => inTurn(() => askOneOfMany(questions, { caller, target }, insight, question)),
         });
       },

@@ -16,7 +16,11 @@ const fields = {
     description:
       'Filters applied to all insights on the dashboard: `date_from`, `date_to`, `properties`, `breakdown_filter`. Stored as sent.',
   }),
-  variables: orNull(freeFormObject({}), 'Stored as sent, but has no effect.'),
+  variables: orNull(
+    freeFormObject({}),
+    'Values of variables in SQL insights, by variable ID: `{"<id>": {"code_name": "plan", "value": "pro"}}`. They ' +
+      'replace the values of the insights.',
+  ),
   breakdown_colors: Type.Unknown({ description: 'Colors chosen by clients for breakdown values. Stored as sent.' }),
   data_color_theme_id: orNull(
     Type.Integer({ minimum: -2_147_483_648, maximum: 2_147_483_647 }),

@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
-import { inOrderOfLayout, queryOfTile } from '@millrace/insights';
+import { inOrderOfLayout, mergedVariables, queryOfTile } from '@millrace/insights';
 import { type Editor, mayChange, restrictionLevels, shownRights } from '../../access/dashboard-restriction.ts';
 import { mayDo, nameOf } from '../../access/record-rights.ts';
 import { type InsightResult, noResult } from '../insights/result.ts';
@@ -42,6 +42,8 @@ export function toBasicDashboard(row: DashboardRow, viewer: Viewer) {
 /** Filters in place of those that are stored, and what the insights of a dashboard answer. */
 export interface Asking {
   filters?: Record<string, unknown> | undefined;
+  /** Take precedence over those that are stored. */
+  variables?: Record<string, unknown> | undefined;
   ask(row: InsightRow): Promise<Partial<InsightResult> | undefined>;
 }
 
@@ -53,10 +55,11 @@ export async function showDashboard(sql: Sql, row: DashboardRow, viewer: Viewer,
   const seen = found.filter((one) => mayDo(viewer.rights, 'insight', 'viewer', nameOf(one)));
   const insights = new Map(seen.map((one) => [one.id, one]));
   const filters = asking?.filters ?? row.filters;
+  const variables = mergedVariables(row.variables, asking?.variables);
   const underOwn = (tile: TileRow): InsightRow | undefined => {
     const insight = insights.get(tile.insight_id ?? 0);
     if (insight === undefined) return undefined;
-    const query = queryOfTile(insight.query, { own: tile.filters_overrides, ofDashboard: filters });
+    const query = queryOfTile(insight.query, { own: tile.filters_overrides, ofDashboard: filters, variables });
     return { ...insight, query: query as InsightRow['query'] };
   };
   const shown = tiles.map((tile) => ({ tile, insight: underOwn(tile) }));
@@ -68,7 +71,7 @@ export async function showDashboard(sql: Sql, row: DashboardRow, viewer: Viewer,
     ...toBasicDashboard(row, viewer),
     last_refresh: refreshed[0] ?? null,
     filters: { ...filters },
-    variables: row.variables && { ...row.variables },
+    variables: row.variables || asking?.variables ? variables : null,
     persisted_filters: { ...row.filters },
     persisted_variables: row.variables && { ...row.variables },
     breakdown_colors: row.breakdown_colors,

@@ -15,7 +15,7 @@ import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { refusal, requireSmall } from '../insights/rules.ts';
 import { findInsights, type InsightRow } from '../insights/store.ts';
 import { createInsight, verbOf } from '../insights/write.ts';
-import { requireUsable } from './filters.ts';
+import { requireUsable, requireVariables } from './filters.ts';
 import type { dashboardChanges, newDashboard } from './schema.ts';
 import {
   clearPrimary,
@@ -65,6 +65,7 @@ export async function createDashboard(
   }
   await requireNamedRecords(tx, author.target, changes.filters);
   if (changes.filters) await requireUsable(tx, { projectId: environmentId, filters: changes.filters, attr: 'filters' });
+  if (changes.variables) await requireVariables(tx, { projectId: environmentId, variables: changes.variables });
   await lockEnvironment(tx, environmentId);
   const source = sourceId ? await findDashboard(tx, environmentId, sourceId) : undefined;
   if (sourceId && (!source || source.deleted)) throw refusal('use_dashboard', 'Invalid value provided');
@@ -168,6 +169,7 @@ export async function changeDashboard(
   // Filters that are sent back as they were read are left alone: a cohort that they name may be gone since.
   if (changes.filters && !isDeepStrictEqual(changes.filters, before.filters))
     await requireUsable(tx, { projectId: environmentId, filters: changes.filters, attr: 'filters' });
+  if (changes.variables) await requireVariables(tx, { projectId: environmentId, variables: changes.variables });
   const fields = withChanges(before, changes);
   if (fields.restriction_level !== before.restriction_level && !mayRestrict(before, editor)) {
     const detail = "Only the dashboard owner and project admins may change the dashboard's restriction level.";

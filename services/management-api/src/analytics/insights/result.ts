@@ -1,7 +1,7 @@
 // What an insight answers: asked, or as it is kept.
 
 import { isObject } from '@millrace/contracts';
-import { withFilters } from '@millrace/insights';
+import { withFilters, withVariables } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import type { QueryStatus } from '../query/background-runs.ts';
@@ -70,27 +70,49 @@ export function readRefresh(given: string | undefined): RefreshMode {
   return refreshModes.find((mode) => mode === given) ?? 'force_cache';
 }
 
-/** Filters of a dashboard as a parameter. @throws AppError `invalid` naming the parameter. */
-export function readFilters(text: string | undefined): Record<string, unknown> | undefined {
-  if (text === undefined || text === '') return undefined;
-  try {
-    const filters: unknown = JSON.parse(text);
-    if (isObject(filters)) return filters;
-  } catch {
-    // Told below.
-  }
-  throw new AppError('invalid', '`filters_override` must be a JSON object.', {
-    code: 'invalid_input',
-    attr: 'filters_override',
-  });
+/** Parameters that replace the filters and variables of a dashboard. */
+export const overrideQuery = {
+  filters_override: Type.Optional(
+    Type.String({
+      description: "JSON object with filters that replace the dashboard's filters for this request.",
+    }),
+  ),
+  variables_override: Type.Optional(
+    Type.String({
+      description:
+        'JSON object with variables of SQL insights, by ID: `{"<id>": {"code_name": "plan", "value": "pro"}}`. They ' +
+        'take precedence over the variables of the dashboard and of the insight.',
+    }),
+  ),
+};
+
+interface Overrides {
+  filters: Record<string, unknown> | undefined;
+  variables: Record<string, unknown> | undefined;
 }
 
-/** The insight as its query stands under these filters. */
-export function underFilters(row: InsightRow, filters: unknown): InsightRow {
-  return { ...row, query: withFilters(row.query, filters) as InsightRow['query'] };
+/** @throws AppError `invalid` naming the parameter. */
+export function readOverrides(query: { filters_override?: string; variables_override?: string }): Overrides {
+  const read = (attr: 'filters_override' | 'variables_override') => {
+    const text = query[attr];
+    if (text === undefined || text === '') return undefined;
+    try {
+      const value: unknown = JSON.parse(text);
+      if (isObject(value)) return value;
+    } catch {
+      // Reported below.
+    }
+    throw new AppError('invalid', `\`${attr}\` must be a JSON object.`, { code: 'invalid_input', attr });
+  };
+  return { filters: read('filters_override'), variables: read('variables_override') };
 }
 
-/** @param row under its filters already @throws AppError as `Questions.ask`. */
+/** Returns the insight with the query that results from these filters and variables. */
+export function withOverrides(row: InsightRow, { filters, variables }: Partial<Overrides>): InsightRow {
+  return { ...row, query: withVariables(withFilters(row.query, filters), variables) as InsightRow['query'] };
+}
+
+/** @param row with the overrides applied @throws AppError as `Questions.ask`. */
 export async function askInsight(
   questions: Questions,
   asker: Asker,

@@ -528,11 +528,3 @@ test('former questions are refused in words', async () => {
   };
   for (const kind of ['trend', 'funnel', 'retention', 'path']) expect(await read(kind)).toMatchObject(refused);
 });
-
-test('variables of questions in SQL have no effect', async () => {
-  const { id } = await made({ name: 'without variables' });
-  for (const variables of ['{"a":{"value":1}}', '']) {
-    const { status, body } = await api.get(`${path}${id}/?variables_override=${variables}`, acme.M.key);
-    expect([status, body.name]).toEqual([200, 'without variables']);
-  }
-});

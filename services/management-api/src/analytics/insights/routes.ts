@@ -1,5 +1,6 @@
 import type { Database, Sql } from '@millrace/db';
 import { type ApiRequest, offsetPage, offsetPageOf } from '@millrace/http';
+import { mergedVariables } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
@@ -18,10 +19,11 @@ import {
   askOneOfMany,
   type InsightResult,
   noResult,
-  readFilters,
+  overrideQuery,
+  readOverrides,
   readRefresh,
   refreshQuery,
-  underFilters,
+  withOverrides,
 } from './result.ts';
 import {
   insight,
@@ -33,7 +35,7 @@ import {
   insightTags as tags,
 } from './schema.ts';
 import { toBasicInsight, toInsight } from './show.ts';
-import { type InsightRow, listInsights, readTileFilters } from './store.ts';
+import { type InsightRow, listInsights, readTileOverrides } from './store.ts';
 import { viewedRoutes } from './viewed.ts';
 import { changeInsight, createInsight, foundInsight } from './write.ts';
 
@@ -57,11 +59,7 @@ const shownQuery = Type.Object({
       description: "ID of a dashboard that contains the insight. The dashboard's filters are applied.",
     }),
   ),
-  filters_override: Type.Optional(
-    Type.String({
-      description: 'Dashboard filters as a JSON object, which replace the filters of `from_dashboard`.',
-    }),
-  ),
+  ...overrideQuery,
 });
 
 function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Questions }) {
@@ -144,10 +142,13 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
         if (row.deleted) throw new AppError('not_found', 'Not found.');
         const dashboardId = idsOf(query.from_dashboard).at(0);
         if (dashboardId !== undefined) requireScope(caller, 'dashboard:read');
-        const override = readFilters(query.filters_override);
-        await requireNamedRecords(sql, target, override);
-        const filters = override ?? (await filtersOn(sql, row, { target, dashboardId }));
-        const shown = underFilters(row, filters);
+        const given = readOverrides(query);
+        await requireNamedRecords(sql, target, given.filters);
+        const ofTile = await overridesOn(sql, row, { target, dashboardId });
+        const shown = withOverrides(row, {
+          filters: given.filters ?? ofTile?.filters,
+          variables: mergedVariables(ofTile?.variables, given.variables),
+        });
         const question = {
           refresh: readRefresh(query.refresh),
           signal: request.leaves(),
@@ -185,8 +186,8 @@ async function readCached(
   return cached;
 }
 
-/** The filters of the insight's tile on a dashboard, else of the dashboard. @throws AppError `invalid` where it is not on it. */
-async function filtersOn(
+/** What the insight's tile on a dashboard changes. @throws AppError `invalid` where it is not on it. */
+async function overridesOn(
   sql: Sql,
   { tiles }: InsightRow,
   { target: { rights }, dashboardId }: { target: AddressedProject; dashboardId: number | undefined },
@@ -195,7 +196,7 @@ async function filtersOn(
   const tile = tiles.find((one) => one.dashboard_id === dashboardId);
   if (tile !== undefined) {
     requireRecord(rights, 'dashboard', 'viewer', { id: dashboardId, createdById: tile.owner_id });
-    return readTileFilters(sql, tile.id);
+    return readTileOverrides(sql, tile.id);
   }
   throw new AppError('invalid', 'The insight is not on this dashboard.', {
     code: 'does_not_exist',

@@ -210,12 +210,19 @@ export async function listTrending(
   );
 }
 
-/** Filters that a tile puts on its insight: its own, else those of its dashboard. */
-export async function readTileFilters(sql: Sql, tileId: number): Promise<Record<string, unknown>> {
-  const [row] = await sql.query<{ filters: Record<string, unknown> }>(
-    `SELECT coalesce(nullif(t.filters_overrides::jsonb, '{}'), d.filters::jsonb, '{}') AS filters
+/** What a tile changes in the query of its insight. */
+export interface TileOverrides {
+  /** Its own filters, else those of its dashboard. */
+  filters: Record<string, unknown>;
+  /** Variables of its dashboard. */
+  variables: Record<string, unknown> | null;
+}
+
+export async function readTileOverrides(sql: Sql, tileId: number): Promise<TileOverrides> {
+  const [row] = await sql.query<TileOverrides & Record<string, unknown>>(
+    `SELECT coalesce(nullif(t.filters_overrides::jsonb, '{}'), d.filters::jsonb, '{}') AS filters, d.variables
        FROM dashboard_tile t JOIN dashboard d ON d.id = t.dashboard_id WHERE t.id = $1`,
     [tileId],
   );
-  return row?.filters ?? {};
+  return row ?? { filters: {}, variables: null };
 }

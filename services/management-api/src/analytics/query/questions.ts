@@ -11,6 +11,7 @@ import {
   readSettings,
   runQuery,
   withFilters,
+  withVariables,
 } from '@millrace/insights';
 import { AppError, type Logger, sleep } from '@millrace/runtime';
 import type { KeyValue } from '@millrace/runtime/cache';
@@ -40,6 +41,8 @@ export interface Question {
   query: unknown;
   /** Filters of a dashboard on top of it. */
   filters?: unknown;
+  /** Variables in place of those of an SQL query. */
+  variables?: unknown;
   refresh: RefreshMode;
   /** Aborted when nobody waits for the answer any more. */
   signal: AbortSignal;
@@ -119,9 +122,9 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
      *   that is closed to the caller, `rate_limited`, `unavailable`.
      */
     async ask(asker: Asker, question: Question): Promise<Asked> {
-      const { query: sent, filters, refresh, signal, run, now = new Date() } = question;
+      const { query: sent, filters, variables, refresh, signal, run, now = new Date() } = question;
       const { projectId, userId } = ownerOf(asker.target);
-      const query = withFilters(sent, filters);
+      const query = withVariables(withFilters(sent, filters), variables);
       // Read once: the access check, the cache key and the plan must use the same settings.
       const settings = await readSettings(deps.sql, projectId);
       await requireNamedRecords(deps.sql, { ...asker.target, settings }, query);

@@ -1,7 +1,7 @@
 // Answers that are kept: by the question and all that decides its answer but the events, for as long as they are of use.
 
 import { createHash } from 'node:crypto';
-import { isRecord, type ProjectSettings, type QueryAnswer } from '@millrace/insights';
+import { isRecord, type ProjectSettings, type QueryAnswer, sourceOf } from '@millrace/insights';
 import { isAppError } from '@millrace/runtime';
 import type { KeyValue } from '@millrace/runtime/cache';
 
@@ -69,8 +69,10 @@ export function pauseOfKept(query: unknown, { answer: { resolved_date_range: ran
 }
 
 /** The same for the same question of a project, in whatever order its fields were written; another when its settings or cohorts change. */
-export function cacheKey({ cohorts, ...settings }: ProjectSettings, query: unknown): string {
-  const parts = inOrder({ settings, cohorts: [...cohorts], query });
+export function cacheKey({ cohorts, variables, ...settings }: ProjectSettings, query: unknown): string {
+  const text = sourceOf(query)?.query;
+  const usesVariables = typeof text === 'string' && text.includes('variables');
+  const parts = inOrder({ settings, cohorts: [...cohorts], query, ...(usesVariables && { variables }) });
   return `cache_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}`;
 }
 

@@ -62,7 +62,10 @@ const body = Type.Object(
       ),
     ),
     variables_override: Type.Optional(
-      orNull(freeFormObject({}), 'Accepted for compatibility. Has no effect, because queries do not have variables.'),
+      orNull(
+        freeFormObject({}),
+        'Variables of a SQL query, by variable ID. They take precedence over `variables` in the query.',
+      ),
     ),
     name: Type.Optional(orNull(Type.String({ maxLength: 128 }), 'Query name for logs. Has no effect.')),
   },
@@ -286,10 +289,11 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
     const { query, ...more } = body;
     // Clients send null for what they do not say.
     const filters = more.filters_override ?? undefined;
+    const variables = more.variables_override ?? undefined;
     const id = more.client_query_id ?? undefined;
     const wanted = more.refresh ?? (more.async === true ? 'async' : 'blocking');
     const refresh = readRefreshOfQuery(wanted);
-    const question = { query, filters, refresh, signal: request.leaves(), run: { id } };
+    const question = { query, filters, variables, refresh, signal: request.leaves(), run: { id } };
     const { answer: found, status } = await questions.ask({ caller, target }, question);
     if (status !== null) return new WithStatus(202, { ...(found && { ...complete, ...found }), query_status: status });
     if (found === null) throw new AppError('internal', 'The query has neither a result nor a status.');

@@ -120,7 +120,8 @@ async function readTiles(
   const tiles = placed.map((tile): OpenTile => {
     const { body: text, layouts, filters_overrides: own } = tile;
     const found = insights.find(({ id }) => id === tile.insight_id);
-    const query = found && (queryOfTile(found.query, { own, ofDashboard: dashboard.filters }) as InsightRow['query']);
+    const { filters: ofDashboard, variables } = dashboard;
+    const query = found && (queryOfTile(found.query, { own, ofDashboard, variables }) as InsightRow['query']);
     const { w, h } = isObject(layouts.sm) ? layouts.sm : {};
     return { text, insight: found && query !== undefined ? { ...found, query } : null, layouts: { sm: { w, h } } };
   });

@@ -33,15 +33,9 @@ export const withoutEffect: readonly WithoutEffect[] = [
     reason: 'Every event includes its person.',
   },
   {
-    routes: ['insights', 'dashboards'].flatMap((name) => [`GET ${project}/${name}/{}`]),
-    query: ['variables_override'],
-    reason: 'Variables are used in SQL insights, which Millrace does not support.',
-  },
-  {
     routes: [`POST ${project}/query`],
-    body: ['variables_override', 'name'],
-    reason:
-      'Variables are used in SQL insights, which Millrace does not support. `name` only labels the query in server logs.',
+    body: ['name'],
+    reason: '`name` only labels the query in server logs.',
   },
   {
     routes: [`GET ${project}/cohorts`],

@@ -29,6 +29,7 @@ const description = {
     feature_flags: 'Feature flags, their release conditions and their usage.',
     groups: 'Groups that events belong to, such as companies.',
     insights: 'Saved queries.',
+    'insight variables': 'Variables of SQL queries.',
     'ingestion warnings': 'Problems with events that were sent to the project.',
     dashboards: 'Pages of insights and text.',
     sharing: 'Public links of insights and dashboards.',

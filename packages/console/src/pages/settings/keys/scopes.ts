@@ -20,6 +20,7 @@ export const scopes = [
   { object: 'early_access_feature', can: 'rw', about: 'Features that users can opt into.' },
   { object: 'cohort', can: 'rw', about: 'Cohorts and their members.' },
   { object: 'insight', can: 'rw', about: 'Saved insights and their history.' },
+  { object: 'insight_variable', can: 'rw', about: 'Variables of SQL insights.' },
   { object: 'dashboard', can: 'rw', about: 'Dashboards and their tiles.' },
   { object: 'annotation', can: 'rw', about: 'Annotations, which are notes about points in time, such as a release.' },
   { object: 'sharing_configuration', can: 'rw', about: 'Public links of insights and dashboards.' },

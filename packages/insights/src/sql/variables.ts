@@ -1,0 +1,107 @@
+// Variables of SQL queries. A project stores each with a type and a default value, and a query may choose another value.
+
+import { isRecord, queryError } from '../query-parts.ts';
+
+export const variableTypes = ['String', 'Number', 'Boolean', 'List', 'Date'] as const;
+export type VariableType = (typeof variableTypes)[number];
+
+/** A variable as the project stores it. */
+export interface StoredVariable {
+  id: string;
+  /** Name in the text of a query: `{variables.code_name}`. */
+  code_name: string;
+  type: VariableType;
+  /** Null: the variable is null unless a query sets it. */
+  default_value: unknown;
+  /** For lists: the values to choose from. */
+  values: readonly unknown[] | null;
+}
+
+/** A variable as a query or a dashboard contains it. */
+interface SentVariable {
+  variableId?: string;
+  code_name: string;
+  value?: unknown;
+  isNull?: boolean;
+}
+
+const dateText = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/;
+const longestText = 10_000;
+
+/** Returns why a variable cannot have this value; null if it can. */
+export function valueProblem({ type, values }: Pick<StoredVariable, 'type' | 'values'>, value: unknown): string | null {
+  switch (type) {
+    case 'String':
+      return typeof value === 'string' && value.length <= longestText
+        ? null
+        : `Expected a text of at most ${longestText} characters.`;
+    case 'Number':
+      return typeof value === 'number' && Number.isFinite(value) ? null : 'Expected a number.';
+    case 'Boolean':
+      return typeof value === 'boolean' ? null : 'Expected true or false.';
+    case 'Date':
+      return typeof value === 'string' && dateText.test(value) && !Number.isNaN(Date.parse(value))
+        ? null
+        : 'Expected a date, such as 2026-11-20 or 2026-11-20 12:00:00.';
+    case 'List':
+      return values?.includes(value) ? null : `Expected one of: ${(values ?? []).join(', ')}.`;
+    default:
+      return type satisfies never;
+  }
+}
+
+/** Values by code name, and the names of variables in the query that the project does not have. */
+export interface VariableValues {
+  values: Record<string, unknown>;
+  unknown: string[];
+}
+
+/**
+ * Determines the values of all variables of a project: that of the query, or else the default value.
+ * @throws AppError `invalid` naming the variable whose value does not fit its type.
+ */
+export function variableValues(
+  stored: readonly StoredVariable[],
+  sent: Readonly<Record<string, SentVariable>> = {},
+): VariableValues {
+  const chosen = Object.entries(sent);
+  const values = stored.map((variable): [string, unknown] => {
+    const [key, found] = chosen.find(([, one]) => one.code_name === variable.code_name) ?? [];
+    if (found?.isNull) return [variable.code_name, null];
+    const value = found?.value ?? null;
+    if (value === null) return [variable.code_name, variable.default_value ?? null];
+    const problem = valueProblem(variable, value);
+    if (problem !== null) throw queryError(`variables.${key}.value`, sentenceOf(variable, problem));
+    return [variable.code_name, value];
+  });
+  const known = new Set(stored.map(({ code_name: name }) => name));
+  const unknown = chosen.map(([, one]) => one.code_name).filter((name) => !known.has(name));
+  return { values: Object.fromEntries(values), unknown };
+}
+
+const sentenceOf = ({ code_name: name, type }: StoredVariable, problem: string) =>
+  `${name} is of the type ${type}. ${problem}`;
+
+/** Returns why a dashboard cannot have these variables; null if it can. Variables that the project does not have are allowed. */
+export function variablesProblem(stored: readonly StoredVariable[], sent: Record<string, unknown>): string | null {
+  for (const [key, one] of Object.entries(sent)) {
+    if (!isRecord(one) || typeof one.code_name !== 'string')
+      return `${key}: Expected an object with \`code_name\` and \`value\`.`;
+    const variable = stored.find(({ code_name: name }) => name === one.code_name);
+    const value = one.value ?? null;
+    const problem = variable === undefined || value === null ? null : valueProblem(variable, value);
+    if (variable !== undefined && problem !== null) return `${key}: ${sentenceOf(variable, problem)}`;
+  }
+  return null;
+}
+
+/** Replaces variables of an SQL query by those of a dashboard, by code name. */
+export function mergedVariables(own: unknown, override: unknown): Record<string, unknown> {
+  const before = isRecord(own) ? own : {};
+  if (!isRecord(override)) return before;
+  const names = new Set(Object.values(override).map(codeName));
+  const kept = Object.entries(before).filter(([, one]) => !names.has(codeName(one)));
+  return { ...Object.fromEntries(kept), ...override };
+}
+
+const codeName = (one: unknown) => (isRecord(one) ? one.code_name : undefined);

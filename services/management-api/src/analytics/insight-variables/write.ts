@@ -1,0 +1,124 @@
+import { recordActivity } from '@millrace/accounts';
+import type { Sql, Transaction } from '@millrace/db';
+import { valueProblem } from '@millrace/insights';
+import { AppError } from '@millrace/runtime';
+import type { Static } from 'typebox';
+import type { AddressedProject } from '../../access/addressed-store.ts';
+import { lockEnvironment } from '../../sql/lock-environment.ts';
+import { refusal } from '../insights/rules.ts';
+import type { newVariable, variableChanges } from './schema.ts';
+import {
+  countVariables,
+  deleteVariable,
+  findVariable,
+  insertVariable,
+  updateVariable,
+  type VariableFields,
+  type VariableRow,
+} from './store.ts';
+
+interface Author {
+  userId: number;
+  target: AddressedProject;
+}
+
+/** Every query reads them. */
+const mostVariables = 500;
+
+/** Creates a variable. @throws AppError `invalid` naming the field. */
+export async function createVariable(
+  tx: Transaction,
+  author: Author,
+  body: Static<typeof newVariable>,
+): Promise<VariableRow> {
+  const { environmentId } = author.target;
+  await lockEnvironment(tx, environmentId);
+  if ((await countVariables(tx, environmentId)) >= mostVariables)
+    throw new AppError('invalid', `A project can have at most ${mostVariables} variables.`, { code: 'limit_exceeded' });
+  const codeName = codeNameOf(body.name);
+  if (codeName.replaceAll('_', '') === '') throw refusal('name', 'The name must contain a letter or a digit.');
+  const fields = checked({ default_value: null, values: null, ...body });
+  const id = await insertVariable(tx, { environmentId, userId: author.userId, codeName }, fields);
+  if (id === undefined) throw new AppError('invalid', 'Variable with name already exists', { code: 'invalid_input' });
+  const after = await foundVariable(tx, environmentId, id);
+  await recordVariableActivity(tx, author, { after });
+  return after;
+}
+
+/** Changes the fields that are sent. The code name stays. @throws AppError `not_found`; `invalid` naming the field. */
+export async function changeVariable(
+  tx: Transaction,
+  author: Author,
+  { id, changes }: { id: string; changes: Static<typeof variableChanges> },
+): Promise<VariableRow> {
+  const { environmentId } = author.target;
+  await lockEnvironment(tx, environmentId);
+  const before = await foundVariable(tx, environmentId, id);
+  await updateVariable(tx, id, checked({ ...fieldsOf(before), ...changes }));
+  const after = await foundVariable(tx, environmentId, id);
+  await recordVariableActivity(tx, author, { before, after });
+  return after;
+}
+
+/** Deletes a variable. Queries that use it fail from then on. @throws AppError `not_found`. */
+export async function removeVariable(tx: Transaction, author: Author, id: string): Promise<void> {
+  const { environmentId } = author.target;
+  await lockEnvironment(tx, environmentId);
+  const before = await foundVariable(tx, environmentId, id);
+  await deleteVariable(tx, id);
+  await recordVariableActivity(tx, author, { before });
+}
+
+/** @throws AppError `not_found`. */
+export async function foundVariable(sql: Sql, environmentId: number, id: string): Promise<VariableRow> {
+  const row = await findVariable(sql, environmentId, id);
+  if (row === undefined) throw new AppError('not_found', 'Not found.');
+  return row;
+}
+
+/** Letters, digits and blanks stay, and blanks become underscores, as in PostHog. */
+const codeNameOf = (name: string) =>
+  name
+    .replace(/[^\p{L}\p{N} ]/gu, '')
+    .replaceAll(' ', '_')
+    .toLowerCase();
+
+/** @throws AppError `invalid` naming `values` or `default_value`. */
+function checked({ values: sent, ...fields }: VariableFields): VariableFields {
+  const isList = fields.type === 'List';
+  const values = sent === null || sent.length === 0 ? null : sent;
+  if (isList && values === null) throw refusal('values', 'A variable of the type List needs at least one value.');
+  if (!isList && values !== null) throw refusal('values', 'Only variables of the type List have `values`.');
+  const longest = Math.max(0, ...(values ?? []).map((value) => String(value).length));
+  if (longest > 1000) throw refusal('values', 'A value must not have more than 1000 characters.', 'max_length');
+  const value = fields.default_value ?? null;
+  const problem = value === null ? null : valueProblem({ type: fields.type, values }, value);
+  if (problem !== null) throw refusal('default_value', problem);
+  return { ...fields, default_value: value, values };
+}
+
+const fieldsOf = ({ name, type, default_value, values }: VariableRow): VariableFields => ({
+  name,
+  type,
+  default_value,
+  values,
+});
+
+async function recordVariableActivity(
+  tx: Transaction,
+  { userId, target: { organizationId, environmentId } }: Author,
+  { before, after }: { before?: VariableRow; after?: VariableRow },
+): Promise<void> {
+  const row = after ?? before;
+  if (row === undefined) return;
+  await recordActivity(tx, {
+    organizationId,
+    environmentId,
+    scope: 'InsightVariable',
+    itemId: row.id,
+    activity: before === undefined ? 'created' : after === undefined ? 'deleted' : 'updated',
+    actor: { userId },
+    name: row.name,
+    ...(before && after && { change: { before: fieldsOf(before), after: fieldsOf(after) } }),
+  });
+}
