@@ -234,7 +234,8 @@ function ofInsights({ ids, projectId }: SampleRecords): Record<string, BodySampl
     '/api/projects/{}/insight_variables': {
       creates: `${project}/insight_variables`,
       needed: () => ({ name: unique('Variable'), type: 'List', values: ['a'] }),
-      stored: { name: 'Other variable', type: 'List', values: ['b', 'c'], default_value: 'c' },
+      stored: { name: 'Other variable', values: ['b', 'c'], default_value: 'c' },
+      proven: { type: 'analytics/insight-variables/routes.test.ts' },
     },
     '/api/projects/{}/insights': {
       creates: `${project}/insights`,
@@ -251,10 +252,13 @@ function ofInsights({ ids, projectId }: SampleRecords): Record<string, BodySampl
       alone: { dashboards: [dashboard], deleted: true },
     },
     '/api/projects/{}/query': {
-      proven: provenBy(
-        'analytics/query/query-routes.test.ts',
-        ...['async', 'client_query_id', 'filters_override', 'query', 'refresh'],
-      ),
+      proven: {
+        ...provenBy(
+          'analytics/query/query-routes.test.ts',
+          ...['async', 'client_query_id', 'filters_override', 'query', 'refresh'],
+        ),
+        variables_override: 'analytics/insight-variables/routes.test.ts',
+      },
     },
   };
 }
