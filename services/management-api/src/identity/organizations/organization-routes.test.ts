@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-test('an organization shows the caller’s level, its projects and its active members', async () => {
+test("shows the caller's level, the projects and the active members of an organization", async () => {
   const { prisma } = api.database;
   for (const isActive of [true, false]) {
     const user = await createUser(api.database.sql, { email: `${isActive}-${tenant.userId}@example.com` });
@@ -29,7 +29,7 @@ test('an organization shows the caller’s level, its projects and its active me
   expect(await api.get('/api/organizations/@current', tenant.personalApiKey)).toMatchObject({ status: 200, body });
 });
 
-test('the list holds the caller’s organizations only, the oldest first, in pages', async () => {
+test("lists the caller's organizations in pages, the oldest first", async () => {
   const second = await createTestOrganization(api.database, { name: 'Second' });
   await addMember(api.database.sql, { organizationId: second.id, userId: tenant.userId, level: 1 });
   await createTestTenant(api.database);

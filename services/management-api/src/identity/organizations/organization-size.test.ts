@@ -3,7 +3,7 @@ import { addMember, createUser } from '@millrace/accounts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** What lists tell of their length is kept by triggers: it must be what counting gives, whatever happened. */
+/** Triggers maintain the counts that lists return. They must always equal the result of counting the rows. */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ async function newMember(organizationId = acme.organizationId): Promise<number> 
   return userId;
 }
 
-/** What every place tells, beside what is there. */
+/** Compares the counts in all responses with the number of rows. */
 async function expectTrueCounts() {
   const [members, projects, organization] = await Promise.all(
     ['members/?limit=1', 'projects/?limit=1', ''].map((rest) =>
@@ -38,14 +38,14 @@ async function expectTrueCounts() {
   return there;
 }
 
-test('counts follow members and projects that come and go, and users who are deactivated', async () => {
+test('counts follow members and projects that are added and deleted, and users who are deactivated', async () => {
   const before = await expectTrueCounts();
   const users = await Promise.all(Array.from({ length: 6 }, () => newMember()));
   expect((await expectTrueCounts())?.members).toBe(Number(before?.members) + 6);
   await query('UPDATE "user" SET is_active = false WHERE id = $1', [users[0]]);
   await expectTrueCounts();
   await query('UPDATE "user" SET is_active = true WHERE id = $1', [users[0]]);
-  // With all that is theirs, and several at once.
+  // Deletes a user with all dependent rows, and several memberships in one statement.
   await query('DELETE FROM "user" WHERE id = $1', [users[1]]);
   await query('DELETE FROM membership WHERE user_id = ANY ($1)', [users.slice(2, 4)]);
   await query(`INSERT INTO project (organization_id, name) SELECT $1, 'P' || n FROM generate_series(1, 5) AS n`, [
@@ -58,7 +58,7 @@ test('counts follow members and projects that come and go, and users who are dea
   });
 });
 
-test('what is rolled back does not count', async () => {
+test('a rollback also reverts the counts', async () => {
   await expect(
     api.database.transaction(async (tx) => {
       await tx.query('DELETE FROM membership WHERE organization_id = $1', [acme.organizationId]);
@@ -68,7 +68,7 @@ test('what is rolled back does not count', async () => {
   await expectTrueCounts();
 });
 
-test('an organization goes with its members, its projects and its counts', async () => {
+test('deleting an organization deletes its counts', async () => {
   const other = await createActors(api.database);
   await newMember(other.organizationId);
   await query('DELETE FROM organization WHERE id = $1', [other.organizationId]);
@@ -76,7 +76,7 @@ test('an organization goes with its members, its projects and its counts', async
   await expectTrueCounts();
 });
 
-test('pages behind the last one are empty and tell the count', async () => {
+test('pages after the last one are empty and return the count', async () => {
   for (const list of ['members', 'projects']) {
     const { status, body } = await api.get(
       `/api/organizations/${acme.organizationId}/${list}/?limit=2147483647&offset=2147483647`,

@@ -25,7 +25,7 @@ const create = (key: string, body: unknown = { name: 'Second' }) =>
   api.send('POST', '/api/organizations/', { key, body });
 const patch = (key: string, body: unknown, at = path) => api.send('PATCH', at, { key, body });
 
-test('O1: @current is an organization of the caller, with every field', async () => {
+test('O1: returns all fields of an organization of the caller for `@current`', async () => {
   const { status, body } = await api.get('/api/organizations/@current/', acme.M.key);
   expect([status, Object.keys(body)]).toEqual([
     200,
@@ -65,14 +65,14 @@ test('O1: @current is an organization of the caller, with every field', async ()
   });
 });
 
-test('O2: a second one needs a plan that allows several', async () => {
+test('O2: requires a plan that allows several organizations for a second one', async () => {
   const free = await createActors(api.database, { plan: 'free' });
   expect(await create(free.W.key)).toMatchObject(
     PD('You must upgrade your Millrace plan to be able to create and manage multiple organizations.'),
   );
 });
 
-test('O3, O4: whoever creates one owns it, has a project in it, and is in it from then on', async () => {
+test('O3, O4: the creator of an organization owns it, gets a project in it, and has it as current organization', async () => {
   const { A } = await createActors(api.database);
   const { status, body } = await create(A.key, { name: ' Second ', plugins_access_level: 6, id: randomUUID() });
   expect(status).toBe(201);
@@ -90,7 +90,7 @@ test('O3, O4: whoever creates one owns it, has a project in it, and is in it fro
   await eventually(() => announced.keys.includes(body.teams[0].api_token), { what: 'the announcement of the key' });
 });
 
-test('the project of a new organization is made as any other: with its filters and its records', async () => {
+test('creates the project of a new organization with the same filters and activity as any other project', async () => {
   const { W } = await createActors(api.database);
   const { body } = await create(W.key, { name: 'Alike' });
   const [{ id }] = body.teams;
@@ -114,7 +114,7 @@ test('the project of a new organization is made as any other: with its filters a
   expect(await records(further.body.id)).toEqual(await records(id));
 });
 
-test('a person without any organization makes the first one', async () => {
+test('a user without an organization can create the first one', async () => {
   const user = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
   const { value } = await createPersonalApiKey(api.database.sql, {
     actor: null,
@@ -129,7 +129,7 @@ test('a person without any organization makes the first one', async () => {
   });
 });
 
-test('O5: two names that look alike in an address get different slugs', async () => {
+test('O5: gives two organizations with similar names different slugs', async () => {
   const name = `${'x'.repeat(30)} ${randomUUID().slice(0, 17)}`;
   const slug = name.replaceAll(' ', '-').toLowerCase();
   const first = await create(acme.W.key, { name });
@@ -144,11 +144,11 @@ test.each([
   [{ name: 'x'.repeat(65) }, VE('max_length', 'name', 'Ensure this field has no more than 64 characters.')],
   [{ name: 'x', logo_media_id: 'y' }, VE('does_not_exist', 'logo_media_id', 'Invalid pk "y" - object does not exist.')],
   [{ name: 'x', enforce_2fa: 'maybe' }, VE('invalid_input', 'enforce_2fa', 'Must be a valid boolean.')],
-])('an organization is not made of %j', async (body, expected) => {
+])('returns 400 when an organization is created with %j', async (body, expected) => {
   expect(await create(acme.W.key, body)).toMatchObject(expected);
 });
 
-test('a key for some organizations makes none: it could not reach it', async () => {
+test('returns 403 to a key that is limited to some organizations, because it could not access the new one', async () => {
   const { value } = await createPersonalApiKey(api.database.sql, {
     actor: null,
     userId: acme.W.userId,
@@ -159,7 +159,7 @@ test('a key for some organizations makes none: it could not reach it', async () 
   expect((await create(value)).status).toBe(403);
 });
 
-test('O6, O7: administrators and owners change it, members do not', async () => {
+test('O6, O7: administrators and owners can change an organization, members cannot', async () => {
   for (const { key } of [acme.A, acme.W]) {
     const body = { name: `Acme ${randomUUID().slice(0, 4)}`, is_member_join_email_enabled: false };
     expect(await patch(key, body)).toMatchObject({ status: 200, body });
@@ -168,7 +168,7 @@ test('O6, O7: administrators and owners change it, members do not', async () => 
   expect(await patch(acme.M.key, { name: 'x' })).toMatchObject(insufficient);
 });
 
-test('O8, O9: what is not theirs to set stays, and the second factor is for administrators', async () => {
+test('O8, O9: ignores read-only fields, and lets only administrators enforce 2FA', async () => {
   const before = (await api.get(path, acme.A.key)).body;
   const body = { plugins_access_level: 9, slug: 'mine', available_product_features: [], customer_id: 'x' };
   expect((await patch(acme.A.key, body)).body).toMatchObject({
@@ -182,19 +182,19 @@ test('O8, O9: what is not theirs to set stays, and the second factor is for admi
   expect(await patch(acme.A.key, { enforce_2fa: null })).toMatchObject({ status: 200, body: { enforce_2fa: null } });
 });
 
-test('PUT needs the name', async () => {
+test('PUT requires the name', async () => {
   const put = (body: unknown) => api.send('PUT', path, { key: acme.A.key, body });
   expect(await put({})).toMatchObject(VE('required', 'name', 'This field is required.'));
   expect(await put({ name: 'Acme' })).toMatchObject({ status: 200, body: { name: 'Acme' } });
 });
 
-test('changes of different fields at the same moment all stay', async () => {
+test('keeps concurrent changes of different fields', async () => {
   const name = `Acme ${randomUUID().slice(0, 4)}`;
   await Promise.all([patch(acme.A.key, { name }), patch(acme.W.key, { is_member_join_email_enabled: true })]);
   expect((await api.get(path, acme.A.key)).body).toMatchObject({ name, is_member_join_email_enabled: true });
 });
 
-test('O10, O11: only an owner deletes it, with all that belongs to it, once', async () => {
+test('O10, O11: only an owner can delete an organization, once, with everything in it', async () => {
   const actors = await createActors(api.database);
   const at = `/api/organizations/${actors.organizationId}/`;
   await api.send('POST', `${at}domains/`, { key: actors.A.key, body: { domain: `${randomUUID()}.example.com` } });
@@ -219,7 +219,7 @@ test('O10, O11: only an owner deletes it, with all that belongs to it, once', as
   );
 });
 
-test('O12: nobody changes or deletes one of others; decided as for everything below it: 403', async () => {
+test('O12: returns 403 for other organizations, as for all paths below them, unlike PostHog', async () => {
   const foreign = `/api/organizations/${acme.off.organizationId}/`;
   expect(await patch(acme.W.key, { name: 'x' }, foreign)).toMatchObject(PD());
   expect(await api.send('DELETE', foreign, { key: acme.W.key })).toMatchObject(PD());
@@ -228,7 +228,7 @@ test('O12: nobody changes or deletes one of others; decided as for everything be
   );
 });
 
-test('O13: members see in it only what is open to them', async () => {
+test('O13: shows members only the projects that they can access', async () => {
   const { prisma } = api.database;
   const actors = await createActors(api.database);
   const at = `/api/organizations/${actors.organizationId}/`;
@@ -254,7 +254,7 @@ test('O13: members see in it only what is open to them', async () => {
 });
 
 describe('settings that limit members', () => {
-  test('are stored and shown, and recorded', async () => {
+  test('are stored, returned and recorded', async () => {
     const others = await createActors(api.database);
     const at = `/api/organizations/${others.organizationId}/`;
     const settings = {
@@ -271,7 +271,7 @@ describe('settings that limit members', () => {
     }
   });
 
-  test('members_can_invite false leaves invites to administrators and owners', async () => {
+  test('members_can_invite false lets only administrators and owners invite', async () => {
     const others = await createActors(api.database);
     const at = `/api/organizations/${others.organizationId}/`;
     await patch(others.A.key, { members_can_invite: false }, at);
@@ -283,7 +283,7 @@ describe('settings that limit members', () => {
     expect((await invite(others.M.key)).status).toBe(201);
   });
 
-  test('members_can_use_personal_api_keys false keeps keys of members out', async () => {
+  test('members_can_use_personal_api_keys false rejects the keys of members', async () => {
     const others = await createActors(api.database);
     const at = `/api/organizations/${others.organizationId}/`;
     await patch(others.A.key, { members_can_use_personal_api_keys: false }, at);
@@ -299,7 +299,7 @@ describe('settings that limit members', () => {
     expect((await api.get(`/api/projects/${others.projectId}/`, others.M.key)).status).toBe(200);
   });
 
-  test('default_anonymize_ips applies to new projects and environments that say nothing else', async () => {
+  test('default_anonymize_ips is the default of new projects and environments', async () => {
     const others = await createActors(api.database);
     const at = `/api/organizations/${others.organizationId}/`;
     await patch(others.A.key, { default_anonymize_ips: true }, at);

@@ -98,7 +98,7 @@ export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sq
       examples: { request: { name: 'Example Ltd' }, response: organizationExample },
       target: async ({ caller }) => {
         refuseProjectScopedKey(caller);
-        // It could make the organization and then not reach it.
+        // The key could create the organization, but could not access it.
         if (caller.scopedOrganizations.length > 0) {
           throw new AppError('forbidden', 'API keys with scoped organizations cannot create organizations.');
         }
@@ -159,7 +159,7 @@ export function organizationWriteRoutes({ sql, transaction }: Pick<Database, 'sq
   ];
 }
 
-/** There are no logos: an id of one is refused rather than stored without effect. */
+/** Millrace has no logos, so an ID of one is rejected instead of being stored without effect. */
 function refuseLogo(id: string | null | undefined): void {
   if (id === undefined || id === null) return;
   throw new AppError('invalid', `Invalid pk "${id.slice(0, 100)}" - object does not exist.`, {

@@ -7,12 +7,10 @@ import type { Caller } from '../../access/caller.ts';
 import type { newOrganization } from './schema.ts';
 
 /**
- * Makes an organization with a project, owned by the caller, and makes both the caller's current ones. A first
- * organization has every feature, as a self-hosted installation starts with; a further one needs a plan that allows
- * several, and has the same plan.
- *
- * @returns its id.
- * @throws AppError `forbidden` without such a plan.
+ * Creates an organization with a project, owned by the caller, and makes both the caller's current ones. A user's first organization has
+ * all features. Another one requires a plan that allows several, and gets the same plan.
+ * @returns its ID.
+ * @throws AppError `forbidden` if the plan does not allow it.
  */
 export async function createOwnOrganization(
   tx: Transaction,

@@ -1,4 +1,4 @@
-// Organizations as requests and answers have them.
+// Organizations in requests and responses.
 
 import { membershipLevels } from '@millrace/contracts';
 import { formatDateTime } from '@millrace/http';
@@ -127,7 +127,7 @@ export const organizationChanges = Type.Object(
   { title: 'OrganizationChanges' },
 );
 
-/** Parts of PostHog that Millrace does not have. Their defaults ask for nothing. */
+/** Fields for parts of PostHog that Millrace does not have. Their defaults turn nothing on. */
 export const refusedOrganizationFields = {
   default_role_id: {
     detail: 'Millrace does not assign a default role to new members. Leave out `default_role_id`, or send null.',
@@ -175,7 +175,7 @@ export function toOrganization(row: OrganizationRow, caller: Caller) {
     ...row,
     created_at: formatDateTime(row.created_at),
     updated_at: formatDateTime(row.updated_at),
-    // Rows are only ever read by the caller's memberships.
+    // The query only reads organizations of which the caller is a member.
     membership_level: membership?.level ?? 0,
     plugins_access_level: 3,
     metadata: { instance_tag: 'none' },

@@ -27,9 +27,10 @@ export interface OrganizationRow
 }
 
 /**
- * One page of these organizations in the order they were created, with what this user can see in them.
- * @param only narrows their environments, and their projects to those that have one of these; null for all.
- * @param isCut ends the page when its bytes reach a limit; what is embedded elsewhere has no next page.
+ * One page of these organizations in the order of their creation, with the projects and environments that this user can see.
+ * @param only limits the environments to these, and the projects to those that have one of them; null for all.
+ * @param isCut ends the page when its size in bytes reaches a limit. Not for organizations embedded in other responses, which have no next
+ * page.
  */
 export async function listOrganizations(
   sql: Sql,

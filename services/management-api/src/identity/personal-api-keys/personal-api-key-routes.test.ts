@@ -22,7 +22,7 @@ const works = async (value: string) => (await api.get('/api/users/@me/', value))
 const tooMuch = PD(
   'An API key cannot be used to manage a key that has more scopes, broader access or a later expiration date.',
 );
-/** Another key of the same person, made by the operator. */
+/** Another key of the same user, created by the operator. */
 async function ownKey(options: Partial<NewPersonalApiKey>): Promise<{ id: string; value: string }> {
   const { key, value } = await createPersonalApiKey(api.database.sql, {
     actor: null,
@@ -34,7 +34,7 @@ async function ownKey(options: Partial<NewPersonalApiKey>): Promise<{ id: string
   return { id: key.id, value };
 }
 
-test('K25: a key is shown once, and kept as a hash', async () => {
+test('K25: shows a key once, and stores its hash', async () => {
   const { status, body } = await create({
     label: 'CI',
     scopes: ['project:read'],
@@ -70,7 +70,7 @@ test('K25: a key is shown once, and kept as a hash', async () => {
   });
 });
 
-test('K26: ten keys at most, also of requests at the same moment', async () => {
+test('K26: allows at most ten keys, also with concurrent requests', async () => {
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, index) => create({ label: `key ${index}`, scopes: ['user:read'] })),
   );
@@ -114,22 +114,22 @@ test.each([
     { label: 'x', scopes: ['*'], expires_at: '2020-01-01' },
     VE('min_value', 'expires_at', 'The expiry time must be in the future.'),
   ],
-])('%s: %j is refused', async (_, body, expected) => {
+])('%s: returns 400 for %j', async (_, body, expected) => {
   expect(await create(body)).toMatchObject(expected);
 });
 
-test('K31: a key for everything', async () => {
+test('K31: creates a key with all scopes', async () => {
   expect(await create({ label: 'all', scopes: ['*'] })).toMatchObject({ status: 201, body: { scopes: ['*'] } });
 });
 
-test('a scope that no route asks for is taken, and grants nothing', async () => {
+test('accepts a scope that no route requires, and it grants nothing', async () => {
   const scopes = ['feature_flag:write', 'cohort:write', 'early_access_feature:write', 'insight:write', 'survey:read'];
   const { status, body } = await create({ label: 'script', scopes });
   expect({ status, scopes: body.scopes }).toEqual({ status: 201, scopes });
   expect(await works(body.value)).toBe(403);
 });
 
-test('K32, K33: a key is changed and revoked, from the next request on', async () => {
+test('K32, K33: a change or revocation of a key applies from the next request on', async () => {
   const { body } = await create({ label: 'CI', scopes: ['user:read'] });
   const at = `${path}${body.id}/`;
   const changed = { label: 'CD', scopes: ['project:read'], expires_at: '2999-01-01T00:00:00Z' };
@@ -144,14 +144,14 @@ test('K32, K33: a key is changed and revoked, from the next request on', async (
   expect(await api.send('DELETE', at, { key: me.key })).toMatchObject(NF('Personal API key not found.'));
 });
 
-test('a key that expired works no more', async () => {
+test('an expired key is rejected', async () => {
   const { body } = await create({ label: 'short', scopes: ['*'], expires_at: '2999-01-01' });
   expect([body.expires_at, await works(body.value)]).toEqual(['2999-01-01T00:00:00Z', 200]);
   await api.database.prisma.personal_api_key.update({ where: { id: body.id }, data: { expires_at: new Date() } });
   expect(await works(body.value)).toBe(401);
 });
 
-test('rolling gives a key another value, and the old one stops at once', async () => {
+test('rolling a key replaces its value, and the old value stops working immediately', async () => {
   const { body } = await create({ label: 'CI', scopes: ['user:read'] });
   const rolled = await api.send('POST', `${path}${body.id}/roll/`, { key: me.key });
   expect(rolled).toMatchObject({ status: 200, body: { id: body.id, label: 'CI', scopes: ['user:read'] } });
@@ -161,7 +161,7 @@ test('rolling gives a key another value, and the old one stops at once', async (
   expect([own.status, await works(me.key), await works(own.body.value)]).toEqual([200, 401, 200]);
 });
 
-test('K34, K35: the list is a plain one of the own keys, without their values', async () => {
+test("K34, K35: returns the caller's own keys as a plain array, without their values", async () => {
   await create({ label: 'CI', scopes: ['user:read'] });
   const { status, body } = await api.get(path, me.key);
   expect([status, body.map((key: { label: string }) => key.label)]).toEqual([200, ['CI', 'Test key']]);
@@ -176,12 +176,12 @@ test('K34, K35: the list is a plain one of the own keys, without their values', 
   );
 });
 
-test('@current tells what the key used may do', async () => {
+test('`@current` returns the key of the request', async () => {
   const { id, value } = await ownKey({ scopes: ['user:read'] });
   expect((await api.get(`${path}@current/`, value)).body).toMatchObject({ id, scopes: ['user:read'], value: null });
 });
 
-test('K36, K37: a key is limited to what is one’s own', async () => {
+test('K36, K37: a key can only be limited to organizations and projects of its user', async () => {
   const limited = { label: 'x', scopes: ['*'] };
   expect(await create({ ...limited, scoped_organizations: [acme.off.organizationId] })).toMatchObject(
     VE(
@@ -200,7 +200,7 @@ test('K36, K37: a key is limited to what is one’s own', async () => {
   });
 });
 
-describe('K38: keys make keys, decided so because there are no sessions; but none with more powers than their own', () => {
+describe('K38: a key can create keys, unlike in PostHog, but none with more permissions than its own', () => {
   const far = '2999-01-01T00:00:00Z';
   test.each<[string, Partial<NewPersonalApiKey>, (own: OrganizationActors) => object, boolean]>([
     ['the same scope', { scopes: ['user:write', 'project:read'] }, () => ({ scopes: ['project:read'] }), true],
@@ -224,7 +224,7 @@ describe('K38: keys make keys, decided so because there are no sessions; but non
     expect((await api.get(path, me.key)).body).toHaveLength(isAllowed ? 3 : 2);
   });
 
-  test('a limit to organizations or projects is passed on', async () => {
+  test('a key that is limited to organizations or projects can only create keys with the same limit', async () => {
     const { value: ofOrganization } = await ownKey({ scopedOrganizations: [acme.organizationId] });
     const { value: ofProject } = await ownKey({ scopedTeams: [acme.projectId] });
     const wanted = { label: 'new', scopes: ['*'] };
@@ -235,7 +235,7 @@ describe('K38: keys make keys, decided so because there are no sessions; but non
     expect((await create({ ...wanted, ...both }, ofProject)).status).toBe(201);
   });
 
-  test('a greater key is neither changed nor rolled nor revoked', async () => {
+  test('returns 403 when a key changes, rolls or revokes a key with more permissions', async () => {
     const great = await ownKey({});
     const { value: small } = await ownKey({ scopes: ['user:write'] });
     const at = `${path}${great.id}/`;
@@ -247,7 +247,7 @@ describe('K38: keys make keys, decided so because there are no sessions; but non
   });
 });
 
-test('what happens to keys is written down, nothing of their values', async () => {
+test('records changes of keys in the activity log, without their values', async () => {
   const { body } = await create({ label: 'CI', scopes: ['user:read'] });
   const rolled = await api.send('POST', `${path}${body.id}/roll/`, { key: me.key });
   await api.send('DELETE', `${path}${body.id}/`, { key: me.key });

@@ -30,11 +30,11 @@ const keyParams = Type.Object({
 const madeExample = { ...personalApiKeyExample, value: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' };
 
 /**
- * A user's own keys (docs/api/personal-api-keys.md). PostHog wants a session for them; here a key with the scope of
- * users does too, within its own powers.
+ * A user's own keys (docs/api/personal-api-keys.md). PostHog requires a session for these routes. Millrace also accepts a key with the user
+ * scopes, within the key's own permissions.
  */
 export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
-  /** Runs a write on a key the caller may touch. */
+  /** Runs a write on a key that the caller can change. */
   const change = <T>(
     { caller, params }: { caller: Caller; params: { id: string } },
     work: (tx: Transaction, choice: { id: string; userId: number }, own: KeyPowers) => Promise<T>,
@@ -204,7 +204,7 @@ function reachOf({ scopedTeams, scopedOrganizations }: Caller): KeyReach {
   return { scoped_teams: scopedTeams, scoped_organizations: scopedOrganizations };
 }
 
-/** What a key would be for after a request. */
+/** The limits of a key after a request. */
 function reachAfter(before: KeyReach, body: Partial<KeyReach>): KeyReach {
   return {
     scoped_teams: body.scoped_teams ?? before.scoped_teams,
@@ -215,7 +215,7 @@ function reachAfter(before: KeyReach, body: Partial<KeyReach>): KeyReach {
 async function powersOfCaller(tx: Transaction, caller: Caller): Promise<KeyPowers> {
   const { credential, userId } = caller;
   if (credential.kind === 'key') return getPersonalApiKey(tx, { id: credential.id, userId });
-  // A person who is signed in decides what a key may do: all they may themselves.
+  // A signed-in user can give a key all of their own permissions.
   return { scopes: ['*'], scoped_teams: [], scoped_organizations: [], expires_at: null };
 }
 

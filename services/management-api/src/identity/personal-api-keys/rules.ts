@@ -1,22 +1,21 @@
 import { grants, isScopeName } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
-/** What a key is for; an empty list is no limit. */
+/** The projects and organizations to which a key is limited. An empty list means no limit. */
 export interface KeyReach {
   scoped_teams: readonly number[];
   scoped_organizations: readonly string[];
 }
 
-/** How far a key reaches, what it may do there and for how long. */
+/** The limits, scopes and expiry of a key. */
 export interface KeyPowers extends KeyReach {
   scopes: readonly string[];
   expires_at: Date | null;
 }
 
 /**
- * A key makes and changes only keys that can do no more than itself. Otherwise whoever gets hold of a small key could
- * make a great one with it; PostHog avoids that by letting no key make keys.
- *
+ * A key can only create and change keys that have no more permissions than itself. Otherwise, a leaked key with few permissions could be
+ * used to create one with all. PostHog prevents this by not letting keys create keys.
  * @throws AppError `forbidden`.
  */
 export function requireWithin(own: KeyPowers, other: KeyPowers): void {
@@ -28,16 +27,15 @@ export function requireWithin(own: KeyPowers, other: KeyPowers): void {
 }
 
 /**
- * The same of the reach alone, to be asked before what a request names is looked up: what of it is there is nothing for
- * a key that does not reach it.
- *
+ * Checks only the projects and organizations. This runs before the ones that the request names are looked up, so that the response does not
+ * reveal whether they exist.
  * @throws AppError `forbidden`.
  */
 export function requireWithinReach(own: KeyReach, other: KeyReach): void {
   if (!isWithinReach(own, other)) throw tooGreat();
 }
 
-/** Whether a key is for no other environments and organizations than another one. */
+/** Whether a key is limited to projects and organizations that another key can access. */
 export function isWithinReach(own: KeyReach, other: KeyReach): boolean {
   return (
     isNarrower(own.scoped_teams, other.scoped_teams) && isNarrower(own.scoped_organizations, other.scoped_organizations)
@@ -51,7 +49,7 @@ function tooGreat(): AppError {
   );
 }
 
-/** An empty list is no limit. */
+/** An empty list means no limit. */
 function isNarrower<T>(own: readonly T[], other: readonly T[]): boolean {
   return own.length === 0 || (other.length > 0 && other.every((item) => own.includes(item)));
 }

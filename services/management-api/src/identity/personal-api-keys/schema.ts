@@ -1,4 +1,4 @@
-// Personal API keys as requests and answers have them.
+// Personal API keys in requests and responses.
 
 import type { Columns } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
@@ -101,7 +101,7 @@ type StoredKey = Columns<
   | 'scoped_organizations'
 >;
 
-/** @param value the key itself, right after it was made; null ever after. */
+/** @param value the key itself, directly after it was created or rolled; otherwise null. */
 export function toPersonalApiKey(key: StoredKey, value: string | null) {
   return {
     ...key,

@@ -3,7 +3,7 @@ import { productFeaturesOf } from '@millrace/contracts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** A project is the same whether the API, the command line or `npm start` makes it. */
+/** A project is the same whether the API, the command line or `npm start` creates it. */
 let api: TestApi;
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -14,7 +14,7 @@ afterAll(() => api.stop());
 
 const actor = { command: 'project create' };
 
-/** Every column of the first environment and every record of an organization, but what is each one's own. */
+/** All columns of the first environment and all records of an organization, without the values that differ between projects. */
 async function made(organizationId: string, projectId: number) {
   const [environment] = await api.database.sql.query(
     `SELECT to_jsonb(e) - '{id,uuid,project_id,api_token,created_at,updated_at}'::text[] AS columns, p.name, p.product_description
@@ -29,7 +29,7 @@ async function made(organizationId: string, projectId: number) {
   return { environment, history };
 }
 
-test('in an organization', async () => {
+test('in an existing organization', async () => {
   const { organizationId } = tenant;
   const path = `/api/organizations/${organizationId}/projects/`;
   const answer = await api.send('POST', path, { key: tenant.personalApiKey, body: { name: 'Shop' } });

@@ -21,7 +21,7 @@ beforeEach(async () => {
 });
 afterAll(() => api.stop());
 
-test('a summary shows the API’s fields in its order, settings from the first environment', async () => {
+test("a summary has the API's fields in its order, with the settings of the first environment", async () => {
   const { sql } = api.database;
   await sql.query("UPDATE environment SET timezone = 'Europe/Berlin', ingested_event = true WHERE id = $1", [
     tenant.projectId,
@@ -47,7 +47,7 @@ test('a summary shows the API’s fields in its order, settings from the first e
   ]);
 });
 
-test('all projects of all organizations of the caller, and of no other, by id', async () => {
+test("lists all projects of all the caller's organizations, and no others, by ID", async () => {
   const second = await createTestOrganization(api.database, { name: 'Second' });
   await addMember(api.database.sql, { organizationId: second.id, userId: tenant.userId, level: 1 });
   const other = await createTestProject(api.database, { organizationId: second.id, name: 'Other' });
@@ -59,7 +59,7 @@ test('all projects of all organizations of the caller, and of no other, by id', 
 });
 
 test.each<MembershipLevel>([1, 8, 15])(
-  'pages go through all organizations by id, with level %i in the second',
+  'pages include the projects of all organizations, with level %i in the second',
   async (level) => {
     const second = await createTestOrganization(api.database, { name: 'Second' });
     await addMember(api.database.sql, { organizationId: second.id, userId: tenant.userId, level });
@@ -78,12 +78,12 @@ test.each<MembershipLevel>([1, 8, 15])(
   },
 );
 
-test('T1: summaries only', async () => {
+test('T1: lists summaries', async () => {
   const { body } = await api.get(`/api/organizations/${tenant.organizationId}/projects/`, tenant.personalApiKey);
   expect(Object.keys(body.results[0])).toHaveLength(11);
 });
 
-test('a caller without an organization has no projects', async () => {
+test('returns no projects to a caller without an organization', async () => {
   await api.database.prisma.membership.deleteMany({ where: { user_id: tenant.userId } });
   const { body } = await api.get('/api/projects/', tenant.personalApiKey);
   expect(body).toEqual({ count: 0, next: null, previous: null, results: [] });
@@ -114,7 +114,7 @@ describe('pages', () => {
     ['G4', '?limit=1000', 0, 5, null, null],
     ['G5', '?limit=1&offset=-3', 0, 1, '?limit=1&offset=1', null],
     ['G6', '?limit=2&offset=9', 9, 9, null, '?limit=2&offset=7'],
-    // Unknown parameters are 400 here; the one that may always be there is kept.
+    // PostHog ignores unknown parameters, while they are 400 here. The parameter that every request can have is kept.
     ['G7', '?limit=4&format=json', 0, 4, '?format=json&limit=4&offset=4', null],
   ])('%s: %s', async (_case, query, from, to, next, previous) => {
     for (const path of [`/api/organizations/${paged.organizationId}/projects`, '/api/projects/']) {
@@ -125,14 +125,14 @@ describe('pages', () => {
     }
   });
 
-  test('a page costs the same number of statements whatever its length', async () => {
+  test('a page takes the same number of statements at any length', async () => {
     const cost = (query: string) => api.statementsOf(() => api.get(`/api/projects/${query}`, paged.personalApiKey));
     expect(await cost('?limit=1')).toBe(await cost('?limit=5'));
     expect(await cost('')).toBeLessThanOrEqual(3);
   });
 });
 
-test('a forwarded host counts only when a proxy is trusted', async () => {
+test('uses the forwarded host only when the proxy is trusted', async () => {
   const headers = {
     authorization: `Bearer ${tenant.personalApiKey}`,
     'x-forwarded-proto': 'https',
@@ -152,7 +152,7 @@ test('a forwarded host counts only when a proxy is trusted', async () => {
   await trusting.stop();
 });
 
-test('whoever removed a project reads for a while that it is open to nobody, as the Terraform provider does', async () => {
+test('shows the user who deleted a project for a few minutes that no one can access it, as the Terraform provider expects', async () => {
   const owner = await createTestTenant(api.database);
   const stranger = await createTestTenant(api.database);
   const colleague = await createActor(api.database, owner.organizationId, 8);
@@ -172,7 +172,7 @@ test('whoever removed a project reads for a while that it is open to nobody, as 
   expect((await api.get(path, owner.personalApiKey)).status).toBe(404);
   const change = { key: owner.personalApiKey, body: { access_level: 'member' } };
   expect((await api.send('PUT', rules, change)).status).toBe(404);
-  // Its data is gone as well.
+  // After the cleanup, the project is not found.
   await api.database.sql.query('DELETE FROM environment_cleanup WHERE environment_id = $1', [owner.projectId]);
   expect((await api.get(rules, owner.personalApiKey)).status).toBe(404);
 });

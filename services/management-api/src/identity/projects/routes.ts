@@ -277,7 +277,7 @@ async function changeSettings(tx: Transaction, record: AddressedRecord, sent: Re
   await changeProject(tx, { projectId, environmentId, settings, productDescription, actor: caller, level });
 }
 
-/** The schema allows only text and null. */
+/** The schema only allows strings and null. */
 function descriptionOf({ product_description: given }: Record<string, unknown>): string | null | undefined {
   return typeof given === 'string' || given === null ? given : undefined;
 }

@@ -1,4 +1,4 @@
-// What is read of projects: lists of them, and who can reach one.
+// Reads projects: lists of them, and which users can access one.
 
 import { effectiveLevel, environmentsOfCaller, mayHavePrivateEnvironments } from '@millrace/accounts/access';
 import { membershipLevels } from '@millrace/contracts';
@@ -7,10 +7,10 @@ import type { Membership } from '../../access/caller.ts';
 import { type Counted, countedPage, pageLimit, pageText } from '../../sql/page-limit.ts';
 import type { EnvironmentSummaryRow } from '../environments/store.ts';
 
-/** A project is told by its environment, without the number that an environment's row has of it. */
+/** A project summary has the fields of an environment summary, except the ID of the project. */
 type ProjectSummaryRow = Omit<EnvironmentSummaryRow, 'project_id'>;
 
-/** Summary of one environment, in the fields of a project summary. */
+/** Summary of one environment, with the fields of a project summary. */
 export async function findEnvironmentSummary(sql: Sql, environmentId: number): Promise<ProjectSummaryRow | undefined> {
   const rows = await sql.query<ProjectSummaryRow & Record<string, unknown>>(
     `SELECT e.id, e.uuid, p.organization_id AS organization, e.api_token, e.name, e.completed_snippet_onboarding,
@@ -22,7 +22,7 @@ export async function findEnvironmentSummary(sql: Sql, environmentId: number): P
   return rows[0];
 }
 
-/** Whether the user removed a project of one of these organizations, whose data is still being cleaned up. */
+/** Whether the user deleted a project of one of these organizations and its data is still being deleted. */
 export async function wasRemovedBy(
   sql: Sql,
   { userId, organizationIds }: { userId: number; organizationIds: string[] },
@@ -36,7 +36,7 @@ export async function wasRemovedBy(
   return rows.length > 0;
 }
 
-/** Columns of a project summary: the project's own name, everything else of its first environment. */
+/** Columns of a project summary: the project's own name, and everything else from its first environment. */
 const summaryColumns = `p.id, e.uuid, p.organization_id AS organization, e.api_token, p.name,
   e.completed_snippet_onboarding, e.has_completed_onboarding_for, e.ingested_event, e.is_demo, e.timezone,
   e.access_control`;
@@ -48,21 +48,20 @@ const withFirstEnvironment = (found: string) =>
                               ingested_event, is_demo, timezone, access_control
                          FROM environment WHERE project_id = p.id ORDER BY id LIMIT 1) e`;
 
-/** One statement: the count and the page are of one moment, and a round trip costs more than either. */
+/** One statement, so that the count and the page are consistent. Each of them takes less time than another round trip. */
 const countAndPage = (count: string, page: string) =>
   `SELECT total.count, page.*
      FROM (SELECT ${count} AS count) total
      LEFT JOIN LATERAL (SELECT ${summaryColumns} FROM ${withFirstEnvironment(page)}) page ON true
     ORDER BY page.id`;
 
-/** SQL for the projects of the organization an expression gives. */
+/** SQL for the projects of the organization that an expression returns. */
 const projectsOf = (organizationId: string) =>
   `SELECT id, organization_id, name FROM project WHERE organization_id = ${organizationId} ORDER BY id`;
 
 /**
- * `$1` = the id of the organization, alone in an array.
- *
- * Nobody asks here who the caller is, which is half of the work: see `listProjects`.
+ * `$1` = an array with the ID of the organization.
+ * Does not check the caller's access, which would double the time: see `listProjects`.
  */
 const ofOneOrganization = pageText(({ page }) =>
   countAndPage(
@@ -71,7 +70,10 @@ const ofOneOrganization = pageText(({ page }) =>
   ),
 );
 
-/** `$1` = their ids, in a subquery of their own: knowing how many there are, the server would plan each time again. */
+/**
+ * `$1` = the IDs of the organizations. They are in a subquery, because PostgreSQL would otherwise plan the statement again for each number
+ * of IDs.
+ */
 const ofOrganizations = pageText(({ page, reach }) =>
   countAndPage(
     `(SELECT coalesce(sum(projects), 0)::int
@@ -81,9 +83,12 @@ const ofOrganizations = pageText(({ page, reach }) =>
   ),
 );
 
-/** `$1` = ids of organizations, `$2` = the caller: projects whose first environment is private to others are left out. */
+/**
+ * `$1` = the IDs of the organizations, `$2` = the caller. Projects whose first environment is private are omitted if the caller has no
+ * access.
+ */
 const openToMember = pageText(({ page, reach }) => {
-  // Of organizations that have no private environments, none is looked at but those shown.
+  // Organizations without private environments only need the projects on the page.
   const projects = `FROM project p
     WHERE p.organization_id = o.id
       AND (m.level >= ${membershipLevels.administrator} OR (SELECT ${effectiveLevel}
@@ -102,13 +107,13 @@ const openToMember = pageText(({ page, reach }) => {
   );
 });
 
-/** One page of the projects of these organizations that are open to the caller, by id, and how many there are. */
+/** One page of the projects of these organizations that the caller can access, by ID, and the total count. */
 export async function listProjects(
   sql: Sql,
   { userId, memberships }: { userId: number; memberships: Membership[] },
   window: { limit: number; offset: number },
 ): Promise<{ count: number; results: ProjectSummaryRow[] }> {
-  // Only members can be shut out: administrators and owners keep their level wherever they are.
+  // Access rules can only exclude members. Administrators and owners can access all environments.
   const maySeeAll = memberships.every(({ level }) => level >= membershipLevels.administrator);
   const values: unknown[] = [memberships.map(({ organizationId }) => organizationId), ...(maySeeAll ? [] : [userId])];
   const limits = pageLimit(window, (value) => `$${values.push(value)}`);
@@ -116,7 +121,7 @@ export async function listProjects(
   return countedPage(await sql.query<Counted<ProjectSummaryRow>>(statement(limits), values));
 }
 
-/** The caller's level on each environment of a project; null where it is private to others. */
+/** The caller's level in each environment of a project; null if the caller has no access. */
 export async function levelsInProject(
   tx: Transaction,
   { userId, projectId }: { userId: number; projectId: number },

@@ -3,10 +3,10 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Who may see and change records, by rules for kinds and for single ones (docs/api/access.md#access-to-records). */
+/** Access rules for kinds of records and for single records (docs/api/access.md#access-to-records). */
 let api: TestApi;
 let acme: OrganizationActors;
-/** A role that the member has. */
+/** A role of the member. */
 let role: string;
 let member: string;
 beforeAll(async () => {
@@ -31,7 +31,7 @@ const send = (method: Method, rest: string, { key = acme.M.key, body }: { key?: 
 type Level = 'none' | 'viewer' | 'editor' | 'manager' | null;
 type Whom = 'everybody' | 'role' | 'own';
 const whomOf = (whom: Whom) => (whom === 'role' ? { role } : whom === 'own' ? { organization_member: member } : {});
-/** As an administrator: for a kind, or for the record with an id. */
+/** As an administrator: sets a rule for a kind of record, or for the record with an ID. */
 const rule = (kind: GovernedKind, whom: Whom, access_level: Level, id?: string | number) => {
   const body = { access_level, ...whomOf(whom), ...(id === undefined && { resource: kind }) };
   const rest = id === undefined ? 'resource_access_controls/' : `${pathOf[kind]}/${id}/access_controls/`;
@@ -70,7 +70,7 @@ describe.each(kinds)('%s', (kind) => {
   const change = (id: number, key?: string) =>
     send('PATCH', `${path}/${id}/`, { ...(key && { key }), body: { name: 'other' } });
 
-  test('a kind is closed, shown or open to a role, and to nobody else', async () => {
+  test('a rule for the kind closes, shows or opens it to a role only', async () => {
     const id = await make(kind);
     const seen: unknown[] = [];
     for (const level of ['none', 'viewer', 'editor', 'manager', null] as const) {
@@ -98,7 +98,7 @@ describe.each(kinds)('%s', (kind) => {
     expect([await listed(kind, acme.A.key), (await change(id, acme.A.key)).status]).toEqual([[1, id], 200]);
   });
 
-  test('a rule for one goes before those for its kind', async () => {
+  test('a rule for a record has precedence over rules for its kind', async () => {
     const [open, closed] = [await make(kind, 'one'), await make(kind, 'two')];
     await rule(kind, 'role', 'none', closed);
     expect(await listed(kind)).toEqual([1, open]);
@@ -111,7 +111,7 @@ describe.each(kinds)('%s', (kind) => {
     expect(await send('GET', `${path}/${open}/`)).toMatchObject(refused('viewer'));
   });
 
-  test('rules are shown as they were set, and removed', async () => {
+  test('returns the rules as they were set, and removes them', async () => {
     const id = await make(kind);
     const own = await rule(kind, 'own', 'viewer', id);
     const ofRole = await rule(kind, 'role', 'manager', id);
@@ -138,7 +138,7 @@ describe.each(kinds)('%s', (kind) => {
     });
   });
 
-  test('only managers of a record and administrators of the project set its rules', async () => {
+  test('only managers of a record and administrators of the project can set its rules', async () => {
     const id = await make(kind);
     const body = { access_level: 'manager', organization_member: member };
     const put = () => send('PUT', `${path}/${id}/access_controls/`, { body });
@@ -158,7 +158,7 @@ test.each<[Whom, Level, Whom, Level, Level]>([
   ['role', 'none', 'own', 'viewer', 'viewer'],
   ['role', 'manager', 'own', 'none', 'none'],
   ['role', 'viewer', 'own', 'manager', 'manager'],
-])('%s %s and %s %s come to %s', async (whom, level, other, otherLevel, expected) => {
+])('the rules %s %s and %s %s result in %s', async (whom, level, other, otherLevel, expected) => {
   const id = await make('dashboard');
   for (const on of [undefined, id]) {
     await rule('dashboard', whom, level, on);
@@ -170,7 +170,7 @@ test.each<[Whom, Level, Whom, Level, Level]>([
   }
 });
 
-test('a second role counts, too', async () => {
+test('applies the rules of all roles of a member', async () => {
   const id = await make('dashboard');
   const roles = `/api/organizations/${acme.organizationId}/roles/`;
   const second = (await api.send('POST', roles, { key: acme.A.key, body: { name: 'Sales' } })).body.id;
@@ -185,7 +185,7 @@ test('a second role counts, too', async () => {
   expect((await send('GET', `dashboards/${id}/`)).status).toBe(403);
 });
 
-test('who made a record keeps it, and says who else may use it', async () => {
+test('the creator of a record keeps access to it, and can set its rules', async () => {
   for (const kind of ['cohort', 'dashboard', 'feature_flag', 'insight'] as const) {
     const own = await make(kind, 'own', acme.M.key);
     const other = await make(kind, 'other');
@@ -200,7 +200,7 @@ test('who made a record keeps it, and says who else may use it', async () => {
   }
 });
 
-test('who made a flag finds it wherever flags are named', async () => {
+test('the creator of a flag finds it in all responses that list flags', async () => {
   const base = await make('feature_flag', 'base');
   const groups = [{ properties: [{ key: String(base), type: 'flag', operator: 'flag_evaluates_to', value: true }] }];
   const made: number[] = [];
@@ -223,7 +223,7 @@ test('who made a flag finds it wherever flags are named', async () => {
   expect([named.includes(own), named.includes(theirs)]).toEqual([true, false]);
 });
 
-test('rules for kinds are set by administrators, and shown to all', async () => {
+test('only administrators can set rules for kinds, and all members can see them', async () => {
   const body = { resource: 'dashboard', access_level: 'manager' };
   const denied = PD('Must be admin to modify project permissions.');
   expect(await send('PUT', 'resource_access_controls/', { body })).toMatchObject(denied);
@@ -244,12 +244,12 @@ test.each([
   ['no kind', { access_level: 'none' }, 'resource', 'required'],
   ['a record', { resource: 'dashboard', resource_id: '1', access_level: 'none' }, 'resource_id', 'invalid_input'],
   ['a role that is no uuid', { resource: 'dashboard', access_level: 'none', role: 'x' }, 'role', 'invalid_input'],
-])('%s is refused', async (_what, body, attr, code) => {
+])('returns 400 for %s', async (_what, body, attr, code) => {
   const answer = await send('PUT', 'resource_access_controls/', { key: acme.A.key, body });
   expect([answer.status, answer.body.attr, answer.body.code]).toEqual([400, attr, code]);
 });
 
-test('a role or member of another organization, and both at once, are refused by name', async () => {
+test('returns 400 for a role or member of another organization, and for both together, naming the field', async () => {
   const other = await createActors(api.database);
   const roles = `/api/organizations/${other.organizationId}/roles/`;
   const theirs = (await api.send('POST', roles, { key: other.A.key, body: { name: 'Theirs' } })).body.id;
@@ -269,7 +269,7 @@ test('a role or member of another organization, and both at once, are refused by
   expect(answer).toMatchObject(missing('role'));
 });
 
-test('a rule counts only where the plan has project permissions', async () => {
+test('rules apply only if the plan has project permissions', async () => {
   await make('dashboard');
   await rule('dashboard', 'everybody', 'none');
   expect(await listed('dashboard')).toBe(403);
@@ -279,7 +279,7 @@ test('a rule counts only where the plan has project permissions', async () => {
   expect(await listed('dashboard')).toHaveLength(2);
 });
 
-test('an administrator of the project by a rule may do everything there', async () => {
+test('a rule that makes a member an administrator of the project grants access to all records', async () => {
   await make('dashboard');
   await rule('dashboard', 'own', 'none');
   const project = `/api/projects/${acme.projectId}/access_controls/`;
@@ -288,7 +288,7 @@ test('an administrator of the project by a rule may do everything there', async 
   expect(await listed('dashboard')).toHaveLength(2);
 });
 
-test('what is closed stays closed by other ways', async () => {
+test('other routes do not bypass access rules', async () => {
   const [insight, flag, cohort] = [await make('insight'), await make('feature_flag', 'closed'), await make('cohort')];
   const dashboard = await make('dashboard');
   const asAdministrator = { key: acme.A.key };
@@ -310,7 +310,7 @@ test('what is closed stays closed by other ways', async () => {
   expect((await send('GET', `dashboards/${dashboard}/`, asAdministrator)).body.tiles[0].insight.id).toBe(insight);
   expect((await send('GET', 'insights/activity/')).body.total_count).toBe(0);
   expect(await told('GET', `insights/${insight}/activity/`)).toEqual([403, refused('viewer').body]);
-  // Copying or deleting the dashboard takes nothing along that is not the member's.
+  // Copying or deleting the dashboard does not copy or delete insights that the member cannot access.
   const removal = { deleted: true, delete_insights: true };
   expect(await told('PATCH', `dashboards/${dashboard}/`, removal)).toEqual([403, refused('editor').body]);
   const copy = await send('POST', 'dashboards/', { body: { use_dashboard: dashboard, duplicate_tiles: true } });
@@ -353,7 +353,7 @@ test('what is closed stays closed by other ways', async () => {
   ]);
 });
 
-test('who may not change a flag turns nobody on in it through its early access feature', async () => {
+test('a member who cannot change a flag cannot turn it on through its early access feature', async () => {
   const feature = await make('early_access_feature', 'Beta');
   const shown = await send('GET', `early_access_feature/${feature}/`);
   const flag = shown.body.feature_flag.id;
@@ -369,7 +369,7 @@ test('who may not change a flag turns nobody on in it through its early access f
     await api.send('DELETE', `/api/projects/${acme.projectId}/early_access_feature/${feature}/`, { key: acme.M.key }),
   ).toMatchObject(refused('editor'));
   expect((await send('GET', `early_access_feature/${feature}/`)).body.stage).toBe('beta');
-  // What leaves the flag alone is theirs to change.
+  // The member can make changes that do not affect the flag.
   expect(await change({ description: 'soon', stage: 'alpha' })).toEqual([200, true]);
   expect(await change({ stage: 'draft' }, acme.A.key)).toEqual([200, null]);
   expect(await change({ stage: 'beta' })).toEqual([403, null]);
@@ -380,7 +380,7 @@ test('who may not change a flag turns nobody on in it through its early access f
   expect(await change({ stage: 'beta' })).toEqual([200, true]);
 });
 
-test('who is in a closed cohort is told by no question, and by nothing that would ask later', async () => {
+test('returns 403 for queries that would reveal the members of a closed cohort, and for records that would run such queries later', async () => {
   const cohort = await make('cohort');
   const [insight, flag, dashboard] = [
     await make('insight', 'own', acme.M.key),
@@ -419,7 +419,7 @@ test('who is in a closed cohort is told by no question, and by nothing that woul
   expect(await answers()).toEqual(asks.map(([method, rest]) => `${method} ${rest.split('?')[0]} good`));
 });
 
-test('an insight is put on no dashboard that is closed to its author, and copied from none', async () => {
+test('an insight cannot be added to a dashboard that its author cannot change, or copied from a closed one', async () => {
   const [insight, dashboard, open] = [await make('insight'), await make('dashboard'), await make('dashboard', 'two')];
   await rule('dashboard', 'role', 'viewer', dashboard);
   expect(await send('PATCH', `insights/${insight}/`, { body: { dashboards: [dashboard] } })).toMatchObject(
@@ -436,7 +436,7 @@ test('an insight is put on no dashboard that is closed to its author, and copied
   expect(await send('GET', `insights/${insight}/?from_dashboard=${dashboard}`)).toMatchObject(refused('viewer'));
 });
 
-test('every change of a rule leaves a record that names it', async () => {
+test('records each change of a rule in the activity log', async () => {
   await rule('dashboard', 'role', 'viewer');
   await rule('dashboard', 'role', 'viewer');
   await rule('dashboard', 'role', 'none');
@@ -455,7 +455,7 @@ test('every change of a rule leaves a record that names it', async () => {
   ]);
 });
 
-test('a project has at most a thousand rules for records', async () => {
+test('a project can have at most a thousand rules for records', async () => {
   await api.database.sql.query(
     `INSERT INTO access_rule (environment_id, resource, resource_id, level)
      SELECT $1, 'dashboard', n::text, 'viewer' FROM generate_series(1, 1000) n`,

@@ -1,4 +1,4 @@
-// Who may see and change kinds of records, and single ones (docs/api/access.md#access-to-records).
+// Access rules for kinds of records and for single records (docs/api/access.md#access-to-records).
 
 import { changeRecordRule, recordAccessLevels } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -21,7 +21,7 @@ import {
 import { accessRule, readRule, ruleExample, ruleNow, ruleWhom, toAccessRule } from '../environments/access-controls.ts';
 import { listAccessRules } from '../environments/store.ts';
 
-/** Kinds of which nothing is kept here. Scripts have rules for them: they are kept and decide nothing. */
+/** Kinds that Millrace does not have. Scripts set rules for them, so they are stored, without effect. */
 const kindsWithoutRecords = [
   'action',
   'alert',

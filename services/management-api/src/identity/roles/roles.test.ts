@@ -3,7 +3,7 @@ import { NF, PD } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Roles and who has them (docs/api/access.md#roles). */
+/** Roles and their members (docs/api/access.md#roles). */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ const invalid = (code: string, attr: string, detail: string) => ({
   body: { type: 'validation_error', code, attr, detail },
 });
 
-test('a role is made, shown to every member, renamed and removed, and each leaves a record', async () => {
+test('a role is created, visible to every member, renamed and deleted, and each change is recorded', async () => {
   const made = await send('POST', '', { name: '  Support ' });
   expect(made).toMatchObject({
     status: 201,
@@ -58,7 +58,7 @@ test('a role is made, shown to every member, renamed and removed, and each leave
   ]);
 });
 
-test('a member is given a role once, is listed with it, and loses it by taking, by leaving and with the role', async () => {
+test('a member gets a role once, and loses it by removal, by leaving the organization and by deletion of the role', async () => {
   const { id } = await make('Support');
   const given = await give(id, acme.M.uuid);
   expect(given).toMatchObject({
@@ -84,12 +84,12 @@ test('a member is given a role once, is listed with it, and loses it by taking, 
 });
 
 test.each([
-  ['a name that is taken, in other letters', { name: 'sUPPORT' }, 'unique', 'There is already a role with this name.'],
+  ['a name that is taken, in another case', { name: 'sUPPORT' }, 'unique', 'There is already a role with this name.'],
   ['a blank name', { name: '  ' }, 'blank', 'This field may not be blank.'],
   ['no name', {}, 'required', 'This field is required.'],
   ['a long name', { name: 'x'.repeat(201) }, 'max_length', 'Ensure this field has no more than 200 characters.'],
   ['a null character', { name: 'a\0b' }, 'null_characters_not_allowed', 'Null characters are not allowed.'],
-])('%s is refused by name', async (_what, body, code, detail) => {
+])('returns 400 for %s, naming the field', async (_what, body, code, detail) => {
   await make('Support');
   expect(await send('POST', '', body)).toMatchObject(invalid(code, 'name', detail));
   const { id } = await make('Sales');
@@ -97,7 +97,7 @@ test.each([
   expect(await send('PATCH', `${id}/`, body)).toMatchObject(invalid(code, 'name', detail));
 });
 
-test('who is no member of the organization cannot have its role', async () => {
+test('returns 400 when a user outside the organization is given a role', async () => {
   const { id } = await make('Support');
   const stranger = await createActors(api.database);
   for (const uuid of [stranger.M.uuid, randomUUID(), 'nobody']) {
@@ -105,7 +105,7 @@ test('who is no member of the organization cannot have its role', async () => {
   }
 });
 
-test('members change nothing, and roles of others are not there', async () => {
+test('returns 403 to members who change roles, and 404 for roles of other organizations', async () => {
   const { id } = await make('Support');
   const low = PD('Your organization access level is insufficient.');
   expect(await send('POST', '', { name: 'Mine' }, acme.M.key)).toMatchObject(low);
@@ -127,7 +127,7 @@ test('members change nothing, and roles of others are not there', async () => {
   }
 });
 
-test('two requests at once give one role of a name, and one row of a member', async () => {
+test('concurrent requests create one role of a name and one role membership of a member', async () => {
   const made = await Promise.all([send('POST', '', { name: 'Support' }), send('POST', '', { name: 'support' })]);
   expect(made.map(({ status }) => status).sort()).toEqual([201, 400]);
   const { id } = made.find(({ status }) => status === 201)?.body ?? {};
@@ -135,7 +135,7 @@ test('two requests at once give one role of a name, and one row of a member', as
   expect(given.map(({ status }) => status).sort()).toEqual([201, 400]);
 });
 
-test('an organization has at most two hundred', async () => {
+test('an organization can have at most two hundred roles', async () => {
   await api.database.sql.query(
     `INSERT INTO role (id, organization_id, name) SELECT gen_random_uuid(), $1, 'Role ' || n FROM generate_series(1, 200) n`,
     [acme.organizationId],
@@ -144,7 +144,7 @@ test('an organization has at most two hundred', async () => {
   expect((await send('GET', '?limit=1000')).body.results).toHaveLength(200);
 });
 
-test('a session that is older than two hours asks who it is', async () => {
+test('a session that is older than two hours requires reauthentication', async () => {
   const cookie = await signInAs(api, acme.A.userId);
   await api.database.sql.query("UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = $1", [
     acme.A.userId,

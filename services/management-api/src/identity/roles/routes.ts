@@ -1,4 +1,4 @@
-// Roles of an organization, and who has them (docs/api/access.md#roles).
+// Roles of an organization, and their members (docs/api/access.md#roles).
 
 import { createRole, findRole, giveRole, removeRole, renameRole, takeRole } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
@@ -82,7 +82,7 @@ const memberParams = Type.Object({
 const rolesPath = '/api/organizations/:organization_id/roles';
 const common = { tags: ['roles'] as [string] };
 
-/** Every member sees the roles; administrators and owners make, change and give them. */
+/** Every member can see the roles. Administrators and owners create, change and assign them. */
 export function roleRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   return [...roleReadRoutes(database), ...roleWriteRoutes(database), ...roleMemberRoutes(database)];
 }

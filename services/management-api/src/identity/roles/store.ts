@@ -9,21 +9,21 @@ export interface RoleMemberRow extends Columns<'role_membership', 'id' | 'role_i
 export interface RoleRow extends Columns<'role', 'id' | 'name' | 'created_at'> {
   /** UUID of a user. */
   created_by: string | null;
-  /** The first of them. */
+  /** The first page of its members. */
   members: RoleMemberRow[];
 }
 
 interface Window {
-  /** Only this one. */
+  /** Limits the list to this role. */
   id?: string;
   limit: number;
   offset: number;
 }
 
-/** What one role shows of those who have it; all are in a list of their own. */
+/** The number of members that the response for one role contains. There is a separate list of all members. */
 const mostShown = 20;
 
-/** One page of an organization's roles by name, and how many there are. */
+/** One page of an organization's roles by name, and the total count. */
 export async function findRoles(
   sql: Sql,
   organizationId: string,
@@ -48,7 +48,7 @@ export async function findRoles(
   return { count: rows[0]?.count ?? 0, rows: withMembers };
 }
 
-/** One page of those who have a role, the first one given in front, and how many there are. */
+/** One page of the members of a role from oldest to newest assignment, and the total count. */
 export async function listRoleMembers(
   sql: Sql,
   roleId: string,
@@ -61,7 +61,7 @@ export async function listRoleMembers(
   return { count: counted?.count ?? 0, rows };
 }
 
-/** @param window of each role. */
+/** @param window of the members of each role. */
 async function selectMembers(
   sql: Sql,
   { roleIds, id = null, limit, offset }: Omit<Window, 'id'> & { id?: string | null; roleIds: string[] },
@@ -81,7 +81,7 @@ async function selectMembers(
   return rows.map(({ organization_member: of, ...row }) => ({ ...row, organization_member: withTimes(of) }));
 }
 
-/** JSON has no times. */
+/** Times are strings in JSON, so parse them. */
 function withTimes(row: MemberRow): MemberRow {
   const [joined_at, updated_at] = [new Date(row.joined_at), new Date(row.updated_at)];
   return { ...row, joined_at, updated_at, last_login: row.last_login && new Date(row.last_login) };

@@ -1,7 +1,7 @@
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** The requests of PostHog's Terraform provider for roles and rules of access, as it sends them and compares their answers. */
+/** The requests of PostHog's Terraform provider for roles and access rules, as it sends them and compares their responses. */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ function idOf({ resource, resource_id: id, role, organization_member: member }: 
   return [acme.projectId, resource, ...(id ? [id] : []), whom].join('/');
 }
 
-test('roles and who has them are applied, read again without a change, imported and destroyed', async () => {
+test('roles and their members are applied, read again without a change, imported and destroyed', async () => {
   const roles = `/api/organizations/${acme.organizationId}/roles/`;
   const role = await send('POST', roles, { name: 'engineering' });
   const read = await send('GET', `${roles}${role.id}/`);
@@ -54,7 +54,7 @@ test('roles and who has them are applied, read again without a change, imported 
   expect((await api.get(`${roles}${role.id}/`, acme.A.key)).status).toBe(404);
 });
 
-test('rules of access are applied, found again by what they are for, changed and destroyed', async () => {
+test('access rules are applied, found again by their target, changed and destroyed', async () => {
   const base = `/api/projects/${acme.projectId}/`;
   const role = (await send('POST', `/api/organizations/${acme.organizationId}/roles/`, { name: 'support' })).id;
   const dashboard = String((await send('POST', `${base}dashboards/`, { name: 'one' })).id);
@@ -66,7 +66,7 @@ test('rules of access are applied, found again by what they are for, changed and
     { resource: 'dashboard', organization_member: member, access_level: 'editor' },
     { resource: 'dashboard', resource_id: dashboard, role, access_level: 'viewer' },
     { resource: 'dashboard', resource_id: dashboard, access_level: 'none' },
-    // What is not here has rules, too.
+    // Kinds that Millrace does not have can have rules, too.
     { resource: 'experiment', role, access_level: 'viewer' },
     { resource: 'session_recording', role, access_level: 'none' },
   ];

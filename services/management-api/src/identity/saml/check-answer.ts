@@ -1,5 +1,5 @@
-// Whether the answer of a SAML provider is good, and whom it means (SAML 2.0 core; profiles 4.1.4). Everything is read from
-// the bytes whose signature was verified. An answer with anything unusual in it is refused rather than understood.
+// Checks the response of a SAML provider and reads the user's identity from it (SAML 2.0 core; profiles 4.1.4). Everything is read from the
+// bytes whose signature was verified. A response with anything unusual in it is rejected.
 
 import { readSamlCertificates } from '@millrace/accounts';
 import type { Element } from '@xmldom/xmldom';
@@ -41,14 +41,14 @@ export type SamlRefusal =
   | 'no_subject';
 
 export interface SamlExpectation {
-  /** Entity id of the provider. */
+  /** Entity ID of the provider. */
   issuer: string;
-  /** As they were pasted; each may hold several. */
+  /** As the administrator pasted them. Each can contain several certificates. */
   certificates: readonly string[];
   acsUrl: string;
-  /** Our own entity id. */
+  /** Our own entity ID. */
   audience: string;
-  /** Id of our request; null where nobody asked, which the domain must allow. */
+  /** ID of our request; null for an unsolicited response, which the domain must allow. */
   inResponseTo: string | null;
   now: Date;
 }
@@ -56,7 +56,7 @@ export interface SamlExpectation {
 export interface SamlIdentity {
   nameId: string;
   nameIdFormat: string;
-  /** What stays of the account when an address changes; null where the name is another one at every sign-in. */
+  /** The part of the account that stays the same when the address changes; null if the name ID differs at every sign-in. */
   subject: string | null;
   email: string | null;
   firstName: string;
@@ -68,14 +68,15 @@ export type SamlOutcome =
   | {
       ok: true;
       identity: SamlIdentity;
-      assertionId: string /** So long the same message could be used again. */;
+      assertionId: string;
+      /** Until then, the ID must be remembered, so that the same message is not accepted again. */
       rememberUntil: Date;
-      /** When the person proved to the provider who they are. */
+      /** When the user authenticated at the provider. */
       authenticatedAt: Date;
     }
   | { ok: false; reason: SamlRefusal; detail: string };
 
-/** How far the clocks of a provider may be away. */
+/** Tolerance for differences between the clocks. */
 const skewMs = 60_000;
 
 class Refused extends Error {
@@ -87,7 +88,10 @@ class Refused extends Error {
   }
 }
 
-/** @param encoded `SAMLResponse` of the form: base64, line breaks allowed. Never throws for what a provider or a browser sends. */
+/**
+ * @param encoded the form field `SAMLResponse`: Base64, in which line breaks are allowed. Never throws for anything that a provider or a
+ * browser sends.
+ */
 export function checkSamlAnswer(encoded: string, expected: SamlExpectation): SamlOutcome {
   try {
     const xml = decodeText(decodeBase64(encoded));
@@ -117,7 +121,7 @@ function checkResponse(xml: string, root: Element, expected: SamlExpectation) {
   const assertion = onlyAssertion(root, all);
   const { response, signedAssertion } = verified(xml, { root, assertion, all }, expected);
 
-  // Where the response is not signed, its own words may only agree.
+  // If the response itself is not signed, its attributes must match but prove nothing.
   checkEnvelope(response, expected);
   return readAssertion(signedAssertion, expected);
 }
@@ -166,7 +170,7 @@ function onlyAssertion(root: Element, all: Element[]): Element {
   return assertion;
 }
 
-/** Reads response and assertion anew, from what was signed. */
+/** Parses the response and the assertion again from the signed bytes. */
 function verified(
   xml: string,
   { root, assertion, all }: { root: Element; assertion: Element; all: Element[] },
@@ -244,15 +248,18 @@ function readAssertion(assertion: Element, expected: SamlExpectation) {
   return { identity: identityOf(nameId, attributesIn(assertion)), assertionId, rememberUntil, authenticatedAt };
 }
 
-/** `OneTimeUse` is met by all: no message works twice. `ProxyRestriction` is about what we do not do. */
+/**
+ * `OneTimeUse` always holds, because no message is accepted twice. `ProxyRestriction` concerns providers that pass assertions on, which we
+ * never do.
+ */
 const knownConditions = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction'];
 
-/** @returns until when the assertion holds, in milliseconds; 0 where only its confirmation says so. */
+/** @returns the end of the assertion's validity in milliseconds; 0 if only the confirmation has one. */
 function checkConditions(assertion: Element, { audience, now }: SamlExpectation): number {
   const conditions = only(assertion, assertionNs, 'Conditions');
   if (!conditions) throw new Refused('no_conditions', 'The assertion does not contain Conditions.');
   const until = checkTimes(conditions, { from: 'NotBefore', until: 'NotOnOrAfter', now, what: 'The assertion' });
-  // A condition that is not understood is one that is not met (core 2.5.1).
+  // A condition that we do not know counts as not met (core 2.5.1).
   const unknown = elementsOf(conditions).find(
     (one) => !knownConditions.some((condition) => isA(one, assertionNs, condition)),
   );
@@ -268,7 +275,7 @@ function checkConditions(assertion: Element, { audience, now }: SamlExpectation)
   return until;
 }
 
-/** Exactly one confirmation holds. Where none does, the first says why. @returns its end, in milliseconds. */
+/** Requires exactly one valid confirmation. If none is valid, throws the error of the first one. @returns its end in milliseconds. */
 function checkConfirmation(subject: Element, expected: SamlExpectation): number {
   const held: number[] = [];
   let first: Refused | undefined;
@@ -303,7 +310,7 @@ function endOfConfirmation(confirmation: Element, { acsUrl, inResponseTo, now }:
   return until;
 }
 
-/** @returns the end in milliseconds; 0 for none. */
+/** @returns the end in milliseconds; 0 if the element has none. */
 function checkTimes(
   element: Element,
   { from, until, now, what }: { from?: string; until: string; now: Date; what: string },
@@ -348,7 +355,7 @@ function attributesIn(assertion: Element): Record<string, string[]> {
 }
 
 const claims = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/';
-/** Names under which providers tell who somebody is; the first that is there counts. */
+/** Attribute names that providers use. The first one with a value is used. */
 const attributeNames = {
   id: ['name_id', 'NAME_ID', 'nameId', 'urn:oid:0.9.2342.19200300.100.1.1'],
   email: ['email', 'EMAIL', `${claims}emailaddress`, 'urn:oid:0.9.2342.19200300.100.1.3'],
@@ -385,13 +392,13 @@ function named(parent: Element, namespace: string, name: string): Element[] {
   return elementsOf(parent).filter((element) => isA(element, namespace, name));
 }
 
-/** @returns undefined for none, and for more than one. */
+/** @returns undefined if there is no such element, or more than one. */
 function only(parent: Element, namespace: string, name: string): Element | undefined {
   const found = named(parent, namespace, name);
   return found.length === 1 ? found[0] : undefined;
 }
 
-/** The whole text of an element that holds nothing else. */
+/** The text of an element; empty if it contains other elements. */
 function textOf(element: Element | null): string {
   return element === null || elementsOf(element).length > 0 ? '' : (element.textContent ?? '').trim();
 }

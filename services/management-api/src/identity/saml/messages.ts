@@ -1,11 +1,11 @@
-// What we say to SAML providers: who we are, and that somebody wants to sign in.
+// The messages to SAML providers: our metadata, and the requests to sign a user in.
 
 import { deflateRawSync } from 'node:zlib';
 import { AppError } from '@millrace/runtime';
 
 const escaped = (text: string) => text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 
-/** Metadata of this service provider. The same for all domains, and nothing secret. */
+/** Metadata of this service provider. The same for all domains, without secrets. */
 export function samlMetadata({ entityId, acsUrl }: { entityId: string; acsUrl: string }): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -23,7 +23,7 @@ export function samlMetadata({ entityId, acsUrl }: { entityId: string; acsUrl: s
 }
 
 interface SamlRequest {
-  /** Where the provider takes requests (`saml_acs_url` of a domain); a query of its own stays. */
+  /** Where the provider receives requests (`saml_acs_url` of a domain). Its query string is kept. */
   signOnUrl: string;
   entityId: string;
   acsUrl: string;
@@ -31,11 +31,11 @@ interface SamlRequest {
   /** At most 80 bytes. */
   relayState: string;
   now: Date;
-  /** Whether the person must prove again who they are. */
+  /** Whether the user must authenticate again. */
   forceAuthn: boolean;
 }
 
-/** The address that asks a provider to sign somebody in (redirect binding, unsigned). */
+/** The URL that asks a provider to sign a user in (redirect binding, unsigned). */
 export function samlRequestUrl({ signOnUrl, relayState, now, ...request }: SamlRequest): string {
   const xml = [
     '<samlp:AuthnRequest xmlns:samlp="urn:oasis:names:tc:SAML:2.0:protocol" xmlns:saml="urn:oasis:names:tc:SAML:2.0:assertion"',

@@ -1,5 +1,5 @@
-// Reads XML as SAML needs it: the plain part of the language that every parser reads alike. What two parsers may read
-// differently (document types, entities, comments, processing instructions, sections) is refused before one does.
+// Reads XML for SAML. Accepts only the part of the language that all parsers read in the same way. Document types, entities, comments,
+// processing instructions and CDATA sections are rejected before parsing, because parsers treat them differently.
 
 import { DOMParser, type Document, type Element } from '@xmldom/xmldom';
 
@@ -19,7 +19,7 @@ const mostDepth = 64;
 const mostElements = 1000;
 const mostAttributes = 64;
 const namePattern = '[A-Za-z_][\\w.-]*(?::[A-Za-z_][\\w.-]*)?';
-/** One tag; the values of attributes hold no `<`. */
+/** One tag. Attribute values cannot contain `<`. */
 const tagPattern = new RegExp(
   `<(/?)(${namePattern})((?:\\s+${namePattern}\\s*=\\s*(?:"[^"<]*"|'[^'<]*'))*)\\s*(/?)>`,
   'y',
@@ -28,7 +28,7 @@ const attributePattern = new RegExp(`(${namePattern})\\s*=`, 'g');
 const declaration =
   /^<\?xml\s+version=["']1\.0["'](?:\s+encoding=["'](?:utf-8|UTF-8|us-ascii|US-ASCII)["'])?(?:\s+standalone=["'](?:yes|no)["'])?\s*\?>/;
 const entity = /&(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9A-Fa-f]{1,6});/g;
-/** What XML 1.0 has no place for, also not as a reference. */
+/** Characters that XML 1.0 does not allow, including as a character reference. */
 const forbiddenSign = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u;
 
 /** @throws UnreadableXml */
@@ -42,7 +42,7 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** One document, in time that grows with its length. @throws UnreadableXml */
+/** Parses one document in linear time. @throws UnreadableXml */
 export function readXml(text: string): { document: Document; root: Element } {
   checkMarkup(text);
   const complain = (message: string) => {
@@ -96,7 +96,7 @@ function checkMarkup(text: string): void {
   if (open.length > 0 || !isOver) throw notXml('it ends too early');
 }
 
-/** A comment, a section, a document type or an instruction. */
+/** A comment, a CDATA section, a document type or a processing instruction. */
 function isForbidden(text: string, at: number): boolean {
   return text[at + 1] === '!' || text[at + 1] === '?';
 }

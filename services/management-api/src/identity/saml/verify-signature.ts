@@ -1,6 +1,5 @@
-// Verifies XML signatures in the one form that SAML needs: of the element a signature stands in, by a certificate that is
-// configured. The arithmetic is `xml-crypto`'s; which algorithms count, and which form, is decided here
-// (docs/decisions/038-saml-checks.md).
+// Verifies XML signatures in the only form that SAML needs: an enveloped signature of its parent element, by a configured certificate.
+// `xml-crypto` does the cryptography. This file decides which algorithms and forms are accepted (docs/decisions/038-saml-checks.md).
 
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { Element } from '@xmldom/xmldom';
@@ -24,12 +23,12 @@ const signatures: Record<string, { type: 'rsa' | 'ec'; digest: string }> = Objec
 
 export type SignatureProblem = 'malformed_signature' | 'weak_algorithm' | 'wrong_signature';
 export type Verified =
-  | { ok: true /** What was signed, as it was digested: nothing else may be read. */; signed: string }
-  | { ok: false; problem: SignatureProblem; detail: string };
+  /** `signed` is the signed XML as it was digested. Callers must read nothing else. */
+  { ok: true; signed: string } | { ok: false; problem: SignatureProblem; detail: string };
 
 /**
  * @param xml the whole message.
- * @param signature child of the element that it signs, whose `ID` is that of no other.
+ * @param signature child of the element that it signs. No other element can have its `ID`.
  * @param certificates as PEM.
  */
 export function verifySignature(xml: string, signature: Element, certificates: readonly string[]): Verified {
@@ -48,9 +47,12 @@ function problem(name: SignatureProblem, detail: string): { ok: false; problem: 
   return { ok: false, problem: name, detail };
 }
 
-/** Canonicalizes and digests the message once, then tries each key on the result: only the first part grows with the message. */
+/**
+ * Canonicalizes and digests the message once, and then tries each key on the result, because only the first part takes longer for larger
+ * messages.
+ */
 function checked(xml: string, signature: Element, keys: readonly KeyObject[]): string | null {
-  // No key is taken from the message, and nothing but these algorithms is known. `publicCert` has to be set, and is not used.
+  // The message never provides the key, and only these algorithms are known. `publicCert` must be set but is not used.
   const verifier = new SignedXml({ publicCert: keys[0], getCertFromKeyInfo: () => null });
   verifier.idAttributes = ['ID'];
   verifier.HashAlgorithms = Object.fromEntries(
@@ -90,7 +92,7 @@ function signatureAlgorithm(name: string, digest: string, keys: readonly KeyObje
   };
 }
 
-/** Whether a signature has the only form that is accepted: one reference, to the element it stands in. */
+/** Whether a signature has the only accepted form: one reference, to its parent element. */
 function formOf(signature: Element): { ok: true; keyType: 'rsa' | 'ec' } | ReturnType<typeof problem> {
   const malformed = (detail: string) => problem('malformed_signature', detail);
   const parts = elementsOf(signature);
@@ -138,7 +140,7 @@ function formOf(signature: Element): { ok: true; keyType: 'rsa' | 'ec' } | Retur
   return { ok: true, keyType: known.type };
 }
 
-/** The elements in an element. */
+/** The child elements of an element. */
 export function elementsOf(parent: Element): Element[] {
   return Array.from(parent.childNodes).filter((node): node is Element => node.nodeType === 1);
 }

@@ -1,6 +1,6 @@
 /**
- * The part of `@xmldom/xmldom` that is used here. Its own types bring those of a browser's page into every file of the
- * server, where `Body` and `Blob` mean something else; the compiler takes these instead (`paths` of the compiler's settings).
+ * The part of the types of `@xmldom/xmldom` that we use. The package's own types add those of a browser page to all files, in which `Body`
+ * and `Blob` have another meaning. The compiler uses this file instead (`paths` in its settings).
  */
 declare module '@xmldom/xmldom' {
   export interface Node {
@@ -12,7 +12,7 @@ declare module '@xmldom/xmldom' {
   export interface Element extends Node {
     readonly localName: string | null;
     readonly namespaceURI: string | null;
-    /** Empty where there is none. */
+    /** Empty if the attribute is missing. */
     getAttribute(name: string): string;
     getElementsByTagName(name: string): ArrayLike<Element>;
   }

@@ -2,14 +2,14 @@ import { createHash, createSign } from 'node:crypto';
 import type { TestKey } from '@millrace/testing/provider-key';
 import { SignedXml } from 'xml-crypto';
 
-/** What a provider says. Every part can be another one, or none. */
+/** A response of a provider. Each part can be replaced or omitted. */
 export interface AnswerParts {
   issuer: string;
   responseIssuer: string | null;
   acsUrl: string;
   destination: string | null;
   audiences: string[][];
-  /** Of the confirmation; null for none. */
+  /** Of the confirmation; null to omit it. */
   inResponseTo: string | null;
   responseInResponseTo: string | null;
   nameId: string;
@@ -20,11 +20,11 @@ export interface AnswerParts {
   notOnOrAfter: number | null;
   confirmedUntil: number | null;
   sessionUntil: number | null;
-  /** Minutes ago the person proved who they are. */
+  /** Minutes since the user authenticated. */
   authenticated?: number;
   status: string;
   id: string;
-  /** Markup in the assertion, after its subject. */
+  /** XML in the assertion, after its subject. */
   more: string;
 }
 
@@ -77,11 +77,11 @@ const hashes: Record<string, string> = {
 
 export interface Signing {
   key: TestKey;
-  /** Which element. */
+  /** The element to sign. */
   of?: 'Assertion' | 'Response';
   hash?: 'sha1' | 'sha256' | 'sha384' | 'sha512';
   digest?: 'sha1' | 'sha256' | 'sha384' | 'sha512';
-  /** Instead of those that are right. */
+  /** Replacements for the correct algorithms. */
   transforms?: string[];
   canonicalization?: string;
 }
@@ -89,7 +89,7 @@ export interface Signing {
 export const excC14n = 'http://www.w3.org/2001/10/xml-exc-c14n#';
 export const enveloped = 'http://www.w3.org/2000/09/xmldsig#enveloped-signature';
 
-/** Signs one element of a message, as providers do: behind its issuer. */
+/** Signs one element of a message as providers do: the signature follows the issuer. */
 export function sign(
   xml: string,
   {
@@ -137,5 +137,5 @@ export function sign(
   return signer.getSignedXml();
 }
 
-/** As the form of a provider's page carries it. */
+/** Encodes the message as the form of a provider's page does. */
 export const encode = (xml: string): string => Buffer.from(xml).toString('base64');
