@@ -10,7 +10,7 @@ import {
 } from '../../testing/scim-provider.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Requests that a client of SCIM would not send. */
+/** SCIM requests that no correct client would send. */
 let api: TestApi;
 let acme: OrganizationActors;
 let domain: ScimTestDomain;
@@ -65,13 +65,13 @@ describe('a null character', () => {
   test.each(requests)('%s returns 400', async (_, request) => {
     const ids = { user: await createUser('ada'), group: await createGroup() };
     expect(await send(...request(ids))).toMatchObject(scimError(400));
-    // The refusal is listed like any other.
+    // The log of the domain includes the rejected request.
     const path = `/api/organizations/${acme.organizationId}/domains/${domain.id}/scim/logs/`;
     expect((await api.get(path, acme.A.key)).body.results[0]).toMatchObject({ status: 400 });
   });
 });
 
-describe('a search whose parts are not texts', () => {
+describe('a search whose fields are not strings', () => {
   test.each([
     [{ filter: { toString: 1 } }],
     [{ startIndex: { valueOf: 1, toString: 1 } }],
@@ -85,7 +85,7 @@ describe('a search whose parts are not texts', () => {
 
 describe('characters that only look like letters of an address', () => {
   const kelvin = '\u212A';
-  test('are refused in userName, and do not name the user with the plain letter', async () => {
+  test('are rejected in userName, and do not match the user with the plain letter', async () => {
     const id = await createUser('kim');
     const replace = (userName: string) => send('PUT', `/Users/${id}`, { userName });
     for (const name of [`${kelvin}im`, '\uFF4Bim', 'im\u212B', '\uFB01m']) {
@@ -100,7 +100,7 @@ describe('characters that only look like letters of an address', () => {
     expect((await send('GET', '/Users')).body.totalResults).toBe(1);
   });
 
-  test('are refused in an invite, and find no member', async () => {
+  test('are rejected in an invite, and match no member', async () => {
     const path = `/api/organizations/${acme.organizationId}`;
     const body = { target_email: `${kelvin}im@corp.example` };
     expect(await api.send('POST', `${path}/invites/`, { key: acme.A.key, body })).toMatchObject({
@@ -127,11 +127,11 @@ describe('large changes', () => {
     const added = halves.map(({ path, value }) => ({ op: 'add', path, value }));
     expect(await change(group, ...added)).toMatchObject(tooMany);
     expect((await change(group, ...halves.slice(1))).status).toBe(200);
-    // The same ones again and again are no more than they are.
+    // Repeated members count only once.
     expect((await change(group, ...Array(25).fill(halves[0]))).status).toBe(200);
   });
 
-  test('come to what their operations say one after the other', async () => {
+  test('apply their operations one after the other', async () => {
     const [ada, grace] = [await createUser('ada'), await createUser('grace')];
     const group = await createGroup([ada]);
     const operations = [

@@ -43,9 +43,9 @@ import { findScimDomain, listGroups, noteGroup, noteRequest, type ScimGroupRow }
 export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
   logger: Logger;
   accountMailing: AccountMailing;
-  /** Of requests, by token. */
+  /** Limits requests per token. */
   requestLimit: RateLimit;
-  /** Of wrong and missing tokens, per address. */
+  /** Limits wrong and missing tokens per address. */
   guessLimit: GuessLimit;
   metrics: Metrics;
   /** Turns database failures into errors for the client; null for every other error. */
@@ -55,15 +55,15 @@ export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const pathPattern = new RegExp(`^/scim/v2/(${uuid})(?:/([^/]*)(?:/([^/]+))?)?/?$`, 'i');
 
-/** One request of a provider, once it is known which. */
+/** A request of a provider, after routing. */
 interface Asked {
   domain: ScimDomain;
   request: ApiRequest;
   method: string;
   id: string | undefined;
-  /** Of the address, or of a search. */
+  /** Of the URL, or of the body of a search. */
   query: URLSearchParams;
-  /** Address below which the resources of the domain are. */
+  /** The base URL of the domain's resources. */
   base: string;
 }
 
@@ -105,7 +105,7 @@ export function scimPage(deps: ScimDeps): PageRoute {
     if (domain) {
       const detail = given.status < 400 ? '' : String((given.body as { detail?: unknown }).detail);
       const row = { method, path: pathWithin(request), status: given.status, detail };
-      // What was done is done, whether it can be written down or not.
+      // The change is already committed, so a failure to log it must not fail the request.
       await noteRequest(sql, domain.id, row).catch((error: unknown) =>
         logger.warn('could not record a SCIM request', { error, requestId: request.id }),
       );
@@ -117,11 +117,11 @@ export function scimPage(deps: ScimDeps): PageRoute {
   return { path: '/scim/*', methods: 'any', serve: answer };
 }
 
-/** Without what is the same for all of a domain. */
+/** The path without the prefix that all requests of a domain share. */
 const pathWithin = ({ path, query }: ApiRequest) =>
   path.replace(/^\/scim\/v2\/[^/]+/, '') + (query.size > 0 ? `?${query}` : '');
 
-/** @throws AppError `invalid` for a null character, which PostgreSQL does not take in a text. */
+/** @throws AppError `invalid` for a null character, which PostgreSQL does not accept in a text. */
 function decoded(text: string): string {
   const id = decodeUri(text);
   if (!id.includes('\0')) return id;
@@ -155,7 +155,7 @@ async function identify(
   return domain;
 }
 
-/** A search by POST is a list whose query came in the body. */
+/** A search by POST is a list request with its query in the body. */
 async function searching(asked: Asked): Promise<Asked> {
   if (asked.id !== '.search') return asked;
   requireMethod(asked, 'POST');
@@ -275,7 +275,7 @@ function metaOf(
   return { resourceType, created: created_at.toISOString(), lastModified: updated_at.toISOString(), location };
 }
 
-/** Of large groups nobody looks the members up who does not want them. */
+/** Whether a client excludes an attribute. The members of large groups are only read if the client wants them. */
 function isLeftOut(query: URLSearchParams, name: string): boolean {
   return !Object.hasOwn(readParts(query)({ [name]: null }), name);
 }

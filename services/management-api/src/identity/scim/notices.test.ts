@@ -5,7 +5,7 @@ import { createActor, createActors, type OrganizationActors } from '../../testin
 import { patchOp, type ScimTestDomain, sendScim, setUpScim } from '../../testing/scim-provider.ts';
 import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** What users hear of when SCIM changes how they sign in (docs/api/scim.md). */
+/** The emails that users get when SCIM changes how they sign in (docs/api/scim.md). */
 let mailServer: MailServer;
 let mailer: Mailer;
 let api: TestApi;
@@ -36,7 +36,7 @@ const me = async (session: string) => (await api.get('/api/users/@me/', session)
 const change = (uuid: string, path: string, value: unknown) =>
   sendScim(api, domain, { method: 'PATCH', path: `/Users/${uuid}`, body: patchOp({ op: 'replace', path, value }) });
 
-test('a change of the address is mailed to both addresses and ends all sessions, another change is not', async () => {
+test('a change of the address is mailed to both addresses and ends all sessions, other changes are not mailed', async () => {
   const ada = await createActor(api.database, acme.organizationId, 1, address('ada'));
   const session = await signInAs(api, ada.userId);
   expect((await change(ada.uuid, 'name.givenName', 'Augusta')).status).toBe(200);
@@ -49,7 +49,7 @@ test('a change of the address is mailed to both addresses and ends all sessions,
   expect([subjectsTo(ada.email).length, subjectsTo(address('augusta')).length]).toEqual([1, 1]);
 });
 
-test('an account whose address was not verified is mailed when it is taken over, and a verified one is not', async () => {
+test('a user is mailed when SCIM takes over an account with an unverified address, but not for a verified one', async () => {
   const { sql } = api.database;
   const prepared = await createActor(api.database, acme.off.organizationId, 1, address('grace'));
   const verified = await createActor(api.database, acme.off.organizationId, 1, address('mary'));

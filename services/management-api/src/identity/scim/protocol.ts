@@ -1,4 +1,4 @@
-// SCIM 2.0 as RFC 7643 and 7644 have it: what requests say, and the forms of answers. Nothing here knows the database.
+// SCIM 2.0 (RFC 7643 and 7644): parses requests and builds responses. Does not access the database.
 
 import type { ScimUserFields } from '@millrace/accounts';
 import { isObject } from '@millrace/contracts';
@@ -15,7 +15,7 @@ export const schemas = {
   schema: 'urn:ietf:params:scim:schemas:core:2.0:Schema',
 } as const;
 
-/** What is answered to one request. */
+/** The response to one request. */
 export interface Answer {
   status: number;
   body?: object;
@@ -23,7 +23,7 @@ export interface Answer {
   retryAfterSeconds?: number;
 }
 
-/** What one page holds at most, and where nothing is said. */
+/** Page sizes: the maximum and the default. */
 export const mostOnPage = 200;
 const usualOnPage = 100;
 
@@ -37,7 +37,7 @@ const scimTypes = [
 ] as const;
 type ScimType = (typeof scimTypes)[number];
 
-/** What is wrong with a request, with the word that SCIM has for it. */
+/** An error with its SCIM type (`scimType`). */
 function invalid(scimType: ScimType, detail: string): AppError {
   return new AppError('invalid', detail, { code: scimType });
 }
@@ -45,7 +45,7 @@ function invalid(scimType: ScimType, detail: string): AppError {
 /** An error in SCIM's own form (RFC 7644, 3.12). */
 export function errorAnswer(error: AppError): Answer {
   const { kind, code, attr, message, retryAfterSeconds } = error;
-  // The name of a role that is taken is no wrong value but one that is there.
+  // SCIM reports a role name that is taken as a conflict, not as an invalid value.
   if (code === 'unique' && attr === 'name') return refused(409, 'A group with this name already exists.', 'uniqueness');
   return { ...refused(statusOf(kind), message, scimTypeOf(error)), ...(retryAfterSeconds && { retryAfterSeconds }) };
 }
@@ -69,7 +69,7 @@ export function pageOf(query: URLSearchParams): { limit: number; offset: number;
     if (!/^-?\d{1,9}$/.test(text)) throw invalid('invalidValue', `${name} must be an integer of at most 9 digits.`);
     return Number(text);
   };
-  // Below 1 counts as 1, and a negative count as none (RFC 7644, 3.4.2.4).
+  // A start index below 1 counts as 1, and a negative count as 0 (RFC 7644, 3.4.2.4).
   const startIndex = Math.max(1, whole('startIndex', 1));
   const limit = Math.min(mostOnPage, Math.max(0, whole('count', usualOnPage)));
   return { limit, offset: startIndex - 1, startIndex };
@@ -88,8 +88,8 @@ export function listAnswer(resources: object[], { startIndex, total }: { startIn
 const mostAttributes = 100;
 
 /**
- * Reads which parts of a resource a request wants (RFC 7644, 3.9): attributes, and parts of them after a dot.
- * @returns what cuts a resource down to them. @throws AppError `invalid` (`invalidValue`).
+ * Parses which parts of a resource a request wants (RFC 7644, 3.9): attributes, and their sub-attributes after a dot.
+ * @returns a function that reduces a resource to these parts. @throws AppError `invalid` (`invalidValue`).
  */
 export function readParts(query: URLSearchParams): <Resource extends object>(resource: Resource) => Partial<Resource> {
   const listed = (name: string) => {
@@ -122,7 +122,7 @@ function onlyParts(value: unknown, parts: ReadonlySet<string>): unknown {
   return Object.fromEntries(Object.entries(value).filter(([name]) => parts.has(name.toLowerCase())));
 }
 
-/** In lower case, without its schema. */
+/** An attribute name in lower case, without its schema. */
 function attributeName(text: string): string {
   return text
     .trim()
@@ -130,7 +130,7 @@ function attributeName(text: string): string {
     .replace(/^urn:ietf:params:scim:schemas:core:2\.0:(user|group):/, '');
 }
 
-/** What a search by POST asks for (RFC 7644, 3.4.3), as the query of a list. @throws AppError `invalid`. */
+/** The query of a search by POST (RFC 7644, 3.4.3), in the form of a list request. @throws AppError `invalid`. */
 export function readSearch(body: unknown): URLSearchParams {
   const query = new URLSearchParams();
   const names = ['filter', 'startIndex', 'count', 'attributes', 'excludedAttributes'];
@@ -149,8 +149,8 @@ export function readSearch(body: unknown): URLSearchParams {
 const filterPattern = /^\s*([A-Za-z][\w.:$-]*)\s+eq\s+("(?:[^"\\]|\\.)*")\s*$/i;
 
 /**
- * The attribute and the value of a filter: one comparison with `eq`.
- * @param known names of attributes, in lower case. @throws AppError `invalid` (`invalidFilter`).
+ * The attribute and the value of a filter, which must be one comparison with `eq`.
+ * @param known allowed attribute names, in lower case. @throws AppError `invalid` (`invalidFilter`).
  */
 export function parseFilter<Name extends string>(
   filter: string | null,
@@ -178,7 +178,7 @@ function unquoted(text: string): string | undefined {
   }
 }
 
-/** Attributes of a resource, found whatever the case of their names (RFC 7643, 2.1). */
+/** Attributes of a resource. Their names are case-insensitive (RFC 7643, 2.1). */
 function attributesOf(body: unknown): Map<string, unknown> {
   if (!isObject(body)) throw invalid('invalidSyntax', 'The body must be a JSON object.');
   return new Map(Object.entries(body).map(([name, value]) => [name.toLowerCase(), value]));
@@ -192,7 +192,7 @@ function textOf(value: unknown, name: string): string {
   return value;
 }
 
-/** Some providers write booleans as texts. */
+/** Some providers send booleans as strings. */
 function booleanOf(value: unknown, name: string): boolean {
   if (typeof value === 'boolean') return value;
   if (typeof value === 'string' && /^(true|false)$/i.test(value)) return value.toLowerCase() === 'true';
@@ -201,12 +201,12 @@ function booleanOf(value: unknown, name: string): boolean {
 
 const nothingYet: ScimUserFields = { userName: '', firstName: '', lastName: '', externalId: null, isActive: true };
 
-/** A user as it is sent whole. What is not kept here is passed over. @throws AppError `invalid`. */
+/** Parses a complete user. Ignores attributes that Millrace does not store. @throws AppError `invalid`. */
 export function readUser(body: unknown): ScimUserFields {
   const attributes = attributesOf(body);
   let fields = nothingYet;
   for (const [name, value] of attributes) fields = withAttribute(fields, name, value);
-  // A name that comes in one piece.
+  // Without the parts of the name, use the display name as first name.
   const whole = textOf(attributes.get('displayname'), 'displayName');
   if (fields.firstName === '' && fields.lastName === '') fields = { ...fields, firstName: whole };
   return requireUserName(fields);
@@ -244,7 +244,7 @@ function withAttribute(fields: ScimUserFields, name: string, value: unknown): Sc
 
 interface Operation {
   op: 'add' | 'replace' | 'remove';
-  /** As it was sent; undefined: the value has attributes. */
+  /** As it was sent. If undefined, `value` contains the attributes. */
   path: string | undefined;
   value: unknown;
 }
@@ -280,13 +280,13 @@ function operationsOf(body: unknown): Operation[] {
 
 const pathPattern = /^(?:urn:[\w.:-]+:)?[A-Za-z][\w$-]*(?:\[[^\]]*\])?(?:\.[A-Za-z][\w$-]*)?$/;
 
-/** The attribute a path is about, in lower case, without its schema. @throws AppError `invalid` (`invalidPath`). */
+/** The attribute of a path, in lower case, without its schema. @throws AppError `invalid` (`invalidPath`). */
 function attributeOf(path: string): string {
   if (!pathPattern.test(path)) throw invalid('invalidPath', `The path ${path.slice(0, 100)} is not valid.`);
   return attributeName(path);
 }
 
-/** A user after the changes that a request asks for. @throws AppError `invalid`. */
+/** Applies the operations of a PATCH to a user. @throws AppError `invalid`. */
 export function patchUser(before: ScimUserFields, body: unknown): ScimUserFields {
   let fields = before;
   for (const { op, path, value } of operationsOf(body)) {
@@ -303,14 +303,14 @@ export function patchUser(before: ScimUserFields, body: unknown): ScimUserFields
   return requireUserName(fields);
 }
 
-/** What a request says of a group; undefined: nothing. */
+/** The changes of a group. Undefined fields do not change. */
 export interface GroupChange {
   name?: string;
   externalId?: string | null;
   members?: { set: string[] } | { add: string[]; remove: string[] };
 }
 
-/** A group as it is sent whole. @throws AppError `invalid`. */
+/** Parses a complete group. @throws AppError `invalid`. */
 export function readGroup(body: unknown): GroupChange & { name: string; members: { set: string[] } } {
   const attributes = attributesOf(body);
   const name = textOf(attributes.get('displayname'), 'displayName').trim();
@@ -321,7 +321,7 @@ export function readGroup(body: unknown): GroupChange & { name: string; members:
 
 const mostMembers = 1000;
 
-/** Ids of users, of a list of them or of one. */
+/** IDs of one user or of a list of users. */
 function membersOf(value: unknown): string[] {
   const listed = Array.isArray(value) ? value : [value];
   if (listed.length > mostMembers) throw tooManyMembers();
@@ -338,14 +338,14 @@ function tooManyMembers(): AppError {
 
 const memberPath = /^members\[\s*value\s+eq\s+("(?:[^"\\]|\\.)*")\s*\]$/i;
 
-/** The members of a group after some operations: a list in place of the former one, or what changes in that. */
+/** The members of a group after some operations: either a list that replaces all members, or additions and removals. */
 interface MemberChange {
   isList: boolean;
   added: Set<string>;
   removed: Set<string>;
 }
 
-/** What the changes of a group that a request asks for come to. @throws AppError `invalid`. */
+/** Combines the operations of a PATCH of a group into one change. @throws AppError `invalid`. */
 export function patchGroup(body: unknown): GroupChange {
   const change: GroupChange = {};
   let members: MemberChange | undefined;
@@ -379,7 +379,7 @@ export function patchGroup(body: unknown): GroupChange {
   return { ...change, members: isList ? { set: [...added] } : { add: [...added], remove: [...removed] } };
 }
 
-/** @throws AppError `invalid` (`invalidValue`) where all operations together are about too many members. */
+/** @throws AppError `invalid` (`invalidValue`) if the operations together name too many members. */
 function withMembers(before: MemberChange | undefined, op: Operation['op'], ids: string[]): MemberChange {
   if (op === 'replace') return { isList: true, added: new Set(ids), removed: new Set() };
   const change = before ?? { isList: false, added: new Set(), removed: new Set() };

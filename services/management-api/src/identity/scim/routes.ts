@@ -1,4 +1,4 @@
-// SCIM of a domain as administrators set it up: its token, and what the provider asked for lately (docs/api/scim.md).
+// SCIM settings of a domain for administrators: its token, and the provider's latest requests (docs/api/scim.md).
 
 import { recordActivity } from '@millrace/accounts';
 import { newSecret } from '@millrace/accounts/access';
@@ -72,7 +72,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
   } as const;
   const answer = { 200: { description: "The domain's SCIM settings.", schema: scim } } as const;
 
-  /** Runs a change of the token, and records it. */
+  /** Changes the token and records it in the activity log. */
   async function change(
     {
       caller,
@@ -206,7 +206,7 @@ function requireDomain(row: DomainRow | undefined): DomainRow {
   return row;
 }
 
-/** @throws AppError `invalid` for a domain that is not verified, `payment_required` where the plan has no SCIM. */
+/** @throws AppError `invalid` for a domain that is not verified, `payment_required` if the plan has no SCIM. */
 function requireUsable({ verified_at, features }: DomainRow): void {
   if (!hasPlanFeature(features, 'scim')) {
     throw new AppError('payment_required', "The organization's plan does not include SCIM.");

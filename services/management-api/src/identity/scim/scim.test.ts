@@ -11,7 +11,7 @@ import {
 } from '../../testing/scim-provider.ts';
 import { noLimits, signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** SCIM 2.0 of a domain, as a provider speaks it (docs/api/scim.md). */
+/** SCIM 2.0 of a domain, with requests as providers send them (docs/api/scim.md). */
 let api: TestApi;
 let acme: OrganizationActors;
 let domain: ScimTestDomain;
@@ -53,7 +53,7 @@ const members = async (of = acme) => {
 };
 
 describe('users', () => {
-  test('somebody is made, read, found, changed, made inactive and active again, and removed', async () => {
+  test('creates, reads, finds, changes, deactivates, reactivates and deletes a user', async () => {
     const made = await scim('POST', '/Users', newUser('ada'));
     const { id } = made.body;
     expect(made.body).toEqual({
@@ -98,21 +98,25 @@ describe('users', () => {
     expect((await scim('DELETE', `/Users/${id}`)).status).toBe(204);
     expect(await scim('GET', `/Users/${id}`)).toMatchObject(error(404));
     expect(await members()).not.toContain(`${address('ada')} 1`);
-    // The account stays.
+    // The account is not deleted.
     expect(await api.database.sql.query('SELECT FROM "user" WHERE uuid = $1', [id])).toHaveLength(1);
   });
 
   test.each<[string, object[], object]>([
     ['a name', [{ op: 'replace', path: 'name.givenName', value: 'Grace' }], { displayName: 'Grace Lovelace' }],
-    ['a whole name', [{ op: 'add', path: 'name', value: { familyName: 'King' } }], { displayName: 'Ada King' }],
+    [
+      'both parts of the name',
+      [{ op: 'add', path: 'name', value: { familyName: 'King' } }],
+      { displayName: 'Ada King' },
+    ],
     ['keys with dots', [{ op: 'replace', value: { 'name.familyName': 'King', active: true } }], { active: true }],
-    ['names of any case', [{ OP: 'ADD', Path: 'EXTERNALID', VALUE: 'x' }], { externalId: 'x' }],
+    ['attribute names in any case', [{ OP: 'ADD', Path: 'EXTERNALID', VALUE: 'x' }], { externalId: 'x' }],
     [
       'a path with its schema',
       [{ op: 'replace', path: 'urn:ietf:params:scim:schemas:core:2.0:User:active', value: false }],
       { active: false },
     ],
-    ['what is not kept', [{ op: 'add', path: 'title', value: 'Countess' }], { active: true }],
+    ['an attribute that is not stored', [{ op: 'add', path: 'title', value: 'Countess' }], { active: true }],
     [
       'an extension',
       [{ op: 'add', path: 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User:department', value: 'x' }],
@@ -120,19 +124,19 @@ describe('users', () => {
     ],
     ['a path with a filter', [{ op: 'replace', path: 'emails[type eq "work"].value', value: 'x' }], { active: true }],
     [
-      'several at once',
+      'one attribute several times',
       [
         { op: 'replace', path: 'active', value: false },
         { op: 'replace', path: 'active', value: true },
       ],
       { active: true },
     ],
-  ])('a change of %s', async (_what, operations, expected) => {
+  ])('applies a change of %s', async (_what, operations, expected) => {
     const { id } = await make('ada');
     expect(await patch(id, ...operations)).toMatchObject({ status: 200, body: expected });
   });
 
-  test('another address, within the domain alone', async () => {
+  test('changes the address only within the domain', async () => {
     const { id } = await make('ada');
     await make('taken');
     expect((await patch(id, { op: 'replace', path: 'userName', value: address('new') })).body.userName).toBe(
@@ -147,7 +151,7 @@ describe('users', () => {
     expect((await scim('GET', `/Users/${id}`)).body.userName).toBe(address('new'));
   });
 
-  test('who is there is not made again, and who has an account elsewhere joins with it', async () => {
+  test('does not create a member twice, and adds a user who already has an account', async () => {
     await make('ada');
     expect(await scim('POST', '/Users', newUser('ada'))).toMatchObject(error(409, 'uniqueness'));
     const other = await createUser(api.database.sql, { email: address('grace'), isEmailVerified: true });
@@ -155,7 +159,7 @@ describe('users', () => {
     expect(await members()).toContain(`${address('grace')} 1`);
   });
 
-  test('an account that somebody prepared before the address was proved is the domain’s', async () => {
+  test('takes over an account that was created before its address was verified', async () => {
     const user = await createActor(api.database, acme.off.organizationId, 1, address('ada'));
     const session = await signInAs(api, user.userId);
     await make('ada');
@@ -163,14 +167,14 @@ describe('users', () => {
     expect((await api.get(`/api/organizations/${acme.organizationId}/`, user.key)).status).toBe(403);
   });
 
-  test('a pending invite gives its level', async () => {
+  test('gives the user the level of a pending invite', async () => {
     const body = { target_email: address('ada'), level: 8 };
     await api.send('POST', `/api/organizations/${acme.organizationId}/invites/`, { key: acme.A.key, body });
     await make('ada');
     expect(await members()).toContain(`${address('ada')} 8`);
   });
 
-  test('who is kept out stays out', async () => {
+  test('does not add a user who is blocked from the organization', async () => {
     const { id } = await make('ada');
     await api.send('DELETE', `/api/organizations/${acme.organizationId}/members/${id}/?keep_out=true`, {
       key: acme.A.key,
@@ -180,13 +184,13 @@ describe('users', () => {
     expect(await members()).not.toContain(`${address('ada')} 1`);
   });
 
-  test('S-166: an account that the operator has closed does not come back', async () => {
+  test('S-166: does not reactivate an account that the operator has deactivated', async () => {
     const { id } = await make('ada', { active: false });
     await api.database.sql.query('UPDATE "user" SET is_active = false WHERE uuid = $1', [id]);
     expect(await patch(id, { op: 'replace', path: 'active', value: true })).toMatchObject(error(403));
   });
 
-  test('S-172: who is made inactive sees nothing more of the organization, and is signed out where nothing else is left', async () => {
+  test('S-172: deactivation removes the access to the organization, and ends the sessions of a user without other organizations', async () => {
     const { id } = await make('ada');
     const [row] = await api.database.sql.query<{ id: number }>('SELECT id FROM "user" WHERE uuid = $1', [id]);
     const session = await signInAs(api, row?.id ?? 0);
@@ -195,7 +199,7 @@ describe('users', () => {
     expect((await api.get(`/api/organizations/${acme.organizationId}/`, session)).status).toBe(401);
   });
 
-  test('S-171: the last owner stays', async () => {
+  test('S-171: the last owner cannot be removed', async () => {
     domain = await setUpScim(api, acme, 'W');
     await api.database.sql.query('UPDATE "user" SET email = $2 WHERE id = $1', [acme.W.userId, address('owner')]);
     const id = acme.W.uuid;
@@ -204,7 +208,7 @@ describe('users', () => {
     expect(await members()).toContain(`${address('owner')} 15`);
   });
 
-  test('S-171: nobody else is there: members with other addresses, people of the domain elsewhere', async () => {
+  test('S-171: returns 404 for members with other addresses and for users of the domain in other organizations', async () => {
     const other = await createActors(api.database);
     await createActor(api.database, other.organizationId, 1, address('elsewhere'));
     const elsewhere = await createUser(api.database.sql, { email: address('alone') });
@@ -222,7 +226,7 @@ describe('users', () => {
     expect(await members()).toContain(`${acme.M.email} 1`);
   });
 
-  test('pages begin with 1, hold at most 200, and say how many there are', async () => {
+  test('pages start at 1, contain at most 200 users, and return the total', async () => {
     for (const name of ['a', 'b', 'c']) await make(name);
     const page = async (query: string) => {
       const { body } = await scim('GET', `/Users?${query}`);
@@ -242,7 +246,7 @@ describe('users', () => {
     ['?attributes=name.familyName,EMAILS.value', ['schemas', 'id', 'name', 'emails']],
     ['?attributes=urn:ietf:params:scim:schemas:core:2.0:User:active', ['schemas', 'id', 'active']],
     ['?excludedAttributes=groups,meta,id,name,emails,displayName,externalId', ['schemas', 'id', 'userName', 'active']],
-  ])('%s leaves the rest out', async (query, expected) => {
+  ])('%s returns only the requested attributes', async (query, expected) => {
     const { id } = await make('ada');
     const one = (await scim('GET', `/Users/${id}${query}`)).body;
     expect(Object.keys(one)).toEqual(expected);
@@ -251,7 +255,7 @@ describe('users', () => {
       expect([one.name, one.emails]).toEqual([{ familyName: 'Lovelace' }, [{ value: address('ada') }]]);
   });
 
-  test('a search by POST is a list', async () => {
+  test('a search by POST returns a list', async () => {
     const { id } = await make('ada');
     await make('grace');
     const search = { filter: `userName eq "${address('ada')}"`, attributes: ['userName'], count: 1, startIndex: 1 };
@@ -263,7 +267,7 @@ describe('users', () => {
     expect(await scim('GET', '/Users/.search')).toMatchObject(error(405));
   });
 
-  test('a name is taken away', async () => {
+  test('removes a name', async () => {
     const { id } = await make('ada');
     const { body } = await patch(id, { op: 'remove', path: 'name.familyName' });
     expect(body.name).toEqual({ givenName: 'Ada', familyName: '' });
@@ -272,34 +276,34 @@ describe('users', () => {
   });
 
   test.each<[string, ScimMethod, string, unknown, number, string?]>([
-    ['no JSON', 'POST', '/Users', '{', 400, 'invalidSyntax'],
+    ['invalid JSON', 'POST', '/Users', '{', 400, 'invalidSyntax'],
     ['a list', 'POST', '/Users', [], 400, 'invalidSyntax'],
     ['no userName', 'POST', '/Users', {}, 400, 'invalidValue'],
-    ['a userName that is no address', 'POST', '/Users', { userName: 'ada' }, 400, 'invalidValue'],
-    ['an address elsewhere', 'POST', '/Users', { userName: 'ada@gmail.example' }, 400, 'invalidValue'],
-    ['a userName that is no text', 'POST', '/Users', { userName: { a: 1 } }, 400, 'invalidValue'],
-    ['an address with a null', 'POST', '/Users', { userName: 'a\0@x.example' }, 400, 'invalidValue'],
+    ['a userName that is not an address', 'POST', '/Users', { userName: 'ada' }, 400, 'invalidValue'],
+    ['an address outside the domain', 'POST', '/Users', { userName: 'ada@gmail.example' }, 400, 'invalidValue'],
+    ['a userName that is not a string', 'POST', '/Users', { userName: { a: 1 } }, 400, 'invalidValue'],
+    ['an address with a null character', 'POST', '/Users', { userName: 'a\0@x.example' }, 400, 'invalidValue'],
     [
-      'active that is no boolean',
+      'a non-boolean value of active',
       'POST',
       '/Users',
       { userName: 'a@b.example', active: 'perhaps' },
       400,
       'invalidValue',
     ],
-    ['a name that is a text', 'POST', '/Users', { userName: 'a@b.example', name: 'Ada' }, 400, 'invalidSyntax'],
+    ['a name that is a string', 'POST', '/Users', { userName: 'a@b.example', name: 'Ada' }, 400, 'invalidSyntax'],
     ['another operator', 'GET', '/Users?filter=userName%20co%20%22a%22', undefined, 400, 'invalidFilter'],
     ['another attribute', 'GET', '/Users?filter=title%20eq%20%22a%22', undefined, 400, 'invalidFilter'],
     ['a filter without quotes', 'GET', '/Users?filter=userName%20eq%20a', undefined, 400, 'invalidFilter'],
-    ['quotes that do not end', 'GET', '/Users?filter=userName%20eq%20%22a%5C%22', undefined, 400, 'invalidFilter'],
-    ['an unknown id', 'GET', `/Users/${randomUUID()}`, undefined, 404],
-    ['an id that is none', 'GET', "/Users/'%20OR%201=1", undefined, 404],
-    ['a method that is not there', 'PUT', '/Users', {}, 405],
+    ['an unterminated quote', 'GET', '/Users?filter=userName%20eq%20%22a%5C%22', undefined, 400, 'invalidFilter'],
+    ['an unknown ID', 'GET', `/Users/${randomUUID()}`, undefined, 404],
+    ['a malformed ID', 'GET', "/Users/'%20OR%201=1", undefined, 404],
+    ['an unsupported method', 'PUT', '/Users', {}, 405],
     ['another resource', 'GET', '/Devices', undefined, 404],
     ['bulk', 'POST', '/Bulk', {}, 404],
-    ['nothing named', 'GET', '/', undefined, 404],
-    ['an id in place of a resource', 'GET', `/${randomUUID()}`, undefined, 404],
-  ])('%s is refused', async (_what, method, path, body, status, type: string | undefined = undefined) => {
+    ['the root path', 'GET', '/', undefined, 404],
+    ['an ID in place of a resource', 'GET', `/${randomUUID()}`, undefined, 404],
+  ])('rejects %s', async (_what, method, path, body, status, type: string | undefined = undefined) => {
     expect(await scim(method, path, body)).toMatchObject(error(status, type));
   });
 
@@ -308,12 +312,12 @@ describe('users', () => {
     ['an empty list', { Operations: [] }, 'invalidSyntax'],
     ['an unknown op', { Operations: [{ op: 'move', path: 'active' }] }, 'invalidSyntax'],
     ['a broken path', { Operations: [{ op: 'replace', path: 'a b[', value: 1 }] }, 'invalidPath'],
-    ['a path that is no text', { Operations: [{ op: 'replace', path: 7, value: 1 }] }, 'invalidPath'],
-    ['nothing to remove', { Operations: [{ op: 'remove' }] }, 'invalidPath'],
+    ['a path that is not a string', { Operations: [{ op: 'replace', path: 7, value: 1 }] }, 'invalidPath'],
+    ['no path to remove', { Operations: [{ op: 'remove' }] }, 'invalidPath'],
     ['no value', { Operations: [{ op: 'replace', path: 'active' }] }, 'invalidValue'],
     ['removing userName', { Operations: [{ op: 'remove', path: 'userName' }] }, 'mutability'],
     ['an empty userName', { Operations: [{ op: 'replace', path: 'userName', value: '' }] }, 'invalidValue'],
-  ])('a change with %s changes nothing', async (_what, body, type) => {
+  ])('rejects a change with %s without changing anything', async (_what, body, type) => {
     const { id } = await make('ada');
     expect(await scim('PATCH', `/Users/${id}`, body)).toMatchObject(error(400, type));
     expect((await scim('GET', `/Users/${id}`)).body).toMatchObject({ userName: address('ada'), active: true });
@@ -332,7 +336,7 @@ describe('groups', () => {
   const names = async (id: string) =>
     (await group(id)).body.members.map(({ display }: { display: string }) => display.split('@')[0]).sort();
 
-  test('a group is a role: made, found, changed and removed, with its members', async () => {
+  test('a group is a role: it is created, found, changed and deleted, with its members', async () => {
     const [ada, grace] = [await make('ada'), await make('grace')];
     const made = await scim('POST', '/Groups', newGroup('Support', [ada.id]));
     const { id } = made.body;
@@ -384,7 +388,7 @@ describe('groups', () => {
     expect(await group(id)).toMatchObject(error(404));
   });
 
-  test('what a role gives, a group gives', async () => {
+  test('a group grants the same access as a role', async () => {
     const ada = await make('ada');
     const { id } = (await scim('POST', '/Groups', newGroup('Support', [ada.id]))).body;
     const rule = { resource: 'dashboard', access_level: 'none', role: id };
@@ -397,7 +401,7 @@ describe('groups', () => {
     expect((await api.get(dashboards, session)).status).toBe(200);
   });
 
-  test('members of the organization with other addresses keep a role whatever the provider says', async () => {
+  test('members of the organization with other addresses keep a role regardless of the provider', async () => {
     const { id } = (await scim('POST', '/Groups', newGroup('Support'))).body;
     const path = `/api/organizations/${acme.organizationId}/roles/${id}/role_memberships/`;
     await api.send('POST', path, { key: acme.A.key, body: { user_uuid: acme.M.uuid } });
@@ -410,25 +414,25 @@ describe('groups', () => {
   test.each<[string, (id: string) => Promise<unknown>, number, string?]>([
     ['no name', () => scim('POST', '/Groups', { members: [] }), 400, 'invalidValue'],
     ['a name that is taken', () => scim('POST', '/Groups', newGroup('sUPPORT')), 409, 'uniqueness'],
-    ['somebody unknown', () => scim('POST', '/Groups', newGroup('New', [randomUUID()])), 400, 'invalidValue'],
-    ['somebody of another domain', () => scim('POST', '/Groups', newGroup('New', [acme.M.uuid])), 400, 'invalidValue'],
+    ['an unknown user', () => scim('POST', '/Groups', newGroup('New', [randomUUID()])), 400, 'invalidValue'],
+    ['a user outside the domain', () => scim('POST', '/Groups', newGroup('New', [acme.M.uuid])), 400, 'invalidValue'],
     [
-      'a member without an id',
+      'a member without an ID',
       (id) => patchGroup(id, { op: 'add', path: 'members', value: [{}] }),
       400,
       'invalidValue',
     ],
-    ['a thousand and one', () => scim('POST', '/Groups', newGroup('New', Array(1001).fill('x'))), 400, 'invalidValue'],
-    ['no name to be left', (id) => patchGroup(id, { op: 'remove', path: 'displayName' }), 400, 'mutability'],
+    ['1,001 members', () => scim('POST', '/Groups', newGroup('New', Array(1001).fill('x'))), 400, 'invalidValue'],
+    ['removal of the name', (id) => patchGroup(id, { op: 'remove', path: 'displayName' }), 400, 'mutability'],
     ['an unknown group', () => scim('DELETE', `/Groups/${randomUUID()}`), 404],
-  ])('%s is refused, and nothing is half done', async (_what, ask, status, type: string | undefined = undefined) => {
+  ])('rejects %s without changing anything', async (_what, ask, status, type: string | undefined = undefined) => {
     const { id } = (await scim('POST', '/Groups', newGroup('Support'))).body;
     expect(await ask(id)).toMatchObject(error(status, type));
     const { body } = await scim('GET', '/Groups');
     expect(body).toMatchObject({ totalResults: 1, Resources: [{ displayName: 'Support', members: [] }] });
   });
 
-  test('roles of another organization are not there', async () => {
+  test('returns 404 for roles of another organization', async () => {
     const other = await createActors(api.database);
     const roles = `/api/organizations/${other.organizationId}/roles/`;
     const theirs = (await api.send('POST', roles, { key: other.A.key, body: { name: 'Theirs' } })).body.id;
@@ -442,7 +446,7 @@ describe('the token', () => {
   const manage = (method: 'GET' | 'POST', rest = '', key = acme.A.key) =>
     api.send(method, `/api/organizations/${acme.organizationId}/domains/${domain.id}/scim/${rest}`, { key });
 
-  test('S-171: that of another domain, a wrong one and none are 401, at every path', async () => {
+  test("S-171: returns 401 at every path for another domain's token, a wrong token and no token", async () => {
     const other = await createActors(api.database);
     const theirs = await setUpScim(api, other);
     for (const path of ['/Users', `/Users/${randomUUID()}`, '/Groups', '/ServiceProviderConfig', '/nothing']) {
@@ -456,7 +460,7 @@ describe('the token', () => {
     expect(await scim('GET', '/Users', undefined, { id: 'nothing' })).toMatchObject(error(401));
   });
 
-  test('it is shown once, renewed and ended', async () => {
+  test('is shown once, and can be renewed and revoked', async () => {
     expect(domain.token).toMatch(/^scim_[\w-]{40,}$/);
     expect((await manage('POST')).body).toEqual(expect.not.objectContaining({ scim_bearer_token: expect.anything() }));
     const renewed = (await manage('POST', 'regenerate/')).body.scim_bearer_token;
@@ -483,7 +487,7 @@ describe('the token', () => {
     expect(JSON.stringify(history.body)).not.toContain('scim_u');
   });
 
-  test('members see and make none', async () => {
+  test('cannot be seen or created by members', async () => {
     for (const [method, rest] of [
       ['GET'],
       ['POST'],
@@ -509,7 +513,7 @@ describe('the token', () => {
     expect((await change(false)).status).toBe(200);
   });
 
-  test('it ends with the proof, with the name and with the plan', async () => {
+  test('stops working with the verification, the name and the plan of the domain', async () => {
     const { sql } = api.database;
     const works = async () => (await scim('GET', '/Users')).status;
     const states: unknown[] = [];
@@ -533,7 +537,7 @@ describe('the token', () => {
       states.push(await works());
     }
     expect(states).toEqual([401, 200, 401, 200, 401, 200]);
-    // S-103: under another name it is another domain.
+    // S-103: a rename counts as another domain.
     await api.send('PATCH', `/api/organizations/${acme.organizationId}/domains/${domain.id}/`, {
       key: acme.A.key,
       body: { domain: `${randomUUID()}.example` },
@@ -542,7 +546,7 @@ describe('the token', () => {
     expect([await works(), (await manage('GET')).body.scim_enabled]).toEqual([401, false]);
   });
 
-  test('none is made of a domain that is not verified, or without the plan', async () => {
+  test('cannot be created for a domain that is not verified, or without the plan feature', async () => {
     await api.database.sql.query('UPDATE organization_domain SET verified_at = NULL WHERE id = $1', [domain.id]);
     const unproved = await manage('POST', 'regenerate/');
     expect([unproved.status, unproved.body.code]).toEqual([400, 'verification_required']);
@@ -552,7 +556,7 @@ describe('the token', () => {
     expect((await manage('POST', 'regenerate/')).status).toBe(402);
   });
 
-  test('what the provider asked for is listed with the reason of each refusal, without what only read', async () => {
+  test("the log lists the provider's requests with the reason of each rejection, except successful reads", async () => {
     const { id } = await make('ada');
     await scim('GET', '/Users');
     await scim('GET', '/Users?filter=x');
@@ -584,12 +588,12 @@ test.each([
   ['/ResourceTypes/User', { id: 'User', schema: 'urn:ietf:params:scim:schemas:core:2.0:User' }],
   ['/Schemas', { totalResults: 2 }],
   ['/Schemas/urn:ietf:params:scim:schemas:core:2.0:User', { name: 'User' }],
-])('%s tells what is there', async (path, expected) => {
+])('%s describes what the API supports', async (path, expected) => {
   expect(await scim('GET', path)).toMatchObject({ status: 200, body: expected });
   expect(await scim('POST', path, {})).toMatchObject(error(405));
 });
 
-test('too many requests, and too many wrong tokens from one address, are 429 and say when to come again', async () => {
+test('returns 429 with Retry-After for too many requests, and for too many wrong tokens from one address', async () => {
   const limited = await startTestApi({ limits: { ...noLimits, requestsPerMinute: 3, wrongKeysPerMinute: 2 } });
   try {
     const of = await createActors(limited.database);
@@ -620,7 +624,7 @@ test('too many requests, and too many wrong tokens from one address, are 429 and
   }
 });
 
-test('two requests for the same user at once make one', async () => {
+test('creates one user for two concurrent requests', async () => {
   const answers = await Promise.all([scim('POST', '/Users', newUser('ada')), scim('POST', '/Users', newUser('ada'))]);
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
   expect((await scim('GET', '/Users')).body.totalResults).toBe(1);

@@ -1,4 +1,4 @@
-// Tokens of SCIM, what groups are called elsewhere, and the last requests.
+// Stores SCIM tokens, the external IDs of groups, and the latest requests.
 
 import { isProofInTime, type ScimDomain } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
@@ -6,7 +6,7 @@ import { membershipLevels } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
 
-/** The domain that a token is for: verified at this moment, of an organization whose plan has SCIM. */
+/** The domain of a token, if it is verified and the organization's plan has SCIM. */
 export async function findScimDomain(
   sql: Sql,
   { domainId, token }: { domainId: string; token: string },
@@ -33,7 +33,7 @@ export async function findToken(sql: Sql, domainId: string): Promise<ScimTokenRo
   return rows[0];
 }
 
-/** In place of the one before, if any. */
+/** Replaces the previous token, if there is one. */
 export async function putToken(
   tx: Transaction,
   { domainId, token, createdById }: { domainId: string; token: string; createdById: number },
@@ -46,7 +46,7 @@ export async function putToken(
   );
 }
 
-/** @returns whether there was one. */
+/** @returns whether the domain had a token. */
 export async function deleteToken(tx: Transaction, domainId: string): Promise<boolean> {
   return (await tx.query('DELETE FROM scim_token WHERE domain_id = $1 RETURNING domain_id', [domainId])).length > 0;
 }
@@ -55,7 +55,7 @@ export interface ScimGroupRow extends Columns<'role', 'id' | 'name' | 'created_a
   external_id: string | null;
 }
 
-/** One page of an organization's roles as groups, by name, and how many there are. */
+/** One page of an organization's roles as groups, by name, and the total count. */
 export async function listGroups(
   sql: Sql,
   { id, organizationId }: ScimDomain,
@@ -102,7 +102,7 @@ export type ScimRequestRow = Columns<'scim_request', 'id' | 'method' | 'path' | 
 
 const requestsKept = 500;
 
-/** Writes a request down, and forgets the oldest; also when the token was used. */
+/** Stores a request and the time at which the token was used, and deletes the oldest requests. */
 export async function noteRequest(
   sql: Sql,
   domainId: string,
@@ -113,7 +113,7 @@ export async function noteRequest(
       WHERE domain_id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 minute')`,
     [domainId],
   );
-  // Of those that only read and went well nobody wants to know.
+  // Successful reads are not stored, because they would crowd out the changes and errors.
   if (method === 'GET' && status < 400) return;
   await sql.query(
     'INSERT INTO scim_request (id, domain_id, method, path, status, detail) VALUES ($1, $2, $3, $4, $5, $6)',
@@ -127,7 +127,7 @@ export async function noteRequest(
   );
 }
 
-/** One page of the last requests of a domain's provider, the latest first, and how many are kept. */
+/** One page of the stored requests of a domain's provider, the latest first, and the total count. */
 export async function listRequests(
   sql: Sql,
   domainId: string,

@@ -1,31 +1,31 @@
-// Mails to the person behind an account: the link to a new password, and what has changed about signing in.
+// Emails to users about their account: links for a new password, and notices about changes of how they sign in.
 
 import { createOneTimeLink, findSigningIn, mailAdministrators } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
 import type { Logger } from '@millrace/runtime';
 import type { Mail, Mailer } from '@millrace/runtime/mail';
 
-/** Both go beside the request, so that the time of an answer tells nothing. Neither throws. */
+/** Emails are sent in the background, so that response times do not reveal whether an account exists. No method throws. */
 export interface AccountMailing {
-  /** Sends a link to a new password to the account with this address, if there is one. */
+  /** Sends a link for a new password to the account with this address, if there is one. */
   sendReset(account: string): void;
-  /** Whether mails are sent at all. */
+  /** Whether emails are sent at all. */
   sends: boolean;
-  /** Sends the code by which somebody proves that an address is theirs. */
+  /** Sends the code with which a user proves that an address is theirs. */
   sendCode(email: string, code: string): void;
-  /** Tells somebody what has just happened to their account. */
+  /** Notifies a user about a change of their account. */
   tell(user: { email: string }, notice: Notice, values?: Record<string, string>): void;
-  /** Tells those who administrate the organization of a domain what has become of signing in to it. */
+  /** Notifies the administrators of a domain's organization about a change of its sign-in. */
   tellAdministrators(
     domain: { organization_id: string; domain: string },
     notice: DomainNotice,
     values?: Record<string, string>,
   ): void;
-  /** Resolves when no mail is on its way any more; at the latest after the mailer's own time limit. */
+  /** Resolves when no email is in flight, at the latest after the mailer's own timeout. */
   settle(): Promise<void>;
 }
 
-/** What somebody is told of, so that they hear of it when it was not them. */
+/** Subjects and texts of the notices, from which users notice changes that they did not make. */
 const notices = {
   password_changed: ['Your password was changed', 'Your account password was changed.'],
   second_factor_on: [
@@ -131,9 +131,9 @@ export type DomainNotice = keyof typeof domainNotices;
 
 interface AccountMailingDeps extends Pick<Database, 'sql' | 'transaction'> {
   logger: Logger;
-  /** Absent: no mail is ever sent. */
+  /** Without a mailer, no email is sent. */
   mailer?: Mailer | undefined;
-  /** Address for the link, never what a request says of itself; a mail without it would be of no use, so none is sent. */
+  /** Base URL of the link, never taken from the request. Without it, an email would be useless, so none is sent. */
   publicUrl?: string | undefined;
 }
 
@@ -184,10 +184,10 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
   };
 }
 
-/** Without the name of the account: a stranger may have created it with another person's address, or requested a code for it. */
+/** Omits the name of the account, because anyone can create one with another person's address, or request a code for it. */
 const hello = 'Hello,';
 
-/** The secret stands behind the `#`, which browsers send to nobody; looking at the page uses nothing up. */
+/** Browsers do not send the fragment (`#`) to servers. Viewing the page does not use the link up. */
 function resetMail(
   { uuid, email }: { uuid: string; email: string },
   { secret, publicUrl }: { secret: string; publicUrl: string },

@@ -4,7 +4,7 @@ import { Secret, TOTP } from 'otpauth';
 import { softwarePasskey } from '../../testing/software-passkey.ts';
 import { signInAs, startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
 
-/** What was begun or trusted with credentials that were changed or removed since, and what a passkey counts for. */
+/** Unfinished sign-ins and trusted browsers after a change of credentials, and how passkeys count as a second factor. */
 let api: TestApi;
 let tenant: TestTenant;
 let user: { id: number; uuid: string; email: string };
@@ -106,7 +106,7 @@ describe('a half-finished sign-in', () => {
     expect(late).toMatchObject({ status: 400, body: { code: '2fa_expired' } });
   });
 
-  it('does not outlive a new password as a pending address or a mailed link', async () => {
+  it('does not let a pending address or a mailed link outlive a new password', async () => {
     const link = { kind: 'reset_password', userId: user.id } as const;
     const { secret: token } = await api.database.transaction((tx) => createOneTimeLink(tx, link));
     await api.database.sql.query(
@@ -133,7 +133,7 @@ describe('a trusted browser', () => {
     ],
     ['backup codes were renewed', () => own('POST', '/api/users/@me/two_factor_backup_codes/')],
   ];
-  it.each(changes)('has to show the second factor again after %s', async (_name, change) => {
+  it.each(changes)('requires the second factor again after %s', async (_name, change) => {
     const [one] = [await addPasskey(), await addPasskey()];
     expect((await askForPasskeys(true)).status).toBe(200);
     const step = await half();
@@ -161,14 +161,14 @@ describe('a passkey without user verification', () => {
     }
   });
 
-  it('counts as the second factor of a password', async () => {
+  it('counts as the second factor after a password', async () => {
     const { passkey } = await addPasskey();
     await askForPasskeys(true);
     const { options, answer } = await showPasskey(passkey, await half(), { isVerified: false });
     expect([options.userVerification, answer.status]).toEqual(['preferred', 200]);
   });
 
-  it('does not become the second factor of the session it began', async () => {
+  it('does not become the second factor of the session that it started', async () => {
     const added = await addPasskey();
     session = cookieOf(await enterBy(added, { isVerified: false }), 'session');
     await api.database.sql.query('UPDATE organization SET enforce_2fa = true WHERE id = $1', [tenant.organizationId]);
@@ -184,8 +184,8 @@ describe('a passkey in a frame of another site', () => {
   it.each([
     ['crossOrigin is true', { crossOrigin: true }],
     ['topOrigin is another site', { topOrigin: 'https://evil.example' }],
-    ['both say so', { crossOrigin: true, topOrigin: 'https://evil.example' }],
-  ])('is neither registered nor accepted when %s', async (_name, odd) => {
+    ['both are set', { crossOrigin: true, topOrigin: 'https://evil.example' }],
+  ])('cannot be registered or used when %s', async (_name, odd) => {
     expect(await addPasskey(odd)).toMatchObject({ status: 400, body: { code: '2fa_invalid_passkey' } });
     const added = await addPasskey();
     expect(await enterBy(added, odd)).toMatchObject({ status: 400, body: { code: '2fa_invalid_passkey' } });

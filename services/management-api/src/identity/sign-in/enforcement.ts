@@ -1,4 +1,4 @@
-// What a domain demands of those whose address is in it (docs/api/single-sign-on.md).
+// How a domain restricts the sign-in of users with an address in it (docs/api/single-sign-on.md).
 
 import {
   type AddressDomain,
@@ -26,11 +26,11 @@ const providerNames: Record<ProviderKind, string> = {
 
 export interface EnforcementDeps {
   sql: Sql;
-  /** Providers of the installation. */
+  /** Sign-in providers of the installation. */
   installed: Installed;
 }
 
-/** The domain of an address, where it demands a provider, and which; null where any way in is good. */
+/** The domain of an address and the provider that it enforces; null if all sign-in methods are allowed. */
 export async function findEnforced(
   { sql, installed }: EnforcementDeps,
   email: string,
@@ -41,8 +41,8 @@ export async function findEnforced(
 }
 
 /**
- * How people with an address may sign in; the same whether there is such an account or not.
- * @param hasPublicUrl whether the installation has the address that providers need (`requirePublicUrl`).
+ * The sign-in methods for an address. The result is the same whether an account has the address or not.
+ * @param hasPublicUrl whether the installation has the URL that providers need (`requirePublicUrl`).
  */
 export async function waysInOf(
   { sql, installed }: EnforcementDeps,
@@ -62,7 +62,7 @@ export async function waysInOf(
   };
 }
 
-/** @throws AppError `invalid` with code `sso_enforced`, or another that is told. */
+/** @throws AppError `invalid` with code `sso_enforced`, or with the given code. */
 export async function refuseEnforced(
   deps: EnforcementDeps,
   email: string,
@@ -87,8 +87,8 @@ export function ssoEnforced(
 }
 
 /**
- * Whether somebody may use a password although a provider is enforced: an owner of the organization who shows a second
- * factor, where the organization has allowed that.
+ * Whether a user can use a password although a provider is enforced: an owner of the organization with a second factor, if
+ * the organization allows that.
  */
 export async function isExcepted(sql: Sql, domain: AddressDomain, userId: number): Promise<boolean> {
   if (!domain.sso_owner_exception) return false;

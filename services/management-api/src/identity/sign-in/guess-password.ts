@@ -1,5 +1,6 @@
-// A file of its own, so that it can be loaded with the first password: the lists of common ones take some megabytes. It imports the
-// libraries by name, which a program in one bundle cannot do where it loads them later: they are no ES modules.
+// Estimates how easy a password is to guess. A separate file that is loaded with the first password, because the word lists
+// take some megabytes of memory. The imports are static, because a bundled program cannot load these CommonJS libraries
+// dynamically.
 
 import { ZxcvbnFactory } from '@zxcvbn-ts/core';
 import { adjacencyGraphs, dictionary } from '@zxcvbn-ts/language-common';

@@ -14,7 +14,7 @@ import { newInviteSecret } from '../../testing/organization-actors.ts';
 import { signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createInviteMailing, type InviteMailing } from '../invites/mailing.ts';
 
-/** Emails go to addresses that an account has only named, so what one account chose must not look like a text of ours. */
+/** Emails also go to addresses that the recipient did not enter, so texts that a user chose must not look like ours. */
 let mailServer: MailServer;
 let mailer: Mailer;
 let api: TestApi;
@@ -106,13 +106,13 @@ const writes: Named[] = [
     'name',
   ],
 ];
-it.each(writes)('refuses a %s with a line break or a link', async (_field, write, attr) => {
+it.each(writes)('rejects a %s with a line break or a link', async (_field, write, attr) => {
   for (const name of ['Ada\nYour account is locked', 'Ada\u2028Hello', 'Go to https://evil.example']) {
     expect(await write(name)).toMatchObject({ status: 400, body: { attr, code: 'invalid_input' } });
   }
 });
 
-it('takes names from identity providers as one line without links', async () => {
+it('turns names from identity providers into one line without links', async () => {
   const [domainId, name] = [randomUUID(), `names-${tenant.userId}.example.com`];
   await api.database.sql.query(
     `INSERT INTO organization_domain (id, organization_id, domain, verification_challenge, verified_at, jit_provisioning_enabled)
@@ -143,14 +143,14 @@ it('takes names from identity providers as one line without links', async () => 
   }
 });
 
-it('refuses a link in the message of an invite, and quotes the message', async () => {
+it('rejects a link in the message of an invite, and quotes the message', async () => {
   const refused = await invite({ message: 'Hello\nhttps://evil.example' });
   expect(refused).toMatchObject({ status: 400, body: { attr: 'message', code: 'invalid_input' } });
   const { target_email } = await invite({ message: 'Hello\r\nYour account is locked.' });
   expect(mailsTo(target_email)[0]?.replaceAll('\r', '')).toContain('> Hello\n> Your account is locked.');
 });
 
-it('mails no name of a person to any address', async () => {
+it("sends no user's name to an arbitrary address", async () => {
   await send('PATCH', '/api/users/@me/', { first_name: 'Mallory', last_name: 'Mallory' });
   const wanted = `victim-${tenant.userId}@example.com`;
   expect((await send('PATCH', '/api/users/@me/', { email: wanted })).status).toBe(200);
@@ -162,7 +162,7 @@ it('mails no name of a person to any address', async () => {
   expect(mails.join()).not.toContain('Mallory');
 });
 
-it('names the inviter by an address that is verified, and otherwise not at all', async () => {
+it('names the inviter by a verified address, and otherwise not at all', async () => {
   const { target_email } = await invite();
   await api.database.sql.query('UPDATE "user" SET is_email_verified = true WHERE id = $1', [tenant.userId]);
   await invite();
@@ -174,7 +174,7 @@ it('names the inviter by an address that is verified, and otherwise not at all',
   expect(after).toContain(`${email} invited you to join `);
 });
 
-it('mails the kind of an unknown browser, not what the browser calls itself', async () => {
+it('describes an unknown browser by its kind, not by its own user agent', async () => {
   const user = await createUser(api.database.sql, { email: `browses-${tenant.userId}@example.com` });
   await signInAs(api, user.id);
   const link = { kind: 'sign_in', userId: user.id } as const;

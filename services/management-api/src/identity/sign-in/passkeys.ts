@@ -1,4 +1,4 @@
-// Passkeys: registered in a session, and shown to sign in or as a second factor (docs/api/passkeys.md).
+// Passkeys: registered in a session, and used to sign in or as a second factor (docs/api/passkeys.md).
 
 import {
   beginSignInStep,
@@ -38,7 +38,7 @@ const name = 'Millrace';
 const algorithms = [-7, -8, -36, -257, -258, -259];
 const mostPasskeys = 20;
 
-/** Passkeys belong to a host: under another address of the installation they are of no use. */
+/** Passkeys belong to a host, so they cannot be used under another URL of the installation. */
 function placeOf(publicUrl: string): { rpID: string; expectedOrigin: string } {
   const { hostname, origin } = new URL(publicUrl);
   return { rpID: hostname, expectedOrigin: origin };
@@ -73,7 +73,10 @@ export async function beginRegistration(
   return options;
 }
 
-/** @throws AppError `invalid` naming `credential`: not of this challenge, page or installation, or known already. */
+/**
+ * @throws AppError `invalid` naming `credential` if it belongs to another challenge, page or installation, or is already
+ * registered.
+ */
 export async function finishRegistration(
   { sql, transaction, accountMailing }: SecondFactorDeps,
   {
@@ -124,7 +127,7 @@ export async function finishRegistration(
   return passkey;
 }
 
-/** Options for `navigator.credentials.get()`, with the passkeys of the user where one is known already. */
+/** Options for `navigator.credentials.get()`, including the passkeys of the user if the user is known. */
 export async function passkeyQuestion(
   publicUrl: string,
   { passkeys = [], needsVerification = false }: { passkeys?: readonly Passkey[]; needsVerification?: boolean } = {},
@@ -137,11 +140,11 @@ export async function passkeyQuestion(
 }
 
 /**
- * Checks what a passkey answered, and notes its use.
- *
- * @param userId whose it has to be; null where it tells itself.
+ * Verifies the response of a passkey, and records its use.
+ * @param userId the expected user; null if the passkey identifies the user.
  * @param needsVerification whether the authenticator must have verified the user, e.g. by a PIN.
- * @returns with `isVerified` where the authenticator knows the person, by a finger or a number: it then stands for both factors.
+ * @returns `isVerified` if the authenticator verified the user by a fingerprint or PIN. The passkey then counts as both
+ * factors.
  * @throws AppError `invalid` with code `2fa_invalid_passkey` naming `credential`.
  */
 export async function checkPasskey(
@@ -165,7 +168,8 @@ export async function checkPasskey(
   if (!passkey || !user?.is_active || (userId !== null && userId !== user.id)) throw badPasskey();
   const response = credential as unknown as AuthenticationResponseJSON;
   const handle = response.response?.userHandle;
-  // Without a list of passkeys the handle is what names the user; with one it may be left out, but not be another's.
+  // Without a list of passkeys, the user handle identifies the user. With a list, it can be missing but must not be another
+  // user's.
   const isHandled = handle === undefined || handle === null ? userId !== null : isHandleOf(handle, user.uuid);
   if (!isHandled) throw badPasskey();
   const { rpID, expectedOrigin } = placeOf(publicUrl);
@@ -177,7 +181,7 @@ export async function checkPasskey(
       expectedOrigin,
       expectedRPID: rpID,
       requireUserVerification: false,
-      // The counter is compared where it is written, below.
+      // The counter is checked below, in the statement that updates it.
       credential: { id: passkey.credential_id, publicKey: new Uint8Array(passkey.public_key), counter: 0 },
     }),
   );
@@ -198,7 +202,7 @@ export async function checkPasskey(
 }
 
 /**
- * The same for the question that `POST /api/webauthn/login/begin` put to whatever passkey there is; it is used up.
+ * The same for a challenge of `POST /api/webauthn/login/begin`, which any passkey can answer once.
  * @throws AppError also `invalid` with code `2fa_no_challenge`.
  */
 export async function checkAskedPasskey(
@@ -213,8 +217,8 @@ export async function checkAskedPasskey(
 }
 
 /**
- * Refuses what was made on our page in a frame of another site, where the user does not see who asks: our pages are never
- * framed. The library lets registrations and browsers that do not name the top origin (Safari) through
+ * Rejects a response from our page in a frame of another site, where users cannot see which site asks. We never allow
+ * framing. The library accepts registrations from frames, and browsers that do not report the top origin, such as Safari
  * (https://www.w3.org/TR/webauthn-3/#dom-collectedclientdata-crossorigin).
  */
 function refuseForeignFrame(credential: { response?: unknown }): void {
@@ -231,12 +235,12 @@ function parseClientData(text: unknown): Record<string, unknown> {
     const data: unknown = JSON.parse(Buffer.from(String(text), 'base64url').toString());
     return isObject(data) ? data : {};
   } catch {
-    // The library refuses it with a reason.
+    // The library rejects it with a reason.
     return {};
   }
 }
 
-/** What the library throws is about what the browser sent. */
+/** Errors of the library concern the browser's data, so they become errors for the client. */
 async function verified<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -259,8 +263,8 @@ export function noChallenge(): AppError {
 }
 
 /**
- * Whether the user can do without one of so many passkeys.
- * @throws AppError `invalid` with code `last_sign_in_method`: there is no password, no other passkey and no provider.
+ * Checks whether the user can still sign in without one of these passkeys.
+ * @throws AppError `invalid` with code `last_sign_in_method` if the user has no password, no other passkey and no provider.
  */
 export async function requireAnotherWay(sql: Sql, user: SigningIn, passkeys: number): Promise<void> {
   if (user.password_hash !== null || passkeys > 1 || (await hasIdentity(sql, user.id))) return;
@@ -280,7 +284,7 @@ export async function recordPasskey(
   });
 }
 
-/** What an authenticator keeps of the user: 16 random bytes that say nothing of the person. */
+/** The ID of the user that authenticators store: 16 random bytes that reveal nothing about the user. */
 function handleOf(uuid: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(Buffer.from(uuid.replaceAll('-', ''), 'hex'));
 }

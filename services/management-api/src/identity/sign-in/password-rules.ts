@@ -1,16 +1,16 @@
-// What a new password has to be (docs/api/passwords.md).
+// The rules for new passwords (docs/api/passwords.md).
 
 import { AppError } from '@millrace/runtime';
 
 const minLength = 8;
 const maxLength = 256;
-/** Of 0 to 4: fewer than 10^8 guesses find what is below. */
+/** From 0 to 4. A password with a lower score needs fewer than 10^8 guesses. */
 const minScore = 3;
-/** What follows cannot make it weaker, and judging takes time that grows with the square. */
+/** More characters cannot make a password weaker, and the time for an estimate grows with the square of the length. */
 const judgedLength = 72;
 
 /**
- * @param person what somebody who knows them tries first: address, name.
+ * @param person what an attacker would try first: the user's address and name.
  * @throws AppError `invalid` naming `password`.
  */
 export async function checkNewPassword(password: string, person: readonly string[]): Promise<void> {

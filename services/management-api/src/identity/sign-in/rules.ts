@@ -1,4 +1,4 @@
-// How somebody becomes a session: by password, by a link, and what is checked before.
+// Creates sessions after a password or a link, with all checks before it.
 
 import {
   type AddressDomain,
@@ -48,11 +48,10 @@ export interface SignInDeps extends SecondFactorDeps {
 }
 
 /**
- * Begins a session for whoever knows the password, or what leads to it where a second factor is asked for.
- *
- * An unknown address, a wrong password and a deactivated user are one answer after the same work.
- *
- * @throws AppError `invalid` with code `invalid_credentials`, or `sso_enforced` where a provider is; `unauthenticated` with `2fa_required`; what limits throw.
+ * Creates a session for the right password, or an unfinished sign-in if a second factor is required.
+ * An unknown address, a wrong password and a deactivated user get the same response, after the same amount of work.
+ * @throws AppError `invalid` with code `invalid_credentials`, or `sso_enforced` if a provider is enforced; `unauthenticated`
+ * with `2fa_required`; the errors of the limits.
  */
 export async function signInByPassword(
   deps: SignInDeps,
@@ -61,7 +60,7 @@ export async function signInByPassword(
   const { sql, transaction, passwords, signInLimits } = deps;
   const account = addressOf(email);
   const enforced = account === null ? null : await findEnforced(deps, account);
-  // Where nobody is excepted, a password is not even looked at.
+  // If the domain makes no exception for owners, the password is not checked.
   if (enforced?.domain.sso_owner_exception === false) throw ssoEnforced(enforced.kind);
   const refused = () => (enforced === null ? wrongCredentials() : ssoEnforced(enforced.kind));
   const device = account === null ? null : await knownDeviceOf(sql, request, account);
@@ -85,7 +84,7 @@ export async function signInByPassword(
   return signedIn;
 }
 
-/** Who changed the password or was shut out while the old one was compared does not let it in behind the change. */
+/** Rejects the sign-in if the password was changed or the user was deactivated while the password was compared. */
 async function requireUnchanged(tx: Transaction, seen: SigningIn): Promise<void> {
   await lockKeysOf(tx, seen.id);
   const user = await findSigningIn(tx, { id: seen.id });
@@ -102,10 +101,9 @@ async function hashIfThereIsTime(passwords: Passwords, password: string): Promis
 }
 
 /**
- * Checks a new password of the caller, and the one before where there is one. Whoever came by an operator's link a short
- * while ago need not know it: that is how a forgotten one is replaced where there is no mail.
- *
- * @returns what writes it in the transaction of the request; the caller's other sessions end.
+ * Checks a new password of the caller, and the current one if there is one. A session that began with an operator's link does
+ * not need the current password, so that a forgotten one can be replaced without email.
+ * @returns a function that stores it in the transaction of the request and ends the caller's other sessions.
  * @throws AppError `forbidden` for keys and for a sign-in too long ago; `invalid` naming `current_password` or `password`.
  */
 export async function prepareNewPassword(
@@ -134,16 +132,15 @@ function refusedPassword(code: string, detail: string): AppError {
   return new AppError('invalid', detail, { code, attr: 'current_password' });
 }
 
-/** The secret of the device, if it is known as one of the account's. */
+/** The secret of the device cookie, if it is a known device of the account. */
 export async function knownDeviceOf(sql: Sql, request: ApiRequest, account: string): Promise<string | null> {
   const device = deviceOf(request);
   return device !== null && (await isKnownDevice(sql, device, account)) ? device : null;
 }
 
 /**
- * A new session in place of the browser's last one. The browser is known from now on.
- *
- * @param remember whether the second factor is not to be asked for again in this browser.
+ * Replaces the browser's last session with a new one, and remembers the browser.
+ * @param remember whether to skip the second factor in this browser from now on.
  */
 export async function begin(
   { installed, accountMailing }: Pick<SignInDeps, 'installed' | 'accountMailing'>,
@@ -181,7 +178,10 @@ export async function begin(
   };
 }
 
-/** Who gets past an enforced provider, by an operator's link or as an excepted owner, stands in the history of the organization. */
+/**
+ * Records in the organization's activity log that a user bypassed an enforced provider, by an operator's link or as an exempt
+ * owner.
+ */
 async function recordWayAround(
   tx: Transaction,
   { id: itemId, domain: name, organization_id: organizationId }: AddressDomain,
@@ -201,14 +201,14 @@ async function recordWayAround(
   });
 }
 
-/** What a record of a sign-in tells: values that come out of nothing. */
+/** The details of a sign-in in an activity record, as values that had no previous value. */
 function seenAt(values: Record<string, string | null>): FieldChange[] {
   return Object.entries(values).map(([field, after]) => ({
     ...{ type: 'User', action: 'created', field, before: null, after: after === null ? null : after.slice(0, 400) },
   }));
 }
 
-/** Whose session it is. @throws AppError `not_found` for who was deleted meanwhile. */
+/** The user of the session. @throws AppError `not_found` if the user was deleted meanwhile. */
 export async function requireUser(sql: Sql, userId: number): Promise<SigningIn> {
   const user = await findSigningIn(sql, { id: userId });
   if (!user) throw new AppError('not_found', 'Not found.');
@@ -229,7 +229,7 @@ export async function requireResetLink(sql: Sql, userUuid: string, token: string
 }
 
 /**
- * Sets a forgotten password anew, which ends all sessions of the user.
+ * Replaces a forgotten password, which ends all sessions of the user.
  * @returns the address of the account.
  * @throws AppError as `requireResetLink`, and `invalid` naming `password`.
  */
@@ -252,7 +252,7 @@ export async function resetPassword(
 }
 
 /**
- * What a link that `millrace console-link` printed does.
+ * Describes a link that `millrace console-link` printed, without using it.
  * @throws AppError `invalid` with code `invalid_token`.
  */
 export async function lookAtLink(
@@ -268,7 +268,7 @@ export async function lookAtLink(
 }
 
 /**
- * Uses such a link up: its account is signed in, or the first account of the installation is made and signed in.
+ * Uses such a link: signs its user in, or creates the first account of the installation and signs it in.
  * @throws AppError as `lookAtLink`; `invalid` naming a field of the first owner.
  */
 export async function useLink(
@@ -283,7 +283,8 @@ export async function useLink(
     await lockKeysOf(tx, link.user_id);
     const user = await findSigningIn(tx, { id: link.user_id });
     if (!user?.is_active) throw badLink();
-    // Whoever lost the second factor comes this way: an operator vouches for the person.
+    // The link replaces a second factor, because the operator vouches for the user. Users who have lost theirs sign in this
+    // way.
     const hasFactor = asksSecondFactor(await findSecondFactors(tx, user.id));
     return begin(deps, tx, request, { user, method: 'link', secondFactor: hasFactor ? 'link' : null });
   });
@@ -300,7 +301,7 @@ async function becomeFirstOwner(
   const hash = await passwords.hash(owner.password);
   return transaction(async (tx) => {
     const link = await takeOneTimeLink(tx, body.secret);
-    // Somebody may have used `millrace bootstrap` meanwhile.
+    // Another request may have used `millrace bootstrap` meanwhile.
     if (link?.kind !== 'first_owner' || (await listOrganizations(tx)).length > 0) throw badLink();
     const user = await createUser(tx, { email: owner.email, firstName: owner.first_name ?? '', isEmailVerified: true });
     const actor = { userId: user.id };

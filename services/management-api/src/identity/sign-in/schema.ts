@@ -1,4 +1,4 @@
-// Signing in and out, as requests and answers have it.
+// Signing in and out, in requests and responses.
 
 import type { selectSessions } from '@millrace/accounts';
 import { formatDateTime, freeFormObject } from '@millrace/http';
@@ -53,7 +53,7 @@ const code = Type.String({
   maxLength: 40,
   description: 'Six-digit code from the authenticator app, or a backup code.',
 });
-/** As a browser answers; its parts are those of WebAuthn. */
+/** The response of a browser, with the fields of WebAuthn. */
 const credential = freeFormObject({ description: 'The credential returned by `navigator.credentials`, as JSON.' });
 const credentialOptions = freeFormObject({ description: 'Options for `navigator.credentials`, as JSON (WebAuthn).' });
 
@@ -208,7 +208,7 @@ export const linkUse = Type.Object(
   },
   { title: 'LinkUse' },
 );
-/** What the first owner has to tell. */
+/** The input for the first owner. */
 export const firstOwner = Type.Object({
   email: Type.String({ format: 'email', minLength: 1, maxLength: 254 }),
   first_name: Type.Optional(Type.String({ maxLength: 150 })),
@@ -278,7 +278,7 @@ export function toLoginSession(row: SessionRow, currentId: string) {
   };
 }
 
-/** Browsers that call themselves others too stand after those they are not. */
+/** More specific patterns come first, because many browsers also contain the names of others. */
 const browsers = [
   ['Edge', /\bEdg(?:e|A|iOS)?\//],
   ['Opera', /\bOPR\//],
@@ -297,7 +297,7 @@ const systems = [
   ['Linux', /Linux/],
 ] as const;
 
-/** Browser and system in words of ours: what a browser calls itself is a text of its user. */
+/** Browser and operating system in our own words, because the user agent is text that a client chooses. */
 export function describeBrowser(browser: string): string {
   const nameIn = (names: typeof browsers | typeof systems) => names.find(([, pattern]) => pattern.test(browser))?.[0];
   const [program, system] = [nameIn(browsers), nameIn(systems)];

@@ -1,18 +1,18 @@
 import { isSealedText } from '@millrace/contracts';
 import { AppError, type SecretBox } from '@millrace/runtime';
 
-/** Puts a secret of a sign-in into the form in which it is stored, and back. */
+/** Encrypts the secrets of sign-in for storage, and decrypts them. */
 export interface SealedTexts {
   /**
-   * @param context where it belongs, e.g. `totp:7`: it opens nowhere else.
-   * @throws AppError `invalid` with code `secrets_key_missing` where nothing may be stored unencrypted and there is no key.
+   * @param context the place of the secret, e.g. `totp:7`. It can only be decrypted with the same context.
+   * @throws AppError `invalid` with code `secrets_key_missing` if there is no key and secrets must not be stored unencrypted.
    */
   seal(text: string, context: string): string;
-  /** @throws SecretBoxError when no key at hand opens it. */
+  /** @throws SecretBoxError if no configured key can decrypt it. */
   open(stored: string, context: string): string;
 }
 
-/** @param mayBePlain whether, without a key, texts are stored as they are: on one's own machine only. */
+/** @param mayBePlain whether secrets are stored unencrypted without a key. For local development only. */
 export function createSealedTexts(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): SealedTexts {
   return {
     seal(text, context) {

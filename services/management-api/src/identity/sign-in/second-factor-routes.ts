@@ -1,4 +1,4 @@
-// The second factors of a person who is signed in: the authenticator app, backup codes, passkeys.
+// The second factors of a signed-in user: authenticator app, backup codes, passkeys.
 
 import {
   asksSecondFactor,
@@ -47,7 +47,10 @@ const credentials = '/api/webauthn/credentials';
 const params = Type.Object({ id: Type.String({ format: 'uuid', description: 'ID of the passkey.' }) });
 const secretExample = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 
-/** Each needs a session (docs/api/second-factors.md), and is open to whom an organization wants to set one up. */
+/**
+ * All of these routes require a session (docs/api/second-factors.md). They are available to users who must set up a factor
+ * before anything else.
+ */
 export function secondFactorRoutes(deps: SecondFactorDeps) {
   const { sql, transaction, accountMailing } = deps;
   const target = async ({ caller }: { caller: Caller }): Promise<SessionCredential> => requireSession(caller);

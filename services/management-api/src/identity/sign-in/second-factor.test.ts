@@ -13,7 +13,7 @@ import {
   type TestApi,
 } from '../../testing/start-test-api.ts';
 
-/** What is shown beside a password: codes of an app, backup codes, passkeys; and passkeys instead of one. */
+/** Second factors: codes of an app, backup codes and passkeys; and passkeys instead of a password. */
 let mailServer: MailServer;
 let mailer: Mailer;
 let api: TestApi;
@@ -52,7 +52,7 @@ afterAll(async () => {
   await mailServer.stop();
 });
 
-/** A cookie of an answer, as a request has it. */
+/** A cookie of a response, in the form for a request. */
 function cookieOf({ headers }: TestAnswer, kind: 'session' | 'device' | 'step'): string {
   const [found] = new RegExp(`millrace_${kind}=[\\w-]{43}`).exec(headers.get('set-cookie') ?? '') ?? [];
   if (found === undefined) throw new Error(`The answer has no ${kind}.`);
@@ -69,7 +69,7 @@ const totp = (secret: string, atMs = Date.now()) =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: atMs });
 const around = (steps: number) => Date.now() + steps * 30_000;
 
-/** Connects an app. Its code is of the step before, so that the one of now is still good. */
+/** Connects an app with the code of the previous time step, so that the current code can still be used. */
 async function connectApp(): Promise<{ secret: string; codes: string[] }> {
   const { body } = await own('GET', '/api/users/@me/two_factor_start_setup/');
   const answer = await own('POST', '/api/users/@me/two_factor_validate/', { token: totp(body.secret, around(-1)) });
@@ -83,7 +83,7 @@ const told = (subject: string) =>
     what: subject,
   });
 
-/** What the history of the account says was changed. */
+/** The changes in the activity log of the account. */
 async function changedFields(): Promise<string[]> {
   const { body } = await own('GET', '/api/users/@me/activity/');
   return body.results.flatMap(({ detail }: { detail: { changes: { field: string }[] | null } }) =>
@@ -91,7 +91,7 @@ async function changedFields(): Promise<string[]> {
   );
 }
 
-test('a sign-in from a browser that is not known is told, but for the first one and a wrong password', async () => {
+test('emails the user about a sign-in from an unknown browser, except for the first sign-in and for a wrong password', async () => {
   const subjects = async () => {
     await api.mailsSent();
     return mailsTo(user.email).map(({ headers }) => headers.subject);
@@ -110,7 +110,7 @@ test('a sign-in from a browser that is not known is told, but for the first one 
 });
 
 describe('an authenticator app', () => {
-  test('S-016, S-023: once connected a password is half of a sign-in, which opens nothing else', async () => {
+  test('S-016, S-023: once connected, a password only starts a sign-in, which gives no access', async () => {
     const other = cookieOf(await login(), 'session');
     const { secret } = await connectApp();
     expect((await own('GET', '/api/users/@me/', undefined, other)).status).toBe(401);
@@ -141,7 +141,7 @@ describe('an authenticator app', () => {
     });
   });
 
-  test('S-016: after ten minutes the half sign-in is over', async () => {
+  test('S-016: an unfinished sign-in expires after ten minutes', async () => {
     const { secret } = await connectApp();
     const step = await half();
     await api.database.sql.query("UPDATE sign_in_step SET expires_at = now() - interval '1 second'");
@@ -162,7 +162,7 @@ describe('an authenticator app', () => {
     expect(answer.status).toBe(expected);
   });
 
-  test('S-018: a code counts once, also when it comes twice at the same moment', async () => {
+  test('S-018: accepts a code once, including when it arrives twice concurrently', async () => {
     const { secret } = await connectApp();
     const steps = [await half(), await half()];
     const code = totp(secret);
@@ -172,7 +172,7 @@ describe('an authenticator app', () => {
     expect(used).toMatchObject({ status: 400, body: { code: '2fa_invalid', attr: 'token' } });
   });
 
-  test('S-019: the seventh wrong code is not looked at, nor the right one after a new password', async () => {
+  test('S-019: after six wrong codes, checks no more codes, even the right one in a new sign-in', async () => {
     const { secret } = await connectApp();
     const step = await half();
     for (let count = 0; count < 6; count += 1) {
@@ -186,7 +186,7 @@ describe('an authenticator app', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('S-022: nothing is stored before a right code; then encrypted, and never shown again', async () => {
+  test('S-022: is stored only after a right code, encrypted, and never shown again', async () => {
     const start = await own('GET', '/api/users/@me/two_factor_start_setup/');
     expect(start.body.uri).toContain(`secret=${start.body.secret}`);
     const steps = await api.database.sql.query('SELECT data FROM sign_in_step WHERE user_id = $1', [user.id]);
@@ -205,7 +205,7 @@ describe('an authenticator app', () => {
     expect(again).toMatchObject({ status: 400, body: { code: 'setup_expired' } });
   });
 
-  test('S-023: the record of the change holds no secret', async () => {
+  test('S-023: the activity record contains no secret', async () => {
     const { secret, codes } = await connectApp();
     const rows = await api.database.sql.query('SELECT detail FROM activity_log WHERE item_id = $1', [user.uuid]);
     const text = JSON.stringify(rows);
@@ -213,7 +213,7 @@ describe('an authenticator app', () => {
     for (const hidden of [secret, ...codes]) expect(text).not.toContain(hidden);
   });
 
-  test('S-022: a session of two hours ago has to confirm first; a key cannot', async () => {
+  test('S-022: requires a confirmation in a session older than two hours, and rejects keys', async () => {
     await api.database.sql.query("UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = $1", [
       user.id,
     ]);
@@ -225,7 +225,7 @@ describe('an authenticator app', () => {
     expect(key.status).toBe(403);
   });
 
-  test('switched off by its user, told by mail; other sessions go on', async () => {
+  test('disconnecting it emails the user and keeps other sessions', async () => {
     const { secret } = await connectApp();
     const other = cookieOf(await post('/api/login/token/', { token: totp(secret) }, await half()), 'session');
     expect((await own('POST', '/api/users/@me/two_factor_disable/')).status).toBe(200);
@@ -238,7 +238,7 @@ describe('an authenticator app', () => {
     });
   });
 
-  test('an operator’s link signs in who has lost the app', async () => {
+  test("an operator's link signs in a user who has lost the app", async () => {
     await connectApp();
     const link = { kind: 'sign_in', userId: user.id } as const;
     const { secret } = await api.database.transaction((tx) => createOneTimeLink(tx, link));
@@ -247,7 +247,7 @@ describe('an authenticator app', () => {
   });
 });
 
-test('tries are counted by way and outcome', async () => {
+test('counts sign-in attempts by method and outcome', async () => {
   const values = (await metrics.registry.getSingleMetric('millrace_sign_ins_total')?.get())?.values ?? [];
   const ended = new Set(values.map(({ labels }) => `${labels.way} ${labels.outcome}`));
   for (const expected of [
@@ -263,7 +263,7 @@ test('tries are counted by way and outcome', async () => {
 });
 
 describe('backup codes', () => {
-  test('S-020: each signs in once, however it is written; its user is told', async () => {
+  test('S-020: each code signs in once, in any spelling, and the user is notified', async () => {
     const { codes } = await connectApp();
     expect(codes).toHaveLength(10);
     const [code = ''] = codes;
@@ -279,7 +279,7 @@ describe('backup codes', () => {
     await told('A backup code was used');
   });
 
-  test('S-020: new ones make the old ones useless; without a second factor there are none', async () => {
+  test('S-020: new codes replace the old ones, and require a second factor', async () => {
     const none = await own('POST', '/api/users/@me/two_factor_backup_codes/');
     expect(none).toMatchObject({ status: 400, body: { code: '2fa_not_enabled' } });
     const { codes } = await connectApp();
@@ -298,7 +298,7 @@ describe('a remembered browser', () => {
     return cookieOf(await post('/api/login/token/', { token: codes[0], remember: true }, await half()), 'device');
   }
 
-  test('S-021: is not asked again, another one is; nor is it the device of another user', async () => {
+  test('S-021: skips the second factor, which other browsers and other users need', async () => {
     const device = await remember();
     expect((await login(device)).status).toBe(200);
     expect((await login()).status).toBe(401);
@@ -306,7 +306,7 @@ describe('a remembered browser', () => {
     expect((await login(device)).status).toBe(401);
   });
 
-  it('S-021: stays known for 30 days after its last sign-in, and skips the second factor for 30 days after it was shown', async () => {
+  it('S-021: stays known for 30 days after its last sign-in, and skips the second factor for 30 days after it was used', async () => {
     const device = await remember();
     const { sql } = api.database;
     await sql.query(
@@ -321,7 +321,7 @@ describe('a remembered browser', () => {
     expect((await login(device)).status).toBe(401);
   });
 
-  test('S-021: a new password, and switching the factor off and on, end it', async () => {
+  test('S-021: is forgotten after a new password, and when the factor is turned off and on', async () => {
     const device = await remember();
     const key = cookieOf(await login(device), 'session');
     expect((await own('POST', '/api/users/@me/two_factor_disable/', undefined, key)).status).toBe(200);
@@ -331,11 +331,11 @@ describe('a remembered browser', () => {
   });
 });
 
-describe('an organization that demands a second factor', () => {
+describe('an organization that requires a second factor', () => {
   const demand = (enforce: boolean) =>
     api.database.sql.query('UPDATE organization SET enforce_2fa = $2 WHERE id = $1', [tenant.organizationId, enforce]);
 
-  test('S-024: a session without one may set one up and nothing else; a key is not asked', async () => {
+  test('S-024: a session without one can only set one up, and keys are not affected', async () => {
     await demand(true);
     const path = `/api/projects/${tenant.projectId}/`;
     expect(await own('GET', path)).toMatchObject({ status: 403, body: { code: 'two_factor_setup_required' } });
@@ -344,7 +344,7 @@ describe('an organization that demands a second factor', () => {
     expect(await status()).toMatchObject({ is_enabled: false, is_demanded: true });
     await connectApp();
     expect((await own('GET', path)).status).toBe(200);
-    // A session that has not shown the factor there is.
+    // A session that has not used the existing factor.
     const unshown = await signInAs(api, user.id);
     expect(await own('GET', path, undefined, unshown)).toMatchObject({
       status: 403,
@@ -354,7 +354,7 @@ describe('an organization that demands a second factor', () => {
     expect((await own('GET', path, undefined, unshown)).status).toBe(200);
   });
 
-  test('S-025: the last factor stays', async () => {
+  test('S-025: the last factor cannot be removed', async () => {
     await connectApp();
     await demand(true);
     expect(await own('POST', '/api/users/@me/two_factor_disable/')).toMatchObject({
@@ -365,8 +365,8 @@ describe('an organization that demands a second factor', () => {
   });
 });
 
-describe('confirming that it is you', () => {
-  test('S-041: a password is not enough where a second factor is asked for', async () => {
+describe('confirming a session', () => {
+  test('S-041: requires the second factor in addition to the password', async () => {
     const { secret } = await connectApp();
     const confirm = (body: object) => own('POST', '/api/reauthenticate/', body);
     expect(await confirm({ password })).toMatchObject({ status: 400, body: { code: '2fa_required', attr: 'token' } });
@@ -396,7 +396,7 @@ describe('passkeys', () => {
     return post('/api/webauthn/login/complete/', { credential: passkey.answer(options, odd) }, step);
   }
 
-  test('S-026: registered in a session, listed, renamed; it signs in without a password', async () => {
+  test('S-026: is registered in a session, listed, renamed, and signs in without a password', async () => {
     const { passkey, handle, answer } = await register();
     expect(answer).toMatchObject({
       status: 201,
@@ -409,14 +409,14 @@ describe('passkeys', () => {
     expect(entered).toMatchObject({ status: 200, body: { success: true } });
     const { body } = await own('GET', '/api/webauthn/credentials/', undefined, cookieOf(entered, 'session'));
     expect(body).toMatchObject([{ label: 'Desk', last_used_at: expect.any(String) }]);
-    // Once registered it is not registered again.
+    // It cannot be registered again.
     expect(await register({}, passkey)).toMatchObject({ answer: { status: 400, body: { attr: 'credential' } } });
   });
 
   test.each([
     ['S-026: of another page', { origin: 'https://evil.example' }],
     ['S-026: for another installation', { rpId: 'evil.example' }],
-  ])('%s: not registered, and no way in', async (_case, odd) => {
+  ])('%s: rejects the registration and the sign-in', async (_case, odd) => {
     expect((await register(odd)).answer).toMatchObject({ status: 400, body: { code: '2fa_invalid_passkey' } });
     const { passkey, handle } = await register();
     expect(await enter(passkey, { userHandle: handle, ...odd })).toMatchObject({
@@ -425,7 +425,7 @@ describe('passkeys', () => {
     });
   });
 
-  test('S-026: a question is answered once, within five minutes', async () => {
+  test('S-026: a challenge can be answered once, within five minutes', async () => {
     const { passkey, handle } = await register();
     const { options, step } = await question();
     const credential = passkey.answer(options, { userHandle: handle });
@@ -436,14 +436,14 @@ describe('passkeys', () => {
     expect(await own('POST', '/api/webauthn/register/complete/', { credential })).toMatchObject(expired);
   });
 
-  test('S-026: with the handle of another user, or with none', async () => {
+  test('S-026: rejects the user handle of another user, and a missing one', async () => {
     const { passkey } = await register();
     for (const userHandle of [Buffer.alloc(16).toString('base64url'), null]) {
       expect((await enter(passkey, { userHandle })).status).toBe(400);
     }
   });
 
-  test('S-027: without a person who was recognized the second factor is asked for', async () => {
+  test('S-027: requires the second factor if the passkey did not verify the user', async () => {
     const { passkey, handle } = await register();
     const odd = { userHandle: handle, isVerified: false };
     expect((await enter(passkey, odd)).status).toBe(200);
@@ -456,7 +456,7 @@ describe('passkeys', () => {
     expect((await enter(passkey, { userHandle: handle })).status).toBe(200);
   });
 
-  test('S-028: a counter that goes back is refused and mailed; one that is always 0 is not', async () => {
+  test('S-028: rejects a counter that does not increase and emails the user, but accepts one that is always 0', async () => {
     const { passkey, handle } = await register();
     for (const [counter, expected] of [
       [0, 200],
@@ -472,7 +472,7 @@ describe('passkeys', () => {
     await told('A passkey was rejected');
   });
 
-  test('is the second factor of a password where its user wants it', async () => {
+  test('is required after the password if the user turns that on', async () => {
     const { passkey } = await register();
     expect((await login()).status).toBe(200);
     const wanted = { passkeys_enabled_for_2fa: true };
@@ -490,7 +490,7 @@ describe('passkeys', () => {
     });
   });
 
-  test('cannot be wanted by whom has none, nor given up where an organization demands it', async () => {
+  test('cannot be required by a user without a passkey, or turned off if an organization requires a second factor', async () => {
     const wanted = { passkeys_enabled_for_2fa: true };
     expect(await own('PATCH', '/api/users/@me/', wanted)).toMatchObject({
       status: 400,
@@ -505,7 +505,7 @@ describe('passkeys', () => {
     expect((await status()).has_passkeys).toBe(true);
   });
 
-  test('S-030: the only way in stays; another one goes, and its user is told', async () => {
+  test('S-030: the last sign-in method cannot be removed; removing another passkey notifies the user', async () => {
     const [one, two] = [await register(), await register()];
     await api.database.sql.query('DELETE FROM user_password WHERE user_id = $1', [user.id]);
     const remove = ({ answer }: typeof one) => own('DELETE', `/api/webauthn/credentials/${answer.body.id}/`);
@@ -517,7 +517,7 @@ describe('passkeys', () => {
     expect((await enter(one.passkey, { userHandle: one.handle })).status).toBe(400);
   });
 
-  test('S-042: confirms that it is you, and not with that of another', async () => {
+  test("S-042: confirms a session, but not another user's", async () => {
     const { passkey, handle } = await register();
     const { options, step } = await question();
     const credential = passkey.answer(options, { userHandle: handle });

@@ -1,5 +1,4 @@
-// Codes of an authenticator app and backup codes: how they are set up, shown at a sign-in, and switched off
-// (docs/api/second-factors.md).
+// Authenticator apps and backup codes: how they are set up, used in a sign-in, and turned off (docs/api/second-factors.md).
 
 import {
   asksSecondFactor,
@@ -39,7 +38,7 @@ export interface SecondFactorDeps extends Pick<Database, 'sql' | 'transaction'> 
   signInLimits: SignInLimits;
   accountMailing: AccountMailing;
   sealedTexts: SealedTexts;
-  /** Providers of the installation. */
+  /** Sign-in providers of the installation. */
   installed: Installed;
 }
 
@@ -47,12 +46,12 @@ const issuer = 'Millrace';
 const secretBytes = 20;
 const stepSeconds = 30;
 
-/** Of RFC 6238 as every app has it: SHA-1, six digits, thirty seconds. */
+/** The parameters of RFC 6238 that all apps support: SHA-1, six digits, thirty seconds. */
 function appOf(secret: string, account: string): TOTP {
   return new TOTP({ issuer, label: account, secret: Secret.fromBase32(secret), period: stepSeconds });
 }
 
-/** Number of the thirty seconds a code is of: those before, now or after. Null for none of them. */
+/** The time step of a code: the previous, the current or the next one; null if it matches none of them. */
 function stepOfCode(secret: string, code: string): number | null {
   const now = Math.floor(Date.now() / 1000 / stepSeconds);
   const delta = appOf(secret, '').validate({ token: code, window: 1 });
@@ -60,8 +59,8 @@ function stepOfCode(secret: string, code: string): number | null {
 }
 
 /**
- * Begins the set-up of an app: the secret is kept for ten minutes, and counts once a code of it was shown.
- * @returns the secret in Base32, and the address that apps read from a picture.
+ * Starts to connect an app. The secret is stored for ten minutes, and takes effect once a code is confirmed.
+ * @returns the secret in Base32, and the URL that apps read from a QR code.
  */
 export async function beginTotpSetup(
   { sql, sealedTexts }: Pick<SecondFactorDeps, 'sql' | 'sealedTexts'>,
@@ -74,9 +73,8 @@ export async function beginTotpSetup(
 }
 
 /**
- * Switches the codes on. The user's other sessions end, devices have to show a second factor again.
- *
- * @returns ten backup codes, which are shown this once.
+ * Turns the codes on. Ends the user's other sessions, and remembered browsers need a second factor again.
+ * @returns ten backup codes, which are shown only once.
  * @throws AppError `invalid`: `setup_expired`, or `token_invalid` naming `token`; `rate_limited`.
  */
 export async function finishTotpSetup(
@@ -94,7 +92,7 @@ export async function finishTotpSetup(
     }
     const sealed = String(begun.data.secret);
     const step = stepOfCode(sealedTexts.open(sealed, totpContext(user.id)), code);
-    // The transaction does not end, so that the set-up is there for the next code.
+    // The transaction is not rolled back, so that the user can enter another code.
     if (step === null) throw wrongCode('token_invalid');
     await writeTotp(tx, user.id, { secret: sealed, lastStep: step });
     await forgetTrustedDevices(tx, user.id);
@@ -125,8 +123,9 @@ export async function makeBackupCodes(
 }
 
 /**
- * Switches the codes off; passkeys stay. Backup codes go with the last second factor.
- * @throws AppError `invalid`: `2fa_not_enabled`, or `2fa_demanded` where an organization wants one and this is the last.
+ * Turns the codes off. Passkeys stay. Backup codes are deleted with the last second factor.
+ * @throws AppError `invalid`: `2fa_not_enabled`, or `2fa_demanded` if an organization requires a factor and this is the last
+ * one.
  */
 export async function switchTotpOff({ transaction, accountMailing }: SecondFactorDeps, user: SigningIn): Promise<void> {
   await transaction(async (tx) => {
@@ -142,8 +141,8 @@ export async function switchTotpOff({ transaction, accountMailing }: SecondFacto
 }
 
 /**
- * @param left the factors after a change.
- * @throws AppError `invalid` with code `2fa_demanded` where an organization wants one and there would be none.
+ * @param left the remaining factors after a change.
+ * @throws AppError `invalid` with code `2fa_demanded` if an organization requires a factor and none would remain.
  */
 export function requireAnother(left: Parameters<typeof asksSecondFactor>[0] & { isDemanded: boolean }): void {
   if (!left.isDemanded || asksSecondFactor(left)) return;
@@ -158,7 +157,7 @@ function notEnabled(): AppError {
   return new AppError('invalid', 'You do not have a second factor. Set one up first.', { code: '2fa_not_enabled' });
 }
 
-/** What an app shows, or a backup code. @throws AppError `invalid` with code `2fa_invalid`; `rate_limited`. */
+/** Checks a code of an app, or a backup code. @throws AppError `invalid` with code `2fa_invalid`; `rate_limited`. */
 export async function checkCode(
   { sql, signInLimits, accountMailing, sealedTexts }: SecondFactorDeps,
   user: SigningIn,
@@ -179,7 +178,7 @@ export async function checkCode(
   return 'backup_code';
 }
 
-/** Whoever knows the password and not the code stands in the history of the account. */
+/** Records a failed second factor in the account's activity log, because it means that someone else may know the password. */
 async function refuseCode(sql: Sql, user: SigningIn): Promise<AppError> {
   await recordOwnActivity(sql, user, { activity: 'second_factor_refused', changes: [] });
   return wrongCode('2fa_invalid');
@@ -193,10 +192,9 @@ function wrongCode(code: 'token_invalid' | '2fa_invalid'): AppError {
 }
 
 /**
- * What a right password is worth: everything, or the way to the second factor.
- *
- * @param device by which the browser is known; it may have shown a second factor that need not be shown again.
- * @returns what counts as shown, null where nothing is asked for; with `step` the secret of the sign-in that waits for it.
+ * Decides what a right password gives: a session, or an unfinished sign-in that needs the second factor.
+ * @param device a known browser, in which the second factor may be remembered.
+ * @returns `shown`: the factor for the session, null if none is required; or `step`: the secret of the unfinished sign-in.
  */
 export async function secondFactorOf(
   tx: Transaction,
@@ -208,7 +206,7 @@ export async function secondFactorOf(
   return { step: await beginSignInStep(tx, { kind: 'second_factor', userId: user.id, data: { method } }) };
 }
 
-/** The answer to a right password: who it was goes on at `POST /api/login/token`. */
+/** The response to a right password: the client continues with `POST /api/login/token`. */
 export function secondFactorWanted(request: ApiRequest, step: string): AppError {
   return new AppError('unauthenticated', 'A second factor is required. Enter a code or use a passkey.', {
     code: '2fa_required',

@@ -1,4 +1,4 @@
-// The second step of a sign-in, and signing in by passkey, which needs no first.
+// The second step of a sign-in, and sign-in by passkey, which has no first step.
 
 import {
   beginSignInStep,
@@ -48,7 +48,7 @@ export function secondStepRoutes(deps: SignInDeps) {
     const step = secret === null ? undefined : await findSignInStep(sql, 'second_factor', secret);
     const user = step?.userId ? await findSigningIn(sql, { id: step.userId }) : undefined;
     if (secret === null || !step || !user?.is_active) throw expired();
-    // One authenticator without user verification would otherwise count as both factors.
+    // Otherwise, one authenticator without user verification would count as both factors.
     const needsVerification = step.data.method === 'passkey';
     return { secret, user, challenge: step.data.challenge, needsVerification };
   }
@@ -62,9 +62,9 @@ export function secondStepRoutes(deps: SignInDeps) {
       await lockKeysOf(tx, user.id);
       const step = await takeSignInStep(tx, 'second_factor', secret);
       const current = await findSigningIn(tx, { id: user.id });
-      // A new password, a removed factor and deactivation delete the step.
+      // A new password, a removed factor and a deactivation delete the unfinished sign-in.
       if (!step || !current?.is_active) throw expired();
-      // As `secondFactorOf` has stored it.
+      // As stored by `secondFactorOf`.
       const method = step.data.method as NewSession['method'];
       return begin(deps, tx, request, { user: current, method, ...how });
     });
@@ -134,7 +134,7 @@ export function secondStepRoutes(deps: SignInDeps) {
           const { secret, user, challenge, needsVerification } = await requireHalf(request);
           if (credential !== undefined) {
             if (typeof challenge !== 'string') throw noChallenge();
-            // Once, whatever comes of it.
+            // The challenge can be used once, whatever the result is.
             await noteInSignInStep(sql, 'second_factor', { secret, data: { challenge: null } });
             const publicUrl = requirePublicUrl(request);
             await checkPasskey(deps, { credential, challenge, publicUrl, userId: user.id, needsVerification });

@@ -1,4 +1,4 @@
-// What a person who is signed in does with their sessions.
+// The routes with which signed-in users manage their sessions.
 
 import {
   asksSecondFactor,
@@ -30,7 +30,7 @@ import { checkCode } from './second-factor.ts';
 const tags: [string] = ['sign-in'];
 const path = '/api/users/@me/login_sessions';
 
-/** Each needs a session (docs/api/sign-in.md): a key would end what it does not know. */
+/** All of these routes require a session (docs/api/sign-in.md), because a key does not have sessions. */
 export function sessionRoutes(deps: SignInDeps) {
   const { sql } = deps;
   const target = async ({ caller }: { caller: Caller }): Promise<SessionCredential> => requireSession(caller);
@@ -114,7 +114,7 @@ export function sessionRoutes(deps: SignInDeps) {
   ];
 }
 
-/** @throws AppError `invalid` naming what is wrong or missing; what limits throw. */
+/** @throws AppError `invalid` naming the wrong or missing field; the errors of the limits. */
 async function confirm(
   deps: SignInDeps,
   { caller, body, request }: { caller: Caller; body: Static<typeof reauthentication>; request: ApiRequest },
@@ -136,7 +136,7 @@ async function confirm(
   await checkCode(deps, user, body.token);
 }
 
-/** @returns whether it stands for both factors. */
+/** @returns whether it counts as both factors. */
 async function confirmByPasskey(
   deps: SignInDeps,
   { user, credential, request }: { user: SigningIn; credential: Record<string, unknown>; request: ApiRequest },

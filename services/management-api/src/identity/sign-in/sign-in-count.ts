@@ -3,8 +3,9 @@ import { isAppError, type Metrics } from '@millrace/runtime';
 export type SignInWay = 'password' | 'passkey' | 'link' | 'second_factor' | 'provider';
 
 /**
- * Counts how a try to sign in ended, whatever comes of it.
- * @param outcomeOfResult of what did not fail; null: it goes on, and is counted later. By default it is a sign-in.
+ * Counts a sign-in attempt by its outcome.
+ * @param outcomeOfResult the outcome if `work` succeeds, by default `signed_in`; null if the sign-in continues and is counted
+ * later.
  */
 export type SignInCount = <T>(
   way: SignInWay,

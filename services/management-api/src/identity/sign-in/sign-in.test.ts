@@ -10,7 +10,7 @@ import {
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
 import { noLimits, sessionKey, startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Signing in by password or link, and what a session is worth. One service for all: every test has its own people. */
+/** Signing in by password or link, and sessions. All tests share one service, and each test has its own users. */
 let api: TestApi;
 let tenant: TestTenant;
 let email: string;
@@ -37,7 +37,7 @@ const post = (path: string, body?: unknown, headers: Record<string, string> = {}
   api.send('POST', path, { ...(body !== undefined && { body }), headers });
 const login = (body: object = { email, password }, headers = {}) => post('/api/login/', body, headers);
 
-/** The session of an answer, as requests name it. */
+/** The session in a response, in the form for requests. */
 function sessionIn({ headers }: TestAnswer): string {
   const [, secret] = /millrace_session=([\w-]{43});/.exec(headers.get('set-cookie') ?? '') ?? [];
   if (secret === undefined) throw new Error('The answer has no session.');
@@ -60,7 +60,7 @@ const ended = {
 };
 
 describe('signing in with a password', () => {
-  test('S-001: 200, a cookie of its own, nothing kept by caches; another secret each time', async () => {
+  test('S-001: returns 200 with a session cookie, forbids caching, and creates another secret each time', async () => {
     const answer = await login();
     expect([answer.status, answer.body, answer.headers.get('cache-control')]).toEqual([
       200,
@@ -78,14 +78,14 @@ describe('signing in with a password', () => {
     expect(await me(sessionIn(again))).toMatchObject({ status: 200, body: { email, has_password: true } });
   });
 
-  test('last_login tells when', async () => {
+  test('sets last_login', async () => {
     const path = `/api/organizations/${tenant.organizationId}/members/`;
     expect((await api.get(path, tenant.personalApiKey)).body.results[0].last_login).toBeNull();
     await login();
     expect((await api.get(path, tenant.personalApiKey)).body.results[0].last_login).toEqual(expect.any(String));
   });
 
-  test('S-002: a wrong password, an unknown address, a deactivated user, no password: one answer', async () => {
+  test('S-002: returns the same error for a wrong password, an unknown address, a deactivated user and a user without a password', async () => {
     const other = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
     expect(await login({ email, password: 'wrong' })).toMatchObject(wrong);
     expect(await login({ email: 'nobody@example.com', password })).toMatchObject(wrong);
@@ -94,7 +94,7 @@ describe('signing in with a password', () => {
     expect(await login()).toMatchObject(wrong);
   });
 
-  test('S-003: the address in any case and with blanks; not with a sign that looks alike', async () => {
+  test('S-003: accepts the address in any case and with surrounding spaces, but not with a lookalike character', async () => {
     const kate = await createUser(api.database.sql, { email: `kate-${randomUUID()}@example.com` });
     const hash = await createPasswords({ cost: 4 }).hash(password);
     await api.database.transaction((tx) => changePassword(tx, { ...kate, password_hash: null }, { hash, actor: null }));
@@ -105,22 +105,22 @@ describe('signing in with a password', () => {
   test.each([
     ['S-003', 'email', { password }],
     ['S-003', 'password', { email: 'a@example.com' }],
-  ])('%s: without %s', async (_case, attr, body) => {
+  ])('%s: requires %s', async (_case, attr, body) => {
     expect(await login(body)).toMatchObject({ status: 400, body: { code: 'required', attr } });
   });
 
-  test('S-006: NFC and NFD of one text are one password, blanks around it are part of it', async () => {
+  test('S-006: NFC and NFD of a text are the same password, and surrounding spaces are part of it', async () => {
     await setPassword(' Gr\u00fc\u00dfe aus K\u00f6ln ');
     expect((await login({ email, password: ' Gr\u00fc\u00dfe aus K\u00f6ln '.normalize('NFD') })).status).toBe(200);
     expect(await login({ email, password: 'Gr\u00fc\u00dfe aus K\u00f6ln' })).toMatchObject(wrong);
   });
 
-  test.each(['password', 'email'])('S-007: a %s of a megabyte is refused before anything is done', async (field) => {
+  test.each(['password', 'email'])('S-007: rejects a %s of a megabyte immediately', async (field) => {
     const answer = await login({ email, password, [field]: 'x'.repeat(1024 * 1024) });
     expect(answer).toMatchObject({ status: 413, body: { code: 'request_too_large' } });
   });
 
-  test('S-008: a hash made at another cost is made anew', async () => {
+  test('S-008: replaces a hash with another cost', async () => {
     await setPassword(password, 3);
     const stored = async () => (await findSigningIn(api.database.sql, { id: tenant.userId }))?.password_hash;
     expect(await stored()).toMatch(/^\$scrypt\$ln=3,/);
@@ -129,7 +129,7 @@ describe('signing in with a password', () => {
     expect((await login()).status).toBe(200);
   });
 
-  test('S-010: what an address may sign in with is the same for one without an account', async () => {
+  test('S-010: returns the same sign-in methods for an address without an account', async () => {
     const known = await post('/api/login/precheck/', { email });
     const unknown = await post('/api/login/precheck/', { email: 'nobody@example.com' });
     expect(known).toMatchObject({
@@ -141,19 +141,19 @@ describe('signing in with a password', () => {
 
   test.each([
     ['another origin', { origin: 'https://evil.example' }],
-    ['no origin that a page could have', { origin: 'null' }],
-    ["another site, by the browser's own word", { 'sec-fetch-site': 'cross-site' }],
-  ])('S-012: not from a page of %s', async (_what, headers) => {
+    ['an opaque origin', { origin: 'null' }],
+    ['another site according to Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }],
+  ])('S-012: rejects a page of %s', async (_what, headers) => {
     expect((await login({ email, password }, headers)).status).toBe(403);
   });
 });
 
-describe('where there is no TLS', () => {
+describe('the cookie with and without TLS', () => {
   test.each([
     ['https://analytics.example', /^__Host-millrace_session=[\w-]{43}; .*; Secure$/],
     ['https://example.com/analytics/', /^__Host-millrace_session_analytics=[\w-]{43}; Path=\/; .*; Secure$/],
     ['http://[::1]:8010', /^millrace_session=[^;]+; [^S]*SameSite=Lax$/],
-  ])('%s', async (publicUrl, expected) => {
+  ])('at %s', async (publicUrl, expected) => {
     const served = await startTestApi({ publicUrl });
     try {
       const { userId } = await createTestTenant(served.database);
@@ -166,7 +166,7 @@ describe('where there is no TLS', () => {
     }
   });
 
-  test('a host elsewhere is refused, and told why', async () => {
+  test('returns 400 for sign-in without TLS on another host than localhost, and says why', async () => {
     const served = await startTestApi({ publicUrl: 'http://analytics.example' });
     const answer = await served.send('POST', '/api/login/', { body: { email, password } });
     await served.stop();
@@ -216,7 +216,7 @@ describe('a session', () => {
     },
   );
 
-  test('S-013: a key in the header decides, with its scopes', async () => {
+  test('S-013: a key in the header takes precedence, with its scopes', async () => {
     const cookie = await signedIn();
     const send = (authorization: string) => api.send('GET', '/api/users/@me/', { headers: { cookie, authorization } });
     expect((await send(`Bearer ${tenant.personalApiKey}`)).body.sensitive_session_expires_at).toBeNull();
@@ -224,7 +224,7 @@ describe('a session', () => {
   });
 
   test.each(['/api/logout/', '/api/logout', '/logout'])(
-    'S-015: signing out at %s ends it on the server',
+    'S-015: signing out at %s ends the session on the server',
     async (path) => {
       const key = await signedIn();
       const answer = await api.send('POST', path, { key });
@@ -233,7 +233,7 @@ describe('a session', () => {
     },
   );
 
-  test('S-015: reading the address signs nobody out, nor does a page of another site', async () => {
+  test('S-015: GET of the sign-out path does not sign out, nor does a page of another site', async () => {
     const key = await signedIn();
     expect((await api.get('/api/logout/', key)).status).toBe(405);
     const foreign = { cookie: key, origin: 'https://evil.example' };
@@ -241,7 +241,7 @@ describe('a session', () => {
     expect((await me(key)).status).toBe(200);
   });
 
-  test('S-041: what is sensitive needs a sign-in of the last two hours, and passes after confirming', async () => {
+  test('S-041: sensitive actions require a sign-in within the last two hours, or a confirmation', async () => {
     const key = await signedIn();
     const create = (as: string) =>
       api.send('POST', '/api/personal_api_keys/', { key: as, body: { label: 'Mine', scopes: ['*'] } });
@@ -258,7 +258,7 @@ describe('a session', () => {
     expect((await create(renewed)).status).toBe(201);
   });
 
-  test('S-041: what is not goes on, and a key is not asked', async () => {
+  test('S-041: other actions and keys require no confirmation', async () => {
     const key = await signedIn();
     await shift('signed_in_at', '3 hours');
     const patch = (as: string, body: object) => api.send('PATCH', '/api/users/@me/', { key: as, body });
@@ -267,7 +267,7 @@ describe('a session', () => {
     expect((await patch(tenant.personalApiKey, { first_name: 'Ada' })).status).toBe(200);
   });
 
-  test('S-043: the list has no secret; another user finds none of it; its use is noted once in five minutes', async () => {
+  test('S-043: the list contains no secret and no session of other users, and the last use is updated every five minutes', async () => {
     const [first, key] = [await signedIn(), await signedIn()];
     await shift('last_seen_at', '10 minutes');
     const stored = () => api.database.prisma.session.findMany({ where: { user_id: tenant.userId } });
@@ -294,7 +294,7 @@ describe('a session', () => {
     expect((await me(first)).status).toBe(200);
   });
 
-  test('S-044: one that was ended is refused with the next request; so are the others', async () => {
+  test('S-044: the next request of an ended session is rejected, for one session and for all others', async () => {
     const [one, two, three] = [await signedIn(), await signedIn(), await signedIn()];
     const { body } = await api.get('/api/users/@me/login_sessions/', one);
     const current = (await api.get('/api/users/@me/login_sessions/', two)).body[0].id;
@@ -307,7 +307,7 @@ describe('a session', () => {
     expect((await me(one)).status).toBe(200);
   });
 
-  test('S-045: deactivation ends it for good, removal takes the organization', async () => {
+  test('S-045: deactivation ends it permanently, removal from the organization takes the access away', async () => {
     const key = await signedIn();
     await api.database.prisma.membership.deleteMany({ where: { user_id: tenant.userId } });
     expect((await api.get(`/api/projects/${tenant.projectId}/`, key)).status).toBe(404);
@@ -317,15 +317,15 @@ describe('a session', () => {
   });
 
   test.each([
-    ['72 hours idle', 'last_seen_at', '72 hours'],
-    ['14 days old', 'expires_at', '14 days'],
-  ])('S-046: %s', async (_what, column, interval) => {
+    ['72 hours without use', 'last_seen_at', '72 hours'],
+    ['14 days', 'expires_at', '14 days'],
+  ])('S-046: ends after %s', async (_what, column, interval) => {
     const key = await signedIn();
     await shift(column, interval);
     expect(await me(key)).toMatchObject(ended);
   });
 
-  test('S-049: a key is made with the scopes that were chosen; `@current` is none', async () => {
+  test('S-049: a key created in it has the chosen scopes, and has no `@current`', async () => {
     const key = await signedIn();
     const body = { label: 'Small', scopes: ['event:read'], scoped_teams: [tenant.environmentId] };
     const made = await api.send('POST', '/api/personal_api_keys/', { key, body });
@@ -335,7 +335,7 @@ describe('a session', () => {
     expect((await api.send('PATCH', path, { key, body: { scopes: ['*'] } })).body.scopes).toEqual(['*']);
   });
 
-  test.each(['GET', 'POST'] as const)('a key has no sessions to look at or end: %s', async (method) => {
+  test.each(['GET', 'POST'] as const)('a key has no sessions to list or end: %s', async (method) => {
     const path = `/api/users/@me/login_sessions/${method === 'POST' ? 'revoke_others/' : ''}`;
     expect((await api.send(method, path, { key: tenant.personalApiKey })).status).toBe(403);
   });
@@ -345,13 +345,13 @@ describe('a new password', () => {
   const change = (key: string, body: object) => api.send('PATCH', '/api/users/@me/', { key, body });
   const next = 'four unrelated words here';
 
-  test('S-039: not with a key', async () => {
+  test('S-039: cannot be set with a key', async () => {
     const answer = await change(tenant.personalApiKey, { current_password: password, password: next });
     expect(answer.status).toBe(403);
     expect((await login()).status).toBe(200);
   });
 
-  test('S-040: the one before has to be right', async () => {
+  test('S-040: requires the right current password', async () => {
     const key = await signedIn();
     const refused = (code: string) => ({ status: 400, body: { code, attr: 'current_password' } });
     expect(await change(key, { password: next })).toMatchObject(refused('required'));
@@ -360,7 +360,7 @@ describe('a new password', () => {
     );
   });
 
-  test('the other sessions end, this one goes on, and it is written down without the password', async () => {
+  test('ends the other sessions, keeps this one, and is recorded without the password', async () => {
     const [other, key] = [await signedIn(), await signedIn()];
     expect((await change(key, { password: next, current_password: password })).status).toBe(200);
     expect(await me(other)).toMatchObject(ended);
@@ -378,22 +378,22 @@ describe('a new password', () => {
   test.each([
     ['S-006', 'seven characters', 'qW3$kz!', 'at least 8'],
     ['S-006', '257 characters', 'correct horse '.repeat(19).slice(0, 257), 'at most 256'],
-    ['S-006', 'only blanks', ' '.repeat(12), 'only of whitespace'],
-    ['S-009', 'one of the commonest', 'password123', 'easy to guess'],
-    ['S-009', 'a row of keys', 'qwertyuiop', 'easy to guess'],
-    ['S-009', 'a word again and again', 'abcabcabcabc', 'easy to guess'],
-  ])('%s: %s', async (_case, _what, text, reason) => {
+    ['S-006', 'only spaces', ' '.repeat(12), 'only of whitespace'],
+    ['S-009', 'a common password', 'password123', 'easy to guess'],
+    ['S-009', 'a row of keyboard keys', 'qwertyuiop', 'easy to guess'],
+    ['S-009', 'a repeated word', 'abcabcabcabc', 'easy to guess'],
+  ])('%s: rejects %s', async (_case, _what, text, reason) => {
     const answer = await change(await signedIn(), { current_password: password, password: text });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input', attr: 'password' } });
     expect(answer.body.detail).toContain(reason);
   });
 
-  test('S-006: NUL', async () => {
+  test('S-006: rejects a null character', async () => {
     const answer = await change(await signedIn(), { current_password: password, password: `${next}\0` });
     expect(answer).toMatchObject({ status: 400, body: { code: 'null_characters_not_allowed' } });
   });
 
-  test("S-009: the user's own address and name are weak", async () => {
+  test("S-009: rejects the user's own address and name as weak", async () => {
     const key = await signedIn();
     for (const own of [email, `${email.split('@')[0]}1`]) {
       const { status, body } = await change(key, { current_password: password, password: own });
@@ -403,19 +403,19 @@ describe('a new password', () => {
 
   test.each([
     ['256 characters', `${'correct horse battery staple '.repeat(9)}x`.slice(0, 256).padEnd(256, 'y')],
-    ['eight signs of four bytes', '\u{1F40E}\u{1F50B}\u{1F4CE}\u{1F9F2}\u{1F9ED}\u{1F991}\u{1F3BB}\u{1F9CA}'],
-  ])('S-006: %s are taken', async (_what, text) => {
+    ['eight four-byte characters', '\u{1F40E}\u{1F50B}\u{1F4CE}\u{1F9F2}\u{1F9ED}\u{1F991}\u{1F3BB}\u{1F9CA}'],
+  ])('S-006: accepts %s', async (_what, text) => {
     expect((await change(await signedIn(), { current_password: password, password: text })).status).toBe(200);
     expect((await login({ email, password: text })).status).toBe(200);
   });
 });
 
-describe('a link', () => {
+describe('a sign-in link', () => {
   const make = (userId = tenant.userId) =>
     api.database.transaction((tx) => createOneTimeLink(tx, { kind: 'sign_in', userId }));
   const invalid = { status: 400, body: { type: 'validation_error', code: 'invalid_token', attr: 'secret' } };
 
-  test('signs in once; looking at it uses nothing up', async () => {
+  test('signs in once, and viewing it does not use it up', async () => {
     const { secret } = await make();
     for (let times = 0; times < 2; times += 1) {
       expect(await post('/api/console_link/look/', { secret })).toMatchObject({
@@ -430,13 +430,13 @@ describe('a link', () => {
     expect(await post('/api/console_link/look/', { secret })).toMatchObject(invalid);
   });
 
-  test('two who use it at once: one is signed in', async () => {
+  test('signs in one of several concurrent requests', async () => {
     const { secret } = await make();
     const answers = await Promise.all([1, 2, 3].map(() => post('/api/console_link/', { secret })));
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
   });
 
-  test('is replaced by a newer one, ends by itself, and with its user', async () => {
+  test('is invalid after a newer one, after its expiry, and after the deactivation of its user', async () => {
     const old = await make();
     const { secret } = await make();
     expect(await post('/api/console_link/', { secret: old.secret })).toMatchObject(invalid);
@@ -447,7 +447,7 @@ describe('a link', () => {
     expect(await post('/api/console_link/', { secret })).toMatchObject(invalid);
   });
 
-  test('whoever came by one sets a new password without the one before', async () => {
+  test('lets the user set a new password without the current one', async () => {
     const key = sessionIn(await post('/api/console_link/', { secret: (await make()).secret }));
     const next = 'four unrelated words here';
     const answer = await api.send('PATCH', '/api/users/@me/', { key, body: { password: next } });
@@ -464,7 +464,7 @@ describe('the first owner', () => {
     organization_name: 'Acme',
   };
 
-  test('is made by a link, once, with an organization and a project, and is signed in', async () => {
+  test('is created once by a link, with an organization and a project, and is signed in', async () => {
     const fresh = await startTestApi();
     try {
       const { secret } = await fresh.database.transaction((tx) =>
@@ -490,7 +490,7 @@ describe('the first owner', () => {
     }
   });
 
-  test('is nobody where there is an organization by then', async () => {
+  test('cannot be created if an organization exists by then', async () => {
     const { secret } = await api.database.transaction((tx) =>
       createOneTimeLink(tx, { kind: 'first_owner', userId: null }),
     );
@@ -521,7 +521,7 @@ describe('limits', () => {
   const attempt = (text: string, client: string, who = address) =>
     served.send('POST', '/api/login/', { body: { email: who, password: text }, headers: from(client) });
 
-  test('S-004, S-048: after so many failures an address is refused, also the right password, and told when to come', async () => {
+  test('S-004, S-048: after too many failures, rejects even the right password from the address, with Retry-After', async () => {
     for (let count = 0; count < 5; count += 1) expect((await attempt(password, '192.0.2.1')).status).toBe(200);
     for (let count = 0; count < 3; count += 1) {
       expect((await attempt('wrong', '192.0.2.1', `${count}@example.com`)).status).toBe(400);
@@ -535,7 +535,7 @@ describe('limits', () => {
     expect((await attempt(password, '192.0.2.2')).status).toBe(200);
   });
 
-  test('S-004: an IPv6 client has a /64 of addresses', async () => {
+  test('S-004: counts all addresses of an IPv6 /64 together', async () => {
     for (let count = 0; count < 3; count += 1) {
       expect((await attempt('wrong', `2001:db8:1:1::${count}`, `v6-${count}@example.com`)).status).toBe(400);
     }
@@ -543,7 +543,7 @@ describe('limits', () => {
     expect((await attempt(password, '2001:db8:1:2::1')).status).toBe(200);
   });
 
-  test('S-005, S-048: failures for one account from many addresses slow it down, known or not', async () => {
+  test('S-005, S-048: slows an account down after failures from many addresses, whether it exists or not', async () => {
     for (const who of [address, `unknown-${randomUUID()}@example.com`]) {
       for (let count = 0; count < 5; count += 1) {
         expect((await attempt('wrong', `198.51.100.${count}`, who)).status).toBe(400);
@@ -554,7 +554,7 @@ describe('limits', () => {
     }
   });
 
-  test('S-005: the owner gets in from a known device, until the password changes; a device of others is none', async () => {
+  test("S-005: lets the owner in from a known device until the password changes, but not from another user's device", async () => {
     const device = (answer: TestAnswer) =>
       /millrace_device=[\w-]{43}/.exec(answer.headers.get('set-cookie') ?? '')?.[0] ?? '';
     const signInWith = (client: string, cookie: string) =>
@@ -583,7 +583,7 @@ describe('limits', () => {
     ['/api/login/precheck/', { email: 'a@example.com' }],
     ['/api/console_link/look/', { secret: 'x' }],
     ['/api/console_link/', { secret: 'x' }],
-  ])('S-048: %s', async (path, body) => {
+  ])('S-048: limits the requests to %s', async (path, body) => {
     const client = { headers: from(`192.0.2.${100 + path.length}`), body };
     const statuses: number[] = [];
     for (let count = 0; count < 3; count += 1) statuses.push((await served.send('POST', path, client)).status);
@@ -592,7 +592,7 @@ describe('limits', () => {
   });
 });
 
-test('S-007: only so many hashes at once; whoever comes then is told to come again, with or without an account', async () => {
+test('S-007: limits concurrent hashes and returns 429 beyond that, with and without an account', async () => {
   const passwords = createPasswords({ cost: 14, atOnce: 1, waiting: 2 });
   const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => passwords.compare('x', null)));
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);
@@ -602,7 +602,7 @@ test('S-007: only so many hashes at once; whoever comes then is told to come aga
   expect(await passwords.compare('x', null)).toBe('wrong');
 });
 
-test('while strangers fill the places, somebody who came before gets in from a known browser, and nobody else', async () => {
+test('a flood of sign-ins does not keep a user with a known browser out, but delays all others', async () => {
   const passwords = createPasswords({ cost: 16, atOnce: 1, waiting: 1 });
   const busy = await startTestApi({ passwords });
   try {
@@ -627,7 +627,7 @@ test('while strangers fill the places, somebody who came before gets in from a k
   }
 });
 
-test('CONSOLE=off: no route signs in, and no cookie is looked at', async () => {
+test('CONSOLE=off: no route signs in, and cookies are ignored', async () => {
   const off = await startTestApi({ withSignIn: false });
   const cookie = sessionKey('x'.repeat(43));
   const answers = await Promise.all([
