@@ -127,7 +127,10 @@ describe('the account and the organization that a sign-in opens', () => {
     account: 'linked' | 'new',
     reported: 'verified' | 'unverified' | 'none',
     place: keyof typeof addresses,
-    /** Whether the other organization, or home for an address in its domain, has invited the reported address as administrator. */
+    /**
+     * Whether an administrator invite exists for the reported address, from the other organization or, for an address in
+     * home.example, from home.
+     */
     invite: 'invite' | '-',
     /** Whether SAML is enforced: by other.example for an address in it, otherwise by home.example. */
     enforced: 'enforced' | '-',
@@ -324,21 +327,21 @@ describe('a linked account', () => {
 });
 
 describe('the issuer', () => {
-  test('S-387: a subject of the provider that replaces the one of a domain is another person', async () => {
+  test("S-387: the same subject of a domain's replaced provider is another user", async () => {
     await configureOwn(own);
     await linkAda(own);
     await configureOwn(replacement);
     const browser = newBrowser();
     expect(await signIn(replacement, 'u1', verified('bea@home.example'), { browser })).toBeNull();
     expect((await me(browser)).email).toBe('bea@home.example');
-    // The same person at the new provider is found by the address, and both links go on.
+    // The address identifies the same user at the new provider, and both identities stay linked.
     expect(await signIn(replacement, 'u2', verified('ada@home.example'), { browser })).toBeNull();
     await configureOwn(own);
     expect(await signIn(own, 'u1', {}, { browser })).toBeNull();
     expect((await me(browser)).email).toBe('ada@home.example');
   });
 
-  test('S-388: so is a subject of the provider that replaces one of the installation', async () => {
+  test('S-388: the same subject of a replaced installation provider is another user', async () => {
     await linkAda(gitlab);
     const { client } = gitlab;
     let url = '';

@@ -27,6 +27,6 @@ test.each<[string, unknown]>([
   expect(() => parsePending(data)).toThrow('A stored sign-in step does not have the expected fields.');
 });
 
-test('rejects a ticket without an answer', () => {
+test('rejects a ticket without a response', () => {
   expect(() => parseTicket({ ...saml, attributes: {} })).toThrow('A stored sign-in step');
 });

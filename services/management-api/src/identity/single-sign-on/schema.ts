@@ -1,4 +1,4 @@
-// Single sign-on as requests and answers have it.
+// Single sign-on in requests and responses.
 
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';

@@ -19,12 +19,12 @@ import { noLimits, signInAs, startTestApi, type TestApi, testSecretBox } from '.
 import { createWalkingBrowser } from '../../testing/walking-browser.ts';
 import { type AnswerParts, encode, samlXml, sign } from '../saml/testing/answer.ts';
 
-/** Signing in by a provider, over the wire, with a real OpenID provider and signed SAML messages. */
+/** Sign-in through a provider over HTTP, with a real OpenID provider and signed SAML messages. */
 let mailServer: MailServer;
 let mailer: Mailer;
 const metrics = createMetrics({ withProcessMetrics: false });
 let api: TestApi;
-/** Of the installation, as GitLab, and of domains. */
+/** Used both as GitLab provider of the installation and as provider of domains. */
 let provider: OpenIdProvider;
 const redirects: string[] = [];
 const key = createTestKey();
@@ -106,17 +106,17 @@ const isMailed = (to: string, subject: string) =>
     { what: `${subject} to ${to}` },
   );
 
-/** Signs in at GitLab. @returns where the browser ends. */
+/** Signs in through GitLab. @returns the page on which the browser ends. */
 async function byGitLab(claims: Person, { subject = randomUUID() as string, browser = newBrowser(), query = '' } = {}) {
   provider.person = { subject, claims };
-  // Nobody is at the provider yet.
+  // Signs out at the provider.
   browser.forget(provider.issuer);
   const end = await browser.walk(`${api.url}/login/gitlab/?next=/console/events${query}`);
   return { browser, end: path(end), subject };
 }
 const verified = (email: string) => ({ email, email_verified: true, given_name: 'Ada', family_name: 'Lovelace' });
 
-/** What a SAML provider of the domain posts for a request that a browser has begun. */
+/** Starts a SAML sign-in in a browser. @returns the request, to which the provider of the domain responds. */
 async function beginSaml(browser = newBrowser(), query = `?email=x@${domain}`) {
   const response = await browser.step(`${api.url}/login/saml/${query}`);
   const location = new URL(response.headers.get('location') ?? '');
@@ -169,7 +169,7 @@ const changeSignOn = async (body: object) =>
   api.send('PATCH', `${domainPath()}sign_on/`, { key: await signInAs(api, tenant.userId), body });
 const signOn = async () => (await api.get(`${domainPath()}sign_on/`, await signInAs(api, tenant.userId))).body;
 const ownerSignsIn = () => bySaml({ attributes: { email: [owner] } });
-/** SAML is enforced, and an administrator has come by it. */
+/** Enforces SAML, and signs an administrator in through it. */
 async function enforceSaml(): Promise<void> {
   await change({ sso_enforcement: 'saml' })();
   expect((await signOn()).sso_enforcement_state).toBe('waiting');
@@ -186,7 +186,7 @@ const login = (email: string) =>
   api.send('POST', '/api/login/', { body: { email, password: 'correct horse battery staple' } });
 
 describe('an OpenID provider of the installation', () => {
-  test('S-161: makes a member of who has an address of a domain that provides for that', async () => {
+  test('S-161: adds a user with an address in a domain that allows automatic joining to the organization', async () => {
     const { browser, end } = await byGitLab(verified(`ada@${domain.toUpperCase()}`));
     expect(end).toBe('/console/events');
     expect(await me(browser)).toMatchObject({
@@ -206,20 +206,24 @@ describe('an OpenID provider of the installation', () => {
       { email: 'NEW', email_verified: false },
       '/console/sign-in?error_code=email_not_verified',
     ],
-    ['S-153: an address nobody says is verified', { email: 'NEW' }, '/console/sign-in?error_code=email_not_verified'],
+    [
+      'S-153: an address without the verified claim',
+      { email: 'NEW' },
+      '/console/sign-in?error_code=email_not_verified',
+    ],
     ['S-153: no address', {}, '/console/sign-in?error_code=no_email'],
     [
-      'S-161: an address of no domain',
+      'S-161: an address in an unknown domain',
       { email: 'ada@nowhere.example', email_verified: true },
       '/console/sign-in?error_code=no_new_organizations',
     ],
     [
-      'S-103: an address of a sub-domain',
+      'S-103: an address in a subdomain',
       { email: 'SUB', email_verified: true },
       '/console/sign-in?error_code=no_new_organizations',
     ],
   ];
-  test.each(outcomes)('%s does not get in', async (_, { email, ...claims }, ends) => {
+  test.each(outcomes)('%s cannot sign in', async (_, { email, ...claims }, ends) => {
     const address = email === 'NEW' ? `ada@${domain}` : email === 'SUB' ? `ada@sub.${domain}` : email;
     const { browser, end } = await byGitLab({ ...(address !== undefined && { email: address }), ...claims });
     expect(end).toBe(ends);
@@ -229,21 +233,21 @@ describe('an OpenID provider of the installation', () => {
 
   const withoutJit: [string, () => Promise<unknown>][] = [
     [
-      'not switched on',
+      'turned off',
       () => sql('UPDATE organization_domain SET jit_provisioning_enabled = false WHERE id = $1', [domainId]),
     ],
     [
-      'not in the plan',
+      'missing in the plan',
       () =>
         api.database.transaction((tx) => setOrganizationPlan(tx, tenant.organizationId, { plan: 'free', actor: null })),
     ],
   ];
-  test.each(withoutJit)('S-161: nobody joins by themselves where that is %s', async (_, prepare) => {
+  test.each(withoutJit)('S-161: users cannot join automatically if that is %s', async (_, prepare) => {
     await prepare();
     expect((await byGitLab(verified(`ada@${domain}`))).end).toBe('/console/sign-in?error_code=jit_not_enabled');
   });
 
-  test('S-168: nobody joins by a domain whose proof has been missing for more than seven days', async () => {
+  test('S-168: users cannot join through a domain whose record has been missing for more than seven days', async () => {
     await sql(`UPDATE organization_domain SET proof_missing_since = now() - interval '8 days' WHERE id = $1`, [
       domainId,
     ]);
@@ -251,7 +255,7 @@ describe('an OpenID provider of the installation', () => {
     expect(end).toBe('/console/sign-in?error_code=no_new_organizations');
   });
 
-  test('S-161: who has an account joins with the next sign-in, and a member stays as they are', async () => {
+  test('S-161: a user with an account joins at the next sign-in, and an existing member keeps their level', async () => {
     const user = await createUser(api.database.sql, { email: `ada@${domain}`, isEmailVerified: true });
     await byGitLab(verified(user.email));
     expect(await level(user.email)).toBe(1);
@@ -260,7 +264,7 @@ describe('an OpenID provider of the installation', () => {
     expect(await level(user.email)).toBe(8);
   });
 
-  test('S-165: letters of other scripts and their xn-- form are one domain, in capitals too', async () => {
+  test('S-165: treats an internationalized domain name and its xn-- form as one domain, in any case', async () => {
     await sql('UPDATE organization_domain SET domain = $2 WHERE id = $1', [domainId, `xn--bcher-kva.${domain}`]);
     for (const [at, host] of [`bücher.${domain}`, `BÜCHER.${domain}`, `XN--BCHER-KVA.${domain}`].entries()) {
       const { browser, end } = await byGitLab(verified(`ada${at}@${host}`));
@@ -269,7 +273,7 @@ describe('an OpenID provider of the installation', () => {
     }
   });
 
-  test('S-162: two first sign-ins at once make one user and one membership', async () => {
+  test('S-162: concurrent first sign-ins create one user and one membership', async () => {
     const claims = verified(`ada@${domain}`);
     provider.person = { subject: 'the same', claims };
     const ends = await Promise.all(
@@ -281,13 +285,13 @@ describe('an OpenID provider of the installation', () => {
     ).toHaveLength(1);
   });
 
-  test('S-166: a deactivated user gets in by no provider', async () => {
+  test('S-166: a deactivated user cannot sign in through any provider', async () => {
     const user = await createUser(api.database.sql, { email: `ada@${domain}`, isEmailVerified: true });
     await setUserActive(api.database.sql, user.id, false);
     expect((await byGitLab(verified(user.email))).end).toBe('/console/sign-in?error_code=account_disabled');
   });
 
-  test('S-167: a removed member comes back, unless they are kept out; an address can be let in again', async () => {
+  test('S-167: a removed member joins again at the next sign-in, unless an administrator has blocked the address', async () => {
     const organization = `/api/organizations/${tenant.organizationId}`;
     const { subject } = await byGitLab(verified(`ada@${domain}`));
     const remove = async (query: string) => {
@@ -313,7 +317,7 @@ describe('an OpenID provider of the installation', () => {
     expect(await level(`ada@${domain}`)).toBe(1);
   });
 
-  test('S-144: an account whose address nobody proved loses what was set up in it', async () => {
+  test('S-144: an account with an unverified address loses its credentials', async () => {
     const user = await createUser(api.database.sql, { email: `ada@${domain}` });
     await setPassword(user.id);
     const prepared = await signInAs(api, user.id);
@@ -323,33 +327,33 @@ describe('an OpenID provider of the installation', () => {
     await isMailed(user.email, 'Your account was secured');
   });
 
-  test('S-144: a proved account keeps its password, and its person is told', async () => {
+  test('S-144: an account with a verified address keeps its password, and the user is notified', async () => {
     await setPassword(tenant.userId);
     const { browser } = await byGitLab(verified(owner));
     expect(await me(browser)).toMatchObject({ email: owner, has_password: true, has_social_auth: true });
     await isMailed(owner, 'A sign-in method was added');
   });
 
-  test('a second factor that the account has is asked for', async () => {
+  test('requires the second factor of the account', async () => {
     await sql(`INSERT INTO user_totp (user_id, secret, last_step) VALUES ($1, 'x', 0)`, [tenant.userId]);
     const { browser, end } = await byGitLab(verified(owner));
     expect(end).toBe('/console/sign-in?second_factor=1&next=%2Fconsole%2Fevents');
     expect(sessionOf(browser)).toBeUndefined();
   });
 
-  test('S-024: an organization’s demand for a second factor is not for whoever comes by a provider', async () => {
+  test("S-024: an organization's requirement of a second factor does not apply to a sign-in through a provider", async () => {
     await sql('UPDATE organization SET enforce_2fa = true WHERE id = $1', [tenant.organizationId]);
     const { browser } = await byGitLab(verified(owner));
     expect((await api.get(`/api/organizations/${tenant.organizationId}/`, sessionOf(browser))).status).toBe(200);
   });
 
-  test('S-156: who does not agree is back at the sign-in page, and nothing of the provider’s words is shown', async () => {
+  test("S-156: returns to the sign-in page after a refusal, without showing the provider's text", async () => {
     const end = await newBrowser().walk(`${api.url}/login/gitlab/`);
     expect(path(end)).toBe('/console/sign-in?error_code=sso_denied');
     expect(end.searchParams.get('error_id')).toMatch(/^[\w-]{36}$/);
   });
 
-  test('S-151: an answer works once, in the browser that asked, with the state it was asked with', async () => {
+  test('S-151: a response works once, in the browser that started the sign-in, with its state', async () => {
     provider.person = { subject: 's', claims: verified(owner) };
     const browser = newBrowser();
     let answer = '';
@@ -363,12 +367,12 @@ describe('an OpenID provider of the installation', () => {
     expect(path(await browser.walk(unknown))).toBe(failed('state_unknown'));
     expect(path(await browser.walk(answer.replace(/state=[^&]*&?/, '')))).toBe(failed('state_unknown'));
     expect(path(await newBrowser().walk(answer))).toBe(failed('other_browser'));
-    // Whoever tried took it.
+    // The attempt in the other browser used the state up.
     expect(path(await browser.walk(answer))).toBe(failed('state_unknown'));
     expect(sessionOf(browser)).toBeUndefined();
   });
 
-  test('S-155: an answer to another return address, or of another provider, is refused', async () => {
+  test('S-155: rejects a response for another redirect URL or from another provider', async () => {
     provider.person = { subject: 's', claims: verified(owner) };
     const go = async (changed: (answer: string) => string) => {
       const browser = newBrowser();
@@ -404,7 +408,7 @@ describe('an OpenID provider of the installation', () => {
     'console',
     '/a\nb',
     `/${'x'.repeat(3000)}`,
-  ])('S-014, S-140: %s is no place to go on with', async (next) => {
+  ])('S-014, S-140: does not redirect to %s after the sign-in', async (next) => {
     provider.person = { subject: 's', claims: verified(owner) };
     expect(path(await newBrowser().walk(`${api.url}/login/gitlab/?next=${encodeURIComponent(next)}`))).toBe(
       '/console/',
@@ -416,13 +420,13 @@ describe('an OpenID provider of the installation', () => {
     ['github', 'improperly_configured_sso'],
     ['oidc', 'improperly_configured_sso'],
     ['saml', 'improperly_configured_sso'],
-  ])('a provider that is not there: %s', async (name, code) => {
+  ])('shows an error for a provider that is not set up: %s', async (name, code) => {
     expect(path(await newBrowser().walk(`${api.url}/login/${name}/`))).toBe(`/console/sign-in?error_code=${code}`);
   });
 });
 
-describe('confirming that it is you', () => {
-  test('S-042: by the same account; another one changes nothing', async () => {
+describe('confirming a session', () => {
+  test('S-042: works with the same account, and another account changes nothing', async () => {
     const { browser, subject } = await byGitLab(verified(owner));
     const before = sessionOf(browser) ?? '';
     await sql(`UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = $1`, [tenant.userId]);
@@ -440,7 +444,7 @@ describe('confirming that it is you', () => {
     expect(made.status).toBe(201);
   });
 
-  test('S-042: by SAML only if the person had to prove again who they are', async () => {
+  test('S-042: works through SAML only if the user authenticated again', async () => {
     const nameId = randomUUID();
     const { browser } = await bySaml({ nameId });
     const before = sessionOf(browser);
@@ -454,7 +458,7 @@ describe('confirming that it is you', () => {
     expect(sessionOf(browser)).not.toBe(before);
   });
 
-  test('without a session there is nothing to confirm', async () => {
+  test('requires a session', async () => {
     expect((await byGitLab(verified(owner), { query: '&reauth=true' })).end).toBe(
       '/console/sign-in?error_code=session_ended',
     );
@@ -464,7 +468,7 @@ describe('confirming that it is you', () => {
 describe('the OpenID provider of a domain', () => {
   beforeEach(async () => {
     await sql('UPDATE organization_domain SET saml_entity_id = NULL WHERE id = $1', [domainId]);
-    // The API takes addresses with TLS only.
+    // The API only accepts URLs with TLS, so write it into the database.
     await sql('UPDATE organization_domain SET oidc_issuer = $2 WHERE id = $1', [domainId, provider.issuer]);
     redirects.push(`${api.url}/complete/oidc/${domainId}/`);
     const { id, secret } = provider.client;
@@ -473,7 +477,7 @@ describe('the OpenID provider of a domain', () => {
       oidc_client_id: id,
     });
   });
-  // One provider takes the addresses of one client when it is first asked, so each test has its own.
+  // The provider caches the redirect URLs of a client at its first request, so each test starts its own provider.
   let own: OpenIdProvider;
   beforeEach(async () => {
     own = await startOpenIdProvider(() => [`${api.url}/complete/oidc/${domainId}/`]);
@@ -485,7 +489,7 @@ describe('the OpenID provider of a domain', () => {
     return { browser, end: path(await browser.walk(`${api.url}/login/oidc/?${query}`)) };
   };
 
-  test('signs in people of the domain alone', async () => {
+  test('only signs in users of the domain', async () => {
     expect((await byOwn(verified(`ada@${domain}`))).end).toBe('/console/');
     expect(await level(`ada@${domain}`)).toBe(1);
     await sql('DELETE FROM provider_identity');
@@ -496,7 +500,7 @@ describe('the OpenID provider of a domain', () => {
     ]);
   });
 
-  test('S-157: its secret is encrypted in the database and in no answer', async () => {
+  test('S-157: its secret is encrypted in the database and in no response', async () => {
     const [{ oidc_client_secret: stored } = { oidc_client_secret: '' }] = await sql<{ oidc_client_secret: string }>(
       'SELECT oidc_client_secret FROM organization_domain WHERE id = $1',
       [domainId],
@@ -511,7 +515,7 @@ describe('the OpenID provider of a domain', () => {
   });
 
   test.each(['http://idp.example', 'https://idp.example/?a=b', 'https://a:b@idp.example', 'idp'])(
-    '%s is no issuer',
+    'rejects %s as an issuer',
     async (oidc_issuer) => {
       expect(await changeSignOn({ oidc_issuer })).toMatchObject({
         status: 400,
@@ -520,12 +524,12 @@ describe('the OpenID provider of a domain', () => {
     },
   );
 
-  test('a test shows what it says, and changes nothing', async () => {
+  test('a test shows the reported identity, and changes nothing', async () => {
     const browser = newBrowser();
     await browser.step(`${api.url}/login/gitlab/`);
     const session = await signInAs(api, tenant.userId);
     own.person = { subject: 'own', claims: verified(`new@${domain}`) };
-    // The session of the administrator, as its browser carries it.
+    // Send the administrator's session with the browser's cookies.
     let at = `${api.url}/login/oidc/?test=${domainId}&next=/console/projects/1/settings/domains`;
     for (let steps = 0; steps < 8 && !new URL(at).pathname.startsWith('/console/'); steps += 1) {
       const response = await browser.step(at, {
@@ -545,7 +549,7 @@ describe('the OpenID provider of a domain', () => {
     expect(await level(`new@${domain}`)).toBeUndefined();
   });
 
-  test('a test is for administrators', async () => {
+  test('only administrators can run a test', async () => {
     const member = await createUser(api.database.sql, { email: `m@${domain}`, isEmailVerified: true });
     await addMember(api.database.sql, { organizationId: tenant.organizationId, userId: member.id });
     const session = await signInAs(api, member.id);
@@ -558,13 +562,13 @@ describe('the OpenID provider of a domain', () => {
 });
 
 describe('the SAML provider of a domain', () => {
-  test('S-111, S-112: shows who we are to everybody, and nothing secret', async () => {
+  test('S-111, S-112: publishes metadata without secrets', async () => {
     const response = await fetch(`${api.url}/api/saml/metadata/`);
     expect(response.headers.get('content-type')).toBe('text/xml; charset=utf-8');
     expect(await response.text()).toContain(`Location="${api.url}/complete/saml/"`);
   });
 
-  test('signs in, makes a member, and ends where the person wanted to go', async () => {
+  test('signs in, adds the user to the organization, and opens the requested page', async () => {
     const { browser, end } = await bySaml({}, { query: `?email=ada@${domain}&next=/console/persons` });
     expect(end).toBe('/console/persons');
     expect(await me(browser)).toMatchObject({
@@ -576,14 +580,14 @@ describe('the SAML provider of a domain', () => {
     expect(await tries()).toMatchObject([{ outcome: 'signed in', provider: 'saml', email: `ada@${domain}` }]);
   });
 
-  test('a second factor that the account has is asked for here too: the account may be in other organizations', async () => {
+  test('requires the second factor of the account, which can be in other organizations', async () => {
     await sql(`INSERT INTO user_totp (user_id, secret, last_step) VALUES ($1, 'x', 0)`, [tenant.userId]);
     const { browser, end } = await ownerSignsIn();
     expect(end).toBe('/console/sign-in?second_factor=1&next=%2Fconsole%2F');
     expect(sessionOf(browser)).toBeUndefined();
   });
 
-  test('S-048: thirty ways there and back in a minute from one address, then 429 in words', async () => {
+  test('S-048: limits the sign-ins from one address per minute, and shows the error on the sign-in page', async () => {
     const limited = await startTestApi(
       { limits: { ...noLimits, signInQuestionsPerMinute: 2 } },
       { databaseUrl: api.databaseUrl },
@@ -595,7 +599,7 @@ describe('the SAML provider of a domain', () => {
     expect(ends).toEqual([away, away, away, away, '/console/sign-in?error_code=throttled']);
   });
 
-  test('S-136: the same message twice, also at once, signs in once', async () => {
+  test('S-136: accepts a message once, also with concurrent requests', async () => {
     const [one, two] = [await beginSaml(), await beginSaml()];
     const message = answerFor(null, { inResponseTo: null, responseInResponseTo: null });
     await sql('UPDATE organization_domain SET saml_allow_unsolicited = true WHERE id = $1', [domainId]);
@@ -609,7 +613,7 @@ describe('the SAML provider of a domain', () => {
     expect((await tries())[0]).toMatchObject({ outcome: 'refused', reason: 'replayed' });
   });
 
-  test('S-137: somebody’s own good answer does not sign in another browser', async () => {
+  test("S-137: rejects an attacker's own valid response in another browser", async () => {
     const { relayState, requestId } = await beginSaml();
     const victim = newBrowser();
     const end = await victim.walk(`${api.url}/complete/saml/`, {
@@ -619,14 +623,14 @@ describe('the SAML provider of a domain', () => {
     expect(sessionOf(victim)).toBeUndefined();
   });
 
-  test('S-135: an answer to a request that was answered before is refused', async () => {
+  test('S-135: rejects a second response to the same request', async () => {
     const { browser, form } = await bySaml();
     expect(path(await browser.walk(`${api.url}/complete/saml/`, { form }))).toBe(
       '/console/sign-in?error_code=state_unknown',
     );
   });
 
-  test('S-135, S-139: begun at the provider’s page it is refused, or asks its person first where that is allowed', async () => {
+  test('S-135, S-139: rejects an unsolicited response, or asks the user for confirmation if the domain allows it', async () => {
     const parts = { inResponseTo: null, responseInResponseTo: null };
     const go = (browser = newBrowser()) =>
       browser.walk(`${api.url}/complete/saml/`, {
@@ -656,21 +660,21 @@ describe('the SAML provider of a domain', () => {
     ],
     ['S-131: for another audience', { audiences: [['urn:other']] }, 'social_login_failure', 'wrong_audience'],
     [
-      'S-138: no success',
+      'S-138: a failed sign-in at the provider',
       { status: 'urn:oasis:names:tc:SAML:2.0:status:AuthnFailed' },
       'social_login_failure',
       'status_not_success',
     ],
-    ['S-144: a name id of 257 characters', { nameId: 'x'.repeat(257) }, 'social_login_failure', 'no_subject'],
+    ['S-144: a name ID of 257 characters', { nameId: 'x'.repeat(257) }, 'social_login_failure', 'no_subject'],
     [
-      'S-144: a name that is another one every time',
+      'S-144: a transient name ID',
       { nameIdFormat: 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient' },
       'social_login_failure',
       'no_subject',
     ],
   ];
   test.each(refusals)(
-    'S-146: %s: the page tells a code and an id, the administrator the reason',
+    'S-146: %s: the page shows a code and an ID, and administrators see the reason',
     async (_, parts, code, reason) => {
       const { browser, end } = await bySaml(parts);
       expect(end).toBe(`/console/sign-in?error_code=${code}`);
@@ -686,7 +690,7 @@ describe('the SAML provider of a domain', () => {
   test.each([
     ['saml_acs_url', 'b'],
     ['saml_x509_cert', 'MIIC'],
-  ])('S-113: with a broken %s nobody is sent to the provider, nor taken from it', async (field, value) => {
+  ])('S-113: with a broken %s, does not redirect to the provider or accept its responses', async (field, value) => {
     const { requestId, relayState } = await beginSaml();
     await change({ [field]: value })();
     const away = await fetch(`${api.url}/login/saml/?email=x@${domain}`, { redirect: 'manual' });
@@ -696,7 +700,7 @@ describe('the SAML provider of a domain', () => {
     expect(path(back)).toBe('/console/sign-in?error_code=improperly_configured_sso');
   });
 
-  test('how each try ended is counted, once', async () => {
+  test('counts the outcome of each attempt once', async () => {
     const counted = async (outcome: string) => {
       const { values = [] } = (await metrics.registry.getSingleMetric('millrace_sign_ins_total')?.get()) ?? {};
       return values.find(({ labels }) => labels.way === 'provider' && labels.outcome === outcome)?.value ?? 0;
@@ -716,7 +720,7 @@ describe('the SAML provider of a domain', () => {
     });
   });
 
-  test('S-126, S-140: what is no message at all is refused', async () => {
+  test('S-126, S-140: rejects malformed messages', async () => {
     for (const form of [
       {},
       { SAMLResponse: 'x' },
@@ -732,7 +736,7 @@ describe('the SAML provider of a domain', () => {
     ).toContain('error_code=');
   });
 
-  test('S-143: the same name with another address of the domain is the same account, and both addresses are told', async () => {
+  test('S-143: changes the address of the account to the one reported for the same name ID, and notifies both addresses', async () => {
     const nameId = randomUUID();
     const { browser } = await bySaml({ nameId });
     const { uuid } = await me(browser);
@@ -743,7 +747,7 @@ describe('the SAML provider of a domain', () => {
   });
 
   test.each([`a b@`, `${'x'.repeat(250)}@`, `ada@${'free.example'},b@`])(
-    'S-143: nor to a text that is not an address: %s',
+    'S-143: does not change the address to an invalid one: %s',
     async (text) => {
       const nameId = randomUUID();
       await bySaml({ nameId });
@@ -752,14 +756,14 @@ describe('the SAML provider of a domain', () => {
     },
   );
 
-  test('S-143: but not to the address of another account', async () => {
+  test('S-143: does not change the address to that of another account', async () => {
     const nameId = randomUUID();
     await bySaml({ nameId });
     const { browser } = await bySaml({ nameId, attributes: { email: [owner] } });
     expect((await me(browser)).email).toBe(`ada@${domain}`);
   });
 
-  test('S-391: a name id of a provider with another entity ID is another person', async () => {
+  test('S-391: the same name ID of a provider with another entity ID is another user', async () => {
     const nameId = 'u1';
     await bySaml({ nameId });
     const issuer = 'https://new-idp.example/entity';
@@ -769,7 +773,7 @@ describe('the SAML provider of a domain', () => {
     expect((await me(browser)).email).toBe(`bea@${domain}`);
   });
 
-  test('S-107: under another name of the domain it means nobody any more', async () => {
+  test('S-107: a rename of the domain deletes its linked identities', async () => {
     const nameId = randomUUID();
     await bySaml({ nameId });
     expect((await change({ domain: `renamed-${domain}` })()).body).toMatchObject({
@@ -781,7 +785,7 @@ describe('the SAML provider of a domain', () => {
     expect(response.headers.get('location')).toContain('error_code=improperly_configured_sso');
   });
 
-  test('S-113: what is wrong with its settings is told, and nobody is sent there', async () => {
+  test('S-113: reports problems with its settings and does not redirect to it', async () => {
     expect((await change({ saml_x509_cert: 'MIIC' })()).body).toMatchObject({ has_saml: true });
     expect(await signOn()).toMatchObject({
       saml_problem: expect.stringContaining('certificate'),
@@ -796,14 +800,14 @@ describe('the SAML provider of a domain', () => {
   });
 });
 
-describe('a provider that is enforced', () => {
-  test('S-105: waits until an administrator has come by it; then it holds, and those who administrate are told', async () => {
+describe('an enforced provider', () => {
+  test('S-105: takes effect after an administrator has signed in through it, and notifies the administrators', async () => {
     await setPassword(tenant.userId);
     expect((await change({ sso_enforcement: 'saml' })()).body.sso_enforcement).toBe('saml');
     expect((await signOn()).sso_enforcement_state).toBe('waiting');
     await isMailed(owner, 'An administrator must sign in');
     expect((await login(owner)).status).toBe(200);
-    // A member proves nothing.
+    // A member's sign-in does not count.
     await bySaml();
     expect((await login(owner)).status).toBe(200);
     await ownerSignsIn();
@@ -812,13 +816,13 @@ describe('a provider that is enforced', () => {
     expect(await signOn()).toMatchObject({ sso_enforcement_state: 'active', sso_enforcement_reason: null });
   });
 
-  test('S-105: another certificate has to be proved anew', async () => {
+  test('S-105: a new certificate requires another sign-in by an administrator', async () => {
     await enforceSaml();
     await change({ saml_x509_cert: createTestKey().certificate })();
     expect((await signOn()).sso_enforcement_state).toBe('waiting');
   });
 
-  test('S-101: an unknown provider is refused; one stored before has no effect', async () => {
+  test('S-101: returns 400 for an unknown provider, and ignores one that is already stored', async () => {
     expect(await change({ sso_enforcement: 'okta' })()).toMatchObject({
       status: 400,
       body: { code: 'invalid_choice', attr: 'sso_enforcement' },
@@ -844,17 +848,20 @@ describe('a provider that is enforced', () => {
     ['settings', 'settings', () => sql('UPDATE organization_domain SET saml_acs_url = NULL WHERE id = $1', [domainId])],
   ];
   const precheck = async (email: string) => (await api.send('POST', '/api/login/precheck/', { body: { email } })).body;
-  test.each(withoutEffect)('S-011, S-102: without %s the password works', async (_, _name, prepare) => {
-    await setPassword(tenant.userId);
-    await enforceSaml();
-    expect((await login(owner)).status).toBe(400);
-    expect((await precheck(owner)).sso_enforcement).toBe('saml');
-    await prepare();
-    expect((await precheck(owner)).sso_enforcement).toBeNull();
-    expect((await login(owner)).status).toBe(200);
-  });
+  test.each(withoutEffect)(
+    'S-011, S-102: has no effect without %s, so that the password works',
+    async (_, _name, prepare) => {
+      await setPassword(tenant.userId);
+      await enforceSaml();
+      expect((await login(owner)).status).toBe(400);
+      expect((await precheck(owner)).sso_enforcement).toBe('saml');
+      await prepare();
+      expect((await precheck(owner)).sso_enforcement).toBeNull();
+      expect((await login(owner)).status).toBe(200);
+    },
+  );
 
-  test('S-101: closes every other way, and leaves keys and living sessions', async () => {
+  test('S-101: closes all other sign-in methods, and keeps API keys and existing sessions', async () => {
     await setPassword(tenant.userId);
     const session = await signInAs(api, tenant.userId);
     const { value } = await api.database.transaction((tx) =>
@@ -878,11 +885,11 @@ describe('a provider that is enforced', () => {
       status: 400,
       body: { code: 'sso_enforced_new_email' },
     });
-    // S-103: a sub-domain is another domain.
+    // S-103: a subdomain is another domain.
     expect(await login(`x@sub.${domain}`)).toMatchObject({ body: { code: 'invalid_credentials' } });
   });
 
-  test('S-011: the question how to sign in answers with it, whether there is such an account or not', async () => {
+  test('S-011: is returned as the only sign-in method, whether the account exists or not', async () => {
     expect(await precheck(owner)).toEqual({
       password_login_available: true,
       sso_enforcement: null,
@@ -902,7 +909,7 @@ describe('a provider that is enforced', () => {
     expect(await precheck('x@free.example')).toMatchObject({ password_login_available: true, saml_available: false });
   });
 
-  test('S-029: closes passkeys too', async () => {
+  test('S-029: rejects passkeys too', async () => {
     const session = await signInAs(api, tenant.userId);
     const passkey = softwarePasskey(new URL(api.url).origin);
     const { body: options } = await api.send('POST', '/api/webauthn/register/begin/', { key: session });
@@ -920,7 +927,7 @@ describe('a provider that is enforced', () => {
     expect(await enter()).toMatchObject({ status: 400, body: { code: 'sso_enforced' } });
   });
 
-  test('S-036, S-164: an invite takes no password; its level is given by the provider’s way', async () => {
+  test("S-036, S-164: rejects a password for an invite, and the sign-in gives the invite's level", async () => {
     await enforceSaml();
     const invite = { target_email: `ada@${domain}`, level: 8 };
     const made = await api.send('POST', `/api/organizations/${tenant.organizationId}/invites/`, {
@@ -939,7 +946,7 @@ describe('a provider that is enforced', () => {
     expect(await sql('SELECT FROM organization_invite WHERE id = $1', [id])).toEqual([]);
   });
 
-  test('S-164: an invite that has expired gives nothing', async () => {
+  test('S-164: ignores an expired invite', async () => {
     await api.send('POST', `/api/organizations/${tenant.organizationId}/invites/`, {
       key: await signInAs(api, tenant.userId),
       body: { target_email: `ada@${domain}`, level: 15 },
@@ -951,7 +958,7 @@ describe('a provider that is enforced', () => {
     expect(await level(`ada@${domain}`)).toBe(1);
   });
 
-  test('S-105: owners with a second factor have another way where that is allowed; each use is mailed and recorded', async () => {
+  test('S-105: exempts owners with a second factor if the organization allows it, with a notice', async () => {
     await setPassword(tenant.userId);
     await enforceSaml();
     await changeSignOn({ sso_owner_exception: true });
@@ -963,7 +970,7 @@ describe('a provider that is enforced', () => {
     expect(wrong.body.code).toBe('sso_enforced');
   });
 
-  test('S-105: an operator’s link gets past it, and that is mailed and recorded', async () => {
+  test("S-105: an operator's link bypasses it, with a notice and an activity record", async () => {
     await enforceSaml();
     const { createOneTimeLink } = await import('@millrace/accounts');
     const { secret } = await api.database.transaction((tx) =>

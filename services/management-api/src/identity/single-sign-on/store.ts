@@ -1,4 +1,4 @@
-// The last tries to sign in by the provider of a domain.
+// The latest attempts to sign in through the provider of a domain.
 
 import type { Columns, Sql } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
@@ -10,7 +10,7 @@ export type ProviderTry = Columns<
 
 const triesKept = 20;
 
-/** Writes a try down in place of the oldest. */
+/** Stores an attempt, and deletes the oldest ones over the limit. */
 export async function noteTry(
   sql: Sql,
   row: Omit<ProviderTry, 'id' | 'created_at'> & { domain_id: string },
@@ -36,7 +36,7 @@ export async function noteTry(
   );
 }
 
-/** The last ones of a domain, the latest first. */
+/** The attempts of a domain, the latest first. */
 export async function listTries(sql: Sql, domainId: string): Promise<ProviderTry[]> {
   return sql.query<ProviderTry & Record<string, unknown>>(
     `SELECT id, provider, is_test, reason, detail, email, attributes, created_at FROM provider_try

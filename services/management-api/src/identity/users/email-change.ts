@@ -1,5 +1,5 @@
-// Another address for an account: kept beside the one there is until a code that was mailed to it comes back
-// (docs/api/users.md).
+// Changes the email address of an account. The current address stays in use until the user has entered the code sent to the
+// new one (docs/api/users.md).
 
 import { randomInt } from 'node:crypto';
 import {
@@ -27,28 +27,30 @@ import { requireUser } from '../sign-in/rules.ts';
 export interface EmailChangeDeps extends Pick<Database, 'sql' | 'transaction'> {
   accountMailing: AccountMailing;
   signInLimits: SignInLimits;
-  /** Providers of the installation. */
+  /** Sign-in providers of the installation. */
   installed: Installed;
 }
 
 const kind = 'email_change';
 const mostTries = 5;
-/** Of another person's browser that is open, an address is worth more than a name. */
+/** Shorter than for other changes, because an attacker in an open session could take the account over with a new address. */
 const freshMs = 5 * 60_000;
 
 const secretOf = (userId: number) => String(userId);
 
-/** The address that waits for its code; null for none. */
+/** The new address that is not verified yet; null if there is none. */
 export async function pendingEmailOf(sql: Sql, userId: number): Promise<string | null> {
   const step = await findSignInStep(sql, kind, secretOf(userId));
   return step === undefined ? null : String(step.data.email);
 }
 
 /**
- * Checks another address. Whether it is that of another account is said to nobody but who reads its mail.
- *
- * @returns what mails a code to it, and tells the one there is; null where it is the same.
- * @throws AppError `forbidden` for keys, and for a sign-in more than five minutes ago; `invalid` naming `email`; `rate_limited`.
+ * Checks a new address. The response does not reveal whether another account has it; only the holder of the address can find
+ * out.
+ * @returns a function that mails the code to the new address and notifies the current one; null if the address does not
+ * change.
+ * @throws AppError `forbidden` for keys, and for a sign-in more than five minutes ago; `invalid` naming `email`;
+ * `rate_limited`.
  */
 export async function prepareEmail(
   deps: EmailChangeDeps,
@@ -57,7 +59,7 @@ export async function prepareEmail(
   const { sql, accountMailing, signInLimits } = deps;
   const user = await requireUser(sql, caller.userId);
   const wanted = addressOf(email);
-  // Clients that send a whole user back change nothing.
+  // Clients can send the whole user back, including the unchanged address.
   if (wanted === user.email) return null;
   requireSession(caller);
   requireRecentSignIn(caller, freshMs);
@@ -83,7 +85,10 @@ export async function prepareEmail(
   };
 }
 
-/** A new code for the address that waits; the one before is void. @throws AppError `invalid`: none waits; `rate_limited`. */
+/**
+ * Mails a new code for the pending address and invalidates the previous code. @throws AppError `invalid` if no address is
+ * pending; `rate_limited`.
+ */
 export async function askForCode(
   { sql, accountMailing, signInLimits }: EmailChangeDeps,
   { caller, request }: { caller: Caller; request: ApiRequest },
@@ -108,7 +113,7 @@ async function mailCode(
 }
 
 /**
- * The address becomes the account's; other sessions end, and both addresses are told.
+ * Changes the address of the account, ends its other sessions, and notifies both addresses.
  * @throws AppError `invalid` naming `code` (`invalid_code`, `too_many_attempts`) or `email` (`email_taken`).
  */
 export async function proveEmail(
@@ -117,7 +122,7 @@ export async function proveEmail(
 ): Promise<void> {
   const session = requireSession(caller);
   const user = await requireUser(sql, caller.userId);
-  // Counted before it is looked at, and also when it is wrong.
+  // Count the attempt before the code is compared, whether it is right or wrong.
   const step = await countTryOfSignInStep(sql, kind, secretOf(user.id));
   if (step === undefined) throw nothingWaits();
   if (Number(step.data.tries) > mostTries) {

@@ -4,7 +4,7 @@ import { createMailer, type Mailer } from '@millrace/runtime/mail';
 import { createTestTenant, eventually, type MailServer, startMailServer, type TestTenant } from '@millrace/testing';
 import { noLimits, signInAs, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** What a person does with the account itself: another address, its history, its end. */
+/** What users can do with their own account: change its address, read its activity, delete it. */
 let mailServer: MailServer;
 let mailer: Mailer;
 let api: TestApi;
@@ -46,14 +46,14 @@ const ask = (address: string, key = session) => send('PATCH', '/api/users/@me/',
 const prove = (code: string) => send('POST', '/api/users/verify_email/', { code });
 const mailsTo = (address: string, subject: string) =>
   mailServer.mails.filter(({ to, headers }) => to.includes(address) && headers.subject?.includes(subject));
-/** The code of the newest mail, once there are so many. */
+/** The code in the newest email, once that many have arrived. */
 async function codeFor(address: string, count = 1): Promise<string> {
   await eventually(async () => mailsTo(address, 'is your Millrace').length >= count, { what: `mail ${count}` });
   return mailsTo(address, 'is your Millrace').at(-1)?.headers.subject?.slice(0, 6) ?? '';
 }
 
-describe('another address', () => {
-  test('S-037: waits for its code; the one there is keeps working; both are told; other sessions end', async () => {
+describe('a new address', () => {
+  test('S-037: takes effect after its code, while the current one stays in use; notifies both and ends other sessions', async () => {
     const other = await signInAs(api, tenant.userId);
     expect((await ask(`  ${wanted().toUpperCase()}`)).body).toMatchObject({ email, pending_email: wanted() });
     await eventually(async () => mailsTo(email, 'A new email address').length === 1, {
@@ -70,7 +70,7 @@ describe('another address', () => {
     expect(await prove('123456')).toMatchObject({ status: 400, body: { code: 'no_pending_email' } });
   });
 
-  test('S-037: five tries, also at the same moment; then a new code', async () => {
+  test('S-037: allows five wrong codes, also concurrently, and then requires a new code', async () => {
     await ask(wanted());
     const code = await codeFor(wanted());
     const wrong = code === '000000' ? '000001' : '000000';
@@ -81,7 +81,7 @@ describe('another address', () => {
     expect((await prove(await codeFor(wanted(), 2))).status).toBe(200);
   });
 
-  test('S-038: one that is taken is answered as any other, until the code', async () => {
+  test('S-038: does not reveal that another account has the address before the code was entered', async () => {
     const other = await createUser(api.database.sql, { email: `taken-${tenant.userId}@example.com` });
     expect(await ask(other.email)).toMatchObject({ status: 200, body: { email, pending_email: other.email } });
     const answer = await prove(await codeFor(other.email));
@@ -89,7 +89,7 @@ describe('another address', () => {
     expect((await me()).email).toBe(email);
   });
 
-  test('is forgotten when it is not wanted any more', async () => {
+  test('can be cancelled', async () => {
     await ask(wanted());
     expect((await send('PATCH', '/api/users/cancel_email_change_request/')).status).toBe(200);
     expect((await me()).pending_email).toBeNull();
@@ -97,7 +97,7 @@ describe('another address', () => {
     expect((await send('POST', '/api/users/request_email_verification/')).status).toBe(400);
   });
 
-  test('S-039: not by a key, not six minutes after signing in, not what is no address', async () => {
+  test('S-039: is rejected with a key, more than five minutes after the sign-in, and if it is invalid', async () => {
     expect((await ask(wanted(), tenant.personalApiKey)).status).toBe(403);
     expect(await ask('nobody')).toMatchObject({ status: 400, body: { attr: 'email' } });
     await api.database.sql.query("UPDATE session SET signed_in_at = now() - interval '6 minutes' WHERE user_id = $1", [
@@ -109,7 +109,7 @@ describe('another address', () => {
     expect((await me()).pending_email).toBeNull();
   });
 
-  test('S-048: six codes a day for one account, whatever the address', async () => {
+  test('S-048: sends at most six codes a day per account, to any addresses', async () => {
     for (let count = 0; count < 6; count += 1) expect((await ask(`${count}-${wanted()}`)).status).toBe(200);
     expect((await ask(wanted())).status).toBe(429);
     expect((await send('POST', '/api/users/request_email_verification/')).status).toBe(429);
@@ -123,7 +123,7 @@ describe('another address', () => {
     expect((await ask(victim.email, await signInAs(api, other.userId))).status).toBe(200);
   });
 
-  test('without a mail server it is refused by name', async () => {
+  test('returns 400 naming the field without a mail server', async () => {
     const silent = await startTestApi();
     const { userId } = await createTestTenant(silent.database);
     const key = await signInAs(silent, userId);
@@ -133,7 +133,7 @@ describe('another address', () => {
   });
 });
 
-test('S-047: the history has sign-ins with method, address and browser, and sign-outs; only one’s own', async () => {
+test("S-047: the user's own activity contains sign-ins with method, address and browser, and sign-outs", async () => {
   const stranger = await createTestTenant(api.database);
   const strange = await signInAs(api, stranger.userId);
   const { secret } = await api.database.transaction((tx) =>
@@ -160,8 +160,8 @@ test('S-047: the history has sign-ins with method, address and browser, and sign
   expect((await send('GET', '/api/users/@me/activity/', undefined, strange)).body.total_count).toBe(0);
 });
 
-describe('the end of an account', () => {
-  test('an owner stays; a member goes with keys and sessions, and is told', async () => {
+describe('deleting an account', () => {
+  test("an owner cannot; a member's keys and sessions are deleted, and the user is notified", async () => {
     expect(await send('DELETE', '/api/users/@me/')).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
     const { sql } = api.database;
     const member = await createUser(sql, { email: `leaves-${tenant.userId}@example.com` });

@@ -74,7 +74,7 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       refusedBody: refusedUserFields,
       responses: { 200: { description: 'The user.', schema: me } },
       examples: { request: { first_name: 'Ada', set_current_team: 1 }, response: meExample },
-      // Before the body is looked at: those that fail count too (case K42).
+      // Runs before the body is validated, so that failed requests count too (case K42).
       target: async ({ caller }) => {
         const wait = await userChangeLimit.take(String(caller.userId));
         if (wait !== null) throw throttled(wait, 'You changed your account too often.');
@@ -82,9 +82,9 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       handler: async ({ caller, body, request }) => {
         const { password, current_password: current = null, email, passkeys_enabled_for_2fa: count, ...changes } = body;
         const change = password === undefined ? null : { password, current };
-        // Before the transaction: it takes long, and somebody else waits for the connection.
+        // Hash before the transaction, because hashing takes long and the transaction occupies a connection.
         const setPassword = change && (await prepareNewPassword({ sql, passwords }, caller, change));
-        // What is refused is refused before anything is changed.
+        // Check everything before anything is changed.
         const mailCode = email === undefined ? null : await prepareEmail(deps, { caller, email, request });
         const notice = await transaction(async (tx) => {
           const told = count === undefined ? null : await changePasskeysCount(tx, caller, count);
@@ -151,7 +151,7 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
 const tags: [string] = ['users'];
 const isDone = { success: true };
 
-/** What a person does with the account itself. Each needs a session. */
+/** What users can do with their own account. All of these routes require a session. */
 function ownAccountRoutes(deps: EmailChangeDeps) {
   const { sql, transaction, accountMailing } = deps;
   const change = { tags, scope: 'user:write', isBeforeSecondFactor: true } as const;
@@ -240,7 +240,7 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
         },
       },
       handler: async ({ caller, request }) => {
-        // To keys it is what it was before people could sign in (U5).
+        // A key gets the response that PostHog gives (U5).
         if (caller.credential.kind === 'key') {
           throw new AppError('method_not_allowed', 'Method "DELETE" not allowed.');
         }
@@ -253,7 +253,7 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
   ];
 }
 
-/** The caller as the next request will see them. */
+/** The user after the change, as the next request would return it. */
 async function withCurrentEnvironment(sql: Sql, caller: Caller): Promise<Caller> {
   const { organizationId, environmentId } = await findCurrentEnvironment(sql, caller.userId);
   const isCurrent = (membership: Membership) => membership.organizationId === organizationId;
@@ -264,7 +264,7 @@ async function withCurrentEnvironment(sql: Sql, caller: Caller): Promise<Caller>
   };
 }
 
-/** Shows no more than the key may reach: organizations, projects and environments are those it is restricted to. */
+/** Only shows what the key can access: organizations, projects and environments are those it is limited to. */
 async function describeCaller(sql: Sql, caller: Caller) {
   const { credential } = caller;
   const visible = visibleOrganizationIds(caller);
@@ -284,9 +284,9 @@ async function describeCaller(sql: Sql, caller: Caller) {
     hedgehog_config: user.hedgehog_config ?? {},
     pending_email: await pendingEmailOf(sql, caller.userId),
     sensitive_session_expires_at: credential.kind === 'session' ? formatDateTime(recentUntil(credential)) : null,
-    // Nobody stands above organizations.
+    // Millrace has no users above the organizations.
     is_staff: false,
-    // Somebody may have made it private to others.
+    // The environment can have become private meanwhile.
     team: current?.level ? ((await findEnvironmentSummary(sql, current.environmentId)) ?? null) : null,
     organization: organizations.find(({ id }) => id === visible[0]) ?? null,
     organizations,

@@ -30,11 +30,11 @@ import type { userChanges } from './schema.ts';
 import { findUser } from './store.ts';
 
 /**
- * Changes the caller's own user (docs/api/users.md). A chosen environment brings its organization
- * along; with an organization alone, its first environment becomes the current one.
- *
- * @throws AppError `invalid` naming `hedgehog_config` when it is too large, and `set_current_organization` or `set_current_team`: `does_not_exist` for what is not the
- * caller's, or an environment of another organization; `forbidden` for what `@current` stands for when the key is limited.
+ * Changes the caller's own user (docs/api/users.md). With an environment, its organization also becomes the current one. With
+ * only an organization, its first environment becomes the current one.
+ * @throws AppError `invalid` naming `hedgehog_config` if it is too large, or `set_current_organization` or `set_current_team`
+ * with `does_not_exist` if the caller has no access, or for an environment of another organization; `forbidden` if the API
+ * key is limited and would change what `@current` refers to.
  */
 export async function changeUser(
   tx: Transaction,
@@ -53,8 +53,8 @@ export async function changeUser(
 }
 
 /**
- * Whether a passkey is asked for after a password.
- * @returns what the person is to be told of; null where nothing changed.
+ * Sets whether a passkey is required after a password.
+ * @returns the notice for the user; null if nothing changed.
  * @throws AppError `forbidden` for keys and for a sign-in too long ago; `invalid`: `no_passkeys`, or `2fa_demanded`.
  */
 export async function changePasskeysCount(tx: Transaction, caller: Caller, count: boolean): Promise<Notice | null> {
@@ -73,10 +73,10 @@ export async function changePasskeysCount(tx: Transaction, caller: Caller, count
   requireAnother(after);
   await setPasskeysCount(tx, caller.userId, count);
   if (!asksSecondFactor(after)) await removeBackupCodes(tx, caller.userId);
-  // Others have shown nothing yet.
+  // The other sessions began without a second factor.
   if (count && !asksSecondFactor(factors)) {
     await endSessionsOf(tx, caller.userId, { except: session.id });
-    // A session that a passkey began has shown one factor only.
+    // A session that began with a passkey has used only that one factor.
     if (session.method !== 'passkey') await noteSecondFactor(tx, session.id, 'passkey');
   }
   const change = {
@@ -92,7 +92,7 @@ async function changeCurrentEnvironment(
   caller: Caller,
   { organizationId, team }: { organizationId: string | undefined; team: number | undefined },
 ): Promise<void> {
-  // It must not decide what `@current` is for the person's other keys.
+  // A limited key must not change what `@current` means for the user's other keys.
   if (isLimited(caller)) {
     throw new AppError(
       'forbidden',
@@ -109,7 +109,7 @@ async function changeCurrentEnvironment(
     return;
   }
   const found = isRowId(team) ? await findEnvironment(tx, caller.userId, team) : undefined;
-  // What is private to others is not there for the caller.
+  // A private environment without access looks like a missing one.
   if (!found || found.level === null || !own.includes(found.organizationId))
     throw unknown('set_current_team', String(team));
   if (organizationId !== undefined && found.organizationId !== organizationId) {
@@ -121,7 +121,7 @@ async function changeCurrentEnvironment(
   await setCurrentEnvironment(tx, caller.userId, found);
 }
 
-/** Everything a person makes is listed with it, a thousand times on a page. */
+/** Each record contains its creator with this value, so a page can repeat it a thousand times. */
 const maxConfigLength = 2000;
 
 async function changeFields(tx: Transaction, { userId }: Caller, fields: UserFields): Promise<void> {

@@ -4,7 +4,7 @@ import { Type } from 'typebox';
 import { organization, organizationExample } from '../organizations/schema.ts';
 import { projectExample, projectSummary } from '../projects/schema.ts';
 
-/** The caller as `/api/users/@me/` shows it: of what PostHog shows, what exists here. */
+/** The caller as `/api/users/@me/` returns it: the fields of PostHog that exist in Millrace. */
 export const me = Type.Object(
   {
     id: Type.Integer({ description: 'Numeric ID of the user.' }),
@@ -82,16 +82,16 @@ export const meExample = {
   ],
 };
 
-/** What was mailed to an address. */
+/** The code that was mailed to the new address. */
 export const emailProof = Type.Object(
   { code: Type.String({ minLength: 1, maxLength: 20, description: 'Six-digit code from the email.' }) },
   { title: 'EmailProof' },
 );
 
-/** What people do for a living (docs/api/users.md). */
+/** The roles that users can choose (docs/api/users.md). */
 const roles = ['engineering', 'data', 'product', 'founder', 'leadership', 'marketing', 'sales', 'other', ''];
 
-/** What would change more than how a page looks, and is not supported. */
+/** Unsupported fields of PostHog that would change more than the appearance of a page. */
 export const refusedUserFields = {
   anonymize_data: {
     detail:
@@ -113,7 +113,7 @@ export const refusedUserFields = {
   },
 };
 
-/** What users may change of themselves. Everything else in a body is ignored. */
+/** The fields that users can change. Others are ignored. */
 export const userChanges = Type.Object(
   {
     first_name: Type.Optional(Type.String({ maxLength: 150, description: 'First name.' })),

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-test('U1: the caller, with team and organization and without any key but the public one', async () => {
+test('U1: returns the caller with team and organization, without secret keys', async () => {
   const tenant = await createTestTenant(api.database, { email: 'ada@example.com', organizationName: 'Acme' });
   const { status, body } = await api.get('/api/users/@me', tenant.personalApiKey);
   expect(status).toBe(200);
@@ -20,14 +20,14 @@ test('U1: the caller, with team and organization and without any key but the pub
   expect(JSON.stringify(body)).not.toMatch(/"password|phx_|secure_value/);
 });
 
-test('a user without an organization is shown as such', async () => {
+test('returns a user without an organization', async () => {
   const tenant = await createTestTenant(api.database);
   await api.database.prisma.membership.deleteMany({ where: { user_id: tenant.userId } });
   const { status, body } = await api.get('/api/users/@me/', tenant.personalApiKey);
   expect([status, body.team, body.organization, body.organizations]).toEqual([200, null, null, []]);
 });
 
-test('lists the own user, by address as well', async () => {
+test('lists only the caller, also when filtered by email address', async () => {
   const tenant = await createTestTenant(api.database);
   const list = async (query: string) => {
     const { status, body } = await api.get(`/api/users/${query}`, tenant.personalApiKey);

@@ -22,11 +22,11 @@ afterAll(() => api.stop());
 const me = () => api.get('/api/users/@me/', acme.A.key);
 const patch = (body: unknown) => api.send('PATCH', '/api/users/@me/', { key: acme.A.key, body });
 
-test('U2: nobody is nobody', async () => {
+test('U2: returns 401 without credentials', async () => {
   expect((await api.get('/api/users/@me/')).status).toBe(401);
 });
 
-test('U3, U4: the list holds oneself, and nobody else is shown', async () => {
+test('U3, U4: lists only the caller, and returns 403 for other users', async () => {
   const own = (await me()).body;
   expect((await api.get('/api/users/', acme.A.key)).body).toEqual({
     count: 1,
@@ -41,7 +41,7 @@ test('U3, U4: the list holds oneself, and nobody else is shown', async () => {
   }
 });
 
-test('U5: users are neither made nor removed here', async () => {
+test('U5: returns 405 when a user is created, or deleted with a key', async () => {
   for (const [method, path] of [
     ['POST', '/api/users/'],
     ['DELETE', '/api/users/@me/'],
@@ -51,7 +51,7 @@ test('U5: users are neither made nor removed here', async () => {
   }
 });
 
-test('U6, U7: what @current stands for is chosen, alone or by an environment', async () => {
+test('U6, U7: sets what `@current` refers to, by organization or by environment', async () => {
   expect((await patch({ set_current_organization: second.organizationId })).body).toMatchObject({
     organization: { id: second.organizationId },
     team: { id: second.projectId },
@@ -67,14 +67,14 @@ test('U6, U7: what @current stands for is chosen, alone or by an environment', a
   expect((await patch({ set_current_organization: acme.organizationId })).body.team.id).toBe(acme.projectId);
 });
 
-test('U8: both have to fit', async () => {
+test('U8: returns 400 for an environment of another organization', async () => {
   const body = { set_current_organization: acme.organizationId, set_current_team: second.projectId };
   expect(await patch(body)).toMatchObject(
     VE('invalid_input', 'set_current_team', 'Team must belong to the same organization in set_current_organization.'),
   );
 });
 
-test('U9: what is of others does not exist', async () => {
+test('U9: returns 400 for organizations and environments of other users', async () => {
   const missing = (attr: string, id: string | number) =>
     VE('does_not_exist', attr, `Object with id=${id} does not exist.`);
   for (const id of [acme.off.organizationId, randomUUID(), 'x']) {
@@ -88,12 +88,12 @@ test('U9: what is of others does not exist', async () => {
   expect((await me()).body.first_name).toBe('Ada');
 });
 
-test('U10: what is read-only stays', async () => {
+test('U10: ignores read-only fields', async () => {
   const before = (await me()).body;
   const body = {
     uuid: randomUUID(),
     distinct_id: 'x',
-    // Another one is refused to keys (S-039).
+    // Keys cannot change the address (S-039).
     email: before.email,
     is_email_verified: true,
   };
@@ -104,7 +104,7 @@ test.each([
   ['is_staff', true, false],
   ['anonymize_data', true, null],
   ['notification_settings', { plugin_disabled: false }, {}],
-])('returns 400 for %s, unless its value asks for nothing', async (name, value, harmless) => {
+])('returns 400 for %s, unless its value has no effect', async (name, value, harmless) => {
   expect(await patch({ [name]: value })).toMatchObject({
     status: 400,
     body: { code: 'unsupported_field', attr: name },
@@ -112,7 +112,7 @@ test.each([
   expect((await patch({ [name]: harmless })).status).toBe(200);
 });
 
-test('names and the role are changed, each by itself', async () => {
+test('changes names and the role separately', async () => {
   await Promise.all([patch({ first_name: 'Grace' }), patch({ last_name: 'Hopper' })]);
   const changed = { role_at_organization: 'engineering', hedgehog_config: { color: 'green' } };
   expect((await patch(changed)).body).toMatchObject({ first_name: 'Grace', last_name: 'Hopper', ...changed });
@@ -123,7 +123,7 @@ test('names and the role are changed, each by itself', async () => {
   });
 });
 
-test('what changed of oneself is written down', async () => {
+test('records changes of the user in the activity log', async () => {
   for (const last_name of ['Byron', 'Lovelace', 'Lovelace']) await patch({ last_name });
   const rows = await api.database.sql.query(
     "SELECT user_id, detail FROM activity_log WHERE scope = 'User' AND item_id = $1 ORDER BY created_at DESC",
@@ -149,11 +149,11 @@ test.each([
     ),
   ],
   [{ set_current_team: 'x' }, VE('invalid_input', 'set_current_team', 'A valid integer is required.')],
-])('%j is refused', async (body, expected) => {
+])('returns 400 for %j', async (body, expected) => {
   expect(await patch(body)).toMatchObject(expected);
 });
 
-test('who leaves the current organization is in another one', async () => {
+test('selects another organization when the user leaves the current one', async () => {
   await patch({ set_current_organization: second.organizationId });
   await api.send('DELETE', `/api/organizations/${second.organizationId}/members/@me/`, { key: acme.A.key });
   expect((await me()).body).toMatchObject({ organization: { id: acme.organizationId }, team: { id: acme.projectId } });
