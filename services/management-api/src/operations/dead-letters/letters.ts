@@ -1,23 +1,26 @@
-// The topic of dead letters, read for one project.
+// Reads the dead letters of one project from their topic.
 
 import { isObject, type Lane, lanes, type TopicNames } from '@millrace/contracts';
 import { type EventLog, type ReadDeadLetter, readTopic, toDeadLetter } from '@millrace/event-log';
 import { AppError } from '@millrace/runtime';
 
-/** The log as the event consumer writes it. */
+/** The log to which the event consumer writes dead letters. */
 export interface DeadLetterLog {
   log: Pick<EventLog, 'append' | 'consume' | 'endOffsets'>;
   topics: TopicNames;
 }
 
-/** Whose letters are read: those that the gateway marked with the environment, and those sent with its key of today. */
+/**
+ * The project whose dead letters are read. A record belongs to it if the gateway stored the environment's ID in it or,
+ * without an ID, if it was sent with the current project API key.
+ */
 export interface LetterOwner {
   environmentId: number;
   token: string;
 }
 
 export interface ProjectLetter {
-  /** Lane, partition and offset of the record that was given up: `live-3-1042`. */
+  /** Topic, partition and offset of the failed record: `live-3-1042`. */
   id: string;
   lane: Lane;
   letter: ReadDeadLetter;
@@ -29,17 +32,16 @@ export interface ProjectLetter {
 
 export const idPattern = `^(${lanes.join('|')})-\\d{1,9}-\\d{1,18}$`;
 
-/** The latest of a project; a mistake of ours may make many more. */
+/** The limit for one project. A bug in Millrace could produce far more. */
 export const mostLetters = 10_000;
-/** Longer names and ids are cut where letters are listed. */
+/** Lists truncate longer names and IDs. */
 const longestText = 200;
 const patienceMs = 10_000;
 
 /**
- * Reads the topic from its start to its present end, and keeps the latest letters of the owner. Only wanted letters keep
- * what was captured: all together may be larger than memory.
- *
- * @throws AppError `unavailable` when the log does not answer in time.
+ * Reads the topic from its start to its current end, and keeps the project's latest dead letters. Only those in `wanted` keep
+ * the captured record, because all records together may not fit into memory.
+ * @throws AppError `unavailable` if the log does not respond in time.
  */
 export async function readLetters(
   { log, topics }: DeadLetterLog,
@@ -55,7 +57,8 @@ export async function readLetters(
       const found = letter && toProjectLetter(letter, owner, topics);
       if (!found) return;
       if (!wanted.has(found.id)) found.letter = { ...letter, record: { ...record, value: Buffer.alloc(0) } };
-      // Written twice it is one; the later one counts where another log had a record at the same place.
+      // Two dead letters of the same record count as one. The later one wins, in case a previous log had another record at
+      // the same offset.
       letters.set(found.id, found);
       if (letters.size >= 2 * mostLetters) letters = byId(latest(letters));
     },
@@ -73,18 +76,18 @@ function latest(letters: ReadonlyMap<string, ProjectLetter>): ProjectLetter[] {
   return [...letters.values()].sort(isBefore).slice(0, mostLetters);
 }
 
-/** The order of lists: the latest first. */
+/** Compares for the order of lists: the latest first. */
 function isBefore(one: ProjectLetter, other: ProjectLetter): number {
   return other.letter.at.getTime() - one.letter.at.getTime() || (one.id < other.id ? 1 : -1);
 }
 
-/** Null for the letters of others, and for those that tell no owner. */
+/** @returns null if the record belongs to another project, or to none. */
 function toProjectLetter(letter: ReadDeadLetter, owner: LetterOwner, topics: TopicNames): ProjectLetter | null {
   const { record, position } = letter;
   const lane = lanes.find((one) => topics[one] === position.topic);
   if (lane === undefined) return null;
   const isNamed = record.key?.split(':', 1)[0] === owner.token;
-  // Records of others are not read as JSON.
+  // Skip parsing the records of other projects.
   if (!isNamed && !record.value.includes(`"environment_id":${owner.environmentId}`)) return null;
   const captured = readCaptured(record.value);
   const environmentId = isObject(captured) ? captured.environment_id : undefined;
@@ -101,7 +104,7 @@ function toProjectLetter(letter: ReadDeadLetter, owner: LetterOwner, topics: Top
   };
 }
 
-/** What was captured; as a text where it is no JSON. */
+/** The captured record, or its text if it is not valid JSON. */
 export function readCaptured(value: Buffer): unknown {
   const text = value.toString('utf8');
   try {
@@ -118,7 +121,7 @@ function timeOf(value: unknown): string | null {
   return time === null || Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 
-/** What went wrong and what to do about it, for people. */
+/** Explains what went wrong, and what to do about it. */
 export function wordsOf(reason: string): { detail: string; advice: string } {
   const known = Object.hasOwn(reasons, reason) ? reasons[reason] : undefined;
   const [detail, advice] = known ?? ['The record could not be processed.', look];

@@ -4,7 +4,10 @@ import { createPostgresLog, type EventLog, type LogRecord, readTopic } from '@mi
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Both logs, and the consumer that gives records up and stores what is replayed: `test-e2e/dead-letters.kafka.test.ts`. */
+/**
+ * Dead letters on both logs, with the consumer that writes them and stores replayed records, are tested in
+ * `test-e2e/dead-letters.kafka.test.ts`.
+ */
 const topics = topicNames();
 let api: TestApi;
 let log: EventLog;
@@ -37,7 +40,7 @@ interface Given {
   omitted?: boolean;
 }
 
-/** As the consumer writes one. @returns the id. */
+/** Writes a dead letter as the consumer does. @returns its ID. */
 async function letter(given: Given = {}): Promise<string> {
   const { of = tenant, reason = 'refused_by_database', at = '2026-11-20T10:00:00.000Z', topic = topics.live } = given;
   const offset = String(next++);
@@ -70,7 +73,7 @@ async function replayedRecords(): Promise<LogRecord[]> {
   return records.filter(({ key }) => key === `${tenant.projectApiKey}:ada`);
 }
 
-test('a letter says what happened to which event, and shows what was captured; those of others are not there', async () => {
+test('describes what happened to which event and returns the captured record, only to its own project', async () => {
   const theirs = await letter({ of: other });
   const id = await letter();
   const shown = {
@@ -98,7 +101,7 @@ test('a letter says what happened to which event, and shows what was captured; t
   expect((await send('discard', { ids: [theirs] })).body).toEqual({ discarded: 0 });
 });
 
-test('a record that is no JSON belongs to whose key it came with, and one that names another place to that', async () => {
+test('a record without an environment ID belongs to the project of its key, otherwise to its environment', async () => {
   const broken = await letter({ value: '{"broken', reason: 'failed_parse_message' });
   await letter({ value: JSON.stringify({ environment_id: other.environmentId }) });
   await letter({ value: '', topic: 'somewhere else' });
@@ -110,7 +113,7 @@ test('a record that is no JSON belongs to whose key it came with, and one that n
   expect(body).toMatchObject({ replayed: 0, skipped: [{ id: omitted }] });
 });
 
-test('filters narrow each other, and pages are complete although many share one time', async () => {
+test('combines filters with AND, and pages are complete although many dead letters have the same time', async () => {
   const early = await letter({ reason: 'processing_error', at: '2026-11-01T00:00:00.000Z' });
   const many: string[] = [];
   for (let index = 0; index < 5; index += 1) many.push(await letter());
@@ -123,7 +126,7 @@ test('filters narrow each other, and pages are complete although many share one 
   expect(seen.map(({ id }) => id)).toEqual([...many.sort().reverse(), early]);
 });
 
-test('C-030: a replayed record is in its lane as it was; only what waits is decided, and each decision is recorded', async () => {
+test('C-030: replays the record to its topic unchanged, decides each dead letter only once, and records each decision', async () => {
   const [first, second, third] = [await letter(), await letter(), await letter()];
   expect((await send('replay', { ids: [first, first, second] })).body).toEqual({ replayed: 2, skipped: [] });
   expect(await replayedRecords()).toMatchObject([{ headers: { kept: 'yes' } }, { headers: { kept: 'yes' } }]);
@@ -144,7 +147,7 @@ test('C-030: a replayed record is in its lane as it was; only what waits is deci
   expect(activity.body.results).toMatchObject([{ item_id: third, detail: { changes: [change] } }]);
 });
 
-test('a member sees and decides nothing', async () => {
+test('returns 403 to members', async () => {
   const { sql } = api.database;
   const member = await createUser(sql, { email: `member-${tenant.userId}@example.com` });
   await addMember(sql, { organizationId: tenant.organizationId, userId: member.id, level: 1 });
@@ -156,7 +159,7 @@ test('a member sees and decides nothing', async () => {
   expect((await send('discard', { ids: [id] }, value)).status).toBe(403);
 });
 
-test('without a log the answer says so', async () => {
+test('returns 503 without an event log', async () => {
   const without = await startTestApi({ deadLetters: null });
   const own = await createTestTenant(without.database);
   const answer = await without.get(`/api/projects/${own.projectId}/dead_letters`, own.personalApiKey);
@@ -169,13 +172,13 @@ test.each([
   ['state=x', 'state'],
   ['after=x', 'after'],
   ['cursor=x', 'cursor'],
-])('%s is refused by name', async (query, attr) => {
+])('returns 400 for %s, naming the field', async (query, attr) => {
   const { status, body } = await ask(`?${query}`);
   expect([status, body.attr]).toEqual([400, attr]);
 });
 
 test.each([[{}], [{ ids: [] }], [{ ids: 'live-0-1' }], [{ ids: new Array(101).fill('live-0-1') }]])(
-  '%.60j is refused by name',
+  'returns 400 for %.60j, naming the field',
   async (given) => {
     for (const action of ['replay', 'discard']) {
       const { status, body } = await send(action, given);
@@ -184,7 +187,10 @@ test.each([[{}], [{ ids: [] }], [{ ids: 'live-0-1' }], [{ ids: new Array(101).fi
   },
 );
 
-test.each(['', 'x', 'live-0-1\0', 'LIVE-0-1', 'live-0-9999999999999999999'])('%j is no id', async (id) => {
-  const { status, body } = await send('replay', { ids: ['live-0-1', id] });
-  expect([status, body.attr]).toEqual([400, 'ids__1']);
-});
+test.each(['', 'x', 'live-0-1\0', 'LIVE-0-1', 'live-0-9999999999999999999'])(
+  'returns 400 for the ID %j',
+  async (id) => {
+    const { status, body } = await send('replay', { ids: ['live-0-1', id] });
+    expect([status, body.attr]).toEqual([400, 'ids__1']);
+  },
+);

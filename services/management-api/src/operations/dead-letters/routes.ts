@@ -27,17 +27,17 @@ import { deadLetter, deadLetterExample, discarded, letterIds, replayed, states, 
 
 interface DeadLetterDeps extends Pick<Database, 'sql' | 'transaction'> {
   searches: Searches;
-  /** Null where nobody has said which log it is. */
+  /** Null if no event log is configured. */
   deadLetters: DeadLetterLog | null;
 }
 
-/** Of the last letter shown: milliseconds since 1970, and the id. */
+/** The last dead letter of the previous page: milliseconds since 1970, and the ID. */
 const position = Type.Object({
   at: Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 }),
   id: Type.String({ pattern: idPattern }),
 });
 
-/** What one request may take of the process's memory and of the log. */
+/** Limits the memory for one request, and the size of the batch it appends to the log. */
 const maxReplayedBytes = 16 * 1024 * 1024;
 
 interface Asked {
@@ -49,11 +49,11 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
   const common = {
     below: belowEnvironment(sql),
     tags: ['dead letters'] as [string],
-    // What was captured is shown as it came, addresses included.
+    // Captured records can contain personal data such as addresses.
     level: membershipLevels.administrator,
   };
 
-  /** Reading the log takes a place among the searches: it is as much work, and one caller's does not stop another's. */
+  /** Reading the log counts as a search, because it is as much work. This way, one user's requests cannot block another's. */
   async function find({ caller, target }: Asked, ids?: readonly string[]) {
     const log = requireLog();
     const { environmentId } = target;
@@ -72,7 +72,7 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
     });
   }
 
-  /** Notes what was decided and who did it. */
+  /** Stores a decision and records it in the activity log. */
   const decide = ({ caller, target }: Asked, letters: DecidedLetter[], after: 'replayed' | 'discarded') =>
     transaction(async (tx) => {
       const positions = letters.map(({ letter }) => letter.position);
@@ -216,7 +216,7 @@ function stateOf({ letter }: ProjectLetter, decisions: ReadonlyMap<string, Decid
 
 const notFound = 'Dead letter not found.';
 
-/** Null for a letter that can be sent again, beside others of so many bytes. */
+/** The reason why a dead letter cannot be replayed in a request that already contains so many bytes; null if it can. */
 function whyNotReplayed(found: DecidedLetter | undefined, bytesBefore: number): string | null {
   if (found === undefined) return notFound;
   if (found.state !== 'waiting') return `The dead letter was already ${found.state}.`;

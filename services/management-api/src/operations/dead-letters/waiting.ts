@@ -1,4 +1,4 @@
-// How many dead letters of an environment wait for somebody to decide.
+// Counts the dead letters of an environment that wait for a decision.
 
 import type { Sql } from '@millrace/db';
 import { readDeadLetterDecisions } from '@millrace/db';
@@ -8,18 +8,18 @@ import { findEnvironmentToken } from '../../analytics/send-event/store.ts';
 import { type DeadLetterLog, readLetters } from './letters.ts';
 
 interface Counted {
-  /** What it was counted of: the ends of the topic, and the decisions. */
+  /** The state for which the count is valid: the end offsets of the topic, and the decisions. */
   of: string;
   at: number;
   waiting: Promise<number>;
 }
 
-/** While letters come or are decided, each second would be another count. */
+/** While dead letters arrive or are decided, the count would otherwise be outdated every second. */
 const keptMs = 30_000;
 
 /**
- * The topic is read only after it has grown or something was decided, and then at most every half minute for one environment: otherwise
- * a count costs one question about the ends of a topic and one about the decisions.
+ * Reads the topic only after new dead letters or decisions, and at most every half minute per environment. In between, a
+ * count only takes one request for the end offsets and one query for the decisions.
  */
 export function createWaitingCount({ sql, log }: { sql: Sql; log: DeadLetterLog }) {
   const counts = new LRUCache<number, Counted>({ max: 1000 });
@@ -40,7 +40,7 @@ export function createWaitingCount({ sql, log }: { sql: Sql; log: DeadLetterLog 
   }
 
   return {
-    /** @throws AppError `unavailable` when the log does not answer. */
+    /** @throws AppError `unavailable` if the log does not respond. */
     async count(environmentId: number): Promise<number> {
       const of = await stateOfTopic();
       const known = counts.get(environmentId);

@@ -108,7 +108,7 @@ const spans = {
   hour: { usualMs: 7 * dayMs, mostMs: 31 * dayMs, most: '31 days by hour' },
 };
 
-/** Puts the times of each type together. @param rows times of one type are beside each other, in their order. */
+/** Collects the times of each type. @param rows sorted by type, and by time within a type. */
 function byType(rows: readonly WarningsOfInterval[]) {
   const types = new Map<string, WarningsOfInterval[]>();
   for (const row of rows) {

@@ -7,7 +7,7 @@ interface IngestionWarningRow extends Columns<'ingestion_warning', 'id' | 'type'
   details: Record<string, unknown>;
 }
 
-/** Which ingestion warnings of a project are on a page, the newest first. */
+/** The warnings on one page of a project's list, the newest first. */
 export async function findWarningKeys(
   sql: Sql,
   projectId: number,
@@ -46,7 +46,7 @@ export interface WarningsOfInterval {
   type: string;
   severity: string;
   start: Date;
-  /** Of the events they stand for. */
+  /** The number of events that the warnings are about. */
   count: number;
   first_at: Date;
   last_at: Date;
@@ -59,7 +59,10 @@ interface CountFilter extends TimeSpan {
   timeZone: string;
 }
 
-/** A project's warnings by type, severity and minute or hour of its clocks, these in their order. Reads no details. */
+/**
+ * A project's warnings by type, severity, and minute or hour in the project's time zone, in this order. Does not read the
+ * details.
+ */
 export async function countIngestionWarnings(
   sql: Sql,
   projectId: number,

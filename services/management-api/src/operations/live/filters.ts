@@ -1,4 +1,4 @@
-// Which events a stream shows.
+// The filter of a live event stream.
 
 import { isObject } from '@millrace/contracts';
 import { compileTest, PropertyValue, patternProblem } from '@millrace/flags';
@@ -38,10 +38,10 @@ export const streamQuery = Type.Object({
 
 export interface StreamFilter {
   passes(event: LiveEvent): boolean;
-  /** Properties that are shown; null for all. */
+  /** The properties in the messages; null for all. */
   columns: string[] | null;
   showsPlaces: boolean;
-  /** How many filters of internal users cannot be told from an event, e.g. those of cohorts. */
+  /** The number of filters for internal users that cannot be evaluated on a single event, e.g. those with cohorts. */
   ignoredFilters: number;
 }
 
@@ -64,7 +64,7 @@ export function readStreamFilter(query: Static<typeof streamQuery>, testAccountF
       if (wanted.size > 0 && !wanted.has(event.event ?? '')) return false;
       if (event.event !== null && unwanted.has(event.event)) return false;
       if (distinctId !== '' && event.distinctId !== distinctId) return false;
-      // Of what was dropped no properties are known, so that it fits none that are asked for.
+      // The properties of a dropped event are unknown, so it matches no property filter.
       if (event.isDrop) return tests.length === 0;
       return tests.every((test) => test(event)) && outsideTests.every((test) => test(event));
     },
@@ -73,13 +73,16 @@ export function readStreamFilter(query: Static<typeof streamQuery>, testAccountF
 
 const listOf = (text = '') => text.split(',').filter((name) => name !== '');
 
-/** RE2's own words: matched without going back, and bounded in size (packages/flags). */
+/** Patterns use the syntax of RE2: they run in linear time, and their size is limited (packages/flags). */
 function readPattern(text: string): { pattern: string } | { problem: string } {
   const problem = text === '' ? 'empty' : patternProblem(text);
   return problem === null ? { pattern: text } : { problem: `The regular expression is not supported: ${problem}.` };
 }
 
-/** What the environment says of internal users, as far as one event can tell. Without a type it is about the event. */
+/**
+ * The environment's filters for internal users, as far as they can be evaluated on a single event. Filters without a type are
+ * about the event.
+ */
 function readTestAccountFilters(stored: unknown): { filters: PropertyFilter[]; ignored: number } {
   const all = Array.isArray(stored) ? stored : [];
   const filters = all.flatMap((filter) => {
@@ -102,7 +105,7 @@ type PropertyTest = (event: Pick<LiveEvent, 'properties' | 'personProperties'>) 
 
 const denying = new Set(['is_not', 'not_in', 'not_icontains', 'not_regex', 'is_not_set']);
 
-/** As lists of events have it: null is no value, and what is denied holds where there is none. */
+/** As in event lists, null counts as no value, and negated operators match events without the property. */
 function propertyTest({ owner, key, operator, values }: PropertyFilter): PropertyTest {
   const isDenying = denying.has(operator);
   const holds = valueTest(operator, values);
@@ -138,7 +141,7 @@ function valueTest(operator: PropertyFilter['operator'], values: string[]): (val
   }
 }
 
-/** As the text it is shown as, and a number also as another way to write it. */
+/** Compares with the text of the value. Numbers also match other notations of the same number. */
 function isEqual(value: unknown, wanted: string): boolean {
   if (typeof value === 'string') return value === wanted;
   if (typeof value === 'number') return String(value) === wanted || (wanted.trim() !== '' && Number(wanted) === value);

@@ -1,4 +1,4 @@
-// How far what is stored is behind what was accepted, by lane.
+// Measures how far the stored events are behind the accepted ones, by topic.
 
 import { consumerGroup, type Lane, lanes, outputGroup, type TopicNames } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -6,7 +6,7 @@ import type { EventLog, PartitionEnd } from '@millrace/event-log';
 import { isAppError, sleep } from '@millrace/runtime';
 import { readPositions, type StoredPosition } from './store.ts';
 
-/** An import may take hours; nobody takes that for a delay. */
+/** An import can take hours, which does not count as a delay. */
 const isAwaited = (lane: Lane) => lane !== 'historical';
 
 export interface LagDeps {
@@ -14,26 +14,26 @@ export interface LagDeps {
   sql: Sql;
   topics: TopicNames;
   topicPrefix: string;
-  /** Stored events are published: what is not published yet is not there yet. */
+  /** Whether stored events are published. If so, an event counts as stored once it is published. */
   publishes: boolean;
 }
 
 export interface LaneLag {
   lane: Lane;
-  /** Records that were accepted and are not there yet. */
+  /** Records that were accepted but are not stored yet. */
   waiting: number;
-  /** Of the oldest of them: at most so old. Null where only its existence is known. */
+  /** Maximum age of the oldest of these records; null if it is unknown. */
   oldestSeconds: number | null;
-  /** Records that the log took in a minute; null until it was looked at twice. */
+  /** Records appended to the log per minute; null until the second measurement. */
   acceptedPerMinute: number | null;
-  /** When something of the lane was last stored. */
+  /** When a record of the topic was last stored. */
   readAt: Date | null;
 }
 
 export interface Lag {
-  /** The age of the oldest event that was accepted and is not there yet, imports left out. */
+  /** The age of the oldest accepted event that is not stored yet, without imports. */
   seconds: number;
-  /** Without a lane that has no topic. */
+  /** Topics that do not exist are omitted. */
   lanes: LaneLag[];
 }
 
@@ -42,12 +42,12 @@ interface Looked {
   ends: (PartitionEnd & { key: string; stored: StoredPosition | undefined })[];
 }
 
-/** Shorter would say little of what arrives by fits and starts; longer would be no news. */
+/** The minimum is long enough to average out bursts, and the maximum is short enough to stay current. */
 const [leastMs, mostMs] = [5000, 75_000];
 
 /**
- * The log tells offsets, not times: an event is at most as old as the time since its partition was last seen read to its end, or since
- * the last read record was appended, whichever is shorter.
+ * The log has offsets but no times. So the age of an event is estimated by an upper bound: the shorter of the time since its
+ * partition was last seen read to its end, and the time since the last read record was appended.
  */
 export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps) {
   const groups = lanes.map((lane) => (publishes ? outputGroup : consumerGroup)(lane, topicPrefix));
@@ -96,7 +96,7 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
   async function measure(): Promise<Lag> {
     let looked = await look();
     const awaited = () => looked.filter(({ lane }) => isAwaited(lane)).flatMap(unreadOf);
-    // What is on its way at this moment is no delay; only a second look tells.
+    // A record that has just arrived is not a delay, so look a second time.
     if (awaited().some(({ key }) => !endSeenAt.has(key))) {
       await sleep(300);
       looked = await look();
@@ -118,7 +118,7 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
         readAt: latest(one.ends.map(({ stored }) => stored?.updated_at)),
       };
     });
-    // Of a partition of which nothing was ever read, only the time it is watched is known.
+    // If nothing was ever read from a partition, the age counts from the first time it was measured.
     for (const { key, stored } of looked.flatMap(unreadOf)) {
       if (appendedAt(stored?.record_before) === 0 && !endSeenAt.has(key)) endSeenAt.set(key, now);
     }
@@ -127,7 +127,7 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
   }
 
   return {
-    /** @throws AppError `unavailable` when the log does not answer. */
+    /** @throws AppError `unavailable` if the log does not respond. */
     measure(): Promise<Lag> {
       measuring ??= measure().finally(() => {
         measuring = undefined;
@@ -137,7 +137,7 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
   };
 }
 
-/** Counts how many records each lane takes in a minute: how far it is now, against an earlier look. */
+/** Estimates the records appended to each topic per minute, by comparing the end offsets with an earlier measurement. */
 function createAcceptedCount() {
   let reached: { at: number; ends: Map<Lane, bigint> }[] = [];
   return (looked: readonly Looked[], now: number): Map<Lane, number> => {
@@ -150,7 +150,7 @@ function createAcceptedCount() {
     if (earlier === undefined) return perMinute;
     for (const [lane, end] of ends) {
       const taken = end - (earlier.ends.get(lane) ?? end);
-      // A topic that was made anew begins again.
+      // The offsets of a topic that was created again start at 0.
       if (earlier.ends.has(lane) && taken >= 0n)
         perMinute.set(lane, Math.round((Number(taken) * 60_000) / (now - earlier.at)));
     }
@@ -165,7 +165,7 @@ function latest(times: readonly (Date | undefined)[]): Date | null {
   return known.length === 0 ? null : new Date(Math.max(...known));
 }
 
-/** When the record was appended that a stored position is behind (`recordMark`); 0 when it is not known. */
+/** When the last record before a stored position was appended (`recordMark`); 0 if unknown. */
 function appendedAt(mark: string | null | undefined): number {
   return Number(mark?.split('/')[1] ?? 0);
 }

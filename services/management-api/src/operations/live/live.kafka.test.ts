@@ -18,21 +18,21 @@ import { signInAs, startTestApi, type TestApi, testTokenSecrets } from '../../te
 import { createMonths, storeEvent, storeWarning } from '../../testing/stored-data.ts';
 import { createLive, type LiveDeps, liveTimes } from './live.ts';
 
-/** One row of the numbered cases a line; each stream is a real one. */
+/** Live event streams over real connections. The numbered cases have one row each. */
 const times = {
   ...{ ...liveTimes, tickMs: 50, recheckMs: 100, heartbeatMs: 200 },
-  // A machine that has other work to do stops a filter in its middle.
+  // A busy machine can interrupt a filter for a long time.
   filterMsPerSecond: 60_000,
 };
 
 interface Frame {
   event: string | null;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look at messages of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: messages have many shapes
   data: any;
   text: string;
 }
 
-/** A client that reads frame by frame, until it is closed. */
+/** A client that reads frame by frame until it is closed. */
 class Client {
   readonly comments: string[] = [];
   readonly frames: Frame[] = [];
@@ -132,12 +132,12 @@ async function startWorld(
   };
 }
 
-/** Partitions that were just made have no leaders yet. */
+/** New partitions have no leaders yet. */
 async function untilThere(log: EventLog, topics: string[]): Promise<void> {
   for (const topic of topics) await eventually(() => log.endOffsets(topic));
 }
 
-/** Opens a stream; its answer may be a refusal. */
+/** Requests a stream. The response can be an error. */
 function ask(
   world: World,
   path: string,
@@ -206,7 +206,7 @@ const publish = ({ log, topic }: World, ...events: ProcessedEvent[]) =>
     events.map((event) => ({ topic, key: processedEventKey(event), value: Buffer.from(JSON.stringify(event)) })),
   );
 
-/** All events before this one have passed the client when it has come. */
+/** Publishes an event and waits for it. All earlier events have reached the client by then. */
 async function untilMarked(
   world: World,
   tenant: TestTenant,
@@ -219,7 +219,7 @@ async function untilMarked(
     describe: () => client.text.slice(-500),
   });
 }
-/** One person, so that one partition keeps the order. */
+/** Events of one person are in one partition, so their order is kept. */
 const personId = randomUUID();
 const ofOne = (tenant: TestTenant, event: Partial<ProcessedEvent>) =>
   processed(tenant, { person_id: personId, ...event });
@@ -233,7 +233,7 @@ describe.each(['postgres', 'kafka'] as const)('L-045: on %s', (kind) => {
   });
   afterAll(() => world.stop());
 
-  test('L-010, L-011, L-012: head, first bytes and heartbeats, and messages of one line', async () => {
+  test('L-010, L-011, L-012: sends the head, the first bytes and heartbeats, and each message as one line', async () => {
     const client = await watch(world, tenant);
     expect(client.response.headers).toMatchObject({
       'content-type': 'text/event-stream',
@@ -262,11 +262,11 @@ describe.each(['postgres', 'kafka'] as const)('L-045: on %s', (kind) => {
       stored_at: expect.any(String),
     });
     expect(client.frames.find(({ event: name }) => name === null)?.text).toMatch(/^data: [^\n]+$/);
-    // L-035: silence that beats is told apart from a source that stands still.
+    // L-035: heartbeats contain the lag, so that clients can distinguish silence from a stalled source.
     await eventually(() => client.comments.some((comment) => /^: lag [\d.]+s$/.test(comment)));
   });
 
-  test('L-015: whatever is in a name or a property is one frame of valid JSON', async () => {
+  test('L-015: sends one frame of valid JSON for any characters in a name or property', async () => {
     const client = await watch(world, tenant);
     const text = 'a\nb\r\n\n\u2028\u2029\0</script>\ud83d data: x';
     await publish(world, processed(tenant, { event: text, properties: { [text]: text } }));
@@ -283,7 +283,7 @@ describe.each(['postgres', 'kafka'] as const)('L-045: on %s', (kind) => {
     expect(client.names()).toEqual(['seen', 'between', 'mark']);
   });
 
-  test('L-009: nothing of another project', async () => {
+  test('L-009: contains no events of other projects', async () => {
     const other = await createTestTenant(world.api.database);
     const client = await watch(world, tenant, `?distinctId=`);
     await publish(world, processed(other, { person_id: personId }));
@@ -293,7 +293,7 @@ describe.each(['postgres', 'kafka'] as const)('L-045: on %s', (kind) => {
   });
 });
 
-describe('one stream after the other', () => {
+describe('individual streams', () => {
   let world: World;
   let tenant: TestTenant;
   beforeAll(async () => {
@@ -327,7 +327,7 @@ describe('one stream after the other', () => {
   const tokenOf = async (own: TestTenant): Promise<string> =>
     (await world.api.get(`/api/projects/${own.projectId}/`, own.personalApiKey)).body.live_events_token;
 
-  test('L-001, L-041: without a token in the header there is no stream', async () => {
+  test('L-001, L-041: returns 401 without a token in the header', async () => {
     const token = await tokenOf(tenant);
     const [head, body, signature] = token.split('.');
     const headers: Record<string, string>[] = [
@@ -357,14 +357,14 @@ describe('one stream after the other', () => {
   test.each<[string, (claims: ReturnType<typeof claimsOf>) => string]>([
     ['L-002 alg none', (claims) => sign(claims, { alg: 'none' })],
     ['L-002 alg RS256', (claims) => sign(claims, { alg: 'RS256' })],
-    ['L-002 another secret', (claims) => sign(claims, { secret: 'a secret of nobody' })],
+    ['L-002 another secret', (claims) => sign(claims, { secret: 'an unknown secret' })],
     ['L-003 no audience', ({ aud: _aud, ...claims }) => sign(claims)],
     ['L-003 a wrong audience', (claims) => sign({ ...claims, aud: 'posthog:other' })],
-    // Refused: only one text was ever signed here.
+    // Our tokens always have a single audience.
     ['L-003 a list of audiences', (claims) => sign({ ...claims, aud: ['posthog:livestream'] })],
     ['L-004 expired a second ago', (claims) => sign({ ...claims, exp: Date.now() / 1000 - 1 })],
-    ['L-004 no end', ({ exp: _exp, ...claims }) => sign(claims)],
-    ['L-004 an end that is a text', (claims) => sign({ ...claims, exp: String(hour()) })],
+    ['L-004 no expiry', ({ exp: _exp, ...claims }) => sign(claims)],
+    ['L-004 an expiry that is a string', (claims) => sign({ ...claims, exp: String(hour()) })],
     ...[String(1), 0, -1, 1.5, undefined].map((team_id): [string, (claims: object) => string] => [
       `L-005 team_id ${JSON.stringify(team_id)}`,
       (claims) => sign({ ...claims, team_id }),
@@ -372,21 +372,21 @@ describe('one stream after the other', () => {
     ['L-005 an empty api_token', (claims) => sign({ ...claims, api_token: '' })],
     ['L-006 another api_token', (claims) => sign({ ...claims, api_token: 'phc_former' })],
     ['L-007 another user', (claims) => sign({ ...claims, user_id: claims.user_id + 1 })],
-    ['L-042 a secret that is no longer listed', (claims) => sign(claims, { secret: 'removed from the list' })],
-    ['L-047 a key that there is not', (claims) => sign({ ...claims, key_id: randomUUID() })],
+    ['L-042 a secret that is no longer configured', (claims) => sign(claims, { secret: 'removed from the list' })],
+    ['L-047 an unknown key', (claims) => sign({ ...claims, key_id: randomUUID() })],
     ['L-047 no key', ({ key_id: _key, ...claims }) => sign(claims)],
-  ])('%s: 401', async (_case, make) => {
+  ])('%s: returns 401', async (_case, make) => {
     const token = make(claimsOf(tenant, await keyOf(tenant)));
     for (const path of ['/events', '/stats']) expect((await refusal(world, path, bearer(token))).status).toBe(401);
   });
 
-  test('L-042: a token of a former secret that is still listed opens a stream', async () => {
+  test('L-042: accepts a token that was signed with a previous, still configured secret', async () => {
     const token = sign(claimsOf(tenant, await keyOf(tenant)), { secret: testTokenSecrets[1] });
     const client = await open(world, '/events', bearer(token));
     await untilMarked(world, tenant, client);
   });
 
-  test('L-009, L-012: by token only events come as messages, and teamId decides nothing', async () => {
+  test('L-009, L-012: a token gives only events as messages, and the `teamId` parameter is ignored', async () => {
     const other = await createTestTenant(world.api.database);
     const client = await open(world, `/events?teamId=${other.projectId}`, bearer(await tokenOf(tenant)));
     await publish(world, processed(other, { person_id: personId }));
@@ -396,7 +396,7 @@ describe('one stream after the other', () => {
     expect(client.comments[0]).toMatch(/^: hello \{"stored":true/);
   });
 
-  /** What ends a right while its stream is open. */
+  /** Changes that end the access while a stream is open. */
   const endings: [string, (own: TestTenant, member: { id: number }) => Promise<unknown>][] = [
     ['L-047 the key is deleted', (own) => sql().query('DELETE FROM personal_api_key WHERE user_id = $1', [own.userId])],
     [
@@ -428,7 +428,7 @@ describe('one stream after the other', () => {
       },
     ],
   ];
-  test.each(endings)('%s: the stream ends, and the token opens nothing', async (_case, end) => {
+  test.each(endings)('%s: the stream ends, and the token is rejected', async (_case, end) => {
     const own = await createTestTenant(world.api.database);
     const token = await tokenOf(own);
     const [byKey, byToken] = [await watch(world, own), await open(world, '/events', bearer(token))];
@@ -438,7 +438,7 @@ describe('one stream after the other', () => {
     expect((await refusal(world, '/events', bearer(token))).status).toBe(401);
   });
 
-  test('L-007, L-033: a stream of a session ends with it, and does not prolong it', async () => {
+  test('L-007, L-033: the stream of a session ends with the session, and does not extend it', async () => {
     const own = await createTestTenant(world.api.database);
     const cookie = await signInAs(world.api, own.userId);
     const seen = () => sql().query('SELECT last_seen_at FROM session WHERE user_id = $1', [own.userId]);
@@ -451,7 +451,7 @@ describe('one stream after the other', () => {
       await open(world, pathOf(own), { cookie, origin: world.api.url }),
       await open(world, '/events', bearer(token)),
     ];
-    // Several times it was asked whether the session goes on.
+    // Wait until the session was checked several times.
     await eventually(() => byCookie.comments.length > 2);
     expect(await seen()).toEqual(before);
     await sql().query('DELETE FROM session WHERE user_id = $1', [own.userId]);
@@ -460,7 +460,7 @@ describe('one stream after the other', () => {
     expect((await refusal(world, '/events', bearer(token))).status).toBe(401);
   });
 
-  test('L-006: a new project API key ends streams by token, and no others', async () => {
+  test('L-006: a new project API key ends streams with a token, but no others', async () => {
     const own = await createTestTenant(world.api.database);
     const [byKey, byToken] = [await watch(world, own), await open(world, '/events', bearer(await tokenOf(own)))];
     const reset = await world.api.send('PATCH', `/api/projects/${own.projectId}/reset_token/`, {
@@ -472,7 +472,7 @@ describe('one stream after the other', () => {
     expect(byKey.isOver).toBe(false);
   });
 
-  test('L-046: what may not be read is not opened: the scope is asked for', async () => {
+  test('L-046: returns 403 without the scope, and no token', async () => {
     const narrow = await createTestTenant(world.api.database, { scopes: ['project:read'] });
     expect(await refusal(world, pathOf(narrow), bearer(narrow.personalApiKey))).toMatchObject({ status: 403 });
     expect((await world.api.get(`/api/projects/${narrow.projectId}/`, narrow.personalApiKey)).body).toMatchObject({
@@ -480,7 +480,7 @@ describe('one stream after the other', () => {
     });
   });
 
-  /** What passes: names of events, each with the property p, or with none. */
+  /** The published events, by name: each has the property p with this value, or no p. */
   const stored: Record<string, Record<string, unknown>> = {
     text: { p: 'Chrome' },
     other: { p: 'chrome mobile' },
@@ -500,7 +500,7 @@ describe('one stream after the other', () => {
     ['L-017 empty means all', '?eventType=', all],
     ['L-017 names with blanks and signs', `?eventType=${encodeURIComponent('a b+ä')}`, ['a b+ä']],
     ['L-017 a distinct id with blanks and signs', `?distinctId=${encodeURIComponent('id a b+ä')}`, ['a b+ä']],
-    ['L-017 a distinct id in other letters', `?distinctId=${encodeURIComponent('ID text')}`, []],
+    ['L-017 a distinct ID in another case', `?distinctId=${encodeURIComponent('ID text')}`, []],
     ['L-022 names left out', '?notEventType=text,other,nothing', without('text', 'other')],
     ['L-019 exact', props({ key: 'p', value: 'Chrome', operator: 'exact' }), ['text']],
     ['L-019 exact, a number and a text', props({ key: 'p', value: 5, operator: 'exact' }), ['number', 'digits']],
@@ -570,12 +570,12 @@ describe('one stream after the other', () => {
       'properties__0__value',
     ],
     ['an unknown parameter', '?evenType=x', 'evenType'],
-  ])('%s: 400', async (_case, query, attr) => {
+  ])('%s: returns 400', async (_case, query, attr) => {
     const answer = await refusal(world, pathOf(tenant, query), bearer(tenant.personalApiKey));
     expect([answer.status, answer.body?.attr]).toEqual([400, attr]);
   });
 
-  test('L-021: a pattern made to take long holds up nobody', async () => {
+  test('L-021: a pattern that would backtrack does not delay other streams', async () => {
     const pattern = '(x+x+)+y';
     const client = await watch(world, tenant, props({ key: 'p', value: pattern, operator: 'regex' }));
     const other = await watch(world, tenant);
@@ -584,7 +584,7 @@ describe('one stream after the other', () => {
     expect(client.events).toEqual([]);
   });
 
-  test('L-022: without internal users, as far as one event can tell', async () => {
+  test('L-022: excludes internal users, as far as that can be evaluated on one event', async () => {
     const own = await createTestTenant(world.api.database);
     await sql().query('UPDATE environment SET test_account_filters = $2 WHERE id = $1', [
       own.environmentId,
@@ -601,14 +601,14 @@ describe('one stream after the other', () => {
     expect(everybody.names()).toEqual(['ours', 'seen', 'mark']);
   });
 
-  test('L-023: places are not known, and the first message says so', async () => {
+  test('L-023: explains in the first message that locations are not available', async () => {
     const [client, other] = [await watch(world, tenant, '?geo=true'), await watch(world, tenant)];
     await untilMarked(world, tenant, other);
     expect(client.notice('hello')).toMatchObject({ stored: false, why: expect.stringContaining('Location data') });
     expect(client.events).toEqual([]);
   });
 
-  test('L-024: other methods are refused; whatever is accepted, it is a stream', async () => {
+  test('L-024: returns 405 for other methods, and a stream for any Accept header', async () => {
     const headers = bearer(tenant.personalApiKey);
     for (const method of ['HEAD', 'POST', 'PUT']) {
       for (const path of [pathOf(tenant), '/events']) {
@@ -619,7 +619,7 @@ describe('one stream after the other', () => {
     expect(client.response.headers['content-type']).toBe('text/event-stream');
   });
 
-  test('L-025: pages of listed origins may read by token, and no others', async () => {
+  test('L-025: allows pages of configured origins to read with a token, and no others', async () => {
     const headers = bearer(await tokenOf(tenant));
     const listed = await refusal(world, '/stats', { ...headers, origin: 'https://shown.example' });
     expect(listed.headers).toMatchObject({ 'access-control-allow-origin': 'https://shown.example' });
@@ -642,7 +642,7 @@ describe('one stream after the other', () => {
     }
   });
 
-  test('L-026: a user has ten streams, an environment twelve; the older ones live on', async () => {
+  test('L-026: a user can have ten streams and an environment twelve; another one is rejected and the open ones continue', async () => {
     const own = await createTestTenant(world.api.database);
     const first = await watch(world, own);
     const [before, ...more] = await Promise.all(Array.from({ length: 9 }, () => watch(world, own)));
@@ -655,17 +655,17 @@ describe('one stream after the other', () => {
     for (let count = 0; count < 2; count += 1) await open(world, pathOf(own), bearer(value));
     expect((await refusal(world, pathOf(own), bearer(value))).status).toBe(429);
     await untilMarked(world, own, first);
-    // L-031: who goes away makes room.
+    // L-031: closing a stream frees its place.
     for (const one of [before, ...more]) one?.close();
     await eventually(async () => (await refusal(world, pathOf(own), bearer(own.personalApiKey))).status === 200);
   });
 
-  test('L-027, L-028: a slow reader is told how much it missed, and no more waits for it than fits', async () => {
+  test('L-027, L-028: reports to a slow client how many events it missed, with a limited buffer', async () => {
     const own = await createTestTenant(world.api.database);
     const [slow, quick] = [await watch(world, own), await watch(world, own)];
     slow.response.pause();
     const large = 'x'.repeat(400_000);
-    // More than the system keeps for a connection, at a pace at which none is left out.
+    // More than the buffers of the operating system hold, slowly enough that no event is sampled out.
     for (let count = 0; !slow.isOver && count < 60; count += 1) {
       await untilMarked(world, own, quick, { event: 'large', properties: { large } });
     }
@@ -677,7 +677,7 @@ describe('one stream after the other', () => {
     expect(quick.notice('gap')).toBeUndefined();
   });
 
-  test('L-029, L-030: of many events a share is shown, which is told, and a quiet project does not wait', async () => {
+  test('L-029, L-030: shows a sample of many events and reports its share, without delaying quiet projects', async () => {
     const [busy, quiet] = [await createTestTenant(world.api.database), await createTestTenant(world.api.database)];
     const [client, other] = [await watch(world, busy), await watch(world, quiet)];
     await publish(world, ...Array.from({ length: 500 }, () => ofOne(busy, {})));
@@ -688,18 +688,18 @@ describe('one stream after the other', () => {
     await untilMarked(world, busy, client);
   });
 
-  test('L-036: Last-Event-ID is ignored: a stream begins now', async () => {
+  test('L-036: ignores Last-Event-ID and starts with new events', async () => {
     const event = ofOne(tenant, {});
     const earlier = await watch(world, tenant);
     await publish(world, event);
-    // Sent to who watched then: read later, it would be new to the second stream, too.
+    // The second stream starts after this warning was sent to the first one, so it must not receive it.
     await untilMarked(world, tenant, earlier);
     const client = await open(world, pathOf(tenant), { ...bearer(tenant.personalApiKey), 'last-event-id': event.uuid });
     await untilMarked(world, tenant, client);
     expect(client.names()).toEqual(['mark']);
   });
 
-  test('L-037, L-038, L-039: statistics count who is there once, by arrival, without imports', async () => {
+  test('L-037, L-038, L-039: statistics count recently active users by arrival time, without imports', async () => {
     const own = await createTestTenant(world.api.database);
     const statsPath = `/api/projects/${own.projectId}/live/stats`;
     const nobody = { users_on_product: 0, active_recordings: 0, window_seconds: 60, lag_seconds: expect.any(Number) };
@@ -721,7 +721,7 @@ describe('one stream after the other', () => {
     });
   });
 
-  test('L-043: what was dropped or changed comes with its reason and the rule, without properties', async () => {
+  test('L-043: contains dropped and changed events with reason and rule, without properties', async () => {
     const client = await watch(world, tenant);
     const other = await createTestTenant(world.api.database);
     await storeWarning(sql(), other.projectId, {});
@@ -742,7 +742,7 @@ describe('one stream after the other', () => {
     ]);
   });
 
-  test('L-043: a key that may not read warnings is told of none', async () => {
+  test('L-043: omits dropped events if the key cannot read warnings', async () => {
     const own = await createTestTenant(world.api.database, { scopes: ['event:read'] });
     const client = await watch(world, own);
     expect(client.notice('hello')).toMatchObject({ stored: true, dropped: false });
@@ -751,7 +751,7 @@ describe('one stream after the other', () => {
     expect(client.names()).toEqual(['mark']);
   });
 
-  test('L-044: historical migrations come only when asked for', async () => {
+  test('L-044: contains historical migrations only on request', async () => {
     const [client, asking] = [await watch(world, tenant), await watch(world, tenant, '?historical=true')];
     await publish(world, ofOne(tenant, { event: 'import', historical_migration: true }));
     await untilMarked(world, tenant, client);
@@ -760,7 +760,7 @@ describe('one stream after the other', () => {
   });
 });
 
-test('L-040: without published events the first message says what to switch on, and drops come all the same', async () => {
+test('L-040: without published events, the first message names the setting, and dropped events are still shown', async () => {
   const world = await startWorld('postgres', { publishes: false });
   try {
     const tenant = await createTestTenant(world.api.database);
@@ -776,7 +776,7 @@ test('L-040: without published events the first message says what to switch on, 
   }
 });
 
-test('L-034: without a setting for the log there are no streams, and the answer says so', async () => {
+test('L-034: returns 503 without a configured event log', async () => {
   const api = await startTestApi();
   try {
     const tenant = await createTestTenant(api.database);
@@ -796,7 +796,7 @@ test('L-034: without a setting for the log there are no streams, and the answer 
   }
 });
 
-test('L-026: a process has so many streams in all, and who leaves makes room', async () => {
+test('L-026: limits the streams of a process, and a closed stream frees its place', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   const world = await startWorld('postgres', { streamsPerProcess: 2, metrics });
   try {
@@ -820,7 +820,7 @@ test.each([
   { end: 'session', sql: 'DELETE FROM session WHERE user_id = $1', bySession: true, byKey: false },
   { end: 'key', sql: 'DELETE FROM personal_api_key WHERE user_id = $1', bySession: false, byKey: true },
   { end: 'membership', sql: 'DELETE FROM membership WHERE user_id = $1', bySession: true, byKey: true },
-])('S-172, L-007: the end of a $end is seen before rights are asked for in full', async ({ sql, ...ends }) => {
+])('S-172, L-007: notices the end of a $end before the next full access check', async ({ sql, ...ends }) => {
   const world = await startWorld('postgres', { times: { ...times, lookMs: 100, recheckMs: 600_000 } });
   const own = await createTestTenant(world.api.database);
   const cookie = await signInAs(world.api, own.userId);
@@ -834,7 +834,7 @@ test.each([
   await world.stop();
 });
 
-test('a filter that takes too much of a second lets the rest of it pass unseen, and the share is told', async () => {
+test('skips the rest of a second after a filter has used its time, and reports the share', async () => {
   const world = await startWorld('postgres', { times: { ...times, filterMsPerSecond: 0 } });
   const own = await createTestTenant(world.api.database);
   const client = await watch(world, own);
@@ -846,7 +846,7 @@ test('a filter that takes too much of a second lets the rest of it pass unseen, 
   await world.stop();
 });
 
-test('L-032, L-033: streams end with the process, told when to come back, and after half an hour', async () => {
+test('L-032, L-033: streams end when the process stops, with a retry time, and after half an hour', async () => {
   const world = await startWorld('postgres', { times: { ...times, longestMs: 1 } });
   const tenant = await createTestTenant(world.api.database);
   const client = await watch(world, tenant);
@@ -863,7 +863,7 @@ test('L-032, L-033: streams end with the process, told when to come back, and af
   expect(other.notice('bye')).toEqual({ reason: 'The service is shutting down. Reconnect in a few seconds.' });
 });
 
-describe('L-008, L-034: what streams stand on goes away', () => {
+describe('L-008, L-034: failures of the database and the log', () => {
   let world: World;
   let tenant: TestTenant;
   let proxy: FaultProxy;
@@ -901,7 +901,7 @@ describe('L-008, L-034: what streams stand on goes away', () => {
     await proxy.stop();
   });
 
-  test('L-034: away at the start: 503; away during it: told, and the same stream goes on', async () => {
+  test('L-034: returns 503 if the log fails at the start, and reports a later failure without ending the stream', async () => {
     await proxy.refuse();
     expect((await refusal(world, pathOf(tenant), bearer(tenant.personalApiKey))).status).toBe(503);
     await proxy.pass();
@@ -916,7 +916,7 @@ describe('L-008, L-034: what streams stand on goes away', () => {
     expect(client.isOver).toBe(false);
   });
 
-  test('L-008: a right that cannot be checked ends the stream', async () => {
+  test('L-008: ends the stream if the access cannot be checked', async () => {
     const client = await watch(world, tenant);
     const { sql, transaction } = world.api.database;
     await transaction(async (tx) => {

@@ -1,4 +1,4 @@
-// Streams of live events: the way of one from the request to its end.
+// Live event streams, from the request to the end of the stream.
 
 import type { TopicNames } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -17,9 +17,9 @@ import { createStream, type LiveStream, type StreamTimes } from './stream.ts';
 
 export interface LiveTimes extends StreamTimes {
   tickMs: number;
-  /** How often it is asked whether sessions, keys and memberships are still there. */
+  /** How often to check that sessions, keys and memberships still exist. */
   lookMs: number;
-  /** How often it is asked whether the right to a stream still holds in full. */
+  /** How often to check the complete access to each stream. */
   recheckMs: number;
 }
 
@@ -34,7 +34,7 @@ export const liveTimes: LiveTimes = {
 };
 
 export interface LiveDeps {
-  /** Null where nobody has said where the log is. */
+  /** Null if no event log is configured. */
   log: EventLog | null;
   topics: TopicNames;
   topicPrefix: string;
@@ -50,7 +50,7 @@ export interface LiveDeps {
 
 export type Live = ReturnType<typeof createLive>;
 
-/** What a stream is asked for, by whom. */
+/** A request for a stream, with the caller's access. */
 interface StreamRequest {
   right: StreamRight;
   granted: Granted;
@@ -58,10 +58,10 @@ interface StreamRequest {
   isPlain: boolean;
 }
 
-/** Who sent an event within it is there. */
+/** Users count as active for this long after their last event. */
 const windowSeconds = 60;
 
-/** The streams of this process. Nothing is read while there are none. */
+/** The streams of this process. Without open streams, nothing is read. */
 export function createLive({ log, ...deps }: LiveDeps) {
   const { sql, metrics } = deps;
   const times = { ...liveTimes, ...deps.times };
@@ -97,10 +97,10 @@ export function createLive({ log, ...deps }: LiveDeps) {
   }, times.tickMs * 2).unref();
 
   /**
-   * One stream: its filter, its place, a source that reads; then the head is sent, and what comes is passed on until the client
-   * leaves, the right ends, half an hour is over, or the process stops.
-   *
-   * @throws AppError `invalid` naming a parameter, `rate_limited` or `unavailable` without a place, `unavailable` without a log.
+   * Opens a stream: reads its filter, takes a place and starts the source. Then events are passed on until the client
+   * disconnects, the access ends, half an hour has passed, or the process stops.
+   * @throws AppError `invalid` naming a parameter, `rate_limited` or `unavailable` without a free place, `unavailable`
+   * without a log.
    */
   async function openStream({ right, granted, query, isPlain }: StreamRequest): Promise<MessageStream> {
     const { source, measure, lagSeconds } = requireParts();
@@ -120,7 +120,7 @@ export function createLive({ log, ...deps }: LiveDeps) {
         missed: (count) => missed.inc(count),
       });
       const unwatch = source.watch(right.environmentId, stream, since);
-      // Each in its own time: a thousand at once would hold up every request.
+      // Each stream has its own timer, because a thousand ticks at once would block other requests.
       const ticks = setInterval(() => stream.tick(), times.tickMs);
       const unwatchRight = open.watch(stream, right);
       gauge.set(open.streams().length);
@@ -139,17 +139,17 @@ export function createLive({ log, ...deps }: LiveDeps) {
 
   return {
     openStream,
-    /** @throws AppError `unavailable` where there is no log, or it does not answer. */
+    /** @throws AppError `unavailable` if there is no log, or it does not respond. */
     async lag(): Promise<Lag> {
       return requireParts().lag.measure();
     },
-    /** Who is there, and how far behind what is stored is. */
+    /** The number of active users, and the lag of the stored events. */
     async stats(environmentId: number) {
       const { lag } = requireParts();
       const [users_on_product, { seconds }] = await Promise.all([users.count(environmentId), lag.measure()]);
       return { users_on_product, active_recordings: 0, window_seconds: windowSeconds, lag_seconds: seconds };
     },
-    /** Ends all streams; whoever asks again meanwhile is sent to another process. */
+    /** Ends all streams. New requests get 503, so that clients connect to another process. */
     async stop(): Promise<void> {
       isStopping = true;
       clearInterval(measures);
@@ -161,7 +161,7 @@ export function createLive({ log, ...deps }: LiveDeps) {
   };
 }
 
-/** Ends streams whose right ends. */
+/** Ends streams whose access has ended. */
 function createRightWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger'> & { times: LiveTimes }) {
   const open = new Map<LiveStream, StreamRight>();
   async function check(stream: LiveStream, right: StreamRight): Promise<void> {
@@ -173,7 +173,7 @@ function createRightWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger
       stream.end('We could not verify your access. Reconnect in a few seconds.', retryMs());
     }
   }
-  /** Within two seconds, as everything else that a session or a membership gives. */
+  /** Ends streams within two seconds, as other requests of an ended session or membership do. */
   async function look(): Promise<void> {
     const watched = [...open];
     if (watched.length === 0) return;
@@ -185,7 +185,7 @@ function createRightWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger
   }
   let isLooking = false;
   const looks = setInterval(() => {
-    // A slow database is not asked again before it has answered.
+    // Don't query a slow database again before it has responded.
     if (isLooking) return;
     isLooking = true;
     look()
@@ -201,9 +201,9 @@ function createRightWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger
   }, times.lookMs).unref();
   return {
     streams: () => [...open.keys()],
-    /** @returns what ends it, when the stream is over. */
+    /** @returns a function to call when the stream is over. */
     watch(stream: LiveStream, right: StreamRight): () => void {
-      // Each in its own time: a thousand at once would hold up every request.
+      // Each stream has its own timer, because a thousand checks at once would block other requests.
       const checks = setInterval(() => void check(stream, right), times.recheckMs);
       open.set(stream, right);
       return () => {
@@ -215,7 +215,7 @@ function createRightWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger
   };
 }
 
-/** Where streams read, and how far behind that is. */
+/** The source of the events, and their lag. */
 function createParts({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: EventLog }) {
   const source = createSource({ ...deps, log, logger, topic: deps.topics.processed });
   const lag = createLag({ ...deps, log });
@@ -223,9 +223,9 @@ function createParts({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: Ev
   return {
     source,
     lag,
-    /** Of the last measure; null when the log did not answer. */
+    /** The last measurement; null if the log did not respond. */
     lagSeconds: () => lagSeconds,
-    /** Never throws: streams are told. */
+    /** Never throws. Reports a failure to the streams instead. */
     async measure(): Promise<void> {
       try {
         lagSeconds = (await lag.measure()).seconds;
@@ -239,7 +239,7 @@ function createParts({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: Ev
   };
 }
 
-/** Pages ask every few seconds: those that ask for the same share an answer for two. */
+/** Pages ask every few seconds, so share a count for two seconds. */
 function createUserCounts(sql: Sql) {
   const counts = new LRUCache<number, Promise<number>>({ max: 1000, ttl: 2000 });
   return {
@@ -256,10 +256,10 @@ function createUserCounts(sql: Sql) {
 
 const streamHeaders = { 'Cache-Control': 'no-cache, no-store', 'X-Accel-Buffering': 'no' };
 
-/** Not all at once. */
+/** Random, so that clients do not reconnect at the same time. */
 const retryMs = () => 1000 + Math.floor(Math.random() * 9000);
 
-/** What a stream shows, and why it shows no more. */
+/** The first message: what the stream shows, and why it does not show more. */
 function helloOf(stream: {
   publishes: boolean;
   showsDrops: boolean;
@@ -285,7 +285,7 @@ function helloOf(stream: {
 
 type Limits = Pick<LiveDeps, 'streamsPerUser' | 'streamsPerProject' | 'streamsPerProcess' | 'metrics'>;
 
-/** So many streams a user, an environment and everybody together may have in this process. */
+/** Limits the streams in this process per user, per environment and in total. */
 function createPlaces({ streamsPerUser, streamsPerProject, streamsPerProcess, metrics }: Limits) {
   const refused = metrics.counter(
     'millrace_live_refused_total',
@@ -300,8 +300,8 @@ function createPlaces({ streamsPerUser, streamsPerProject, streamsPerProcess, me
   };
   return {
     /**
-     * @returns what gives the place back, once.
-     * @throws AppError `rate_limited`, or `unavailable` where only another process has room.
+     * @returns a function that frees the place. Repeated calls have no effect.
+     * @throws AppError `rate_limited`, or `unavailable` if this process is full, while another one can have places.
      */
     take({ userId, environmentId }: StreamRight): () => void {
       const names = [`user ${userId}`, `environment ${environmentId}`, 'process'];

@@ -1,4 +1,4 @@
-// Who may read a stream, at its beginning and while it goes on.
+// Checks the access to a live event stream, at its start and while it is open.
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { findEnvironment, findKeyInUse, findSessionInUse, isProjectInKey } from '@millrace/accounts/access';
@@ -8,27 +8,27 @@ import { AppError } from '@millrace/runtime';
 import type { Credential } from '../../access/caller.ts';
 import { findStreamSettings } from './store.ts';
 
-/** On what the right to a stream stands. */
+/** What the access to a stream is based on. */
 export interface StreamRight {
   environmentId: number;
   userId: number;
   credential: Pick<Credential, 'kind' | 'id'>;
-  /** A key that was rolled later gives it no more. */
+  /** When the access began. If the key was rolled later, the access ends. */
   since: Date;
-  /** Of a token: the project API key it names, and when it ends. */
+  /** For a token: the project API key it names, and its expiry. */
   apiToken?: string;
   endsAt?: Date;
 }
 
 export interface Granted {
-  /** Whether what was dropped may be told too. */
+  /** Whether dropped events can be shown too. */
   seesDrops: boolean;
   testAccountFilters: unknown;
 }
 
 /**
- * Whether the right holds now; a text says why not.
- * @throws what the database says when it does not answer: nobody goes on unchecked.
+ * Checks the access. @returns what it allows, or a text that says why there is none.
+ * @throws errors of the database. A stream must not continue without a check.
  */
 export async function checkRight(sql: Sql, right: StreamRight): Promise<Granted | string> {
   const { environmentId, userId, credential, since, apiToken, endsAt } = right;
@@ -59,7 +59,7 @@ export async function checkRight(sql: Sql, right: StreamRight): Promise<Granted 
   };
 }
 
-/** What the credential gives now. A session has all powers of its person, and nothing that could be rolled. */
+/** The current permissions of the credential. A session has all permissions of its user, and cannot be rolled. */
 async function findPowers(sql: Sql, { kind, id }: StreamRight['credential']) {
   if (kind === 'key') return findKeyInUse(sql, id);
   const session = await findSessionInUse(sql, id);
@@ -71,9 +71,8 @@ const refused = () =>
   new AppError('unauthenticated', 'The token is missing or invalid.', { code: 'authentication_failed' });
 
 /**
- * The right that a `live_events_token` in the header `Authorization: Bearer …` gives, by what it says: HS256 with one of our
- * secrets, for this audience alone, not expired. What it stands on is for `checkRight`.
- *
+ * The access that a `live_events_token` in the header `Authorization: Bearer …` claims. The token must be signed (HS256) with
+ * one of our secrets, for this audience, and must not have expired. Call `checkRight` for everything else.
  * @throws AppError `unauthenticated`
  */
 export function rightOfToken(header: string | undefined, secrets: readonly string[]): StreamRight {
@@ -99,7 +98,7 @@ export function rightOfToken(header: string | undefined, secrets: readonly strin
   };
 }
 
-/** @throws AppError `unauthenticated` when what the token stands on is gone. */
+/** @throws AppError `unauthenticated` if the access has ended. */
 export async function requireRight(sql: Sql, right: StreamRight): Promise<Granted> {
   const granted = await checkRight(sql, right);
   if (typeof granted === 'string') throw refused();

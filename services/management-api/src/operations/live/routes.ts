@@ -1,4 +1,4 @@
-// The routes of live events: below a project by key, and at the root by token (docs/api/live-events.md).
+// The routes of live events: below a project with a key or session, and at the root with a token (docs/api/live-events.md).
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';

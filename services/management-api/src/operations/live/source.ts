@@ -1,4 +1,4 @@
-// What streams show: stored events from the log, and what was dropped or changed from where warnings are stored.
+// The source of all streams: stored events from the log, and dropped or changed events from the table of warnings.
 
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import type { ProcessedEvent } from '@millrace/contracts';
@@ -8,9 +8,9 @@ import { type Logger, sleep } from '@millrace/runtime';
 import { type DropRow, listDrops, readClock } from './store.ts';
 import { kindOf } from './warning-kinds.ts';
 
-/** What happened to one event, as streams look at it. */
+/** A stored or dropped event, in the form that streams filter and send. */
 export interface LiveEvent {
-  /** Of the event, or of the warning where no single event is known. */
+  /** ID of the event, or of the warning if it is not about a single event. */
   id: string;
   event: string | null;
   distinctId: string | null;
@@ -18,15 +18,15 @@ export interface LiveEvent {
   isHistorical: boolean;
   properties: Record<string, unknown>;
   personProperties: Record<string, unknown>;
-  /** The message with these properties. */
+  /** The message with only these properties. */
   toMessage(properties: Record<string, unknown>): Record<string, unknown>;
-  /** The frame with all properties, made once for all streams. */
+  /** The frame with all properties. It is created once for all streams. */
   frame(): Buffer;
 }
 
 export interface Watcher {
   onEvent(event: LiveEvent): void;
-  /** The source does not answer; null when it does again. */
+  /** Called when the source fails, and with null when it works again. */
   onTrouble(detail: string | null): void;
 }
 
@@ -40,24 +40,29 @@ export interface SourceDeps {
 }
 
 const pollMs = 500;
-/** After so long whatever else waits has its turn: many watchers of a full batch would hold up every request. */
+/**
+ * After this time, other work of the process gets a chance to run. Otherwise, a batch with many watchers would block all
+ * requests.
+ */
 const sliceMs = 5;
 const maxDrops = 500;
-/** A transaction that stored a warning may be committed so long after a later one. */
+/** A transaction that stored a warning can be committed this long after one that stored a later warning. */
 const overlapMs = 10_000;
-/** Events of one environment that are known again. */
+/** How many recent events of each environment are remembered to skip duplicates. */
 const remembered = 2000;
-/** Joining and leaving a group takes seconds: a page that is loaded again finds the reader still there. */
+/**
+ * Joining and leaving a consumer group takes seconds. If a page is reloaded within this time, the reader is still running.
+ */
 const lingerMs = 20_000;
 
-/** Who watches which environment, and what they were told of already. */
+/** The watchers of each environment, and the events they have received. */
 function createAudience() {
   const watched = new Map<number, { watchers: Map<Watcher, Date>; seen: Set<string> }>();
   return {
     projectIds: () => [...watched.keys()],
     isWatched: (projectId: number) => watched.has(projectId),
     isEmpty: () => watched.size === 0,
-    /** @returns what ends it. */
+    /** @returns a function that removes the watcher. */
     add(projectId: number, watcher: Watcher, since: Date): () => void {
       const project = watched.get(projectId) ?? { watchers: new Map(), seen: new Set() };
       watched.set(projectId, project);
@@ -68,8 +73,8 @@ function createAudience() {
       };
     },
     /**
-     * Once, however often the log delivers it.
-     * @param storedAt by the database's clock: of no use to who came later. Absent: this moment.
+     * Passes an event to the watchers, once however often the log delivers it.
+     * @param storedAt by the database's clock. Watchers that started later do not receive the event. Default: now.
      */
     tell(projectId: number, event: LiveEvent, storedAt?: Date): void {
       const project = watched.get(projectId);
@@ -89,7 +94,7 @@ function createAudience() {
 
 type Reading = SourceDeps & { audience: ReturnType<typeof createAudience>; signal: AbortSignal };
 
-/** Reads on from where it was, however often the log is lost. */
+/** Reads the log until stopped. After an error, continues from the last position. */
 async function readStored({ log, topic, logger, audience, signal }: Reading, ends: readonly PartitionEnd[]) {
   const positions = new Map(ends.map((end) => [end.partition, end]));
   let sliceBegan = 0;
@@ -103,7 +108,7 @@ async function readStored({ log, topic, logger, audience, signal }: Reading, end
         async onRecord({ key, value, offset }, partition) {
           const position = positions.get(partition);
           if (position) positions.set(partition, { ...position, endOffset: offset + 1n });
-          // The key begins with the environment: events that nobody watches are not parsed.
+          // The key begins with the environment, so events without watchers need not be parsed.
           const projectId = Number(key?.slice(0, key.indexOf(':')));
           if (!audience.isWatched(projectId)) return;
           audience.tell(projectId, storedEvent(value));
@@ -131,12 +136,12 @@ async function readDrops({ sql, logger, audience, signal }: Reading, begin: Date
       const rows = await listDrops(sql, { projectIds, after, limit: maxDrops });
       for (const row of rows) audience.tell(row.project_id, droppedEvent(row), row.stored_at);
       const last = rows.at(-1)?.stored_at.getTime() ?? 0;
-      // A full page is not read again, or nothing behind it would ever be.
+      // After a full page, continue at its end. Reading the overlap again could return the same full page for ever.
       const next = rows.length === maxDrops ? last : last - overlapMs;
       after = new Date(Math.max(after.getTime(), next));
       isFailing = false;
     } catch (error) {
-      // Once: it is tried twice a second.
+      // Log once, because it retries twice a second.
       if (!isFailing) logger.warn('could not read dropped events for the live event streams; retrying', { error });
       isFailing = true;
     }
@@ -144,8 +149,8 @@ async function readDrops({ sql, logger, audience, signal }: Reading, begin: Date
 }
 
 /**
- * One reader for all streams of this process. It begins at the end of the log with the first stream, and ends a while after
- * the last one.
+ * One reader for all streams of this process. It starts at the end of the log with the first stream, and stops some time
+ * after the last one.
  */
 export function createSource(deps: SourceDeps) {
   const { log, sql, topic, publishes } = deps;
@@ -190,17 +195,17 @@ export function createSource(deps: SourceDeps) {
 
   return {
     /**
-     * Reads from now on.
-     * @returns this moment by the database's clock.
-     * @throws AppError `unavailable` when the log or the database does not answer.
+     * Starts to read new events.
+     * @returns the current time by the database's clock.
+     * @throws AppError `unavailable` if the log or the database does not respond.
      */
     async begin(): Promise<Date> {
       const [now] = await Promise.all([readClock(sql), reading?.begun ?? begin()]);
-      // Should the client have left before it watches.
+      // The client may disconnect before it starts to watch.
       stopLater();
       return now;
     },
-    /** After `begin`. @returns what ends it. */
+    /** Call after `begin`. @returns a function that stops watching. */
     watch(projectId: number, watcher: Watcher, since: Date): () => void {
       const leave = audience.add(projectId, watcher, since);
       return () => {
@@ -237,7 +242,7 @@ function storedEvent(value: Buffer): LiveEvent {
   });
 }
 
-/** A warning: only names and ids, no properties. */
+/** An event from a warning. It only has names and IDs, no properties. */
 function droppedEvent({ id, type, severity, count, details, timestamp }: DropRow): LiveEvent {
   const sample = (Array.isArray(details.samples) ? details.samples[0] : undefined) ?? {};
   const textOf = (...values: unknown[]): string | null => values.find((value) => typeof value === 'string') ?? null;

@@ -7,13 +7,13 @@ export interface DropRow extends Columns<'ingestion_warning', 'id' | 'type' | 's
   stored_at: Date;
 }
 
-/** The database's own time: what is stored from now on is later. */
+/** The database's current time. Everything stored from now on is later. */
 export async function readClock(sql: Sql): Promise<Date> {
   const [row] = await sql.query<{ now: Date }>('SELECT clock_timestamp() AS now');
   return row?.now ?? new Date();
 }
 
-/** Warnings of these environments that were stored after a moment, the first one stored in front. */
+/** Warnings of these environments that were stored after a given time, in the order in which they were stored. */
 export async function listDrops(
   sql: Sql,
   { projectIds, after, limit }: { projectIds: number[]; after: Date; limit: number },
@@ -26,7 +26,7 @@ export async function listDrops(
   );
 }
 
-/** What of an environment a stream asks for; undefined when it is gone. */
+/** The settings of an environment that affect a stream; undefined if it was deleted. */
 export async function findStreamSettings(
   sql: Sql,
   environmentId: number,
@@ -38,7 +38,7 @@ export async function findStreamSettings(
   return rows[0];
 }
 
-/** What the right to a stream stands on. */
+/** What the access to a stream is based on. */
 interface Standing {
   userId: number;
   environmentId: number;
@@ -46,8 +46,8 @@ interface Standing {
 }
 
 /**
- * Of many rights, by their place, those that have ended because the session or the key has, or the membership: one statement however many they
- * are. What else ends one (a rule, a scope, another key of the project) is not looked at.
+ * The indexes of the streams whose session, key or membership has ended, in one statement for any number of streams. Does not
+ * check other reasons, such as access rules, scopes or a new project API key.
  */
 export async function findEnded(sql: Sql, rights: readonly Standing[]): Promise<ReadonlySet<number>> {
   const rows = await sql.query<{ place: number }>(
@@ -72,12 +72,12 @@ export async function findEnded(sql: Sql, rights: readonly Standing[]): Promise<
   return new Set(rows.map(({ place }) => place));
 }
 
-/** Rows of a minute and its neighbour that are looked at to count who is there: more take too long. */
+/** The rows of two minutes that are read to count active users. More would take too long. */
 const mostRows = 200_000;
 
 /**
- * How many distinct ids sent events that arrived in the last seconds. Events that came a minute late, or from an import, say
- * nothing about who is there.
+ * The number of distinct IDs whose events arrived in the last seconds. Events that arrived a minute late or from an import
+ * are not counted, because they do not show current activity.
  */
 export async function countDistinctIds(sql: Sql, environmentId: number, seconds: number): Promise<number> {
   const rows = await sql.query<{ count: number }>(
@@ -99,7 +99,7 @@ export interface StoredPosition extends Record<string, unknown> {
   updated_at: Date;
 }
 
-/** Where groups stand in their topics. */
+/** The positions of consumer groups in their topics. */
 export async function readPositions(sql: Sql, groups: readonly string[]): Promise<StoredPosition[]> {
   return sql.query<StoredPosition>(
     `SELECT topic, partition, log, next_offset, record_before, updated_at

@@ -1,46 +1,46 @@
-// One stream: what its client is sent, and what happens when the client does not read.
+// One stream: the messages to its client, and what happens if the client does not read them.
 
 import type { Writable } from 'node:stream';
 import type { StreamFilter } from './filters.ts';
 import type { LiveEvent, Watcher } from './source.ts';
 
 export interface StreamTimes {
-  /** A comment comes after so much silence, and at the beginning. */
+  /** A comment is sent at the start, and after this long without a message. */
   heartbeatMs: number;
-  /** A client that reads nothing for so long is left. */
+  /** A client that reads nothing for this long is disconnected. */
   stalledMs: number;
-  /** A stream ends after so long. */
+  /** The maximum duration of a stream. */
   longestMs: number;
-  /** What looking through the events may take of each second for one stream; the rest is left out. */
+  /** The time that one stream's filter can use in each second. Further events of the second are skipped. */
   filterMsPerSecond: number;
 }
 
 export interface StreamOptions {
   output: Writable;
   filter: StreamFilter;
-  /** What was dropped is told too. */
+  /** Whether dropped events are sent too. */
   showsDrops: boolean;
-  /** Notices are comments, for clients that take every message for an event. */
+  /** Whether notices are sent as comments, for clients that treat each message as an event. */
   isPlain: boolean;
   times: StreamTimes;
-  /** Seconds that what is stored is behind; null when it is not known. */
+  /** The lag of the stored events in seconds; null if unknown. */
   lagSeconds(): number | null;
   missed(count: number): void;
 }
 
-/** What may wait for a client that reads slowly. */
+/** Limit of the unread data for a slow client. */
 const maxBufferedBytes = 256 * 1024;
-/** Further events of a second are left out, and the share that is shown is told. */
+/** Further events of a second are skipped, and the stream reports the share that it shows. */
 const messagesPerSecond = 20;
 /**
- * Of a stream that shows a share, what comes within so long goes out together: most of what a message costs is the call to
- * the system, and four in one cost a third of four. Each stream has a time of its own between the two, so that not all send
- * in the same moment.
+ * A stream that shows a sample sends its messages in groups, collected for this long. Most of the cost of a message is the
+ * system call: one call for four messages costs a third of four calls. Each stream picks its own time in this range, so that
+ * they do not all send at the same time.
  */
 const holdMs = { least: 150, most: 350 };
 
 export interface LiveStream extends Watcher {
-  /** To be called about every second. */
+  /** Call about once a second. */
   tick(): void;
   end(reason: string, retryMs?: number): void;
 }
@@ -134,26 +134,26 @@ export function createStream({ output, filter, showsDrops, isPlain, times, ...op
   };
 }
 
-/** The message with some properties; those that are not there are left out. */
+/** The message with only these properties, without missing ones. */
 function cut(event: LiveEvent, columns: string[]): string {
   const { properties } = event;
   const shown = columns.flatMap((name) => (Object.hasOwn(properties, name) ? [[name, properties[name]]] : []));
   return JSON.stringify(event.toMessage(Object.fromEntries(shown)));
 }
 
-/** Shows no more events in a second than a person can follow, and tells which share of them that is. */
+/** Limits the events per second to a number that people can follow, and reports the share that is shown. */
 function createSampling(
   { passes, filterMsPerSecond }: Pick<StreamFilter & StreamTimes, 'passes' | 'filterMsPerSecond'>,
   tellShare: (share: number) => void,
 ) {
-  // The seconds of all streams do not begin in the same moment.
+  // The seconds of the streams begin at different times.
   const offsetMs = Math.random() * 1000;
   let second = { at: 0, shown: 0, left: 0, filterMs: 0 };
-  /** Of the second before. */
+  /** The share in the previous second. */
   let share = 1;
   return {
     showsShare: () => share < 1,
-    /** Whether the event passes and is shown. */
+    /** Whether the event matches the filter and is shown. */
     takes(event: LiveEvent): boolean {
       if (second.filterMs > filterMsPerSecond) {
         second.left += 1;
@@ -163,13 +163,13 @@ function createSampling(
       const isWanted = passes(event);
       second.filterMs += performance.now() - startedAt;
       if (!isWanted) return false;
-      // Spread over the second as the last one was, so that not only its beginning is seen.
+      // Sample with the share of the previous second, so that the shown events are spread over the whole second.
       const isShown = second.shown < messagesPerSecond && (event.isDrop || share === 1 || Math.random() < share);
       if (isShown) second.shown += 1;
       else second.left += 1;
       return isShown;
     },
-    /** Begins another second when it is time, and tells the share of the last one. */
+    /** Starts a new second if the current one is over, and reports the share of the last one. */
     turn(): void {
       const at = Math.floor((Date.now() + offsetMs) / 1000);
       if (at === second.at) return;

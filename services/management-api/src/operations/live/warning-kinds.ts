@@ -1,17 +1,21 @@
-// What each kind of warning means to the project that reads it: what became of the event, in words, and where the rule stands.
+// For each kind of warning: what became of the event, in words for the project's members, and the section of the documents
+// with the rule.
 
-/** `dropped`: nothing of the event was stored. `changed`: it was stored, but not all as it was sent. `noted`: it was stored as it was sent. */
+/**
+ * `dropped`: nothing of the event was stored. `changed`: the event was stored with changes. `noted`: the event was stored as
+ * it was sent.
+ */
 export const outcomes = ['dropped', 'changed', 'noted'] as const;
 
 export interface WarningKind {
   outcome: (typeof outcomes)[number];
-  /** What happened and what to do, for people. */
+  /** What happened, and what to do. */
   detail: string;
-  /** The section of the documents that holds the rule. */
+  /** The section of the documents that describes the rule. */
   rule: string;
 }
 
-/** What is known of a warning. Kinds of another version have the outcome of their severity. */
+/** The outcome, text and rule of a warning. Unknown kinds, from another version, get an outcome by their severity. */
 export function kindOf({ type, severity }: { type: string; severity: string }): WarningKind {
   const known = Object.hasOwn(kinds, type) ? kinds[type] : undefined;
   return known ?? unknownKind(severity);
@@ -31,7 +35,7 @@ const dropped = (rule: string, detail: string): WarningKind => ({ outcome: 'drop
 const changed = (rule: string, detail: string): WarningKind => ({ outcome: 'changed', detail, rule });
 const noted = (rule: string, detail: string): WarningKind => ({ outcome: 'noted', detail, rule });
 
-/** @internal A test looks up the rule of each, and that none of the kinds is missing. */
+/** @internal For a test that compares the kinds and the rules. */
 export const kinds: Readonly<Record<string, WarningKind>> = {
   missing_event_name: dropped(
     wire('dropped-events'),

@@ -1,7 +1,10 @@
 import { createTestTenant, startServer, type TestServer, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** The real gateway takes the event in `packages/stack/src/start/start.test.ts`; here what is sent, and what it may answer. */
+/**
+ * Test events with a fake gateway: what is sent, and how each response is handled. `packages/stack/src/start/start.test.ts`
+ * uses the real gateway.
+ */
 let gateway: TestServer;
 let answer: { status: number; body: string };
 let received: { path: string | undefined; body: Record<string, unknown> }[] = [];
@@ -29,7 +32,7 @@ afterAll(async () => {
 
 const send = (body?: unknown) => api.send('POST', path, { key: tenant.personalApiKey, body });
 
-test('an event goes to the gateway with the project API key, and its uuid is told', async () => {
+test('sends an event to the gateway with the project API key, and returns its UUID', async () => {
   const { status, body } = await send();
   expect([status, body]).toEqual([201, { uuid: body.uuid, event: 'test event', distinct_id: 'test-user' }]);
   expect(received).toEqual([
@@ -51,12 +54,12 @@ test.each([
   [{ status: 200, body: '{"status":"Ok","quota_limited":["events"]}' }, 402, 'quota_limited'],
   [{ status: 401, body: '{}' }, 503, 'unavailable'],
   [{ status: 503, body: '{}' }, 503, 'unavailable'],
-])('what the gateway refuses is no success: %j', async (given, status, code) => {
+])('reports an error when the gateway rejects the event: %j', async (given, status, code) => {
   answer = given;
   expect(await send({})).toMatchObject({ status, body: { code } });
 });
 
-test('no gateway, and one that does not answer, are told apart', async () => {
+test('distinguishes a missing gateway from one that does not respond', async () => {
   const without = await startTestApi();
   const lonely = await startTestApi({ ingestUrl: 'http://127.0.0.1:9' });
   for (const [one, code] of [
@@ -77,7 +80,7 @@ test.each([
   [{ event: 'a\0' }, 'event'],
   [{ distinct_id: null }, 'distinct_id'],
   [{ distinct_id: 'x'.repeat(201) }, 'distinct_id'],
-])('%.60j is refused by name and nothing is sent', async (body, attr) => {
+])('returns 400 for %.60j without sending anything', async (body, attr) => {
   const refused = await send(body);
   expect([refused.status, refused.body.attr, received]).toEqual([400, attr, []]);
 });

@@ -1,4 +1,4 @@
-// An event that shows whether events arrive.
+// Sends a test event, so that users can see whether events arrive.
 
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
