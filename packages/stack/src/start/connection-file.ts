@@ -1,4 +1,4 @@
-import { renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Demo } from './demo.ts';
 
@@ -30,6 +30,8 @@ export function connectionFile(directory: string) {
       // Renaming prevents a reader from seeing an incomplete file.
       renameSync(written, file);
     },
+    /** Returns null if no system is ready. */
+    read: (): Connection | null => (existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : null),
     remove: () => rmSync(file, { force: true }),
   };
 }

@@ -45,6 +45,14 @@ export function storageSettings(
   };
 }
 
+/** The reverse of `storageSettings`. */
+export const settingsOf = (settings: Record<string, string>): ServiceSettings => ({
+  databaseUrl: settings.DATABASE_URL ?? '',
+  secretsKey: settings.SECRETS_KEY ?? '',
+  ...(settings.KAFKA_BROKERS && { kafkaBrokers: settings.KAFKA_BROKERS }),
+  ...(settings.REDIS_URL && { redisUrl: settings.REDIS_URL }),
+});
+
 /**
  * Returns the environment of the services: the user's environment, so that any setting can be tried, plus addresses and
  * ports. Services listen on loopback unless configured otherwise, because the demo's key is printed on the terminal.
