@@ -4,6 +4,7 @@ import type { Command } from '../command.ts';
 import { configurationPage, importSource } from './configuration.ts';
 import { markdownTable } from './documents.ts';
 import { metricsPage } from './metrics-page.ts';
+import { routesPage } from './routes-page.ts';
 import { valuesSchema } from './values-schema.ts';
 
 /** `npm run docs`: writes the pages that are generated from code. A test fails if one of them is outdated. */
@@ -38,6 +39,7 @@ export async function generatedPages(root: string): Promise<Page[]> {
     { path: 'docs/configuration.md', text: await configurationPage(root) },
     { path: 'deploy/helm/millrace/values.schema.json', text: await valuesSchema(root) },
     { path: 'docs/metrics.md', text: await metricsPage(root) },
+    { path: 'docs/routes.md', text: await routesPage(root) },
     await page(casesPath, await ruleCaseTables(root)),
     await page(settingsPath, await fieldsOfEnvironments(root)),
     await page(compatibilityPath, await namesWithoutEffect(root)),

@@ -1,0 +1,69 @@
+// Generates the index of the management API's routes.
+import { readFile } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { importSource } from './configuration.ts';
+import { markdownTable } from './documents.ts';
+
+const folder = 'services/management-api/src';
+const listFile = `${folder}/app/routes.ts`;
+
+interface DeclaredRoute {
+  method: string;
+  /** With parameters such as `:project_id`, and without the slash at the end. */
+  path: string;
+}
+
+const keyOf = ({ method, path }: DeclaredRoute) => `${method} ${path}/`;
+
+/**
+ * Lists every route of the OpenAPI document with the file that declares it. The list of all routes imports one function
+ * per group of routes; calling these functions one by one shows which file each route comes from.
+ * @throws if a route comes from a function that this does not find
+ */
+export async function routesPage(root: string): Promise<string> {
+  const { declaredRoutes } = await importSource(root, `${folder}/testing/declared-routes.ts`);
+  const declared = (declaredRoutes as () => DeclaredRoute[])();
+  const files = new Map<string, string>();
+  for (const { names, file } of importedFunctions(await readFile(join(root, listFile), 'utf8'))) {
+    const source = await importSource(root, file);
+    for (const name of names) {
+      for (const route of routesOf(source[name])) files.set(keyOf(route), file);
+    }
+  }
+  const rows = declared.map(keyOf).flatMap((key) => {
+    const file = files.get(key);
+    if (file === undefined) throw new Error(`No function that ${listFile} imports declares ${key}`);
+    const belowProject = key.replace('/api/environments/:project_id/', '/api/projects/:project_id/');
+    if (belowProject !== key && files.get(belowProject) === file) return [];
+    return [[`\`${key}\``, `\`${file.slice(folder.length + 1)}\``]];
+  });
+  rows.sort(([, a = ''], [, b = '']) => (a < b ? -1 : Number(a > b)));
+  return `${introduction}\n${markdownTable(['Route', 'File'], rows)}\n`;
+}
+
+const introduction = `# Routes
+
+This page lists the routes of the management API and the file that declares each of them, relative to \`${folder}\`. \`npm run docs\`
+generates it. The [API reference](api/README.md) describes what the routes do.
+
+Most routes below \`/api/projects/:project_id/\` also exist below \`/api/environments/:project_id/\`. The same code declares them, so they are
+listed once.
+`;
+
+/** Returns the functions that a source file imports from `…routes.ts` files, with the paths of these files. */
+function importedFunctions(source: string): { names: string[]; file: string }[] {
+  return [...source.matchAll(/^import \{([^}]*)\} from '(\.[^']+)';/gm)].flatMap(([, list = '', path = '']) => {
+    const names = list.split(',').map((name) => name.trim());
+    const functions = names.filter((name) => /^\w*Routes?$/.test(name));
+    return functions.length === 0 ? [] : [{ names: functions, file: posix.join(posix.dirname(listFile), path) }];
+  });
+}
+
+/**
+ * Declares the routes of a group. Declaring them calls none of the dependencies, so these can be missing. The routes of
+ * the OpenAPI document take the list of the other routes instead, which is empty here.
+ */
+function routesOf(declare: unknown): DeclaredRoute[] {
+  const declared = (declare as (deps: object) => DeclaredRoute | DeclaredRoute[])([]);
+  return Array.isArray(declared) ? declared : [declared];
+}
