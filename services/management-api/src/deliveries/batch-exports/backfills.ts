@@ -1,4 +1,4 @@
-// Exporting a span of the past: which one may be asked for, and what is stored of it.
+// Backfills: validates the time range of a request, and stores the backfill.
 
 import { maxBackfillRuns } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
@@ -12,16 +12,17 @@ export interface Range {
   end: Date;
 }
 
-/** Backfills of one export. */
+/** Per export. */
 const maxRunning = 10;
 
 /**
- * Asks for a range of the past (docs/api/batch-exports.md#runs-and-backfills).
- *
- * @param byStoredTime events are taken by when they were stored, as the schedule does, instead of by their own time.
+ * Starts a backfill of a time range (docs/api/batch-exports.md#runs-and-backfills).
+ * @param byStoredTime whether events are selected by the time they were stored, as in scheduled runs, instead of by their own
+ * timestamp.
  * @param exported locked by this transaction.
- * @throws AppError `invalid` when it would make too many runs, or too many others are running.
- * @returns the id of the backfill, and whether it began by this: asked for again while it is running it continues.
+ * @throws AppError `invalid` if it would need too many runs, or if too many other backfills are running.
+ * @returns the ID of the backfill, and whether it has just begun. A backfill of the same range that is already running
+ * continues.
  */
 export async function startBackfill(
   tx: Transaction,
@@ -40,9 +41,9 @@ export async function startBackfill(
 }
 
 /**
- * The range of a request to backfill.
- * @throws AppError `invalid`: a time that is missing, none, or without an offset; a range without an inside, or one that
- * ends more than one interval from now.
+ * Parses the time range of a backfill request.
+ * @throws AppError `invalid` if a time is missing, invalid or has no offset, or if the range is empty or ends more than one
+ * interval from now.
  */
 export function parseRange(
   { start_at, end_at }: { start_at?: unknown; end_at?: unknown },
@@ -62,8 +63,8 @@ export function parseRange(
 }
 
 /**
- * What the runs of a range would cover, one after the other.
- * @throws AppError `invalid` when they are too many.
+ * The time ranges of all runs, in order.
+ * @throws AppError `invalid` if there are too many.
  */
 export function spansOfRange(range: Range, rhythm: ExportRhythm): TimeSpan[] {
   const spans: TimeSpan[] = [];
@@ -101,8 +102,8 @@ export interface BackfillRow
 }
 
 /**
- * Asks for a range; one that is running already continues, one that has ended is done again.
- * @returns whether it began by this.
+ * Stores a backfill. One that is running continues, and one that has ended starts again.
+ * @returns whether it has just begun.
  */
 async function upsertBackfill(
   tx: Transaction,
@@ -138,7 +139,7 @@ async function countOtherRunning(tx: Transaction, { exportId, id }: { exportId: 
 
 export const backfillOrders = ['-created_at', 'created_at', '-start_at', 'start_at'] as const;
 
-/** One page of an export's backfills in the order of a time, and how many there are. */
+/** One page of an export's backfills ordered by a time, and the total count. */
 export async function listBackfills(
   sql: Sql,
   exportId: string,
@@ -165,7 +166,7 @@ export async function listBackfills(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** @returns its status before, undefined when there is none. */
+/** @returns the previous status; undefined if the backfill does not exist. */
 export async function cancelBackfill(tx: Transaction, exportId: string, id: string): Promise<string | undefined> {
   const rows = await tx.query<{ status: string }>(
     'SELECT status FROM batch_export_backfill WHERE batch_export_id = $1 AND id = $2 FOR UPDATE',

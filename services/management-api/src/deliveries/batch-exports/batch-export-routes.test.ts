@@ -49,7 +49,7 @@ const change = (id: string, body: unknown, method: 'PATCH' | 'PUT' = 'PATCH') =>
 const read = async (id: string) => (await api.get(`${path}${id}/`, acme.M.key)).body;
 const stored = async (id: string) =>
   (await api.database.sql.query('SELECT * FROM batch_export WHERE id = $1', [id]))[0] ?? {};
-/** Who did what to an export, the first first, without its being made. */
+/** The activity of an export, oldest first, without its creation: who did what. */
 const workOn = async (id: string) =>
   (
     await api.database.sql.query<{ user_id: number; changes: { action: string; field: string }[] }>(
@@ -75,7 +75,7 @@ const storeRun = async (
 };
 
 test.each(['environments', 'projects'])(
-  'X1: below %s one is made for each interval, without its secrets',
+  'X1: below %s, creates an export for each interval and returns it without secrets',
   async (family) => {
     for (const interval of ['hour', 'day', 'week', 'every 5 minutes']) {
       const { status, body } = await create({ interval }, `/api/${family}/${acme.projectId}/batch_exports`);
@@ -107,11 +107,11 @@ test.each(['environments', 'projects'])(
   },
 );
 
-test('X2: intervals finer than an hour need no permission here (decided differently)', async () => {
+test('X2: intervals shorter than an hour require no permission, unlike in PostHog', async () => {
   expect((await create({ interval: 'every 5 minutes' })).status).toBe(201);
 });
 
-test('X3, X12, X14, X21, X32, X33: somebody of another organization is refused everything', async () => {
+test('X3, X12, X14, X21, X32, X33: returns 403 for all requests by a member of another organization', async () => {
   const { id } = await created();
   const key = acme.off.personalApiKey;
   for (const [where, refusal] of [
@@ -130,7 +130,7 @@ test('X3, X12, X14, X21, X32, X33: somebody of another organization is refused e
   expect(await read(id)).toMatchObject({ paused: false });
 });
 
-test('X12, X14, X21, X32: by way of another own project it is not found', async () => {
+test('X12, X14, X21, X32: returns 404 below another project of the organization', async () => {
   const { id } = await created();
   const { key } = acme.M;
   expect(await api.get(`${otherProject}${id}/`, key)).toMatchObject(NF());
@@ -222,7 +222,7 @@ test('refuses a query that does not fit the model or the destination', async () 
   expect(await change(id, { hogql_query: withoutId })).toMatchObject(refused(/must select `uuid`/));
 });
 
-test('X10, X11: lists hold the project’s own, the newest first, without deleted ones; the organization’s hold all', async () => {
+test("X10, X11: lists the project's exports, newest first, without deleted ones, and those of all projects for the organization", async () => {
   const actors = await createActors(api.database);
   const where = `/api/projects/${actors.projectId}/batch_exports/`;
   const [first, second] = [
@@ -247,12 +247,12 @@ test('X10, X11: lists hold the project’s own, the newest first, without delete
   expect(second.name).toBe('2');
 });
 
-describe.each(['organization', 'project'])('pausing by way of the %s (rows 1 and 2)', (parent) => {
+describe.each(['organization', 'project'])('pausing below the %s (rows 1 and 2)', (parent) => {
   const at = (id: string, action: string) => `${parent === 'project' ? path : ofOrganization}${id}/${action}`;
   const send = (address: string, body?: unknown, headers = {}) =>
     api.send('POST', address, { key: acme.M.key, body, headers });
 
-  test('X13: 200 without a body, and it is so', async () => {
+  test('X13: returns 200 without a body and changes the state', async () => {
     const { id } = await created();
     const whole = { ...valid, paused: false, model: 'events', last_paused_at: 'nonsense', hogql_query: 'SELECT' };
     const paused = await send(at(id, 'pause'), whole);
@@ -263,7 +263,7 @@ describe.each(['organization', 'project'])('pausing by way of the %s (rows 1 and
     expect(await read(id)).toMatchObject({ paused: false, last_paused_at: expect.any(String) });
   });
 
-  test('whoever prefers it gets the state', async () => {
+  test('returns the state if the client prefers it', async () => {
     const { id } = await created();
     const headers = { prefer: 'return=representation' };
     for (const [action, paused] of [
@@ -277,7 +277,7 @@ describe.each(['organization', 'project'])('pausing by way of the %s (rows 1 and
     }
   });
 
-  test('X15, X16: what is so already stays untouched', async () => {
+  test('X15, X16: leaves an export unchanged that already has the state', async () => {
     const { id, last_updated_at } = await created();
     expect((await send(at(id, 'unpause'))).status).toBe(200);
     expect((await read(id)).last_updated_at).toBe(last_updated_at);
@@ -287,7 +287,7 @@ describe.each(['organization', 'project'])('pausing by way of the %s (rows 1 and
     expect(await read(id)).toEqual(paused);
   });
 
-  test('X18: unpausing with a backfill exports the intervals that were missed, each event once', async () => {
+  test('X18: unpausing with a backfill exports the missed intervals, and each event once', async () => {
     const { id } = await created();
     const hours = (count: number) => new Date(Math.floor(Date.now() / 3_600_000 + count) * 3_600_000);
     const pausedAt = new Date(hours(-3).getTime() + 1_200_000);
@@ -296,7 +296,7 @@ describe.each(['organization', 'project'])('pausing by way of the %s (rows 1 and
       'UPDATE batch_export SET last_paused_at = $2, next_interval_start = $3, next_interval_end = $4 WHERE id = $1',
       [id, pausedAt, hours(-3), hours(-2)],
     );
-    // A change while it is paused does not lose the position.
+    // A change while the export is paused does not lose the position.
     await change(id, { name: 'renamed' });
     await send(at(id, 'unpause'), { backfill: true });
     expect(await stored(id)).toMatchObject({ next_interval_start: hours(0), next_interval_end: hours(1) });
@@ -306,7 +306,7 @@ describe.each(['organization', 'project'])('pausing by way of the %s (rows 1 and
     ]);
   });
 
-  test('unpausing with a backfill within the interval of the pause starts none: the interval is exported whole', async () => {
+  test('unpausing with a backfill in the same interval as the pause starts none, because the interval is exported completely', async () => {
     const { id } = await created({ interval: 'week' });
     const before = await stored(id);
     await send(at(id, 'pause'));
@@ -327,7 +327,7 @@ describe.each(['organization', 'project'])('pausing by way of the %s (rows 1 and
   });
 });
 
-test('X17, X22: there is no schedule beside the export that could be missing (decided differently)', async () => {
+test('X17, X22: an export has no separate schedule that could be missing, unlike in PostHog', async () => {
   const { id } = await created();
   await api.database.sql.query(
     'UPDATE batch_export SET next_interval_start = NULL, next_interval_end = NULL WHERE id = $1',
@@ -337,7 +337,7 @@ test('X17, X22: there is no schedule beside the export that could be missing (de
   expect((await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).status).toBe(204);
 });
 
-test('X19, X20: deleted it is gone, with its backfills and runs in progress', async () => {
+test('X19, X20: deletes an export and cancels its backfills and runs', async () => {
   const { id } = await created();
   await post(`${id}/backfill`, { start_at: '2021-01-01T00:00:00+00:00', end_at: '2021-01-01T01:00:00+00:00' });
   await storeRun(id, { status: 'Running' });
@@ -353,7 +353,7 @@ test('X19, X20: deleted it is gone, with its backfills and runs in progress', as
   }
 });
 
-test('X23, X24: PUT needs name, destination and interval, and keeps the rest', async () => {
+test('X23, X24: PUT requires name, destination and interval, and keeps the rest', async () => {
   const { id } = await created({ end_at: '2100-01-01T00:00:00Z' });
   expect(await change(id, { name: 'n', interval: 'day' }, 'PUT')).toMatchObject(
     VE('required', 'destination', 'This field is required.'),
@@ -364,7 +364,7 @@ test('X23, X24: PUT needs name, destination and interval, and keeps the rest', a
   });
 });
 
-test('X25: settings of the destination are merged, secrets stay and are shown nowhere', async () => {
+test('X25: merges the settings of the destination, keeps the secrets and never returns them', async () => {
   const { id } = await created();
   const answer = await change(id, {
     destination: { type: 'S3', config: { bucket_name: 'other', compression: 'gzip' } },
@@ -395,7 +395,7 @@ test('X25: settings of the destination are merged, secrets stay and are shown no
   }
 });
 
-describe('secrets stay where they are', () => {
+describe('protection of stored secrets', () => {
   const keep = (what: string, names: string) =>
     VE(
       'invalid_input',
@@ -403,7 +403,7 @@ describe('secrets stay where they are', () => {
       `'${what}' changed, so you must also send ${names} again. Otherwise the stored secrets would be sent to a different server.`,
     );
 
-  test('another server is not told the secrets of the one before', async () => {
+  test('are not sent to another server', async () => {
     const { id } = await created({ destination: postgres });
     const before = await stored(id);
     for (const [what, value] of [
@@ -422,7 +422,7 @@ describe('secrets stay where they are', () => {
     expect(testSecretBox.open(sealed as Record<string, unknown>, id)).toEqual({ user: 'u', password: 'p' });
   });
 
-  test('nor another storage, also on PUT', async () => {
+  test('are not sent to another storage, also with PUT', async () => {
     const { id } = await created();
     const destination = { config: { endpoint_url: 'https://evil.example.com' } };
     const refusal = keep('endpoint_url', "'aws_access_key_id', 'aws_secret_access_key'");
@@ -431,20 +431,20 @@ describe('secrets stay where they are', () => {
     expect((await change(id, { destination: { config: { bucket_name: 'another' } } })).status).toBe(200);
   });
 
-  test('a region cannot lead to another host', async () => {
+  test('returns 400 for a region that would change the host', async () => {
     for (const region of ['@127.0.0.1', 'x/y', 'a.evil.example', '', 'x'.repeat(64)]) {
       const { status, body } = await create({ destination: { ...s3, config: { ...s3.config, region } } });
       expect([status, body.attr]).toEqual([400, 'destination']);
     }
   });
 
-  test('a deleted export forgets them', async () => {
+  test('are deleted with the export', async () => {
     const { id } = await created();
     expect((await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).status).toBe(204);
     expect((await stored(id)).destination_secrets).toEqual({});
   });
 
-  test('moved to another export they open nothing, and pausing does not touch them', async () => {
+  test('cannot be decrypted for another export, and pausing does not change them', async () => {
     const [one, two] = [await created(), await created({ destination: postgres })];
     const { destination_secrets: sealed } = await stored(two.id);
     expect((await post(`${two.id}/pause`)).status).toBe(200);
@@ -455,7 +455,7 @@ describe('secrets stay where they are', () => {
   });
 });
 
-test('exports of an environment that is private to others are not there, by no path', async () => {
+test('returns 404 for exports of a private environment at every path', async () => {
   const { project } = await createTestProject(api.database, {
     organizationId: acme.organizationId,
     name: 'Private',
@@ -477,7 +477,7 @@ test('exports of an environment that is private to others are not there, by no p
   }
 });
 
-describe('what nobody here can do is refused, not accepted', () => {
+describe('unsupported settings return an error', () => {
   const refuses = (detail: string) => VE('invalid_input', 'destination', detail);
   const withConfig = (type: string, config: Record<string, unknown>) => ({ destination: { type, config } });
   const pg = postgres.config;
@@ -506,7 +506,7 @@ describe('what nobody here can do is refused, not accepted', () => {
       withConfig('Postgres', { ...pg, port: '5432' }),
       refuses("Configuration has invalid type for 'port': expected 'int'"),
     ],
-    ['a port that is none', withConfig('Postgres', { ...pg, port: 0 }), refuses("'port' must be between 1 and 65535.")],
+    ['an invalid port', withConfig('Postgres', { ...pg, port: 0 }), refuses("'port' must be between 1 and 65535.")],
     [
       'Parquet',
       withConfig('S3', { ...s3.config, file_format: 'Parquet' }),
@@ -518,7 +518,7 @@ describe('what nobody here can do is refused, not accepted', () => {
       refuses("'compression' must be one of: gzip. Other values are not supported."),
     ],
     [
-      'an endpoint that is none',
+      'an invalid endpoint',
       withConfig('S3', { ...s3.config, endpoint_url: 'file:///etc' }),
       refuses("'endpoint_url' must be an http or https URL without a username or password."),
     ],
@@ -544,7 +544,7 @@ describe('what nobody here can do is refused, not accepted', () => {
     ],
   ])('%s', async (_name, body, expected) => expect(await create(body)).toMatchObject(expected));
 
-  test('nothing at all; by way of an organization', async () => {
+  test('returns 400 for an empty body, and below an organization', async () => {
     expect(await post('', {})).toMatchObject(VE('required', 'name', 'This field is required.'));
     expect(await create({}, ofOrganization)).toMatchObject(
       VE('invalid_input', null, expect.stringContaining('belongs to one environment')),
@@ -552,7 +552,7 @@ describe('what nobody here can do is refused, not accepted', () => {
   });
 });
 
-test('model null or empty means events, persons are persons', async () => {
+test('a null or empty model means events, and persons are accepted', async () => {
   for (const [model, expected] of [
     [null, 'events'],
     ['', 'events'],
@@ -570,7 +570,7 @@ describe('backfills', () => {
     return api.get(`${path}${id}/backfill?${query}`, acme.M.key);
   };
 
-  test('X27: a range gets an id, and the same one again while it is running', async () => {
+  test('X27: a range gets an ID, and the same one again while it is running', async () => {
     const { id } = await created();
     const body = range('2021-01-01T00:00:00+00:00', '2021-01-01T01:00:00+00:00');
     const backfill_id = `${id}-Backfill-2021-01-01T00:00:00Z-2021-01-01T01:00:00Z`;
@@ -613,7 +613,7 @@ describe('backfills', () => {
     ],
     ['X31 equal', '2021-01-01T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
     ['X31 reversed', '2021-01-02T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
-  ])('%s: %s to %s is refused', async (_name, start, end, detail) => {
+  ])('%s: returns 400 for %s to %s', async (_name, start, end, detail) => {
     const { id } = await created();
     const refusal = VE('invalid_input', null, expect.stringContaining(detail));
     expect(await post(`${id}/backfill`, range(start, end))).toMatchObject(refusal);
@@ -625,7 +625,7 @@ describe('backfills', () => {
     ['hour', '2021-01-01T00:30Z', '2021-01-01T02:15Z', [3, '01T00:30', '01T01:00', '01T02:00', '01T02:15']],
     ['day', '2021-01-01T06:00Z', '2021-01-01T07:00Z', [1, '01T06:00', '01T07:00', '01T06:00', '01T07:00']],
     ['week', '2021-01-04T00:00Z', '2021-01-18T00:00Z', [2, '04T00:00', '11T00:00', '11T00:00', '18T00:00']],
-  ])('C-037: by the %s from %s to %s its runs are counted, and nothing is done', async (interval, start, end, runs) => {
+  ])('C-037: by the %s from %s to %s, counts the runs without starting them', async (interval, start, end, runs) => {
     const { id } = await created({ interval });
     const { status, body } = await preview(id, range(start, end));
     const { total_runs, first_run: first, last_run: last } = body;
@@ -635,7 +635,7 @@ describe('backfills', () => {
     expect(await backfills(id)).toEqual([]);
   });
 
-  test('a year of hours is one backfill, and ten run at a time', async () => {
+  test('accepts a year of hours as one backfill, and ten running backfills', async () => {
     const { id } = await created();
     expect(await post(`${id}/backfill`, range('2020-01-01T00:00:00Z', '2021-01-01T00:00:00Z'))).toMatchObject(ok);
     const day = (number: number) => new Date(Date.UTC(2021, 0, number)).toISOString();
@@ -654,7 +654,7 @@ describe('backfills', () => {
 });
 
 describe('runs', () => {
-  test('X33: they are listed, the newest first, in pages and within a span of time', async () => {
+  test('X33: are listed newest first, in pages and by time range', async () => {
     const { id } = await created();
     const old = await storeRun(id, { createdAt: '2026-01-01T00:00:00Z' });
     const ids: string[] = [];
@@ -679,7 +679,7 @@ describe('runs', () => {
     expect((await read(id)).latest_runs.map((run: { id: string }) => run.id)).toEqual(ids.slice(0, 10));
   });
 
-  test('one can be read, repeated, and cancelled while it has not ended', async () => {
+  test('can be read and repeated, and cancelled until they end', async () => {
     const { id } = await created();
     const [done, open] = [await storeRun(id), await storeRun(id, { status: 'Starting' })];
     expect(await api.get(`${path}${id}/runs/${done}/`, acme.M.key)).toMatchObject({
@@ -710,7 +710,7 @@ describe('runs', () => {
   });
 });
 
-test('a run is repeated by the time it went by: a scheduled one covers what was stored, a backfill what happened', async () => {
+test('repeats a run by the same time: the storage time for a scheduled run, the event timestamp for a backfill', async () => {
   const { id } = await created();
   const body = { start_at: '2021-01-01T00:00:00Z', end_at: '2021-01-01T01:00:00Z' };
   const { backfill_id } = (await post(`${id}/backfill`, body)).body;
@@ -724,12 +724,12 @@ test('a run is repeated by the time it went by: a scheduled one covers what was 
     return row?.by_stored_time;
   };
   expect([await goesByStoredTime(scheduled), await goesByStoredTime(ofBackfill)]).toEqual([true, false]);
-  // Over the same range as one that has ended.
+  // A backfill of the same range has already ended.
   expect(await goesByStoredTime(scheduled)).toBe(true);
 });
 
-describe('the interval that comes next', () => {
-  test('is the running one, not before start_at and not after end_at', async () => {
+describe('the next interval', () => {
+  test('is the current one, not before start_at and not after end_at', async () => {
     const { id } = await created();
     const { next_interval_start: start, next_interval_end: end } = await stored(id);
     expect(end.getTime() - start.getTime()).toBe(3_600_000);
@@ -740,7 +740,7 @@ describe('the interval that comes next', () => {
     expect((await stored(over.id)).next_interval_start).toBeNull();
   });
 
-  test('follows on the last one when the export changes, and begins anew after a pause', async () => {
+  test('follows the last one when the export changes, and is the current one after a pause', async () => {
     const { id } = await created();
     const last = new Date('2026-01-01T05:00:00Z');
     const behind = () =>
@@ -767,7 +767,7 @@ describe('filters, time zone and offsets', () => {
     { type: 'event_metadata', key: 'event', operator: 'exact', value: ['$pageview'] },
   ];
 
-  test('are stored, shown, and changed only when they are sent', async () => {
+  test('are stored and returned, and only change when they are sent', async () => {
     const rhythm = { interval: 'week', timezone: 'America/New_York', offset_day: 2, offset_hour: 6 };
     const { id, ...made } = await created({ ...rhythm, filters });
     expect(made).toMatchObject({ ...rhythm, filters });
@@ -798,7 +798,7 @@ describe('filters, time zone and offsets', () => {
     ['offset_day', { offset_day: 1, interval: 'day' }, "can only be set when 'interval' is 'week'"],
     ['offset_hour', { offset_hour: 24, interval: 'day' }, '23'],
     ['offset_hour', { offset_hour: 1 }, "can only be set when 'interval' is 'day' or 'week'"],
-  ])('are refused with the name of the field: %s %j', async (attr, body, detail) => {
+  ])('are rejected with the name of the field: %s %j', async (attr, body, detail) => {
     const answer = await create(body);
     expect(answer).toMatchObject({ status: 400, body: { attr, detail: expect.stringContaining(detail) } });
     const { id } = await created();
@@ -806,7 +806,7 @@ describe('filters, time zone and offsets', () => {
   });
 });
 
-test('X34: a key without the scope is told which it lacks', async () => {
+test('X34: returns 403 naming the scope that the key lacks', async () => {
   const { id } = await created();
   const { value: key } = await createPersonalApiKey(api.database.sql, {
     actor: null,
@@ -819,7 +819,7 @@ test('X34: a key without the scope is told which it lacks', async () => {
   expect((await api.get(`${ofOrganization}${id}/`, key)).status).toBe(200);
 });
 
-test('a write that cannot be recorded is not done', async () => {
+test('rolls a change back if its activity cannot be recorded', async () => {
   const { id } = await created();
   await api.database.sql.query('ALTER TABLE activity_log RENAME TO activity_log_away');
   const { result: answers, logged } = await keepLogs(api.logger, async () => [
@@ -834,7 +834,7 @@ test('a write that cannot be recorded is not done', async () => {
   expect(await api.database.sql.query(`SELECT 1 FROM batch_export WHERE name = 'never made'`)).toEqual([]);
 });
 
-test('a list costs the same number of statements whatever its length', async () => {
+test('a list takes the same number of statements at any length', async () => {
   const count = (query: string) => api.statementsOf(() => api.get(`${path}?${query}`, acme.M.key));
   expect(await count('limit=1')).toBe(await count('limit=1000'));
 });

@@ -1,4 +1,4 @@
-// Where an export goes: what a destination may say, and how its secrets are kept.
+// Validates the destination of an export, and encrypts its secrets.
 
 import {
   type DestinationField,
@@ -8,7 +8,7 @@ import {
 } from '@millrace/contracts';
 import { AppError, type SecretBox, SecretBoxError } from '@millrace/runtime';
 
-/** A destination as it is stored: what may be shown apart from what may not. */
+/** A destination with its secrets separated from the settings that can be shown. */
 export interface Destination {
   type: ExportDestinationType;
   config: Record<string, unknown>;
@@ -21,12 +21,11 @@ interface DestinationChanges {
 }
 
 /**
- * A destination after a request (docs/api/batch-exports.md): settings are merged one by one, so that secrets may
- * be left out; another type begins with none. `null` takes a setting away.
- *
+ * Applies the changes of a request to a destination (docs/api/batch-exports.md). Settings are merged, so that clients can
+ * omit the secrets. A new type starts without settings. `null` removes a setting.
  * @param stored null for a new export.
- * @throws AppError `invalid`: a type nobody here can write to, an unknown or missing setting, a wrong type, another server
- * without secrets for it.
+ * @throws AppError `invalid` for an unsupported type, an unknown or missing setting, a wrong type, or another server without
+ * new secrets.
  */
 export function changeDestination(stored: Destination | null, changes: DestinationChanges): Destination {
   const type = checkType(changes.type ?? stored?.type ?? '');
@@ -72,13 +71,10 @@ function checkSettings(type: ExportDestinationType, settings: Record<string, unk
   checkMeaning(type, settings);
 }
 
-/** Settings that decide which server is shown the secrets. */
+/** Settings that determine to which server the secrets are sent. */
 const serverFields = ['host', 'port', 'endpoint_url'];
 
-/**
- * Who may change an export may not read its secrets. With another server and the secrets kept, that server would be told
- * them.
- */
+/** A user who can change an export must not be able to read its secrets, e.g. by sending them to a server of their own. */
 function checkSecretsStay(stored: Destination, settings: Record<string, unknown>, sent: Record<string, unknown>): void {
   const moved = serverFields.find((name) => settings[name] !== stored.config[name]);
   if (moved === undefined) return;
@@ -135,15 +131,15 @@ function refusal(detail: string): AppError {
   return new AppError('invalid', detail, { code: 'invalid_input', attr: 'destination' });
 }
 
-/** Puts the secrets of destinations into the form in which they are stored, and back. */
+/** Encrypts the secrets of destinations for storage, and decrypts them. */
 export interface DestinationSecrets {
-  /** @throws AppError `invalid` where nothing may be stored unencrypted and there is no key. */
+  /** @throws AppError `invalid` if there is no key and secrets must not be stored unencrypted. */
   seal(secrets: Record<string, unknown>, exportId: string): Record<string, unknown>;
-  /** What no key at hand opens is no more: all of it has to be sent again. */
+  /** Secrets that no configured key can decrypt are lost, and must be sent again. */
   open(stored: Record<string, unknown>, exportId: string): Record<string, unknown>;
 }
 
-/** @param mayBePlain whether, without a key, secrets are stored as they are: on one's own machine only. */
+/** @param mayBePlain whether secrets are stored unencrypted without a key. For local development only. */
 export function createDestinationSecrets(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): DestinationSecrets {
   return {
     seal(secrets, exportId) {

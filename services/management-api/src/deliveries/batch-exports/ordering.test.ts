@@ -13,7 +13,7 @@ beforeAll(async () => {
     `INSERT INTO batch_export (id, environment_id, name, destination_type, interval) VALUES ($1, $2, 'e', 'S3', 'hour')`,
     [exportId, tenant.environmentId],
   );
-  // Created one after the other, three within the same instant; each covers an earlier hour than the one before.
+  // Created one after the other, with three in the same instant. Each one covers an earlier hour than the one before.
   await api.database.sql.query(
     `INSERT INTO batch_export_backfill (id, batch_export_id, start_at, end_at, status, created_at)
      SELECT 'b' || n, $1, '2026-01-02'::timestamptz - (n / 2) * interval '1 hour', '2026-01-03', 'Completed',
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** The number of each row, over pages of two. */
+/** The numbers of the rows on two pages. */
 async function numbers(kind: 'runs' | 'backfills', ordering: string): Promise<number[]> {
   const path = `/api/projects/${tenant.projectId}/batch_exports/${exportId}/${kind}/?limit=2${ordering}`;
   const rows = await readAllPages<{ id: string }>(api, path, tenant.personalApiKey);
@@ -39,7 +39,7 @@ async function numbers(kind: 'runs' | 'backfills', ordering: string): Promise<nu
 
 const upwards = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 const downwards = upwards.toReversed();
-/** The later the number, the earlier the start; of two with the same start the smaller id comes first. */
+/** A higher number has an earlier start. Rows with the same start are sorted by ID. */
 const byStart = [8, 6, 7, 4, 5, 2, 3, 0, 1];
 
 describe.each([
@@ -56,7 +56,7 @@ describe.each([
     expect(await numbers(kind, ordering)).toEqual(expected);
   });
 
-  test.each(['status', '--created_at', ''])('ordering=%s is refused', async (ordering) => {
+  test.each(['status', '--created_at', ''])('returns 400 for ordering=%s', async (ordering) => {
     const path = `/api/projects/${tenant.projectId}/batch_exports/${exportId}/${kind}/?ordering=${ordering}`;
     const { status, body } = await api.get(path, tenant.personalApiKey);
     expect([status, body.attr]).toEqual([400, 'ordering']);

@@ -38,7 +38,7 @@ const params = Type.Object({ id: exportId });
 
 interface BatchExportDeps extends Pick<Database, 'sql' | 'transaction'> {
   destinationSecrets: DestinationSecrets;
-  /** Of `hogql_query`. */
+  /** Parser of `hogql_query`. */
   parser: SqlParser;
 }
 
@@ -174,7 +174,7 @@ function createRoutes(
   ];
 }
 
-/** Parsing can take seconds, and a transaction must not wait for it. The parser remembers the result, also that of an invalid query. */
+/** Parsing can take seconds, and a transaction must not wait for it. The parser caches the result, including errors. */
 async function parseAhead(parser: SqlParser, { hogql_query: text }: { hogql_query?: string | null }): Promise<void> {
   if (text) await parser.parse(text).catch(() => {});
 }
@@ -243,7 +243,7 @@ function changeRoutes(below: Exports, { sql, transaction, destinationSecrets, pa
   ];
 }
 
-/** Pausing and going on (docs/api/README.md#routes-and-fields). */
+/** Pausing and unpausing (docs/api/README.md#routes-and-fields). */
 function pauseRoutes(below: Exports, { transaction, destinationSecrets, parser }: BatchExportDeps) {
   return [
     ...defineRoutes({

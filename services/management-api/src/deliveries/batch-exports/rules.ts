@@ -1,4 +1,4 @@
-// Making, changing and pausing a batch export, and the activity records about it.
+// Creates, changes and pauses batch exports, and records their activity.
 
 import { recordActivity } from '@millrace/accounts';
 import { findEnvironment } from '@millrace/accounts/access';
@@ -36,9 +36,9 @@ interface Writing {
 }
 
 /**
- * An export reads what it exports, so who creates or changes one that runs, or starts a run, needs the scopes for it, and access to the
- * cohorts that its filters name. Events come with the properties of their persons.
- * @throws AppError `forbidden`, or `not_found` where the environment is out of reach by now.
+ * Creating or changing an active export and starting a run require the scopes to read the exported data, and access to the
+ * cohorts in its filters. Events include the properties of their persons.
+ * @throws AppError `forbidden`, or `not_found` if the environment is no longer accessible.
  */
 export async function requireExported(
   tx: Transaction,
@@ -90,9 +90,8 @@ export async function createBatchExport(
 }
 
 /**
- * Changes what is sent and leaves the rest. The next interval follows the last one exported, also when intervals now begin at other
- * times. While the export is paused the position stays where it was; when it continues, the next interval is the running one.
- *
+ * Changes only the given fields. The next interval follows the last exported one, even if intervals now begin at other times.
+ * While the export is paused, its position does not change. After that, the next interval is the current one.
  * @throws AppError `not_found`, or `invalid` naming the field.
  */
 export async function changeBatchExport(
@@ -124,13 +123,13 @@ export async function changeBatchExport(
   if (!fields.paused) await requireExported(tx, address, { ...fields, team_id: before.team_id });
   const reached = before.next_interval_start;
   const continues = before.paused && !paused;
-  // A position in the future is that of `start_at`.
+  // A position in the future comes from `start_at`.
   const from = reached === null || reached > now || continues ? now : reached;
   await updateBatchExport(tx, id, { fields, next: nextExportInterval(fields, from, reached) });
   return { before, after: found(await findBatchExport(tx, address, id)) };
 }
 
-/** Offsets that were not sent are dropped when the new interval does not have them. */
+/** Drops offsets that the request does not set if the new interval does not have them. */
 async function changedRhythm(
   tx: Transaction,
   before: BatchExportRow,
@@ -151,8 +150,7 @@ async function changedRhythm(
 const hasDays = (interval: BatchExportFields['interval']) => interval === 'day' || interval === 'week';
 
 /**
- * Pauses or continues. What is so already stays untouched, to the date of the last change.
- *
+ * Pauses or unpauses. Does nothing if the export already has this state.
  * @param withBackfill whether to export what was missed since the pause.
  * @throws AppError `not_found`.
  */
@@ -168,7 +166,10 @@ export async function setPaused(
   return changed;
 }
 
-/** Exports what lies between the last interval exported before the pause and the first one after it, so that every event is exported once. */
+/**
+ * Exports the intervals between the last one exported before the pause and the first one after it, so that each event is
+ * exported once.
+ */
 async function startMissedBackfill(
   tx: Transaction,
   { before, after }: { before: BatchExportRow; after: BatchExportRow },
@@ -180,7 +181,7 @@ async function startMissedBackfill(
   if (start !== null && start < end) await startBackfill(tx, after, { start, end, byStoredTime: true });
 }
 
-/** The destination after a change, its secrets as they are to be stored. Untouched ones stay as they are. */
+/** The destination after a change, with encrypted secrets. Unchanged secrets are not encrypted again. */
 async function changedDestination(
   tx: Transaction,
   { id, destination_type: type, destination_config: config }: BatchExportRow,
@@ -199,7 +200,7 @@ function modelOf(model: 'events' | 'persons' | '' | null | undefined): ExportMod
 
 const toTime = (text: string | null | undefined) => (text == null ? null : new Date(text));
 
-/** What the schema cannot say about single fields. */
+/** Checks that the schema cannot express for single fields. */
 async function checkFields(
   tx: Transaction,
   projectId: number,
@@ -227,7 +228,7 @@ async function checkFields(
   }
 }
 
-/** @returns null when all fields are exported. @throws AppError `invalid` naming `hogql_query`. */
+/** @returns null if all fields are exported. @throws AppError `invalid` naming `hogql_query`. */
 async function readQuery(
   tx: Transaction,
   text: string | null | undefined,
@@ -236,7 +237,7 @@ async function readQuery(
   return text ? readExportQuery({ sql: tx, parser }, { projectId, text, now: now.getTime() }) : null;
 }
 
-/** Rows replace those of the same event, so a table needs to know which event a row is. */
+/** A row replaces the previous row of the same event, so a table needs the ID of the event. */
 function checkQueryFits({ query, model, destination_type: type }: BatchExportFields): void {
   if (query === null) return;
   if (model === 'persons') throw refusal('hogql_query', "'hogql_query' can only be used with the model 'events'.");
@@ -256,7 +257,7 @@ function found(row: BatchExportRow | undefined): BatchExportRow {
   return row;
 }
 
-/** Fields a person may change; secrets are not among them, a row never has them. */
+/** The fields that users can change. Rows do not contain the secrets. */
 function visible(row: BatchExportRow) {
   const { name, model, filters, query, interval, timezone, offset_day, offset_hour, paused } = row;
   const { start_at, end_at, destination_type, destination_config } = row;
@@ -269,7 +270,7 @@ function visible(row: BatchExportRow) {
   };
 }
 
-/** Records who had a range exported or kept from being exported; `before` and `after` are what was asked for. */
+/** Records that a user started or cancelled a backfill or run. `before` and `after` contain the range. */
 export async function recordExportWork(
   tx: Sql,
   address: ExportAddress,
@@ -289,7 +290,7 @@ export async function recordExportWork(
   });
 }
 
-/** Records who made, changed or deleted an export, in the transaction that does it. */
+/** Records a change of an export in the activity log, in the same transaction. */
 export async function recordExportActivity(
   tx: Sql,
   address: ExportAddress,

@@ -84,7 +84,7 @@ const backfillRequest = Type.Object(
   },
   { title: 'BatchExportBackfillToCreate' },
 );
-/** What a backfill exports is decided by its export. Clients that send the export as they read it do not say more. */
+/** Clients can send the complete export. Only the time range of a backfill is used, and the rest is ignored. */
 const refusedOfBackfill = {
   filters: {
     detail:

@@ -1,4 +1,4 @@
-// Batch exports, runs and backfills as requests and answers have them.
+// Batch exports, runs and backfills in requests and responses.
 
 import { exportDestinations, exportModels } from '@millrace/contracts';
 import { formatDateTime, freeFormObject, orNull } from '@millrace/http';
@@ -12,7 +12,7 @@ export const exportId = Type.String({ format: 'uuid', description: 'ID of the ba
 
 const time = Type.String({ format: 'date-time' });
 
-/** One interval of one export and what came of it (docs/api/batch-exports.md#runs-and-backfills). */
+/** A run: one interval of one export, and its result (docs/api/batch-exports.md#runs-and-backfills). */
 export const run = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the run.' }),
@@ -69,7 +69,7 @@ export const runExample = {
   last_updated_at: '2026-11-21T05:00:41Z',
 };
 
-/** The past, exported afterwards: one run for each interval of a range. */
+/** A backfill: exports a past time range in one run per interval. */
 export const backfill = Type.Object(
   {
     id: Type.String({ description: 'ID of the backfill.' }),
@@ -226,7 +226,7 @@ const optional = {
   ),
 };
 
-/** In the order of the answer: the first wrong field is the one reported. */
+/** In the order of the response: the first invalid field is reported. */
 export const newBatchExport = Type.Object(
   {
     name,
@@ -245,7 +245,7 @@ export const newBatchExport = Type.Object(
   { title: 'BatchExportToCreate' },
 );
 
-/** PUT: what a new one must have must be sent again; settings of the destination may be left out. */
+/** PUT requires the same fields as POST. Settings of the destination can be omitted. */
 export const batchExportReplacement = Type.Object(
   { ...newBatchExport.properties, destination: destinationChanges },
   { title: 'BatchExportReplacement' },
@@ -286,10 +286,7 @@ const ignoredFields = {
   end_at: ignored('Time after which no run is triggered.'),
   hogql_query: ignored('Query that selects the exported fields.'),
 };
-/**
- * Clients generated from the API send the whole export (docs/api/README.md#routes-and-fields); none of
- * it matters.
- */
+/** Generated clients send the whole export (docs/api/README.md#routes-and-fields). Its fields are ignored. */
 export const pauseRequest = Type.Object(ignoredFields, { title: 'BatchExportPause' });
 export const unpauseRequest = Type.Object(
   {
@@ -351,7 +348,7 @@ export const batchExportExample = {
 
 const timeOrNull = (time: Date | null) => time && formatDateTime(time);
 
-/** A row as the API shows it, with its own ones among some runs. */
+/** An export as the API shows it, with its own runs out of `runs`. */
 export function toBatchExport({ query, ...row }: BatchExportRow, runs: RunRow[]) {
   return {
     ...row,
@@ -369,7 +366,7 @@ export function toBatchExport({ query, ...row }: BatchExportRow, runs: RunRow[])
 export function toRun(row: RunRow) {
   return {
     ...row,
-    // What was not exported within an interval does not exist: a run is all or nothing.
+    // A run is all or nothing, so it never has failed records.
     records_total_count: row.status === 'Completed' ? row.records_completed : null,
     bytes_exported: row.bytes_exported === null ? null : Number(row.bytes_exported),
     data_interval_start: formatDateTime(row.data_interval_start),

@@ -1,4 +1,4 @@
-// What is stored of batch exports and of their runs.
+// Stores batch exports and their runs.
 
 import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
 import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
@@ -11,12 +11,12 @@ import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { TimePosition } from '../../time/time-range.ts';
 
 /**
- * Whose exports a path addresses: those of one environment, or of all environments of an organization that are not private
- * to others.
+ * The exports that a path addresses: those of one environment, or of all environments of an organization that the caller can
+ * access.
  */
 export interface ExportAddress extends Pick<Caller, 'userId' | 'scopes'> {
   organizationId: string;
-  /** Null: all of the organization. */
+  /** Null for the whole organization. */
   environmentId: number | null;
 }
 
@@ -27,12 +27,12 @@ export interface BatchExportRow
 }
 type Row = BatchExportRow & Record<string, unknown>;
 
-/** Never the secrets: who shows an export does not even read them. */
+/** Does not contain the secrets, so that code which shows an export never reads them. */
 const columns = `b.id, b.environment_id AS team_id, b.name, b.model, b.destination_type, b.destination_config,
   b.filters, b.query, b."interval", b.timezone, b.offset_day, b.offset_hour, b.paused, b.created_at, b.last_updated_at, b.last_paused_at, b.start_at, b.end_at,
   b.next_interval_start`;
 
-/** The address is always three parameters: the caller, the organization, and the environment or null. */
+/** The parameters of an address: the caller, the organization, and the environment or null. */
 const isAddressed = `NOT b.deleted AND b.environment_id IN (
   SELECT e.id FROM ${environmentsOfCaller}
    WHERE p.organization_id = $2 AND ($3::int IS NULL OR e.id = $3) AND (${effectiveLevel}) IS NOT NULL)`;
@@ -43,7 +43,7 @@ const addressValues = ({ userId, organizationId, environmentId }: ExportAddress)
   environmentId,
 ];
 
-/** One page of the exports of an address, the newest first, and how many there are. */
+/** One page of the exports of an address, the newest first, and the total count. */
 export async function listBatchExports(
   sql: Sql,
   address: ExportAddress,
@@ -78,7 +78,7 @@ export async function findBatchExport(
   return rows[0];
 }
 
-/** As `findBatchExport`; nobody else changes the row before the transaction ends. */
+/** Like `findBatchExport`, and locks the row until the transaction ends. */
 export async function lockBatchExport(
   tx: Transaction,
   address: ExportAddress,
@@ -91,7 +91,7 @@ export async function lockBatchExport(
   return rows[0];
 }
 
-/** The secrets of a destination as they are stored. */
+/** The encrypted secrets of a destination. */
 export async function readDestinationSecrets(tx: Transaction, id: string): Promise<Record<string, unknown>> {
   const rows = await tx.query<{ secrets: Record<string, unknown> }>(
     'SELECT destination_secrets AS secrets FROM batch_export WHERE id = $1',
@@ -100,20 +100,20 @@ export async function readDestinationSecrets(tx: Transaction, id: string): Promi
   return rows[0]?.secrets ?? {};
 }
 
-/** What a caller decides of an export. */
+/** The fields of an export that callers set. */
 export interface BatchExportFields
   extends Columns<
     'batch_export',
     'name' | 'timezone' | 'offset_day' | 'offset_hour' | 'paused' | 'last_paused_at' | 'start_at' | 'end_at'
   > {
   model: ExportModel;
-  /** Filters of events as the client sent them; null: every event is exported. */
+  /** Event filters as the client sent them; null if every event is exported. */
   filters: Record<string, unknown>[] | null;
-  /** Null: all fields are exported. */
+  /** Null if all fields are exported. */
   query: ExportQuery | null;
   destination_type: ExportDestinationType;
   destination_config: Record<string, unknown>;
-  /** As they are stored: encrypted. */
+  /** Encrypted. */
   destination_secrets: Record<string, unknown>;
   interval: ExportInterval;
 }
@@ -138,11 +138,11 @@ const writable = [
 
 interface WrittenBatchExport {
   fields: BatchExportFields;
-  /** The interval that is exported next; null when there is none. */
+  /** The next interval to export; null if there is none. */
   next: TimeSpan | null;
 }
 
-/** The driver would write a list as an array of PostgreSQL. */
+/** As JSON, because the driver would convert an array to a PostgreSQL array. */
 const valuesOf = (fields: BatchExportFields) =>
   writable.map((name) => (name === 'filters' ? fields.filters && JSON.stringify(fields.filters) : fields[name]));
 
@@ -159,7 +159,7 @@ export async function insertBatchExport(
   );
 }
 
-/** Writes a locked row back. */
+/** Updates a locked row. */
 export async function updateBatchExport(
   tx: Transaction,
   id: string,
@@ -173,7 +173,7 @@ export async function updateBatchExport(
   );
 }
 
-/** Hides an export, forgets its secrets and ends what it is working on; a run in progress notices at its next step. */
+/** Hides an export, deletes its secrets and cancels its runs. A run in progress notices this at its next step. */
 export async function deleteBatchExport(tx: Transaction, id: string): Promise<void> {
   await tx.query(
     `UPDATE batch_export SET deleted = true, destination_secrets = '{}', last_updated_at = now() WHERE id = $1`,
@@ -210,13 +210,13 @@ export interface RunRow
 }
 type StoredRun = RunRow & Record<string, unknown>;
 
-/** A server's own words about what went wrong may be long. */
+/** Error messages of other servers can be long. */
 const maxErrorLength = 2000;
 
 const runColumns = `r.id, r.batch_export_id AS batch_export, r.backfill_id AS backfill, r.status, r.records_completed, r.bytes_exported,
   left(r.latest_error, ${maxErrorLength}) AS latest_error, r.data_interval_start, r.data_interval_end, r.created_at, r.finished_at, r.last_updated_at`;
 
-/** The last ten runs of each of some exports, the newest first: one statement for all. */
+/** The last ten runs of each of these exports, the newest first, in one statement. */
 export async function latestRuns(sql: Sql, exportIds: string[]): Promise<RunRow[]> {
   return sql.query<StoredRun>(
     `SELECT ${runColumns} FROM unnest($1::uuid[]) AS wanted (id)
@@ -229,7 +229,7 @@ export async function latestRuns(sql: Sql, exportIds: string[]): Promise<RunRow[
 
 export const runOrders = ['-created_at', 'created_at', '-data_interval_start', 'data_interval_start'] as const;
 
-/** The column of an order such as `-created_at`, and its direction. */
+/** The column and the direction of an order such as `-created_at`. */
 export function orderOf<Column extends string>(ordering: Column | `-${Column}`) {
   const isDescending = ordering.startsWith('-');
   return {
@@ -238,7 +238,7 @@ export function orderOf<Column extends string>(ordering: Column | `-${Column}`) 
   };
 }
 
-/** Runs of an export that were triggered within a span of time, sorted by `ordering`, from a position on. */
+/** Runs of an export in a time range, sorted by `ordering`, after a position. */
 export async function listRuns(
   sql: Sql,
   exportId: string,
@@ -263,7 +263,7 @@ export async function listRuns(
   if (after) where.add(`r.created_at > ${where.parameter(after)}`);
   if (before) where.add(`r.created_at < ${where.parameter(before)}`);
   if (position) {
-    // The cursor knows milliseconds: of the rows of its millisecond those after its id are left.
+    // Cursors have milliseconds, so the remaining rows of the cursor's millisecond are found by ID.
     const [at, id] = [where.parameter(position.timestamp), where.parameter(position.id)];
     where.add(`(${time}, r.id) ${direction === 'DESC' ? '<' : '>'} (${at}::timestamptz, ${id}::uuid)`);
   }
@@ -274,7 +274,7 @@ export async function listRuns(
   );
 }
 
-/** Whether a run covers what was stored in its interval, as scheduled ones do, instead of events by their own time. */
+/** Whether a run selects events by the time they were stored, as scheduled runs do, instead of by their own timestamp. */
 export async function isByStoredTime(sql: Sql, { backfill }: Pick<RunRow, 'backfill'>): Promise<boolean> {
   if (backfill === null) return true;
   const rows = await sql.query<{ by_stored_time: boolean }>(
@@ -292,7 +292,7 @@ export async function findRun(sql: Sql, exportId: string, id: string): Promise<R
   return rows[0];
 }
 
-/** @returns whether it was still to be done. */
+/** @returns whether the run had not ended yet. */
 export async function cancelRun(tx: Transaction, id: string): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE batch_export_run SET status = 'Cancelled', finished_at = now(), last_updated_at = now()

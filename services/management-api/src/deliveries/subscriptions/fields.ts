@@ -1,4 +1,4 @@
-// What a caller decides of a subscription, and which of it is refused.
+// The fields of a subscription that callers set, and their validation.
 
 import { isMasked, type SubscriptionTargetType, targetsOf } from '@millrace/contracts';
 import type { Columns } from '@millrace/db';
@@ -7,7 +7,7 @@ import { nextDeliveryDate, type RecurrenceRule } from '@millrace/schedule';
 import type { Static } from 'typebox';
 import type { newSubscription, subscriptionChanges } from './schema.ts';
 
-/** What a caller decides of a subscription. */
+/** The fields of a subscription that callers set. */
 export interface SubscriptionFields
   extends Columns<
     'subscription',
@@ -33,7 +33,7 @@ export interface SubscriptionFields
 
 type Changes = Static<typeof subscriptionChanges>;
 
-/** A new one with its defaults. */
+/** The fields of a new subscription, with defaults. */
 export function fieldsOfNew(body: Static<typeof newSubscription>): SubscriptionFields {
   const defaults = {
     dashboard: null,
@@ -52,7 +52,7 @@ export function fieldsOfNew(body: Static<typeof newSubscription>): SubscriptionF
   return withChanges({ ...defaults, target_type, target_value, frequency, start_date: new Date(start_date) }, body);
 }
 
-/** What is not sent stays as it is. */
+/** Fields that are not sent keep their values. */
 export function withChanges(fields: SubscriptionFields, changes: Changes): SubscriptionFields {
   const { start_date, until_date, dashboard_export_insights: insights, ...others } = changes;
   const { invite_message: _, send_test_now: __, ...kept } = others;
@@ -71,8 +71,8 @@ export function ruleOf(fields: SubscriptionFields): RecurrenceRule {
 }
 
 /**
- * The next date of a changed subscription: it moves when the rule does, not with title or target
- * (docs/api/subscriptions.md#delivery-dates). One that is restored or enabled does not make up for what it has missed.
+ * The next date of a changed subscription. It changes with the rule, but not with title or target
+ * (docs/api/subscriptions.md#delivery-dates). A restored or enabled subscription does not send missed reports.
  */
 export function nextDateOfChanged(
   before: SubscriptionFields & { next_delivery_date: Date | null },
@@ -90,7 +90,7 @@ export function nextDateOfChanged(
 const maxAddresses = 100;
 
 /**
- * The rules that look at several fields (docs/api/subscriptions.md).
+ * Checks across several fields (docs/api/subscriptions.md).
  * @throws AppError `invalid` naming the field.
  */
 export function checkSubscription(fields: SubscriptionFields): void {
@@ -104,7 +104,7 @@ export function checkSubscription(fields: SubscriptionFields): void {
   }
 }
 
-/** A report nobody can get is refused here: later nobody would notice that it never comes. */
+/** Rejects targets that cannot receive a report, because later no one would notice that it is missing. */
 function checkTarget(fields: SubscriptionFields): void {
   const refuse = (detail: string) => new AppError('invalid', detail, { code: 'invalid_input', attr: 'target_value' });
   if (fields.target_type === 'email') {

@@ -41,7 +41,7 @@ const post = (path: string, body: object) =>
   request(`${base()}/${path}/`, { method: 'POST', body: JSON.stringify(body) });
 const preview = (query: string) => `${base()}/subscriptions/preview/?${query}`;
 
-test('a preview has the numbers of now, and stores nothing', async () => {
+test('a preview contains current numbers, and stores nothing', async () => {
   const { status, body } = await get(preview(`insight=${insight}&invite_message=Look`));
   expect([status, body]).toEqual([
     200,
@@ -65,7 +65,7 @@ test('a preview has the numbers of now, and stores nothing', async () => {
   expect(await api.database.sql.query(rows)).toEqual([{ n: 0 }]);
 });
 
-test('as a page it runs nothing, loads nothing, and is framed by nobody else', async () => {
+test('as a page, it runs no scripts, loads nothing, and cannot be framed by other sites', async () => {
   const { status, headers, text } = await get(preview(`insight=${insight}&title=Weekly&format=html`));
   expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*frame-ancestors 'self'; sandbox/);
@@ -81,23 +81,23 @@ test.each([
   ['dashboard=999999', 'dashboard', 'does_not_exist'],
   ['insight=x', 'insight', 'invalid_input'],
   [`insight=1&title=${'x'.repeat(101)}`, 'title', 'max_length'],
-])('?%s is refused, naming %s', async (query, attr, code) => {
+])('returns 400 for ?%s, naming %s', async (query, attr, code) => {
   expect(await get(preview(query))).toMatchObject({ status: 400, body: { type: 'validation_error', attr, code } });
 });
 
-test('of a subscription about neither there is the title and the link', async () => {
+test('a preview without insight and dashboard contains only the title and a link', async () => {
   const { status, body } = await get(preview('title=Hello'));
   expect([status, body]).toMatchObject([200, { subject: 'Hello', total_insights: 0, insights: [] }]);
   expect(body.text).toContain(`https://millrace.test/console/projects/${tenant.environmentId}`);
 });
 
-test('an insight of another project is as unknown as one that never was', async () => {
+test('returns the same error for an insight of another project as for one that does not exist', async () => {
   const { status, body } = await get(`${base(other)}/subscriptions/preview/?insight=${insight}`, other.personalApiKey);
   expect([status, body.code]).toEqual([400, 'does_not_exist']);
   expect((await get(preview(`insight=${insight}`), other.personalApiKey)).status).toBe(403);
 });
 
-describe('what was sent', () => {
+describe('a sent report', () => {
   let subscription: number;
   const deliveryId = randomUUID();
   const reportId = randomUUID();
@@ -144,7 +144,7 @@ describe('what was sent', () => {
   });
   const sent = () => `${base()}/subscriptions/${subscription}/deliveries/${deliveryId}/`;
 
-  test('is shown with its numbers of then, as JSON and as the page of the mail', async () => {
+  test('contains the numbers at the time of sending, as JSON and as the page of the email', async () => {
     const { status, body } = await get(sent());
     expect([status, body]).toMatchObject([
       200,
@@ -157,14 +157,14 @@ describe('what was sent', () => {
     expect([page.status, page.text]).toEqual([200, expect.stringContaining('As it was called')]);
   });
 
-  test('is shown to nobody of another project, and not by another id', async () => {
+  test('returns 403 or 404 to members of other projects, and 404 for another ID', async () => {
     expect((await get(sent(), other.personalApiKey)).status).toBe(403);
     expect((await get(sent().replace(deliveryId, randomUUID()))).status).toBe(404);
     const elsewhere = sent().replace(base(), base(other));
     expect((await get(elsewhere, other.personalApiKey)).status).toBe(404);
   });
 
-  test('has pictures for whoever knows its id, and for nobody else', async () => {
+  test('has images for anyone who knows its ID', async () => {
     const picture = (id: string, at: number | string) => get(`/api/report_pictures/${id}/${at}`, null);
     const { status, headers, content } = await picture(reportId, 0);
     expect([status, headers.get('content-type')]).toEqual([200, 'image/png']);

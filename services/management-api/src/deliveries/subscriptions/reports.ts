@@ -1,4 +1,4 @@
-// What subscriptions send: shown before, and as it was sent.
+// Previews of reports, and reports that were sent.
 
 import { maskedTarget } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -38,7 +38,7 @@ import {
 export interface ReportRouteDeps {
   sql: Sql;
   questions: Questions;
-  /** Where reports link to. */
+  /** Base URL of the links in reports. */
   addresses: Addresses;
   logger: Logger;
 }
@@ -66,7 +66,10 @@ const previewQuery = Type.Object({
   format,
 });
 
-/** The page of a mail in a frame of the console: it runs nothing, loads nothing, and leads nowhere but to new windows. */
+/**
+ * The page of an email, shown in a frame of the console. It runs no scripts, loads nothing, and its links only open new
+ * windows.
+ */
 const framed = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox",
@@ -168,7 +171,7 @@ export function reportRoutes(
   ];
 }
 
-/** The pictures of reports, for programs that load them from an address (Slack). Who knows the id of a report was sent it. */
+/** The images of reports, for clients such as Slack that load them from a URL. Only recipients know the ID of a report. */
 export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
   return defineRoute({
     method: 'GET',
@@ -199,7 +202,7 @@ export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
   });
 }
 
-/** A row as its caller may see it (docs/api/README.md#secrets-in-responses). */
+/** A delivery as its caller can see it (docs/api/README.md#secrets-in-responses). */
 export function toDelivery(row: DeliveryRow, showsSecrets: boolean) {
   return {
     ...row,
@@ -210,7 +213,7 @@ export function toDelivery(row: DeliveryRow, showsSecrets: boolean) {
   };
 }
 
-/** As its receivers read it. */
+/** A report as its recipients see it. */
 async function show(message: Message, { format: asked, logger }: { format: string | undefined; logger: Logger }) {
   if (asked === 'html') {
     const { html, attachments } = await reportMail(message, logger);

@@ -35,7 +35,7 @@ import {
 } from './store.ts';
 import { unsubscribeRoutes } from './unsubscribe.ts';
 
-/** What a 32-bit number column holds. */
+/** The maximum of a 32-bit integer column. */
 const largest = 2_147_483_647;
 const params = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: largest, description: 'ID of the subscription.' }),
@@ -56,14 +56,14 @@ const yes = new Set(['true', '1', 'yes', 'y', 't', 'on']);
 const pageExample = (result: unknown) => ({ count: 1, next: null, previous: null, results: [result] });
 
 interface SubscriptionDeps extends Pick<Database, 'sql' | 'transaction'>, ReportRouteDeps {
-  /** Of one organization; 0 = no limit. */
+  /** Per organization; 0 = no limit. */
   maxSubscriptions: number;
 }
 
 const show = (row: SubscriptionRow, caller: Caller, level: number) =>
   toSubscription(row, seesSecrets(caller, 'subscription:write', level));
 
-/** Subscriptions, below an environment and, as older clients know them, below a project (docs/api/subscriptions.md). */
+/** Subscriptions, below an environment and, for older clients, below a project (docs/api/subscriptions.md). */
 export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ...deps }: SubscriptionDeps) {
   const path = '/subscriptions';
   const tags: [string] = ['subscriptions'];
@@ -214,8 +214,8 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
 }
 
 /**
- * The environment whose subscriptions a path addresses. The returned function throws as `parentEnvironment` does, and
- * AppError `payment_required` when the organization's plan has none (docs/api/organizations.md#plans).
+ * The environment of the subscriptions that a path addresses. The returned function throws as `parentEnvironment` does, and
+ * AppError `payment_required` if the organization's plan has no subscriptions (docs/api/organizations.md#plans).
  */
 function addressedSubscriptions(sql: Sql) {
   const address = parentEnvironment(sql);
@@ -232,7 +232,7 @@ function addressedSubscriptions(sql: Sql) {
   };
 }
 
-/** A row as its caller may see it (docs/api/README.md#secrets-in-responses). */
+/** A subscription as its caller can see it (docs/api/README.md#secrets-in-responses). */
 function toSubscription(row: SubscriptionRow, showsSecrets: boolean) {
   return {
     ...row,
@@ -243,7 +243,7 @@ function toSubscription(row: SubscriptionRow, showsSecrets: boolean) {
     created_at: formatDateTime(row.created_at),
     summary: describeRule(row),
     next_delivery_date: row.next_delivery_date && formatDateTime(row.next_delivery_date),
-    // Goes into the mails of its request and is not kept.
+    // It is only used for the emails of the request that contains it.
     invite_message: null,
   };
 }

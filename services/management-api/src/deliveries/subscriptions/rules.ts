@@ -1,4 +1,4 @@
-// Making and changing a subscription: the limit, who is told at once, the activity records.
+// Creates and changes subscriptions: the limit, immediate reports, and the activity log.
 
 import { lockOrganization, recordActivity } from '@millrace/accounts';
 import { maskedTarget, targetsOf } from '@millrace/contracts';
@@ -44,9 +44,8 @@ interface Author {
 }
 
 /**
- * Makes a subscription; everybody it names gets a report at once, with the invite message
- * (docs/api/subscriptions.md). That report does not move the next date.
- *
+ * Creates a subscription. All its targets get a report immediately, with the invite message (docs/api/subscriptions.md). That
+ * report does not change the next date.
  * @throws AppError `invalid` naming the field.
  */
 export async function createSubscription(
@@ -73,9 +72,8 @@ export async function createSubscription(
 }
 
 /**
- * Changes what is sent and leaves the rest. The row is locked, so that changes of different fields at the same moment
- * both stay. Those who are new to the target get a report at once; a deleted subscription sends nothing more.
- *
+ * Changes only the given fields. The row is locked, so that concurrent changes of different fields are kept. New targets get
+ * a report immediately. A deleted subscription sends nothing more.
  * @throws AppError `not_found`, or `invalid` naming the field.
  */
 export async function changeSubscription(
@@ -84,7 +82,7 @@ export async function changeSubscription(
   { changes, now }: { changes: Static<typeof subscriptionChanges>; now: Date },
 ): Promise<{ before: SubscriptionRow; after: SubscriptionRow }> {
   const before = found(await lockSubscription(tx, environmentId, id));
-  // Who was shown the mask of an address sends it back with the rest.
+  // A client that only saw the masked address sends it back with the other fields.
   const isMask = changes.target_value === maskedTarget(before.target_value);
   const fields = withChanges(before, isMask ? { ...changes, target_value: before.target_value } : changes);
   await checkSubjects(tx, environmentId, { before, fields });
@@ -104,7 +102,7 @@ export async function changeSubscription(
   return { before, after: found(await findSubscription(tx, environmentId, id)) };
 }
 
-/** It is mailed to any address. @throws AppError `invalid` naming `invite_message`. */
+/** The message goes to any email address. @throws AppError `invalid` naming `invite_message`. */
 function checkInviteMessage(message: string | null | undefined): string | null {
   if (message == null || !hasLink(message)) return message ?? null;
   throw new AppError('invalid', 'A message cannot contain links ("://").', {
@@ -113,14 +111,13 @@ function checkInviteMessage(message: string | null | undefined): string | null {
   });
 }
 
-/** What a 32-bit number column holds. */
+/** The maximum of a 32-bit integer column. */
 const largestId = 2_147_483_647;
 
 /**
- * What reports are about is there when it is chosen, and when reports begin again. Neither dashboard nor insight is needed and
- * both may be given: the API's example has neither, and PostHog's own check never takes effect. One of another project is as
- * unknown as one that never was.
- *
+ * The dashboard and the insight must exist when they are chosen, and when reports start again. Both are optional and both can
+ * be set: the API's example has neither, and PostHog's own check never takes effect. Those of another project get the same
+ * error as missing ones.
  * @throws AppError `invalid` naming the field.
  */
 async function checkSubjects(
@@ -141,7 +138,7 @@ async function checkSubjects(
 }
 
 /**
- * The insights that reports show are on the dashboard when they are chosen.
+ * The insights for reports must be on the dashboard when they are chosen.
  * @throws AppError `invalid` naming the field.
  */
 async function checkChosenInsights(
@@ -173,7 +170,7 @@ interface Target {
 }
 
 /**
- * Who is told of a change: addresses that are new; any other target when it is another one
+ * The targets that get a report after a change: new email addresses, or any other target that has changed
  * (docs/api/subscriptions.md).
  */
 function addedTargets(before: Target, after: Target): string[] {
@@ -182,12 +179,11 @@ function addedTargets(before: Target, after: Target): string[] {
 }
 
 /**
- * Writes a subscription that may add to those of an organization. Behind the lock on the organization, so that two at the
- * same moment do not both take the last place; it is the first lock taken.
- *
- * @param most subscriptions of an organization, without the deleted ones; 0 = no limit.
- * @param write tells whether there is one more than before.
- * @throws AppError `invalid` when there are too many now.
+ * Runs a write that may add a subscription, within the limit of the organization. Locks the organization, so that concurrent
+ * requests cannot exceed the limit. This must be the transaction's first lock.
+ * @param max subscriptions of an organization, without deleted ones; 0 = no limit.
+ * @param write returns whether it added a subscription.
+ * @throws AppError `invalid` if there are too many now.
  */
 export async function withinSubscriptionLimit<T extends { isOneMore: boolean }>(
   tx: Transaction,
@@ -208,7 +204,7 @@ export async function withinSubscriptionLimit<T extends { isOneMore: boolean }>(
   return written;
 }
 
-/** Fields a person may change. Targets are people's addresses: that they changed is enough to know. */
+/** The fields that users can change. Targets are personal addresses, so the activity log only mentions that they changed. */
 function visible(row: SubscriptionRow) {
   const { created_by: _, next_delivery_date: __, created_at: ___, start_date, until_date, ...fields } = row;
   return { ...fields, start_date: start_date.toISOString(), until_date: until_date?.toISOString() ?? null };
@@ -219,7 +215,7 @@ interface SubscriptionAddress {
   environmentId: number;
 }
 
-/** Records who made, changed or deleted a subscription, in the transaction that does it. */
+/** Records a change of a subscription in the activity log, in the same transaction. */
 export async function recordSubscriptionActivity(
   tx: Sql,
   { actor, address }: { actor: { userId: number } | null; address: SubscriptionAddress },
@@ -238,7 +234,7 @@ export async function recordSubscriptionActivity(
 }
 
 /**
- * A report shows its insight, or a dashboard with its insights, so a key needs the scopes that read them.
+ * A report contains its insight, or a dashboard with its insights, so a key needs the scopes to read them.
  * @throws AppError `forbidden`.
  */
 export function requireReportScopes(
@@ -250,7 +246,7 @@ export function requireReportScopes(
 }
 
 /**
- * A report shows its insight, or all of a dashboard. Both have to be open to the caller.
+ * A report contains its insight, or all of a dashboard, so the caller needs access to them.
  * @throws AppError `forbidden`.
  */
 export async function requireReported(
@@ -269,7 +265,7 @@ export async function requireReported(
 }
 
 /**
- * The caller may see what a report that was sent contains. The subscription may be about something else by now.
+ * Checks access to the contents of a sent report. The subscription may have another insight or dashboard by now.
  * @throws AppError `forbidden`.
  */
 export async function requireSent(
@@ -288,7 +284,7 @@ export async function requireSent(
   if (!isSubjectSeen({ id }) || !insights.every(isInsightSeen)) throw refused('viewer');
 }
 
-/** Takes an address out of a subscription by the wish of who got a mail of it. Without any other the subscription ends. */
+/** Removes an email recipient from a subscription on their request. A subscription without other recipients is deleted. */
 export async function unsubscribe(
   tx: Transaction,
   { subscriptionId: id, environmentId, organizationId, email }: Unsubscribable,
@@ -298,7 +294,7 @@ export async function unsubscribe(
   const others = targets.filter((target) => target !== email);
   if (before.deleted || others.length === targets.length) return;
   const isLast = others.length === 0;
-  // The last one stays written down, so that whoever brings the subscription back sees whom it was for.
+  // Keep the last address, so that it is still there if the subscription is restored.
   const fields = { ...before, target_value: isLast ? before.target_value : others.join(','), deleted: isLast };
   await updateSubscription(tx, id, { fields, nextDeliveryDate: before.next_delivery_date });
   await cancelDeliveriesTo(tx, id, email);

@@ -1,4 +1,4 @@
-// Subscriptions and deliveries as requests and answers have them.
+// Subscriptions and deliveries in requests and responses.
 
 import { subscriptionTargetTypes } from '@millrace/contracts';
 import { orNull } from '@millrace/http';
@@ -124,7 +124,7 @@ const optional = {
 };
 const subject = { dashboard: Type.Optional(rest.dashboard), insight: Type.Optional(rest.insight) };
 
-/** For POST and PUT. In the order of the answer: the first wrong field is the one reported. */
+/** For POST and PUT. In the order of the response: the first invalid field is reported. */
 export const newSubscription = Type.Object(
   {
     ...subject,
@@ -203,7 +203,7 @@ export const subscriptionExample = {
   invite_message: null,
 };
 
-/** A report that was, is or will be sent, and what came of it. */
+/** A report that was or will be sent, and the result. */
 export const delivery = Type.Object(
   {
     id: Type.String({
@@ -288,7 +288,7 @@ const reportedInsight = Type.Object(
   { title: 'ReportInsight' },
 );
 
-/** A report as its receivers read it. */
+/** A report as its recipients see it. */
 export const shownReport = Type.Object(
   {
     subject: Type.String({ description: 'Subject of the email.' }),

@@ -1,4 +1,4 @@
-// What is stored of subscriptions and of their deliveries.
+// Stores subscriptions and their deliveries.
 
 import { randomUUID } from 'node:crypto';
 import { targetsOf } from '@millrace/contracts';
@@ -46,7 +46,7 @@ interface SubscriptionFilter {
   insight: number | undefined;
 }
 
-/** One page of an environment's subscriptions by id, and how many there are. */
+/** One page of an environment's subscriptions by ID, and the total count. */
 export async function listSubscriptions(
   sql: Sql,
   environmentId: number,
@@ -88,7 +88,7 @@ export async function findSubscription(
   return rows[0];
 }
 
-/** As `findSubscription`; nobody else changes the row before the transaction ends. */
+/** Like `findSubscription`, and locks the row until the transaction ends. */
 export async function lockSubscription(
   tx: Transaction,
   environmentId: number,
@@ -98,7 +98,7 @@ export async function lockSubscription(
   return findSubscription(tx, environmentId, id);
 }
 
-/** @returns the id. */
+/** @returns the ID. */
 export async function insertSubscription(
   tx: Transaction,
   author: { environmentId: number; createdById: number },
@@ -116,7 +116,7 @@ export async function insertSubscription(
   return row.id;
 }
 
-/** Writes a locked row back. */
+/** Updates a locked row. */
 export async function updateSubscription(
   tx: Transaction,
   id: number,
@@ -130,7 +130,7 @@ export async function updateSubscription(
   );
 }
 
-/** Subscriptions of all projects of an organization, without the deleted ones. */
+/** The number of subscriptions in all projects of an organization, without deleted ones. */
 export async function countSubscriptions(sql: Sql, organizationId: string): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count
@@ -148,7 +148,7 @@ export type DeliveryRow = Columns<
   'id' | 'occasion' | 'due_at' | 'target' | 'status' | 'attempts' | 'error' | 'created_at' | 'finished_at'
 >;
 
-/** Leaves a report to each target to the worker, which sends it at once. */
+/** Queues a report to each target. The worker sends it immediately. */
 export async function insertDeliveries(
   tx: Transaction,
   subscriptionId: number,
@@ -162,7 +162,7 @@ export async function insertDeliveries(
   );
 }
 
-/** One page of a subscription's deliveries, the latest first, and how many there are. */
+/** One page of a subscription's deliveries, the latest first, and the total count. */
 export async function listDeliveries(
   sql: Sql,
   subscriptionId: number,
@@ -186,7 +186,7 @@ export async function listDeliveries(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** One delivery with what its report said; null while that is computed. */
+/** One delivery with the content of its report; null while that is computed. */
 export async function findDelivery(
   sql: Sql,
   subscriptionId: number,
@@ -203,7 +203,10 @@ export async function findDelivery(
   return rows[0];
 }
 
-/** The content of a report by its ID, which is all that a reader needs, unless the organization allows no public addresses. */
+/**
+ * The content of a report by its ID, which is the only secret needed, unless the organization has turned public resources
+ * off.
+ */
 export async function findReport(sql: Sql, id: string): Promise<ReportContent | null> {
   const rows = await sql.query<{ content: ReportContent | null }>(
     `SELECT r.content
@@ -223,7 +226,7 @@ export async function findEnvironmentName(sql: Sql, environmentId: number): Prom
   return rows[0]?.name ?? '';
 }
 
-/** Takes back what was not sent yet. */
+/** Cancels the deliveries that were not sent yet. */
 export async function cancelDeliveries(tx: Transaction, subscriptionId: number): Promise<void> {
   await tx.query(
     `UPDATE subscription_delivery SET status = 'cancelled', finished_at = now()
@@ -232,7 +235,7 @@ export async function cancelDeliveries(tx: Transaction, subscriptionId: number):
   );
 }
 
-/** Takes back what was not sent to an address yet. */
+/** Cancels the deliveries to an address that were not sent yet. */
 export async function cancelDeliveriesTo(tx: Transaction, subscriptionId: number, target: string): Promise<void> {
   await tx.query(
     `UPDATE subscription_delivery SET status = 'cancelled', finished_at = now()
@@ -241,18 +244,18 @@ export async function cancelDeliveriesTo(tx: Transaction, subscriptionId: number
   );
 }
 
-/** A mail of a subscription, with whom it went to. */
+/** An email of a subscription, with its recipient. */
 export interface Unsubscribable {
   subscriptionId: number;
   environmentId: number;
   organizationId: string;
   email: string;
-  /** What the reports are about. */
+  /** Title of the reports. */
   name: string;
   isSubscribed: boolean;
 }
 
-/** The mail with this id in its link. @param days so old it may be. */
+/** The email whose link contains this ID. @param days the maximum age of the email. */
 export async function findUnsubscribable(sql: Sql, id: string, days: number): Promise<Unsubscribable | undefined> {
   const [row] = await sql.query<Omit<Unsubscribable, 'isSubscribed'> & SubscriptionFields & Record<string, unknown>>(
     `SELECT s.id AS "subscriptionId", s.environment_id AS "environmentId", p.organization_id AS "organizationId",
@@ -273,7 +276,7 @@ export async function findUnsubscribable(sql: Sql, id: string, days: number): Pr
   return { subscriptionId, environmentId, organizationId, email, name, isSubscribed };
 }
 
-/** Whether an environment has this dashboard or insight, and it is not deleted. */
+/** Whether the environment has this dashboard or insight and it is not deleted. */
 export async function subjectExists(
   sql: Sql,
   { environmentId, name, id }: { environmentId: number; name: 'dashboard' | 'insight'; id: number },
@@ -285,7 +288,7 @@ export async function subjectExists(
   return rows.length > 0;
 }
 
-/** Which of some insights a dashboard shows. */
+/** The given insights that are on the dashboard. */
 export async function findInsightsOfDashboard(
   sql: Sql,
   { dashboard, insights }: { dashboard: number; insights: number[] },
@@ -298,7 +301,7 @@ export async function findInsightsOfDashboard(
   return rows.map(({ id }) => id);
 }
 
-/** The stored list of what the organization's plan includes. */
+/** The features of the organization's plan, as they are stored. */
 export async function findPlanFeatures(sql: Sql, organizationId: string): Promise<unknown> {
   const rows = await sql.query<{ features: unknown }>(
     'SELECT available_product_features AS features FROM organization WHERE id = $1',
@@ -307,7 +310,7 @@ export async function findPlanFeatures(sql: Sql, organizationId: string): Promis
   return rows[0]?.features;
 }
 
-/** The insights of an environment that a report would show, with everything that decides their results. */
+/** The insights of an environment that a report would contain, with everything that determines their results. */
 export async function findReportedInsights(
   sql: Sql,
   environmentId: number,

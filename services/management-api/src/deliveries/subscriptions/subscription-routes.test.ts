@@ -25,7 +25,7 @@ const valid = {
   start_date: '2022-01-01T00:00:00',
   title: 'Sign-ups',
 };
-/** A record of Acme, or of somebody else. @returns its number. */
+/** Creates a record in Acme, or in another organization. @returns its ID. */
 async function made(
   kind: 'insights' | 'dashboards',
   { projectId, key } = { projectId: acme.projectId, key: acme.M.key },
@@ -55,7 +55,7 @@ const dateText =
   'Datetime has wrong format. Use one of these formats instead: YYYY-MM-DDThh:mm[:ss[.uuuuuu]][+HH:MM|-HH:MM|Z].';
 
 describe.each(['environments', 'projects'])('below %s', (family) => {
-  test('the fields and types are those of the API', async () => {
+  test('has the fields and types of the API', async () => {
     const where = `/api/${family}/${acme.projectId}/subscriptions`;
     const created = await create({ byweekday: ['monday'], bysetpos: 1, count: 5, until_date: '2100-01-01' }, where);
     expect(created.status).toBe(201);
@@ -104,7 +104,7 @@ describe.each(['environments', 'projects'])('below %s', (family) => {
   });
 });
 
-test('S1: without the feature in the plan every call is 402', async () => {
+test('S1: returns 402 for all requests if the plan does not include subscriptions', async () => {
   const free = await createActors(api.database, { plan: 'free' });
   const where = `/api/environments/${free.projectId}/subscriptions/`;
   const refused = { status: 402, body: { type: 'server_error', code: 'payment_required', attr: null } };
@@ -113,7 +113,7 @@ test('S1: without the feature in the plan every call is 402', async () => {
   expect(await api.send('DELETE', `${where}1/`, { key: free.W.key })).toMatchObject(refused);
 });
 
-test('S2, S3: a new one has its defaults, and everybody it names is told at once', async () => {
+test('S2, S3: creates a subscription with defaults and a delivery to each recipient', async () => {
   const { status, body } = await create({ invite_message: 'Look' });
   expect(status).toBe(201);
   expect(body).toMatchObject({
@@ -137,7 +137,7 @@ test('S2, S3: a new one has its defaults, and everybody it names is told at once
   expect(await change(body.id, link)).toMatchObject(refused);
 });
 
-test("the API's example, which names neither dashboard nor insight, makes one", async () => {
+test("accepts the API's example, which has neither dashboard nor insight", async () => {
   const { target_type, target_value, frequency, start_date } = valid;
   const body = { target_type, target_value, frequency, start_date };
   expect(await api.send('POST', path, { key: acme.M.key, body })).toMatchObject({
@@ -147,7 +147,7 @@ test("the API's example, which names neither dashboard nor insight, makes one", 
   expect(await create({ dashboard })).toMatchObject({ status: 201, body: { dashboard, insight } });
 });
 
-test('S4: a changed target sends only to the added address', async () => {
+test('S4: after a change of the target, sends only to the added address', async () => {
   const { body } = await create({ target_value: 'a@x.com' });
   await change(body.id, { target_value: 'a@x.com,b@x.com', invite_message: 'Welcome' });
   await change(body.id, { title: 'Other', invite_message: 'Nobody reads this' });
@@ -157,7 +157,7 @@ test('S4: a changed target sends only to the added address', async () => {
   ]);
 });
 
-test('S5, S6: the next date lies ahead, moves with the rule and stays with title and target', async () => {
+test('S5, S6: the next date is in the future, changes with the rule and not with title or target', async () => {
   const { body } = await create();
   expect(Date.parse(body.next_delivery_date)).toBeGreaterThan(Date.now());
   const moved = await change(body.id, { start_date: '2022-01-02T10:30:00Z' });
@@ -167,13 +167,13 @@ test('S5, S6: the next date lies ahead, moves with the rule and stays with title
   expect(same.body.next_delivery_date).toBe(moved.body.next_delivery_date);
 });
 
-test('S7-S13: dates and words come from the rule (all rows stand in packages/schedule)', async () => {
+test('S7-S13: dates and summary come from the rule (all rows are tested in packages/schedule)', async () => {
   const { body } = await create({ frequency: 'monthly', interval: 2, byweekday: ['wednesday'], bysetpos: 1 });
   expect(body.summary).toBe('sent every 2 months on the first Wednesday');
   expect(new Date(body.next_delivery_date).getUTCDay()).toBe(3);
 });
 
-test('days and hours are those of the project’s time zone', async () => {
+test("days and hours are in the project's time zone", async () => {
   const tenant = await createTestTenant(api.database);
   await api.database.sql.query(`UPDATE environment SET timezone = 'America/New_York' WHERE id = $1`, [
     tenant.environmentId,
@@ -182,7 +182,7 @@ test('days and hours are those of the project’s time zone', async () => {
     key: tenant.personalApiKey,
     body: { ...valid, frequency: 'yearly', start_date: '2022-07-01T13:00:00Z', byweekday: null },
   });
-  // Nine o'clock in summer, as it was in the summer it began.
+  // Nine o'clock in summer, as on the start date.
   expect(body.next_delivery_date).toMatch(/-07-01T13:00:00Z$/);
   const winter = await api.send('PATCH', `/api/environments/${tenant.environmentId}/subscriptions/${body.id}/`, {
     key: tenant.personalApiKey,
@@ -195,7 +195,7 @@ test('days and hours are those of the project’s time zone', async () => {
   expect(next.getUTCHours()).toBe(isWinter ? 14 : 13);
 });
 
-describe('S14: the link of a mail', () => {
+describe('S14: the unsubscribe link of an email', () => {
   const three = 'ada@x.com,grace@x.com,alan@x.com';
   const linkOf = async (id: number, target: string) => {
     const [row] = await api.database.sql.query<{ link: string }>(
@@ -204,11 +204,11 @@ describe('S14: the link of a mail', () => {
     );
     return row?.link ?? '';
   };
-  /** As mail programs send it by themselves. */
+  /** The request that email programs send automatically. */
   const press = (link: string) =>
     fetch(api.url + link, { method: 'POST', body: new URLSearchParams({ 'List-Unsubscribe': 'One-Click' }) });
 
-  test('takes one of three out, once; the last one ends the subscription; what waits for them is not sent', async () => {
+  test('removes one of three recipients once and cancels their deliveries, and the last one ends the subscription', async () => {
     const { id } = (await create({ target_value: three })).body;
     const link = await linkOf(id, 'grace@x.com');
     for (const isFirst of [true, false]) {
@@ -238,7 +238,7 @@ describe('S14: the link of a mail', () => {
     expect(JSON.stringify(history.body)).not.toContain('grace@x.com');
   });
 
-  test('a browser gets a page with one button, that shows titles as they are and loads nothing', async () => {
+  test('shows a browser a page with one button, which escapes titles and loads nothing', async () => {
     const { id } = (await create({ title: '<img src=x onerror=alert(1)>' })).body;
     const look = async (method: 'GET' | 'POST') => {
       const headers = { accept: 'text/html' };
@@ -255,7 +255,7 @@ describe('S14: the link of a mail', () => {
     expect(after).not.toContain('<button');
   });
 
-  test('is rejected where nobody has it, and after 30 days; the id that members see is none', async () => {
+  test('returns 404 for an unknown link, after 30 days, and for the ID that members can see', async () => {
     const { id } = (await create()).body;
     const link = await linkOf(id, 'test@x.com');
     const [delivery] = (await api.get(`${path}${id}/deliveries/`, acme.M.key)).body.results;
@@ -272,7 +272,7 @@ describe('S14: the link of a mail', () => {
   });
 });
 
-test('S15: DELETE is refused without a body, whatever it addresses, after key, scope and project', async () => {
+test('S15: rejects DELETE with any ID without a response body, after checking key, scope and project', async () => {
   const { body } = await create();
   for (const id of [body.id, 999_999, 'abc']) {
     const response = await fetch(`${api.url}${path}${id}/`, {
@@ -286,7 +286,7 @@ test('S15: DELETE is refused without a body, whatever it addresses, after key, s
   expect((await read(body.id)).body.deleted).toBe(false);
 });
 
-test('S16: deleted by PATCH it leaves the list, can be read and comes back', async () => {
+test('S16: a subscription deleted by PATCH leaves the list, can be read and restored', async () => {
   const dashboard = await made('dashboards');
   const { body } = await create({ dashboard });
   const ids = async (query: string) =>
@@ -336,12 +336,12 @@ describe('bad input', () => {
       ),
     ],
     [
-      'S20 no list',
+      'S20 a weekday that is not a list',
       { byweekday: 'monday' },
       VE('not_a_list', 'byweekday', 'Expected a list of items but got type "str". Send a JSON array.'),
     ],
     [
-      'S21 insight as text',
+      'S21 insight as a string',
       { insight: 'abc' },
       VE('incorrect_type', 'insight', 'Incorrect type. Expected pk value, received str.'),
     ],
@@ -371,13 +371,13 @@ describe('bad input', () => {
     ['only commas', { target_value: ',,' }, VE('invalid_input', 'target_value', 'Enter a valid email address.')],
     ['blank', { target_value: '  ' }, VE('blank', 'target_value', 'This field may not be blank.')],
     [
-      'a webhook that is none',
+      'an invalid webhook URL',
       { target_type: 'webhook', target_value: 'ftp://x' },
       VE('invalid_input', 'target_value', 'Enter a valid URL.'),
     ],
   ])('%s', async (_name, body, expected) => expect(await create(body)).toMatchObject(expected));
 
-  test('S17: nothing at all', async () => {
+  test('S17: returns 400 for an empty body', async () => {
     expect(await api.send('POST', path, { key: acme.M.key, body: {} })).toMatchObject(
       VE('required', 'target_type', 'This field is required.'),
     );
@@ -386,7 +386,7 @@ describe('bad input', () => {
   const nothing = (name: string, id: number) =>
     VE('does_not_exist', name, `Invalid pk "${id}" - object does not exist.`);
 
-  test('S21: an insight or a dashboard that is not there', async () => {
+  test('S21: returns 400 for an insight or dashboard that does not exist', async () => {
     for (const name of ['insight', 'dashboard']) {
       expect(await create({ [name]: 2_000_000_000 })).toMatchObject(nothing(name, 2_000_000_000));
     }
@@ -398,14 +398,14 @@ describe('bad input', () => {
     expect((await read(body.id)).body.insight).toBe(insight);
   });
 
-  test('S22: that of another project is as unknown as one that never was (decided differently)', async () => {
+  test('S22: returns the same error for those of another project as for missing ones, unlike PostHog', async () => {
     const { projectId, personalApiKey: key } = acme.off;
     const theirs = [await made('insights', { projectId, key }), await made('dashboards', { projectId, key })] as const;
     expect(await create({ insight: theirs[0] })).toMatchObject(nothing('insight', theirs[0]));
     expect(await create({ dashboard: theirs[1] })).toMatchObject(nothing('dashboard', theirs[1]));
   });
 
-  test('what was deleted since is in nobody’s way, but for beginning again', async () => {
+  test('a deleted dashboard only prevents the subscription from being restored', async () => {
     const own = await made('dashboards');
     const { body } = await create({ dashboard: own, insight: null });
     await remove('dashboards', own);
@@ -416,11 +416,11 @@ describe('bad input', () => {
   });
 });
 
-test('S24: a time with an offset is kept and shown in UTC', async () => {
+test('S24: accepts a time with an offset and returns it in UTC', async () => {
   expect((await create({ start_date: '2022-01-01T02:00:00+02:00' })).body.start_date).toBe('2022-01-01T00:00:00Z');
 });
 
-test('S26, S27: PUT needs what a new one needs, PATCH nothing', async () => {
+test('S26, S27: PUT requires the same fields as POST, PATCH requires none', async () => {
   const { body } = await create({ count: 4 });
   expect(await change(body.id, { title: 'x' }, 'PUT')).toMatchObject(
     VE('required', 'target_type', 'This field is required.'),
@@ -433,7 +433,7 @@ test('S26, S27: PUT needs what a new one needs, PATCH nothing', async () => {
   });
 });
 
-test('unknown and foreign ones are not found, a foreign environment is refused', async () => {
+test("returns 404 for unknown subscriptions and those of others, and 403 for another organization's environment", async () => {
   const { body } = await create();
   const { off } = acme;
   expect(await read(2_000_000_000)).toMatchObject(NF());
@@ -447,7 +447,7 @@ test('unknown and foreign ones are not found, a foreign environment is refused',
   ).toMatchObject(NF());
 });
 
-test('two changes of different fields at the same moment both stay', async () => {
+test('keeps concurrent changes of different fields', async () => {
   const { body } = await create();
   await Promise.all([
     change(body.id, { title: 'New' }),
@@ -457,7 +457,7 @@ test('two changes of different fields at the same moment both stay', async () =>
   expect((await read(body.id)).body).toMatchObject({ title: 'New', interval: 3, count: 9 });
 });
 
-test('reports are listed with what came of them', async () => {
+test('lists deliveries with their results', async () => {
   const { body } = await create();
   await api.database.sql.query(
     `UPDATE subscription_delivery SET status = 'failed', attempts = 1, error = 'No.', finished_at = now() WHERE subscription_id = $1`,
@@ -470,7 +470,7 @@ test('reports are listed with what came of them', async () => {
   });
 });
 
-test('who made, changed and deleted it is recorded, addresses aside', async () => {
+test('records creation, changes and deletion without the addresses', async () => {
   const { body } = await create();
   await change(body.id, { title: 'New', target_value: 'secret@x.com' });
   await change(body.id, { deleted: true });
@@ -485,7 +485,7 @@ test('who made, changed and deleted it is recorded, addresses aside', async () =
   expect(JSON.stringify(rows[1])).toContain('New');
 });
 
-test('a write that cannot be recorded is not done', async () => {
+test('rolls a change back if its activity cannot be recorded', async () => {
   const { body } = await create();
   await api.database.sql.query('ALTER TABLE activity_log RENAME TO activity_log_away');
   const { result: answer, logged } = await keepLogs(api.logger, () => change(body.id, { title: 'Lost' }));
@@ -495,12 +495,12 @@ test('a write that cannot be recorded is not done', async () => {
   expect((await read(body.id)).body.title).toBe('Sign-ups');
 });
 
-test('a list costs the same number of statements whatever its length', async () => {
+test('a list takes the same number of statements at any length', async () => {
   const count = (query: string) => api.statementsOf(() => api.get(`${path}?${query}`, acme.M.key));
   expect(await count('limit=1')).toBe(await count('limit=1000'));
 });
 
-describe('how many an organization may have', () => {
+describe('the limit of an organization', () => {
   let small: TestApi;
   let actors: OrganizationActors;
   beforeAll(async () => {
@@ -516,7 +516,7 @@ describe('how many an organization may have', () => {
   const send = (method: 'POST' | 'PATCH', id: string, body: object) =>
     small.send(method, `/api/environments/${actors.projectId}/subscriptions/${id}`, { key: actors.M.key, body });
 
-  test('no more, not even two at the same moment, until one is deleted; none comes back beyond it', async () => {
+  test('applies to concurrent requests and to restored subscriptions, and deleting one makes room', async () => {
     const made = await Promise.all([1, 2, 3, 4].map(() => send('POST', '', valid)));
     expect(made.map(({ status }) => status).sort()).toEqual([201, 201, 400, 400]);
     expect(made.find(({ status }) => status === 400)).toMatchObject(refusal);
@@ -540,7 +540,7 @@ describe('enabled and send_test_now', () => {
     expect(await deliveries(body.id)).toEqual([]);
   });
 
-  test('disabling cancels what was not sent yet', async () => {
+  test('disabling cancels pending deliveries', async () => {
     const { body } = await create();
     expect((await change(body.id, { enabled: false })).body).toMatchObject({ next_delivery_date: null });
     expect(await deliveries(body.id)).toMatchObject([{ occasion: 'created', status: 'cancelled' }]);
@@ -548,14 +548,14 @@ describe('enabled and send_test_now', () => {
     expect(await deliveries(body.id)).toHaveLength(1);
   });
 
-  test('send_test_now false sends nothing at once, also to new targets', async () => {
+  test('send_test_now false sends nothing immediately, also to new targets', async () => {
     const { body } = await create({ send_test_now: false });
     expect(body.next_delivery_date).not.toBeNull();
     await change(body.id, { target_value: 'test@x.com,new@x.com', send_test_now: false });
     expect(await deliveries(body.id)).toEqual([]);
   });
 
-  test('send_test_now true sends to all targets, also when it is not enabled', async () => {
+  test('send_test_now true sends to all targets, also if the subscription is not enabled', async () => {
     const { body } = await create({ enabled: false, send_test_now: true });
     expect(await occasions(body.id)).toEqual(['created']);
     await change(body.id, { target_value: 'test@x.com,new@x.com', send_test_now: true });
@@ -573,7 +573,7 @@ describe('dashboard_export_insights', () => {
     return id;
   };
 
-  test('are insights of the dashboard', async () => {
+  test('must be insights of the dashboard', async () => {
     const [first, second] = [await onDashboard(), await onDashboard()];
     const chosen = [second, first];
     const { status, body } = await create({ insight: null, dashboard, dashboard_export_insights: [...chosen, first] });

@@ -1,4 +1,4 @@
-// The way out of reports that come by mail: whoever got one takes their address out of its subscription.
+// The unsubscribe links in emails, with which recipients remove their own address from a subscription.
 
 import type { Database, Sql } from '@millrace/db';
 import { TextContent } from '@millrace/http';
@@ -9,7 +9,7 @@ import { defineRoute } from '../../access/define-route.ts';
 import { unsubscribe } from './rules.ts';
 import { findUnsubscribable, type Unsubscribable } from './store.ts';
 
-/** So long a mail's link works. */
+/** How long the link of an email works. */
 const linkDays = 30;
 
 const params = Type.Object({
@@ -29,7 +29,7 @@ const state = Type.Object(
 const example = { title: 'Orders', email: 'ada@example.com', is_subscribed: true };
 const page = { mediaType: 'text/html; charset=utf-8', example: '<!doctype html>…' };
 
-/** Nothing is loaded, nothing runs, and the form goes nowhere else. */
+/** The page loads nothing, runs no scripts, and its form only submits to Millrace. */
 const pageHeaders = {
   'Content-Security-Policy':
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
@@ -38,8 +38,8 @@ const pageHeaders = {
 };
 
 /**
- * Looking changes nothing, because programs open every link of a mail. The POST is what mail programs send by themselves when
- * their button is pressed (RFC 8058).
+ * GET changes nothing, because mail scanners open every link. Email programs send the POST when the user presses their
+ * unsubscribe button (RFC 8058).
  */
 export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const common = {
