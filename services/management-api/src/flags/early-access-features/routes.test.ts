@@ -42,7 +42,7 @@ const enrolls = (key: string) => ({
 const doesNotEnroll = { feature_enrollment: null, super_groups: null };
 
 describe.each(['projects', 'environments'])('below %s', (family) => {
-  test('every field, and a flag of its own that is on for nobody else', async () => {
+  test('creates a feature with all fields, and a flag that is off until users enroll', async () => {
     const where = `/api/${family}/${acme.projectId}/early_access_feature/`;
     const body = {
       name: ' Neue Zählung, Größe 2! ',
@@ -74,7 +74,7 @@ describe.each(['projects', 'environments'])('below %s', (family) => {
   });
 });
 
-test('the flag follows the stage, and what else it says stays', async () => {
+test('updates the enrollment of the flag with the stage, and keeps its other conditions', async () => {
   const flag = await makeFlag();
   const { body } = await create({ feature_flag_id: flag, stage: 'draft' });
   expect(await filtersOf(flag)).not.toHaveProperty('feature_enrollment', true);
@@ -89,11 +89,11 @@ test('the flag follows the stage, and what else it says stays', async () => {
     expect(await change(body.id, { stage })).toMatchObject({ status: 200, body: { stage } });
     expect(await filtersOf(flag)).toMatchObject({ ...doesNotEnroll, groups: [{ rollout_percentage: 20 }] });
   }
-  // Written once: from general availability to archived.
+  // The flag was written once, for the change from general availability to archived.
   expect((await api.get(`${flagPath}${flag}/`, acme.M.key)).body.version).toBe(version + 1);
 });
 
-test('a deleted feature is gone for good; its flag stays, without enrolment, and can then be deleted', async () => {
+test('deletes a feature permanently; its flag stays without enrollment and can then be deleted', async () => {
   const flag = await makeFlag();
   const { body } = await create({ feature_flag_id: flag });
   expect(await send('PATCH', `${flagPath}${flag}/`, { deleted: true })).toMatchObject({ status: 400 });
@@ -104,7 +104,7 @@ test('a deleted feature is gone for good; its flag stays, without enrolment, and
   expect(await send('PATCH', `${flagPath}${flag}/`, { deleted: true })).toMatchObject({ status: 200 });
 });
 
-test('PUT and PATCH leave what is not sent, and the flag is for ever', async () => {
+test('PUT and PATCH keep absent fields, and never change the flag of a feature', async () => {
   const [flag, other] = [await makeFlag(), await makeFlag({ key: 'other' })];
   const { body } = await create({ feature_flag_id: flag, description: 'kept' });
   expect(await change(body.id, { name: 'B', feature_flag_id: other })).toMatchObject({
@@ -119,7 +119,7 @@ test('PUT and PATCH leave what is not sent, and the flag is for ever', async () 
   expect(await put({ name: 'C' })).toMatchObject(VE('required', 'stage', 'This field is required.'));
 });
 
-test('flags that cannot have a feature', async () => {
+test('returns 400 for flags that cannot have a feature', async () => {
   const wrong = (detail: string) => VE('invalid_input', 'feature_flag_id', detail);
   const missing = wrong('Feature Flag with this ID does not exist');
   expect(await create({ feature_flag_id: 2_000_000_000 })).toMatchObject(missing);
@@ -158,23 +158,23 @@ test.each<[object, string, string]>([
   [{ stage: undefined }, 'required', 'stage'],
   [{ documentation_url: 'javascript:alert(1)' }, 'invalid_input', 'documentation_url'],
   [{ documentation_url: `https://x.example/${'x'.repeat(800)}` }, 'max_length', 'documentation_url'],
-])('refused: %j', async (body, code, attr) => {
+])('returns 400 for %j', async (body, code, attr) => {
   expect(await create(body)).toMatchObject({ status: 400, body: { code, attr } });
 });
 
-test('a name whose key is taken is refused, and nothing is left of it', async () => {
+test('returns 400 without creating anything if the flag key of the name is taken', async () => {
   await makeFlag({ key: 'new-checkout' });
   expect(await create()).toMatchObject({ status: 400, body: { code: 'unique', attr: 'key' } });
   expect((await api.get(path, acme.M.key)).body.count).toBe(0);
 });
 
-test('two features for one flag at the same moment: one is refused', async () => {
+test('creates one of two concurrent features for one flag', async () => {
   const flag = await makeFlag();
   const answers = await Promise.all([create({ feature_flag_id: flag }), create({ feature_flag_id: flag })]);
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 400]);
 });
 
-test('a payload is replaced as a whole, emptied by null, and kept when it is not sent', async () => {
+test('replaces a payload completely, empties it for null, and keeps it if it is absent', async () => {
   const { id, payload } = (await create()).body;
   expect(payload).toEqual({});
   expect((await change(id, { payload: { a: { b: 1 } } })).body.payload).toEqual({ a: { b: 1 } });

@@ -26,7 +26,7 @@ const params = Type.Object({
   id: Type.String({ format: 'uuid', description: 'ID of the early access feature.' }),
 });
 
-/** Features that persons turn on for themselves before everybody has them. */
+/** Features that users can turn on for themselves before they are available to everyone. */
 export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps) {
   const below = belowEnvironment(sql);
   const writerOf = (
@@ -140,7 +140,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
   ];
 }
 
-/** A row as the API shows it. Of a flag that is closed to the caller only the key is shown, which SDKs know. */
+/** A feature as the API shows it. Without access to the flag, the caller only sees its key, which SDKs know anyway. */
 function toFeature(row: FeatureRow, flag: FlagRow | undefined, rights: RecordRights) {
   if (flag === undefined) throw new AppError('not_found', 'Not found.');
   const shown = toMinimalFlag(flag);

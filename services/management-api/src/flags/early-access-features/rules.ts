@@ -1,13 +1,13 @@
-/** Steps of a feature from the first idea to the end. */
+/** Stages of a feature, in their usual order. */
 export const stages = ['draft', 'concept', 'alpha', 'beta', 'general-availability', 'archived'] as const;
 export type Stage = (typeof stages)[number];
 
-/** In `concept` persons join a waiting list; the feature does not exist yet. */
+/** In `concept`, users join a waiting list for a feature that does not exist yet. */
 const stagesWithEnrollment: readonly string[] = ['alpha', 'beta', 'general-availability'];
 
 /**
- * What a flag's filters say of enrolment while its feature is in a stage: whoever chose it has the flag, whoever chose not to
- * has not. Both spellings: older evaluators know only the condition. Null takes it away.
+ * The enrollment filters of a flag for a stage of its feature: users who opted in have the flag, and users who opted out do
+ * not. In two forms, because older evaluators only know the condition. Null removes them.
  */
 export function enrollmentFilters(flagKey: string, stage: Stage | null): Record<string, unknown> {
   if (stage === null || !stagesWithEnrollment.includes(stage)) return { feature_enrollment: null, super_groups: null };
@@ -17,7 +17,7 @@ export function enrollmentFilters(flagKey: string, stage: Stage | null): Record<
 
 const maxLength = 200;
 
-/** A name as the key of a flag: letters without accents, digits and hyphens. Empty where nothing of it is left. */
+/** Converts a name to a flag key: letters without accents, digits and hyphens. Empty if no such character is left. */
 export function slug(name: string): string {
   return name
     .normalize('NFKD')

@@ -57,7 +57,7 @@ export const newFeature = Type.Object(
   { title: 'EarlyAccessFeatureToCreate' },
 );
 
-/** For PUT: the flag stays. */
+/** For PUT, which does not change the flag. */
 export const replacedFeature = Type.Object(
   { name: fields.name, stage: fields.stage, ...optional },
   { title: 'EarlyAccessFeatureReplacement' },

@@ -6,7 +6,7 @@ import { createConditions } from '../../sql/conditions.ts';
 import { type FlagRow, listFlags } from '../feature-flags/store.ts';
 import type { Stage } from './rules.ts';
 
-/** What a caller decides of a feature. */
+/** The fields of a feature that callers set. */
 export interface FeatureFields extends Columns<'early_access_feature', 'name' | 'description' | 'documentation_url'> {
   stage: Stage;
   payload: Record<string, unknown>;
@@ -19,7 +19,7 @@ type Row = FeatureRow & Record<string, unknown>;
 
 const columns = 'f.id, f.feature_flag_id, f.name, f.description, f.stage, f.documentation_url, f.payload, f.created_at';
 
-/** One page of an environment's features that the caller may see, the newest first, and how many there are. */
+/** One page of an environment's features that the caller can see, the newest first, and the total count. */
 export async function listFeatures(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -48,13 +48,13 @@ export async function findFeature(sql: Sql, environmentId: number, id: string): 
   return rows[0];
 }
 
-/** Whether a flag belongs to a feature already. */
+/** Whether a flag already belongs to a feature. */
 export async function hasFeature(sql: Sql, flagId: number): Promise<boolean> {
   const rows = await sql.query('SELECT 1 FROM early_access_feature WHERE feature_flag_id = $1', [flagId]);
   return rows.length > 0;
 }
 
-/** @returns the id. */
+/** @returns the ID. */
 export async function insertFeature(
   tx: Transaction,
   { environmentId, flagId }: { environmentId: number; flagId: number },
@@ -85,11 +85,11 @@ export async function deleteFeature(tx: Transaction, id: string): Promise<void> 
   await tx.query('DELETE FROM early_access_feature WHERE id = $1::uuid', [id]);
 }
 
-/** The flags of some features, by id. */
+/** The flags of these features, by ID. */
 export async function flagsOf(sql: Sql, environmentId: number, features: FeatureRow[]): Promise<Map<number, FlagRow>> {
   const flags = new Map<number, FlagRow>();
   let missing = [...new Set(features.map(({ feature_flag_id }) => feature_flag_id))];
-  // A page of flags may end early because of its bytes.
+  // A page of flags can end early because of its size in bytes.
   while (missing.length > 0) {
     const where = createConditions();
     where.add(`f.project_id = ${where.parameter(environmentId)}`);

@@ -25,7 +25,7 @@ import {
 export type FeatureChanges = Static<typeof featureChanges>;
 export type NewFeature = Static<typeof newFeature>;
 
-/** Who writes a feature, and what they may do with its flag: whoever turns a feature on turns its flag on. */
+/** The user who writes a feature, with their permissions for its flag. Writing a feature can turn its flag on. */
 export interface FeatureWriter extends FlagWriter, Pick<Caller, 'scopes'> {
   rights: RecordRights;
 }
@@ -37,8 +37,8 @@ export interface WrittenFeature {
 }
 
 /**
- * Makes a feature, and a flag where none is named (docs/api/early-access-features.md).
- * @throws AppError `invalid` naming the field, or `forbidden` where the flag is not for the caller to change.
+ * Creates a feature, and a flag if the request names none (docs/api/early-access-features.md).
+ * @throws AppError `invalid` naming the field, or `forbidden` if the caller cannot change the flag.
  */
 export async function createFeature(tx: Transaction, writer: FeatureWriter, body: NewFeature): Promise<WrittenFeature> {
   const { environmentId } = writer;
@@ -56,8 +56,8 @@ export async function createFeature(tx: Transaction, writer: FeatureWriter, body
 }
 
 /**
- * Changes what is sent and leaves the rest; the flag follows the stage.
- * @throws AppError `not_found`, `invalid`, or `forbidden` where the flag would change and is not for the caller to change.
+ * Changes only the given fields, and updates the flag to the stage.
+ * @throws AppError `not_found`, `invalid`, or `forbidden` if the flag would change and the caller cannot change it.
  */
 export async function changeFeature(
   tx: Transaction,
@@ -80,8 +80,8 @@ export async function changeFeature(
 }
 
 /**
- * Removes a feature for good. Its flag stays, and nobody enrols in it any more.
- * @throws AppError `not_found`, or `forbidden` where the flag would change and is not for the caller to change.
+ * Deletes a feature permanently. Its flag stays without enrollment.
+ * @throws AppError `not_found`, or `forbidden` if the flag would change and the caller cannot change it.
  */
 export async function removeFeature(tx: Transaction, writer: FeatureWriter, id: string): Promise<void> {
   const { environmentId } = writer;
@@ -120,7 +120,7 @@ async function findSuitableFlag(
   return flag;
 }
 
-/** A flag that is on for nobody who has not enrolled. */
+/** Creates a flag that is off for all users who have not enrolled. */
 async function makeFlag(tx: Transaction, writer: FeatureWriter, name: string): Promise<FlagRow> {
   requireScope(writer, 'feature_flag:write');
   const key = slug(name);
@@ -137,7 +137,7 @@ async function makeFlag(tx: Transaction, writer: FeatureWriter, name: string): P
   });
 }
 
-/** Writes the flag only where it says something else by now. */
+/** Writes the flag only if its enrollment changes. */
 async function enroll(
   tx: Transaction,
   writer: FeatureWriter,
@@ -150,7 +150,7 @@ async function enroll(
   return changeFlag(tx, writer, { id: flag.id, changes: { filters } });
 }
 
-/** @throws AppError `invalid` unless it is empty or an address of the web. */
+/** @throws AppError `invalid` unless it is empty or a web URL. */
 function checkUrl({ documentation_url: url }: FeatureFields): void {
   if (url === '') return;
   const isAddress = URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol);
@@ -165,7 +165,7 @@ function checkPayload({ payload }: FeatureFields): void {
   throw new AppError('invalid', 'The payload must not exceed 32 KiB.', { code: 'max_length', attr: 'payload' });
 }
 
-/** A feature that the caller may use in this way. @throws AppError `not_found` or `forbidden`. */
+/** Reads a feature and checks the caller's access. @throws AppError `not_found` or `forbidden`. */
 export async function foundFeature(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -186,7 +186,7 @@ async function foundFlag(tx: Transaction, environmentId: number, id: number): Pr
   return row;
 }
 
-/** Records who made, changed or deleted a feature, in the transaction that does it. */
+/** Records a change of a feature in the activity log, in the same transaction. */
 async function recordFeatureActivity(
   tx: Sql,
   { userId, organizationId, environmentId }: FlagWriter,
@@ -206,7 +206,7 @@ async function recordFeatureActivity(
   });
 }
 
-/** Fields a person may change. */
+/** The fields that users can change. */
 function visible({ name, description, stage, documentation_url, payload }: FeatureRow) {
   return { name, description, stage, documentation_url, payload };
 }

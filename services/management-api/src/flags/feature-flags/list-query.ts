@@ -9,7 +9,7 @@ import { type FlagConditions, hasVariants, isStale } from './store.ts';
 
 const text = (description: string) => Type.Optional(Type.String({ description }));
 
-/** What a list of flags can be narrowed by. Values that make no sense narrow nothing. */
+/** The filters of a list of flags. Invalid values are ignored. */
 export const flagFilters = {
   active: text('Only active (`true`), inactive (`false`) or stale (`STALE`) flags.'),
   search: Type.Optional(
@@ -39,7 +39,7 @@ export const listFlagsQuery = Type.Object({
   order: text('Field to sort by, with a leading `-` for descending order. Defaults to `-created_at`.'),
 });
 
-/** Flags of an environment that the caller may see and that are not deleted, narrowed by what a request asks for. */
+/** The conditions for flags of an environment that match a query, are not deleted, and that the caller can see. */
 export function flagConditions(
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   query: FlagFilterValues,
@@ -87,7 +87,7 @@ const ofType = new Map([
 
 const orders = ['id', 'key', 'name', 'active', 'version', 'created_at', 'updated_at', 'last_called_at'] as const;
 
-/** SQL of an order. What is no field of a flag orders nothing. */
+/** SQL of an order. Unknown fields are ignored. */
 export function flagOrder(order: string | undefined): string {
   const isDescending = order?.startsWith('-') ?? true;
   const asked = order?.replace(/^-/, '');

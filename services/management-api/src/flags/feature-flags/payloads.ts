@@ -4,25 +4,25 @@ import { AppError, type SecretBox, SecretBoxError } from '@millrace/runtime';
 import type { EventDeps } from '../../analytics/events/routes.ts';
 import type { FlagRow } from './store.ts';
 
-/** What the routes of feature flags need. */
+/** The dependencies of the flag routes. */
 export interface FlagDeps extends Pick<Database, 'sql' | 'transaction'>, Pick<EventDeps, 'searches' | 'otherStore'> {
   payloadSecrets: PayloadSecrets;
 }
 
 type Payloads = Record<string, string>;
 
-/** Puts encrypted payloads into the form in which they are stored, and back. */
+/** Encrypts payloads for storage, and decrypts them. */
 export interface PayloadSecrets {
   /**
-   * @param stored what is kept of it where the payload is the same, or not shown.
-   * @throws AppError `invalid` where nothing may be stored unencrypted and there is no key.
+   * @param stored the stored payloads, which are kept if they are unchanged or sent back redacted.
+   * @throws AppError `invalid` if there is no key and payloads must not be stored unencrypted.
    */
   seal(payloads: Payloads, of: { environmentId: number; stored: Payloads }): Payloads;
-  /** What no key at hand opens is shown as redacted. */
+  /** Payloads that no configured key can decrypt are shown as redacted. */
   open(stored: Payloads, environmentId: number): Payloads;
 }
 
-/** @param mayBePlain whether, without a key, payloads are stored as they are: on one's own machine only. */
+/** @param mayBePlain whether payloads are stored unencrypted without a key. For local development only. */
 export function createPayloadSecrets(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): PayloadSecrets {
   const open = (text: string, environmentId: number) => {
     if (!isSealedText(text)) return text;
@@ -53,14 +53,17 @@ export function createPayloadSecrets(box: SecretBox, { mayBePlain }: { mayBePlai
   };
 }
 
-/** Every payload by what stands for it. */
+/** Maps each payload. */
 function mapPayloads(payloads: Payloads, change: (payload: string, key: string) => string): Payloads {
   return Object.fromEntries(Object.entries(payloads).map(([key, payload]) => [key, change(payload, key)]));
 }
 
 type StoredFilters = Pick<FlagRow, 'filters' | 'rollout_percentage'>;
 
-/** Filters as they are evaluated: flags of old have one list of filters, and their rollout in a column of its own. */
+/**
+ * Filters in the form in which they are evaluated. Old flags have a single list of filters, and their rollout in a separate
+ * column.
+ */
 function withConditions({ filters, rollout_percentage }: StoredFilters): Record<string, unknown> {
   if (Object.hasOwn(filters, 'groups')) return filters;
   const { properties, ...others } = filters;
@@ -72,12 +75,12 @@ export function payloadsOf({ filters }: Pick<FlagRow, 'filters'>): Record<string
   return isObject(filters.payloads) ? (filters.payloads as Record<string, string>) : {};
 }
 
-/** Filters with payloads as somebody reads them who knows a personal API key. */
+/** Filters with decrypted payloads, for requests with a personal API key. */
 export function openedFilters(row: FlagRow, secrets: PayloadSecrets): Record<string, unknown> {
   return withPayloads(row, (payloads) => secrets.open(payloads, row.environment_id));
 }
 
-/** Filters for lists and the activity log, which show no encrypted payload to anybody. */
+/** Filters for lists and the activity log, in which encrypted payloads are always redacted. */
 export function redactedFilters(row: FlagRow): Record<string, unknown> {
   return withPayloads(row, (payloads) => mapPayloads(payloads, () => redactedPayload));
 }

@@ -32,7 +32,7 @@ const dependsOn = (id: number, value: unknown = true) => ({
 const refused = (code: string, detail: string, attr: string | null = null) => VE(code, attr, detail);
 
 describe('a flag', () => {
-  test('is made with its defaults and read again, under both addresses', async () => {
+  test('is created with defaults and can be read at both paths', async () => {
     const { status, body } = await post({ key: 'first', filters: { groups: [{ rollout_percentage: 40 }] } });
     expect(status).toBe(201);
     expect(body).toMatchObject({
@@ -64,7 +64,7 @@ describe('a flag', () => {
     }
   });
 
-  test('without filters is for everybody; with filters it needs conditions', async () => {
+  test('without filters is on for everyone, and with filters requires conditions', async () => {
     const { filters } = (await post({ key: 'bare' })).body;
     expect(filters.groups).toEqual([{ properties: [], rollout_percentage: 100, aggregation_group_type_index: null }]);
     const noGroups = refused('invalid_input', 'Feature flags must have at least one condition set (group)', 'filters');
@@ -79,28 +79,28 @@ describe('a flag', () => {
   test.each<[string, Body, string, string, string | null]>([
     ['no key', { filters: everybody }, 'required', 'This field is required.', 'key'],
     [
-      'odd letters',
+      'a key with other characters',
       { key: 'a b' },
       'invalid_key',
       'Only letters, numbers, hyphens (-) & underscores (_) are allowed.',
       'key',
     ],
     [
-      '401 letters',
+      'a key of 401 characters',
       { key: 'x'.repeat(401) },
       'max_length',
       'Ensure this field has no more than 400 characters.',
       'key',
     ],
     [
-      'device ids and continuity',
+      'device IDs and continuity',
       { key: 'x', bucketing_identifier: 'device_id', ensure_experience_continuity: true },
       'invalid_input',
       "Cannot enable 'persist across authentication steps' when using device ID bucketing. These features are incompatible.",
       null,
     ],
     [
-      'encrypted and no configuration',
+      'encrypted payloads without a remote configuration',
       { key: 'x', has_encrypted_payloads: true },
       'invalid_input',
       'Encrypted payloads require the flag to be a remote configuration.',
@@ -121,17 +121,17 @@ describe('a flag', () => {
       'evaluation_runtime',
     ],
     [
-      'filters no object',
+      'filters that are not an object',
       { key: 'x', filters: [] },
       'not_a_dict',
       'Expected a dictionary of items but got type "list". Send a JSON object.',
       'filters',
     ],
-  ])('with %s is refused', async (_, body, code, detail, attr) => {
+  ])('returns 400 for %s', async (_, body, code, detail, attr) => {
     expect(await post(body)).toMatchObject(refused(code, detail, attr));
   });
 
-  test('tells of SDKs that evaluate it otherwise by themselves, when it is made and changed', async () => {
+  test('lists SDKs that evaluate it differently in local evaluation, when it is created and changed', async () => {
     const pro = { key: 'plan', type: 'person', operator: 'exact', value: ['pro'] };
     const filters = (percentage: number) => ({ groups: [{ properties: [pro], rollout_percentage: percentage }] });
     const { id, sdk_warnings: warnings } = await created('for-some', { filters: filters(30) });
@@ -141,7 +141,7 @@ describe('a flag', () => {
     expect((await change(100)).body.sdk_warnings).toEqual([]);
   });
 
-  test('keeps its key for itself, until it is deleted', async () => {
+  test('reserves its key until it is deleted', async () => {
     const taken = refused('unique', 'There is already a feature flag with this key.', 'key');
     const first = await created('mine');
     expect(await post({ key: 'mine' })).toMatchObject(taken);
@@ -158,19 +158,19 @@ describe('a flag', () => {
     });
   });
 
-  test('of two at the same moment one gets the key', async () => {
+  test('gets its key in one of two concurrent requests', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => post({ key: 'raced' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400]);
   });
 
-  test('F-84: is not removed by DELETE', async () => {
+  test('F-84: returns 405 for DELETE', async () => {
     const { id } = await created('stays');
     const answer = await api.send('DELETE', `${path}${id}/`, { key: tenant.personalApiKey });
     expect([answer.status, answer.body]).toEqual([405, undefined]);
     expect(await get(`${id}/`)).toMatchObject({ status: 200, body: { deleted: false } });
   });
 
-  test.each(['dashboard', 'enrich_usage_dashboard'])('makes no dashboards: %s', async (name) => {
+  test.each(['dashboard', 'enrich_usage_dashboard'])('returns an error for dashboards: %s', async (name) => {
     const { id } = await created('shown');
     expect(await post({}, `${id}/${name}/`)).toMatchObject({
       status: 400,
@@ -179,7 +179,7 @@ describe('a flag', () => {
     expect(await post({}, `2000000000/${name}/`)).toMatchObject(NF());
   });
 
-  test('as Terraform writes it: what the user wrote comes back, numbers as numbers, lists in order', async () => {
+  test('returns to Terraform the values it sent: numbers as numbers, lists in their order', async () => {
     const sent = {
       key: 'tf',
       name: '',
@@ -206,8 +206,8 @@ describe('a flag', () => {
   });
 });
 
-describe('a change', () => {
-  test('counts the version, and says who', async () => {
+describe('a change of a flag', () => {
+  test('increments the version and stores the user', async () => {
     const { id } = await created('v');
     expect(await patch(id, { name: 'One' })).toMatchObject({
       status: 200,
@@ -217,7 +217,7 @@ describe('a change', () => {
     expect(await patch(2_000_000_000, {})).toMatchObject(NF());
   });
 
-  test('F-74, F-81: payloads alone leave the conditions, and are JSON text', async () => {
+  test('F-74, F-81: with only payloads keeps the conditions, and requires JSON texts', async () => {
     const { id } = await created('p', {
       filters: { groups: [{ rollout_percentage: 7 }], payloads: { true: { a: 1 } } },
     });
@@ -229,7 +229,7 @@ describe('a change', () => {
     expect((await patch(id, { filters: {} })).body.filters).toMatchObject({ payloads: { true: '[2]' } });
   });
 
-  test('F-86: of a field that somebody else has changed is refused, of another one not', async () => {
+  test('F-86: returns 409 for a field that another user has changed, but not for other fields', async () => {
     const original = await created('raced');
     await patch(original.id, { name: 'Theirs' });
     const mine = { version: original.version, original_flag: original };
@@ -249,7 +249,7 @@ describe('a change', () => {
     expect((await patch(original.id, { ...unchecked, version: -2 })).body).toMatchObject({ attr: 'version' });
   });
 
-  test('F-89: of a flag of old shows and keeps its rollout', async () => {
+  test('F-89: keeps the rollout of a flag in the old form', async () => {
     const { id } = await created('old');
     await api.database.sql.query(`UPDATE feature_flag SET filters = '{}', rollout_percentage = 40 WHERE id = $1`, [id]);
     const groups = [{ properties: [], rollout_percentage: 40 }];
@@ -260,7 +260,7 @@ describe('a change', () => {
     });
   });
 
-  test('changes of different fields at the same moment both stay', async () => {
+  test('keeps concurrent changes of different fields', async () => {
     const { id } = await created('both');
     await Promise.all([
       patch(id, { name: 'N' }),
@@ -275,7 +275,7 @@ describe('a change', () => {
     });
   });
 
-  test('archives what is off, and nothing else', async () => {
+  test('can only archive a flag that is off', async () => {
     const { id } = await created('a');
     expect(await patch(id, { archived: true, active: false })).toMatchObject({
       status: 200,
@@ -287,7 +287,7 @@ describe('a change', () => {
     expect(await patch(id, { active: true, archived: false })).toMatchObject({ status: 200 });
   });
 
-  test('of the key takes the choices of early access along', async () => {
+  test('of the key also renames the key of early access choices', async () => {
     const superGroups = (key: string) => [
       { properties: [{ key: `$feature_enrollment/${key}`, type: 'person', operator: 'exact', value: ['true'] }] },
     ];
@@ -295,7 +295,7 @@ describe('a change', () => {
     expect((await patch(id, { key: 'is' })).body.filters.super_groups).toEqual(superGroups('is'));
   });
 
-  test('is announced, as one version of the definitions', async () => {
+  test('announces the definitions as one new version', async () => {
     const version = async () =>
       Number(
         (
@@ -314,8 +314,8 @@ describe('a change', () => {
   });
 });
 
-describe('flags that depend on others', () => {
-  test('need those to be there and on', async () => {
+describe('flags that depend on other flags', () => {
+  test('require those to exist and to be on', async () => {
     const base = await created('base');
     const off = await created('off', { active: false });
     const gone = await created('gone');
@@ -341,7 +341,7 @@ describe('flags that depend on others', () => {
     );
   });
 
-  test('of two changes at the same moment that make a circle together one is refused', async () => {
+  test('reject one of two concurrent changes that would form a cycle', async () => {
     const [a, b] = [await created('a'), await created('b')];
     const answers = await Promise.all([
       patch(a.id, { filters: dependsOn(b.id) }),
@@ -350,7 +350,7 @@ describe('flags that depend on others', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
-  test('F-87: keep those from being disabled and deleted', async () => {
+  test('F-87: prevent those from being disabled and deleted', async () => {
     const base = await created('base');
     const names: string[] = [];
     for (let index = 0; index < 7; index += 1) {
@@ -374,7 +374,7 @@ describe('flags that depend on others', () => {
     expect((await get(`${base.id}/dependent_flags/`)).body).toHaveLength(7);
   });
 
-  test('are not enabled before those are', async () => {
+  test('cannot be enabled before those', async () => {
     const base = await created('base');
     const top = await created('top', { filters: dependsOn(base.id) });
     await patch(top.id, { active: false });
@@ -399,7 +399,7 @@ describe('cohorts and early access features', () => {
   };
   const inCohort = (id: number) => ({ groups: [{ properties: [{ key: 'id', type: 'cohort', value: id }] }] });
 
-  test('a cohort has to be there', async () => {
+  test('returns 400 for an unknown cohort', async () => {
     const gone = await insertCohort({ deleted: true });
     expect(await post({ key: 'x', filters: inCohort(gone) })).toMatchObject(
       refused('cohort_does_not_exist', `Cohort with id ${gone} does not exist`, 'filters'),
@@ -414,7 +414,7 @@ describe('cohorts and early access features', () => {
     expect(await post({ key: 'x', filters: inCohort(counted) })).toMatchObject({ status: 201 });
   });
 
-  test('a flag of an early access feature stays, and stays about persons', async () => {
+  test('a flag of an early access feature cannot be deleted or become group-based', async () => {
     const { id } = await created('beta');
     await api.database.sql.query(
       `INSERT INTO early_access_feature (id, project_id, feature_flag_id, name, stage) VALUES (gen_random_uuid(), $1, $2, 'B', 'beta')`,
@@ -432,8 +432,8 @@ describe('cohorts and early access features', () => {
   });
 });
 
-describe('a list', () => {
-  test('has the newest first, without deleted and archived ones', async () => {
+describe('a list of flags', () => {
+  test('contains the newest first, without deleted and archived flags', async () => {
     for (const key of ['one', 'two', 'three']) await created(key);
     const { id } = await created('deleted');
     await patch(id, { deleted: true });
@@ -448,7 +448,7 @@ describe('a list', () => {
     expect(keysOf(await api.get(page.body.next, tenant.personalApiKey))).toEqual(['one']);
   });
 
-  test('is narrowed by every filter', async () => {
+  test('supports every filter', async () => {
     const variants = { variants: [{ key: 'a', rollout_percentage: 100 }] };
     await created('plain', { name: 'Needle 100%', tags: ['x', 'y'] });
     await created('off', { active: false, evaluation_contexts: ['web'] });
@@ -479,7 +479,7 @@ describe('a list', () => {
     expect((await get('matching_ids/?active=false')).body).toMatchObject({ total: 1 });
   });
 
-  test('tells what is stale', async () => {
+  test('marks stale flags', async () => {
     const { sql } = api.database;
     const stale = await created('stale');
     const partial = await created('partial', { filters: { groups: [{ rollout_percentage: 50 }] } });
@@ -500,7 +500,7 @@ describe('a list', () => {
   });
 });
 
-test('the activity of a flag tells who did what', async () => {
+test('the activity of a flag contains the users and their changes', async () => {
   const { id } = await created('watched');
   await patch(id, { active: false });
   await patch(id, { active: false });
@@ -523,8 +523,8 @@ test('the activity of a flag tells who did what', async () => {
   expect(await get('2000000000/activity/')).toMatchObject(NF());
 });
 
-describe('many at once', () => {
-  test('keys by numbers', async () => {
+describe('bulk requests', () => {
+  test('return keys by ID', async () => {
     const { id } = await created('one');
     expect((await post({ ids: [id, 2_000_000_000] }, 'bulk_keys/')).body).toEqual({ keys: { [id]: 'one' } });
     expect((await post({ ids: [id, 'x'] }, 'bulk_keys/')).body).toMatchObject({
@@ -537,7 +537,7 @@ describe('many at once', () => {
     });
   });
 
-  test('deleting: what others depend on goes only with them', async () => {
+  test('delete a flag on which others depend only together with them', async () => {
     const base = await created('base');
     const top = await created('top', { filters: dependsOn(base.id) });
     const alone = await created('alone');
@@ -565,7 +565,7 @@ describe('encrypted payloads', () => {
   const secret = '{"token": "not-to-be-seen"}';
   const config = { is_remote_configuration: true, has_encrypted_payloads: true };
 
-  test('are seen by who reads the flag, and nowhere else', async () => {
+  test('are only in the response for a single flag', async () => {
     const { id, filters } = await created('secret', { ...config, filters: { payloads: { true: secret } } });
     expect(filters).toMatchObject({ groups: [{ rollout_percentage: 100 }], payloads: { true: secret } });
     expect((await get(`${id}/`)).body.filters.payloads.true).toBe(secret);
@@ -583,7 +583,7 @@ describe('encrypted payloads', () => {
     for (const text of [list, row?.row, JSON.stringify(activity.body)]) expect(text).not.toContain('not-to-be-seen');
   });
 
-  test('stay when the mark in their place comes back, and when something else changes', async () => {
+  test('are kept when the redacted value is sent back, and when something else changes', async () => {
     const { id } = await created('secret', { ...config, filters: { payloads: { true: secret } } });
     const [listed] = (await get('')).body.results;
     await patch(id, { filters: listed.filters });
@@ -592,14 +592,14 @@ describe('encrypted payloads', () => {
   });
 });
 
-describe('what is too much', () => {
+describe('limits', () => {
   const fill = (sqlOfFilters: string, count: number) =>
     api.database.sql.query(
       `INSERT INTO feature_flag (project_id, key, filters) SELECT $1, 'filler-' || n, ${sqlOfFilters} FROM generate_series(1, $2::int) AS n`,
       [tenant.environmentId, count],
     );
 
-  test('ten thousand flags work, twenty thousand are the end', async () => {
+  test('allow ten thousand flags, and reject more than twenty thousand', async () => {
     await fill(`'{"groups": []}'`, 10_000);
     const base = await created('one-more');
     await created('and-one', { filters: dependsOn(base.id) });
@@ -618,7 +618,7 @@ describe('what is too much', () => {
     expect((await patch(base.id, { name: 'still' })).status).toBe(200);
   });
 
-  test('filters and patterns of a project are bounded together', async () => {
+  test('apply to filters and patterns of a project in total', async () => {
     await fill(`jsonb_build_object('groups', '[]'::jsonb, 'x', repeat('x', 250000))`, 135);
     expect(await post({ key: 'x' })).toMatchObject(
       refused(
@@ -640,7 +640,7 @@ describe('what is too much', () => {
     );
   });
 
-  test('1,000 conditions, 64 levels and patterns made to backtrack are answered', async () => {
+  test('allow 1,000 conditions, 64 levels and patterns that would backtrack', async () => {
     let nested: unknown = 'x';
     for (let level = 0; level < 64; level += 1) nested = [nested];
     const backtracking = { key: 'a', type: 'person', operator: 'regex', value: '(a+)+(b|bb)*$' };

@@ -36,7 +36,7 @@ import {
 import { flagStatus, flagStatusReason, showFlag, showFlags } from './show.ts';
 import { listFlags } from './store.ts';
 
-/** Feature flags of an environment. Words in a path come before `:id`, which would take them for one. */
+/** Feature flags of an environment. Fixed paths come before `:id`, which would also match them. */
 export function featureFlagRoutes(deps: FlagDeps) {
   return [
     ...flagActivityRoutes(deps),
@@ -80,7 +80,7 @@ async function listPage(
   });
 }
 
-/** The same list at the address where SDKs of 2021 and earlier, such as posthog-node 1, read it. */
+/** The same list at the path from which SDKs of 2021 and earlier, such as posthog-node 1, read it. */
 function flagsOfTokenRoute({ sql }: FlagDeps) {
   const scope = 'feature_flag:read';
   return defineRoute({
@@ -108,7 +108,7 @@ function flagsOfTokenRoute({ sql }: FlagDeps) {
   });
 }
 
-/** Reading flags. */
+/** Routes that read flags. */
 function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
   const common = { method: 'GET', tags, scope: 'feature_flag:read', below: belowEnvironment(sql) } as const;
   return [
@@ -177,7 +177,7 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
   ];
 }
 
-/** Making, changing and deleting flags. */
+/** Routes that create, change and delete flags. */
 function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps) {
   const common = { tags, scope: 'feature_flag:write', below: belowEnvironment(sql) } as const;
   const writerOf = async (
@@ -253,7 +253,7 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
   ];
 }
 
-/** Keeping who has a flag now. */
+/** Saves the users who currently have a flag as a cohort. */
 function flagCohortRoute({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transaction'>) {
   return defineRoutes({
     method: 'POST',
@@ -296,7 +296,9 @@ const refusal = Type.Object(
   { title: 'DashboardRefusal' },
 );
 
-/** Existing scripts create usage dashboards. Millrace has none, so these routes return an error in the form that the scripts know. */
+/**
+ * Existing scripts create usage dashboards. Millrace has none, so these routes return an error that the scripts can handle.
+ */
 function flagDashboardRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
   return [
     {

@@ -150,7 +150,7 @@ export const featureFlag = Type.Object(
   { title: 'FeatureFlag' },
 );
 
-/** A flag as others refer to it. */
+/** A flag inside another response. */
 export const minimalFlag = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the flag.' }),

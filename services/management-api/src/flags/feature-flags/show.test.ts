@@ -52,7 +52,7 @@ beforeEach(async () => {
   );
 });
 
-test('names of cohorts and groups come with a flag and with a list of flags', async () => {
+test('returns names of cohorts and groups with a flag and with a list of flags', async () => {
   const [one, other] = [await cohortNamed('Testers'), await cohortNamed('Staff')];
   const flag = await created('c', { filters: groups(inCohort(one), inCohort(other, { operator: 'not_in' })) });
   const byGroup = await created('g', { filters: ofGroups });
@@ -76,7 +76,7 @@ test('names of cohorts and groups come with a flag and with a list of flags', as
   ]);
 });
 
-test('names are not stored, and a cohort that others rename meanwhile is no conflict', async () => {
+test('does not store the names, and renaming a cohort causes no conflict', async () => {
   const id = await cohortNamed('Testers');
   const flag = await created('c', { filters: groups(inCohort(id)) });
   await api.send('PATCH', `/api/projects/${tenant.projectId}/cohorts/${id}/`, {
@@ -93,7 +93,7 @@ test('names are not stored, and a cohort that others rename meanwhile is no conf
   expect(row?.filters).not.toMatch(/cohort_name/);
 });
 
-test('a flag of another project tells no name of a cohort it points at', async () => {
+test("omits the name of another project's cohort", async () => {
   const id = await cohortNamed('Secret');
   const other = await createTestTenant(api.database);
   await api.database.sql.query(`INSERT INTO feature_flag (project_id, key, filters) VALUES ($1, 'odd', $2)`, [
@@ -104,7 +104,7 @@ test('a flag of another project tells no name of a cohort it points at', async (
   expect([status, JSON.stringify(body)]).toEqual([200, expect.not.stringContaining('Secret')]);
 });
 
-test('a hundred flags with what they name are two queries, flags that name nothing none; names have a bound', async () => {
+test('reads the names for a hundred flags in two queries, skips them if there are none, and limits them', async () => {
   const id = await cohortNamed('Testers');
   const texts: string[] = [];
   const sql = {

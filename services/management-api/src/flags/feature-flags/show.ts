@@ -10,7 +10,7 @@ import type { FlagRow } from './store.ts';
 
 type FeatureFlag = ReturnType<typeof toFeatureFlag>;
 
-/** Flags as a list shows them. */
+/** Flags in a list. */
 export async function showFlags(sql: Sql, rows: readonly FlagRow[], rights: RecordRights): Promise<FeatureFlag[]> {
   const shown = await withNames(
     sql,
@@ -20,7 +20,7 @@ export async function showFlags(sql: Sql, rows: readonly FlagRow[], rights: Reco
   return rows.map((row, index) => toFeatureFlag(row, shown[index] ?? {}, mayEdit(row, rights)));
 }
 
-/** A flag as it is shown on its own: with its payloads. */
+/** A single flag with its payloads. */
 export async function showFlag(
   sql: Sql,
   row: FlagRow,
@@ -33,7 +33,7 @@ export async function showFlag(
 
 const mayEdit = (row: FlagRow, rights: RecordRights) => mayDo(rights, 'feature_flag', 'editor', nameOf(row));
 
-/** A row as the API shows it. @param filters with the payloads the caller may see. */
+/** A flag as the API shows it. @param filters with the payloads that the caller can see. */
 export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, isEditable: boolean) {
   const { rollout_percentage: _, environment_id: __, is_stale: ___, ...fields } = row;
   const simple = simpleRollout(filters);
@@ -49,7 +49,7 @@ export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, is
     status: flagStatus(row).toUpperCase(),
     can_edit: isEditable,
     user_access_level: isEditable ? 'editor' : 'viewer',
-    // Of products that are not here.
+    // Fields of PostHog products that Millrace does not have.
     rollback_conditions: row.rollback_conditions ?? [],
     usage_dashboard: null,
     analytics_dashboards: [],
@@ -60,7 +60,7 @@ export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, is
   };
 }
 
-/** The rollout of a flag that has one condition and nothing else; undefined for any other. */
+/** The rollout of a flag that has one condition without filters and no variants; undefined for other flags. */
 function simpleRollout({ groups, multivariate }: Record<string, unknown>): number | null | undefined {
   const [condition, ...others] = Array.isArray(groups) ? groups : [];
   const variants = isObject(multivariate) && Array.isArray(multivariate.variants) ? multivariate.variants : [];
@@ -70,7 +70,7 @@ function simpleRollout({ groups, multivariate }: Record<string, unknown>): numbe
   return typeof condition.rollout_percentage === 'number' ? condition.rollout_percentage : null;
 }
 
-/** A flag as others refer to it. */
+/** A flag inside another response. */
 export function toMinimalFlag(row: FlagRow) {
   return {
     id: row.id,
@@ -94,14 +94,14 @@ type FlagStatus = 'active' | 'stale' | 'archived' | 'deleted';
 
 type Judged = Pick<FlagRow, 'deleted' | 'archived' | 'is_stale'>;
 
-/** Whether a flag is still of use. */
+/** The status of a flag. */
 export function flagStatus({ deleted, archived, is_stale }: Judged): FlagStatus {
   if (deleted) return 'deleted';
   if (archived) return 'archived';
   return is_stale ? 'stale' : 'active';
 }
 
-/** Why it has its status, in a sentence. */
+/** Explains the status in a sentence. */
 export function flagStatusReason(flag: Judged & Pick<FlagRow, 'active' | 'last_called_at'>): string {
   switch (flagStatus(flag)) {
     case 'deleted':
@@ -117,7 +117,7 @@ export function flagStatusReason(flag: Judged & Pick<FlagRow, 'active' | 'last_c
   }
 }
 
-/** Of one page: names are many times as long as the numbers they stand beside. */
+/** Per page, because names are many times as long as the IDs. */
 const mostNames = 2000;
 
 interface FiltersOf {
@@ -130,10 +130,9 @@ interface Found extends FiltersOf {
 }
 
 /**
- * Filters of flags with what cohorts and groups are called that they name: `cohort_name` and `group_key_names`. Two queries
- * for all flags of a page, and none where they name nothing.
- * A cohort that is closed to the caller stays without its name.
- * @param rights the caller's, in the environment that the flags belong to.
+ * Adds the names of cohorts and groups to the filters of flags: `cohort_name` and `group_key_names`. Takes two queries for
+ * all flags of a page, or none without such filters. Omits the names of cohorts that the caller cannot see.
+ * @param rights the caller's, in the environment of the flags.
  * @returns the filters in the order of the flags.
  */
 export async function withNames(
@@ -148,7 +147,7 @@ export async function withNames(
   );
 }
 
-/** What each filter gets, by the filter. */
+/** The names to add to each filter. */
 type Added = Map<Record<string, unknown>, Record<string, unknown>>;
 
 async function ofCohorts(sql: Sql, found: readonly Found[], rights: RecordRights): Promise<Added> {
@@ -180,7 +179,7 @@ async function ofGroups(sql: Sql, found: readonly Found[]): Promise<Added> {
   return added;
 }
 
-/** The groups a filter names by their keys. */
+/** The groups that a filter names by their keys. */
 function groupsOf({ environmentId, filter }: Found): (GroupReference & Pick<Found, 'filter'>)[] {
   const { type, key, value, group_type_index: groupTypeIndex } = filter;
   if (type !== 'group' || key !== '$group_key' || typeof groupTypeIndex !== 'number') return [];

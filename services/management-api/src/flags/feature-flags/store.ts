@@ -13,7 +13,7 @@ import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 const variants = `CASE WHEN jsonb_typeof(f.filters #> '{multivariate,variants}') = 'array'
                        THEN f.filters #> '{multivariate,variants}' ELSE '[]' END`;
 
-/** One condition set lets everybody in, and gives all of them the same. */
+/** A condition set that matches everyone and gives all of them the same value. */
 const isRolledOut = `f.filters = '{}' OR EXISTS (
     SELECT 1 FROM jsonb_array_elements(
                     CASE WHEN jsonb_typeof(f.filters -> 'groups') = 'array' THEN f.filters -> 'groups' ELSE '[]' END) AS g
@@ -21,15 +21,18 @@ const isRolledOut = `f.filters = '{}' OR EXISTS (
        AND coalesce(g -> 'properties', '[]') IN ('[]', 'null')
        AND (${variants} = '[]' OR ${variants} @> '[{"rollout_percentage": 100}]' OR coalesce(g ->> 'variant', '') <> ''))`;
 
-/** SQL: whether flag `f` is active and of no use: nobody has asked for it for 30 days, or it has long been on for everybody. */
+/**
+ * SQL condition: whether flag `f` is active but stale. It was not requested for 30 days, or was never requested and is on for
+ * everyone.
+ */
 export const isStale = `(f.active AND NOT f.deleted AND (
   f.last_called_at < now() - interval '30 days'
   OR (f.last_called_at IS NULL AND f.created_at < now() - interval '30 days' AND (${isRolledOut}))))`;
 
-/** SQL: whether flag `f` has variants. */
+/** SQL condition: whether flag `f` has variants. */
 export const hasVariants = `(${variants} <> '[]')`;
 
-/** What a caller decides of a flag. */
+/** The fields of a flag that callers set. */
 export interface FlagFields
   extends Columns<
     'feature_flag',
@@ -52,16 +55,16 @@ export interface FlagFields
   filters: Record<string, unknown>;
 }
 
-/** A flag as it is stored: its payloads may be encrypted, its filters of the form of old. */
+/** A flag as it is stored. Its payloads can be encrypted, and its filters can have the old form. */
 export interface FlagRow
   extends FlagFields,
     Columns<'feature_flag', 'id' | 'version' | 'created_at' | 'updated_at' | 'last_called_at'> {
   environment_id: number;
-  /** Of flags of old, whose filters have no condition sets. */
+  /** For old flags, whose filters have no condition sets. */
   rollout_percentage: number | null;
   created_by: EmbeddedUserRow | null;
   last_modified_by: EmbeddedUserRow | null;
-  /** Active, and of no use any more. */
+  /** Active, but no longer used. */
   is_stale: boolean;
 }
 
@@ -102,7 +105,7 @@ export async function findFlag(sql: Sql, environmentId: number, id: number): Pro
   return rows[0];
 }
 
-/** Flags by number, deleted ones too. */
+/** Flags by ID, including deleted ones. */
 export async function findFlags(sql: Sql, environmentId: number, ids: number[]): Promise<FlagRow[]> {
   return sql.query<StoredFlag>(
     `SELECT ${columns} FROM ${tables} WHERE f.project_id = $1 AND f.id = ANY ($2::int[]) ORDER BY f.id`,
@@ -110,7 +113,7 @@ export async function findFlags(sql: Sql, environmentId: number, ids: number[]):
   );
 }
 
-/** The flag that has the key now. */
+/** The flag that currently has the key. */
 export async function findFlagByKey(sql: Sql, environmentId: number, key: string): Promise<FlagRow | undefined> {
   const rows = await sql.query<StoredFlag>(
     `SELECT ${columns} FROM ${tables} WHERE f.project_id = $1 AND f.key = $2 AND NOT f.deleted`,
@@ -119,7 +122,7 @@ export async function findFlagByKey(sql: Sql, environmentId: number, key: string
   return rows[0];
 }
 
-/** Those of these environments that have the key, by environment. */
+/** The flags of these environments that have the key, by environment. */
 export async function findFlagsByKey(sql: Sql, environmentIds: number[], key: string): Promise<FlagRow[]> {
   return sql.query<StoredFlag>(
     upToPageBytes(
@@ -131,10 +134,10 @@ export async function findFlagsByKey(sql: Sql, environmentIds: number[], key: st
   );
 }
 
-/** A WHERE clause over `feature_flag f` and its values, as `flagConditions` makes it. */
+/** A WHERE clause over `feature_flag f` with its values, from `flagConditions`. */
 export type FlagConditions = ReturnType<typeof createConditions>;
 
-/** One page of flags, and how many there are. @param order SQL of the order, made of the program's own words. */
+/** One page of flags, and the total count. @param order SQL from our own code, never from a request. */
 export async function listFlags(
   sql: Sql,
   where: FlagConditions,
@@ -164,7 +167,7 @@ export async function findInactiveFlags(sql: Sql, environmentId: number): Promis
   );
 }
 
-/** Ids of the flags a condition finds, the oldest first. */
+/** IDs of the flags that match a condition, the oldest first. */
 export async function listFlagIds(sql: Sql, where: FlagConditions, limit: number): Promise<number[]> {
   const rows = await sql.query<{ id: number }>(
     `SELECT f.id FROM feature_flag f WHERE ${where.text()} ORDER BY f.id LIMIT ${where.parameter(limit)}`,
@@ -173,7 +176,7 @@ export async function listFlagIds(sql: Sql, where: FlagConditions, limit: number
   return rows.map(({ id }) => id);
 }
 
-/** Keys of flags by id, deleted ones too. */
+/** Keys of flags by ID, including deleted ones. */
 export async function findFlagKeys(sql: Sql, environmentId: number, ids: number[]): Promise<Map<number, string>> {
   const rows = await sql.query<{ id: number; key: string }>(
     'SELECT id, key FROM feature_flag WHERE project_id = $1 AND id = ANY ($2::int[]) ORDER BY id',
@@ -182,7 +185,7 @@ export async function findFlagKeys(sql: Sql, environmentId: number, ids: number[
   return new Map(rows.map(({ id, key }) => [id, key]));
 }
 
-/** @returns the id. */
+/** @returns the ID. */
 export async function insertFlag(
   tx: Transaction,
   { environmentId, userId }: { environmentId: number; userId: number },
@@ -198,7 +201,7 @@ export async function insertFlag(
   return row.id;
 }
 
-/** Writes a flag back, as one version more. */
+/** Updates a flag and increments its version. */
 export async function updateFlag(tx: Transaction, { id, userId }: { id: number; userId: number }, fields: FlagFields) {
   await tx.query(
     `UPDATE feature_flag SET version = version + 1, updated_at = clock_timestamp(), last_modified_by_id = $2,
@@ -208,7 +211,7 @@ export async function updateFlag(tx: Transaction, { id, userId }: { id: number; 
   );
 }
 
-/** Marks flags as deleted, as one version more. */
+/** Marks flags as deleted and increments their versions. */
 export async function markDeleted(tx: Transaction, { ids, userId }: { ids: number[]; userId: number }): Promise<void> {
   await tx.query(
     `UPDATE feature_flag SET deleted = true, version = version + 1, updated_at = clock_timestamp(), last_modified_by_id = $2
@@ -232,13 +235,13 @@ function valuesOf(fields: FlagFields): unknown[] {
 
 interface FlagTotals {
   count: number;
-  /** Of their filters as text. */
+  /** Size of all filters as text. */
   bytes: number;
-  /** About how many of their filters are regular expressions. */
+  /** Approximate number of regular expressions in the filters. */
   patterns: number;
 }
 
-/** What the flags of an environment come to, without the deleted ones. */
+/** Totals of an environment's flags, without deleted ones. */
 export async function measureFlags(sql: Sql, environmentId: number): Promise<FlagTotals> {
   const rows = await sql.query<FlagTotals & Record<string, unknown>>(
     `SELECT count(*)::int AS count, coalesce(sum(octet_length(text)), 0)::float8 AS bytes,
@@ -249,7 +252,7 @@ export async function measureFlags(sql: Sql, environmentId: number): Promise<Fla
   return rows[0] ?? { count: 0, bytes: 0, patterns: 0 };
 }
 
-/** The environments of an organization that are not private to others, the oldest first. */
+/** The environments of an organization that the caller can access, the oldest first. */
 export async function findEnvironmentsOfOrganization(
   sql: Sql,
   { userId, organizationId }: { userId: number; organizationId: string },
@@ -261,7 +264,7 @@ export async function findEnvironmentsOfOrganization(
   );
 }
 
-/** The id under which a user's own events come in; null for a user who is gone. */
+/** The distinct ID of a user's own events; null if the user was deleted. */
 export async function findDistinctIdOfUser(sql: Sql, userId: number): Promise<string | null> {
   const rows = await sql.query<{ distinct_id: string }>('SELECT distinct_id FROM "user" WHERE id = $1', [userId]);
   return rows[0]?.distinct_id ?? null;

@@ -11,7 +11,7 @@ import { fieldsOf } from './rules.ts';
 
 const scopes = ['FeatureFlag'];
 
-/** Who changed which flag, and how. */
+/** The author of a change of a flag. */
 export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
   const common = {
     method: 'GET',
@@ -52,7 +52,7 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
   ];
 }
 
-/** Fields a person may change. Of encrypted payloads it is enough to know that they changed. */
+/** The fields that users can change. Records mention changes of encrypted payloads without the values. */
 function visible(row: FlagRow) {
   const encrypted = row.has_encrypted_payloads === true ? payloadsOf(row) : null;
   return { ...fieldsOf(row), filters: redactedFilters(row), encrypted_payloads: encrypted };
@@ -63,7 +63,7 @@ export interface FlagAuthor {
   organizationId: string;
 }
 
-/** Records who made, changed, deleted or restored a flag, in the transaction that does it. */
+/** Records a change of a flag in the activity log, in the same transaction. */
 export async function recordFlagActivity(
   tx: Transaction,
   { userId, organizationId }: FlagAuthor,

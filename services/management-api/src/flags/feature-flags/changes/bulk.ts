@@ -63,7 +63,7 @@ const deletion = Type.Object(
   { title: 'FeatureFlagDeletion' },
 );
 
-/** Many flags at once. */
+/** Routes for many flags at once. */
 export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transaction'>) {
   const below = belowEnvironment(sql);
   return [
@@ -136,7 +136,7 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
   ];
 }
 
-/** Which flags a request is about: by their numbers, or by the filters of the list. @throws AppError `invalid`. */
+/** The flags of a request: either IDs, or filters of the list. @throws AppError `invalid`. */
 function parseFlagSelection(body: {
   ids?: unknown[];
   filters?: Record<string, unknown>;
@@ -156,7 +156,7 @@ function parseFlagSelection(body: {
   return { filters: Object.fromEntries(given.map(([name, value]) => [name, asText(value)])) };
 }
 
-/** As it would stand in the query of the list. */
+/** The value in the form of a query parameter of the list. */
 function asText(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
@@ -172,7 +172,10 @@ interface Deletion {
   errors: { id: unknown; key?: string; reason: string }[];
 }
 
-/** Deletes flags, those others depend on only with these. What stays is named with the reason. */
+/**
+ * Deletes flags. A flag on which others depend is only deleted together with them. Returns the reason for each flag that was
+ * not deleted.
+ */
 async function deleteFlags(
   tx: Transaction,
   author: FlagAuthor & Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -204,13 +207,13 @@ async function deleteFlags(
   };
 }
 
-/** Which of the flags may go: all on which nothing depends that stays. */
+/** Splits flags into those that can be deleted and those on which remaining flags depend. */
 function divide(
   flags: readonly FlagRow[],
   { dependent, withFeatures }: { dependent: readonly DependentFlag[]; withFeatures: ReadonlySet<number> },
 ) {
   const going = new Set(flags.filter(({ id }) => !withFeatures.has(id)).map(({ id }) => id));
-  // What stays keeps what it needs, which keeps what it needs.
+  // A remaining flag keeps the flags that it depends on, and so on.
   const staying = dependent.filter(({ id }) => !going.has(id));
   for (let flag = staying.pop(); flag !== undefined; flag = staying.pop()) {
     for (const needed of flag.needs) {

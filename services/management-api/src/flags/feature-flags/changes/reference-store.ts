@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 
-/** A flag that is not deleted, with the ids of the flags its conditions ask about. */
+/** A flag that is not deleted, with the IDs of the flags in its conditions. */
 export interface DependentFlag {
   id: number;
   key: string;
@@ -24,7 +24,7 @@ export async function findDependentFlags(sql: Sql, environmentId: number): Promi
   );
 }
 
-/** Flags by id, without the deleted ones. */
+/** Flags by ID, without deleted ones. */
 export async function findLiveFlags(
   sql: Sql,
   environmentId: number,
@@ -40,7 +40,7 @@ export async function hasEarlyAccessFeature(sql: Sql, flagId: number): Promise<b
   return (await findFlagsWithFeatures(sql, [flagId])).size > 0;
 }
 
-/** Ids of the flags that have these keys now, by key. */
+/** IDs of the flags that currently have these keys, by key. */
 export async function findFlagIdsByKey(sql: Sql, environmentId: number, keys: string[]): Promise<Map<string, number>> {
   const rows = await sql.query<{ id: number; key: string }>(
     'SELECT id, key FROM feature_flag WHERE project_id = $1 AND key = ANY ($2::text[]) AND NOT deleted',
@@ -49,7 +49,7 @@ export async function findFlagIdsByKey(sql: Sql, environmentId: number, keys: st
   return new Map(rows.map(({ id, key }) => [key, id]));
 }
 
-/** Those of the flags that an early access feature is made of. */
+/** The given flags that belong to an early access feature. */
 export async function findFlagsWithFeatures(sql: Sql, flagIds: number[]): Promise<Set<number>> {
   const rows = await sql.query<{ id: number }>(
     'SELECT feature_flag_id AS id FROM early_access_feature WHERE feature_flag_id = ANY ($1::int[])',
@@ -58,7 +58,7 @@ export async function findFlagsWithFeatures(sql: Sql, flagIds: number[]): Promis
   return new Set(rows.map(({ id }) => id));
 }
 
-/** The oldest cohort with a name; null when there is none. */
+/** The oldest cohort with a name; null if there is none. */
 export async function findCohortIdByName(sql: Sql, environmentId: number, name: string): Promise<number | null> {
   const rows = await sql.query<{ id: number }>(
     `SELECT id FROM cohort WHERE project_id = $1 AND coalesce(name, '') = $2 AND NOT deleted ORDER BY id LIMIT 1`,
@@ -78,10 +78,10 @@ export interface GroupReference {
   groupKey: string;
 }
 
-/** Longest name shown for a group, which is whatever its events said. */
+/** The maximum length of a group name in responses, because events can set any name. */
 const maxNameLength = 400;
 
-/** Names of cohorts, deleted ones too, by id. Those without one are left out. */
+/** Names of cohorts by ID, including deleted cohorts, without unnamed ones. */
 export async function findCohortNames(sql: Sql, references: readonly CohortReference[]): Promise<Map<number, string>> {
   if (references.length === 0) return new Map();
   const rows = await sql.query<{ id: number; name: string }>(
@@ -92,7 +92,7 @@ export async function findCohortNames(sql: Sql, references: readonly CohortRefer
   return new Map(rows.map(({ id, name }) => [id, name]));
 }
 
-/** What groups are called by their property `name`. Those without one are left out. */
+/** Names of groups from their property `name`, without unnamed groups. */
 export async function findGroupNames(
   sql: Sql,
   references: readonly GroupReference[],

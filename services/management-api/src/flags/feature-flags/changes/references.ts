@@ -7,13 +7,13 @@ import { refusal } from './rules.ts';
 
 interface ReferringFlag {
   environmentId: number;
-  /** Null: it is not there yet, so that nothing can depend on it. */
+  /** Null for a new flag, on which no other flag can depend. */
   id: number | null;
   key: string;
   filters: FlagFilters;
 }
 
-/** Whether there is what conditions name. @throws AppError `invalid`. */
+/** Checks that the cohorts and flags in the conditions exist. @throws AppError `invalid`. */
 export async function checkReferences(sql: Sql, flag: ReferringFlag): Promise<void> {
   await checkCohorts(sql, flag);
   await checkDependencies(sql, flag);
@@ -50,7 +50,7 @@ async function checkDependencies(sql: Sql, { environmentId, id, key, filters }: 
   if (cycle) throw filterProblem(`Circular dependency detected: ${cycle.map(keyOf).join(' → ')}`);
 }
 
-/** The way from a flag back to itself, with it at both ends; null when there is none. */
+/** The path from a flag back to itself, with the flag at both ends; null if there is no cycle. */
 function findCycle(start: number, needsOf: (id: number) => readonly number[]): number[] | null {
   const cameFrom = new Map<number, number>();
   const open = [start];
@@ -73,7 +73,10 @@ function wayTo(id: number, cameFrom: ReadonlyMap<number, number>): number[] {
 
 const mostNamed = 5;
 
-/** Whether what depends on a flag, and what it depends on, allows it to be deleted, disabled or enabled. @throws AppError `invalid`. */
+/**
+ * Checks whether a flag can be deleted, disabled or enabled, given its dependents and dependencies. @throws AppError
+ * `invalid`.
+ */
 export async function checkDependents(sql: Sql, before: FlagRow, after: FlagFields): Promise<void> {
   if (after.deleted && !before.deleted) return checkDeletion(sql, before);
   if (before.active && !after.active && !after.deleted) await checkDisabling(sql, before);
@@ -111,7 +114,7 @@ async function checkEnabling(sql: Sql, flag: FlagRow, { filters }: FlagFields): 
   );
 }
 
-/** The flags whose conditions ask about this one. */
+/** The flags whose conditions contain this one. */
 export async function dependentsOf(sql: Sql, { id, environment_id }: Pick<FlagRow, 'id' | 'environment_id'>) {
   const flags = await findDependentFlags(sql, environment_id);
   return flags.filter(({ needs }) => needs.includes(id));
@@ -123,7 +126,7 @@ function listed(flags: { id: number; key: string }[]): string {
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Who enrols in an early access feature is a person. @throws AppError `invalid`. */
+/** Only persons can enroll in an early access feature, so its flag cannot be about groups. @throws AppError `invalid`. */
 export async function checkGroupAggregation(sql: Sql, flagId: number, { groups }: FlagFilters): Promise<void> {
   if (groups.every(({ aggregation_group_type_index: groupType }) => groupType === null)) return;
   if (!(await hasEarlyAccessFeature(sql, flagId))) return;

@@ -28,12 +28,12 @@ const defaults: Omit<FlagFields, 'key'> = {
   performed_rollback: false,
 };
 
-/** A new flag with its defaults, but for its filters, which are checked on their own. */
+/** A new flag with defaults, except for its filters, which are checked separately. */
 export function fieldsOfNew(body: NewFlag): FlagFields {
   return withChanges({ ...defaults, key: body.key }, body);
 }
 
-/** What is not sent stays as it is. Filters stay in any case. */
+/** Keeps fields that are not sent. Never changes the filters. */
 export function withChanges(fields: FlagFields, changes: FlagChanges): FlagFields {
   const {
     filters: _,
@@ -49,20 +49,20 @@ export function withChanges(fields: FlagFields, changes: FlagChanges): FlagField
     ...others,
     name: name === undefined ? fields.name : (name ?? ''),
     evaluation_contexts: evaluation_contexts ?? evaluation_tags ?? fields.evaluation_contexts,
-    // Who turns a flag on again has looked at why it was rolled back.
+    // A user who turns a flag on again has looked into the rollback.
     ...(changes.active === true && { performed_rollback: false }),
   };
 }
 
-/** The fields alone, of a row that may have more. */
+/** Reduces a row to the fields. */
 export function fieldsOf(fields: FlagFields): FlagFields {
   const names = ['key', ...Object.keys(defaults)] as (keyof FlagFields)[];
   return Object.fromEntries(names.map((name) => [name, fields[name]])) as unknown as FlagFields;
 }
 
 /**
- * The rules that look at a flag alone, and at what it was before.
- * @throws AppError `invalid`, naming what does not go together.
+ * Checks a flag on its own and against its previous state.
+ * @throws AppError `invalid` naming the fields that cannot be combined.
  */
 export function checkFlag(fields: FlagFields, before: FlagFields | null): void {
   if (!/^[\w-]+$/.test(fields.key) && fields.key !== before?.key) {
@@ -92,13 +92,13 @@ export function refusal(detail: string): AppError {
   return new AppError('invalid', detail, { code: 'invalid_input' });
 }
 
-/** Every gateway keeps the definitions of the projects it is asked for in memory. */
+/** Each gateway keeps the definitions of the projects it serves in memory. */
 const mostFlags = 20_000;
 const mostMebibytes = 32;
-/** A compiled one takes some 20 KB. */
+/** A compiled pattern takes about 20 KB. */
 const mostPatterns = 2000;
 
-/** Called after a flag was written that adds to those of its environment. @throws AppError `invalid`. */
+/** Call after writing a flag that adds to its environment. @throws AppError `invalid`. */
 export async function checkFlagLimits(sql: Sql, environmentId: number): Promise<void> {
   const { count, bytes, patterns } = await measureFlags(sql, environmentId);
   if (count > mostFlags) {
@@ -122,7 +122,10 @@ function limitExceeded(detail: string): AppError {
 
 const enrollmentOf = (key: string) => `$feature_enrollment/${key}`;
 
-/** What persons chose lies under the key of the flag: the condition on it that older flags have follows a new key. */
+/**
+ * The choices of persons are stored under the key of the flag. So if the key changes, the condition that older flags have for
+ * them must change too.
+ */
 export function renameEnrollment(fields: FlagFields, keyBefore: string): FlagFields {
   const { super_groups: superGroups } = fields.filters;
   if (fields.key === keyBefore || !Array.isArray(superGroups)) return fields;
@@ -138,14 +141,13 @@ function renameIn(filter: unknown, key: string, keyBefore: string): unknown {
   return isObject(filter) && filter.key === enrollmentOf(keyBefore) ? { ...filter, key: enrollmentOf(key) } : filter;
 }
 
-/** The version of a client that wants no check. */
+/** Clients send this version to skip the check. */
 const unchecked = -1;
 
 /**
- * Whoever changes a flag may say what it looked like when they began: its `version` and the flag itself, `original_flag`.
- * Then a field that somebody else has changed meanwhile is not overwritten.
- *
- * @param current the flag as it is shown now.
+ * Clients can send the state of the flag when the user began to edit it: its `version`, and the flag as `original_flag`. A
+ * field that another user has changed meanwhile is then not overwritten.
+ * @param current the flag as the API shows it now.
  * @throws AppError `conflict`.
  */
 export function refuseConflict(
@@ -166,7 +168,7 @@ export function refuseConflict(
   );
 }
 
-/** Names in filters are those of others: who renames a cohort does not change the flag. */
+/** Ignores the names in filters, because renaming a cohort does not change the flag. */
 function isSame(one: unknown, other: unknown): boolean {
   if (!isObject(one) || !isObject(other)) return isDeepStrictEqual(one, other);
   return isDeepStrictEqual(withoutNamesInFilters(one), withoutNamesInFilters(other));

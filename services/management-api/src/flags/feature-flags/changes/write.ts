@@ -24,18 +24,18 @@ import {
   withChanges,
 } from './rules.ts';
 
-/** Who changes the flags of which environment, and how their secrets are kept. */
+/** The user who changes flags of an environment, and the encryption of their payloads. */
 export interface FlagWriter extends FlagAuthor {
   environmentId: number;
   rights: RecordRights;
   secrets: PayloadSecrets;
-  /** Patterns of what is written that were tried before, so that nothing waits in a transaction for them. */
+  /** Patterns that were compiled before, so that the transaction does not wait for them. */
   tried?: TriedPatterns;
 }
 
 /**
- * Makes a flag (docs/api/feature-flags.md). The key of a deleted flag is free.
- * @throws AppError `invalid` naming the field, or what is wrong with the filters.
+ * Creates a flag (docs/api/feature-flags.md). The key of a deleted flag can be used again.
+ * @throws AppError `invalid` naming the field, or the problem of the filters.
  */
 export async function createFlag(tx: Transaction, writer: FlagWriter, body: NewFlag): Promise<FlagRow> {
   const { environmentId, rights } = writer;
@@ -54,8 +54,8 @@ export async function createFlag(tx: Transaction, writer: FlagWriter, body: NewF
 }
 
 /**
- * Changes what is sent and leaves the rest.
- * @throws AppError `not_found`; `conflict` where others changed the same meanwhile; `invalid` naming what is wrong.
+ * Changes only the given fields.
+ * @throws AppError `not_found`; `conflict` if another user changed the same field meanwhile; `invalid` naming the problem.
  */
 export async function changeFlag(
   tx: Transaction,
@@ -83,7 +83,7 @@ export async function changeFlag(
   return after;
 }
 
-/** Without filters, everybody gets it. What is only a payload is for everybody in any case. */
+/** A flag without filters is on for everyone. A remote configuration is on for everyone in any case. */
 function filtersOfNew(
   { filters: sent = filtersForEverybody, is_remote_configuration }: NewFlag,
   tried: TriedPatterns | undefined,
@@ -99,7 +99,7 @@ function filtersOfNew(
   return { ...filters, groups };
 }
 
-/** Null when nothing of them is sent. */
+/** @returns null if the request contains no filters. */
 function changedFilters(
   { filters: sent }: FlagChanges,
   before: { stored: Record<string, unknown>; tried: TriedPatterns | undefined },
@@ -107,7 +107,7 @@ function changedFilters(
   return sent === undefined || Object.keys(sent).length === 0 ? null : parseFlagFilters({ sent, ...before });
 }
 
-/** The fields as they are stored: with their payloads encrypted, where that is asked for. */
+/** The fields as they are stored, with encrypted payloads if the flag requires that. */
 function sealed(fields: FlagFields, { writer, before }: { writer: FlagWriter; before: FlagRow | null }): FlagFields {
   const { filters } = fields;
   if (fields.has_encrypted_payloads !== true || !isObject(filters.payloads)) return fields;
@@ -126,7 +126,7 @@ async function refusingTakenKey<T>(write: () => Promise<T>): Promise<T> {
   }
 }
 
-/** A flag that the caller may use in this way. @throws AppError `not_found` or `forbidden`. */
+/** Reads a flag and checks the caller's access. @throws AppError `not_found` or `forbidden`. */
 export async function foundFlag(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,

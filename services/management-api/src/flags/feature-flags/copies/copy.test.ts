@@ -33,7 +33,7 @@ const inCohort = (id: number) => ({ groups: [{ properties: [{ key: 'id', type: '
 const plan = { key: 'plan', type: 'person', operator: 'exact', value: 'pro' };
 const tree = (...values: unknown[]) => ({ properties: { type: 'OR', values: [{ type: 'AND', values }] } });
 
-test('a flag is copied with its cohorts and those they are made of, by their names', async () => {
+test('copies a flag with its cohorts and the cohorts in them, by name', async () => {
   const inner = await made('cohorts', { name: 'Inner', filters: tree(plan) });
   const outer = await made('cohorts', { name: 'Outer', filters: tree({ type: 'cohort', key: 'id', value: inner.id }) });
   const there = await made('cohorts', { name: 'Inner', filters: tree(plan) }, second);
@@ -52,7 +52,7 @@ test('a flag is copied with its cohorts and those they are made of, by their nam
   expect(cohort.name).toBe('Outer');
   expect(JSON.stringify(cohort.filters)).toContain(`"value":${there.id}`);
 
-  // Again: the flag there is changed, and nothing is made twice.
+  // A second copy changes the existing flag, and creates nothing twice.
   await api.send('PATCH', `/api/projects/${tenant.projectId}/feature_flags/${flag.id}/`, {
     key: tenant.personalApiKey,
     body: { filters: { groups: [{ rollout_percentage: 5 }] } },
@@ -64,7 +64,7 @@ test('a flag is copied with its cohorts and those they are made of, by their nam
   expect(everywhere.body.map(({ team_id }: { team_id: number }) => team_id)).toEqual([tenant.environmentId, second]);
 });
 
-test('what it depends on has to be there; foreign projects and unknown flags are not', async () => {
+test("reports missing dependencies, other organizations' projects and unknown flags", async () => {
   const base = await made('feature_flags', { key: 'base' });
   const condition = { key: String(base.id), type: 'flag', operator: 'flag_evaluates_to', value: true };
   await made('feature_flags', { key: 'top', filters: { groups: [{ properties: [condition] }] } });
@@ -92,7 +92,7 @@ test('what it depends on has to be there; foreign projects and unknown flags are
   }
 });
 
-test('an encrypted payload is copied, for its new project alone', async () => {
+test('copies an encrypted payload and encrypts it for the new project', async () => {
   const payload = '"not-to-be-seen"';
   const fields = { is_remote_configuration: true, has_encrypted_payloads: true };
   await made('feature_flags', { key: 'config', ...fields, filters: { groups: [{}], payloads: { true: payload } } });
@@ -102,7 +102,7 @@ test('an encrypted payload is copied, for its new project alone', async () => {
   expect(JSON.stringify(rows)).not.toContain('not-to-be-seen');
 });
 
-test('a cohort of those who have a flag is left to the delivery worker', async () => {
+test('the delivery worker calculates a cohort of users who have a flag', async () => {
   const { id } = await made('feature_flags', { key: 'mine' });
   const { cohort } = await made(`feature_flags/${id}/create_static_cohort_for_flag`, undefined);
   expect(cohort).toMatchObject({
@@ -138,7 +138,7 @@ describe('the blast radius of a condition', () => {
     });
   });
 
-  test('refuses what no flag could have', async () => {
+  test('returns 400 for conditions that no flag could have', async () => {
     expect(await radius({})).toMatchObject({
       status: 400,
       body: { detail: 'Missing condition for which to get blast radius' },
@@ -149,7 +149,7 @@ describe('the blast radius of a condition', () => {
     });
   });
 
-  test('of many persons is an estimate', async () => {
+  test('is an estimate for many persons', async () => {
     await api.database.sql.query(
       `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)
        SELECT $1, md5('p' || n)::uuid, 'p' || n, jsonb_build_object('plan', CASE WHEN n % 4 = 0 THEN 'pro' ELSE 'free' END), now()
@@ -163,7 +163,7 @@ describe('the blast radius of a condition', () => {
     expect(body.users_affected / body.total_users).toBeCloseTo(0.25, 1);
   });
 
-  test('of persons that take long to look at is an estimate from some', async () => {
+  test('is an estimate from some persons if reading them takes long', async () => {
     const { projectId } = tenant;
     await api.database.sql.query(
       `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)
@@ -171,7 +171,7 @@ describe('the blast radius of a condition', () => {
          FROM generate_series(1, 1000) AS n`,
       [projectId],
     );
-    // A hundredth of a second for each of the thousand on a quiet machine.
+    // About ten milliseconds per thousand persons on an idle machine.
     const slow = { ...plan, operator: 'not_icontains', value: `${'a'.repeat(499)}b` };
     const condition = { properties: Array.from({ length: 32 }, () => slow) };
     const { body } = await send(`projects/${projectId}/feature_flags/user_blast_radius/`, { condition });

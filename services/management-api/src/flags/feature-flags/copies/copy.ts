@@ -30,7 +30,7 @@ interface Copier {
   organizationId: string;
 }
 
-/** Copies a flag to other environments of the organization, each in a transaction of its own. @throws AppError `invalid`. */
+/** Copies a flag to other environments of the organization, each in its own transaction. @throws AppError `invalid`. */
 export async function copyFlag(deps: CopyDeps, copier: Copier, { key, from, to }: FlagCopy) {
   const source = await findTarget(deps, copier, from);
   const flag = source && (await findFlagByKey(deps.sql, source.environmentId, key));
@@ -55,7 +55,7 @@ export async function copyFlag(deps: CopyDeps, copier: Copier, { key, from, to }
   return { success, failed };
 }
 
-/** An environment of the organization that the caller may use. */
+/** An environment of the organization that the caller can access. */
 async function findTarget({ sql }: CopyDeps, { caller, organizationId }: Copier, id: number) {
   const found = await findEnvironment(sql, caller.userId, id);
   if (!found || found.level === null || found.organizationId !== organizationId) return undefined;
@@ -63,7 +63,7 @@ async function findTarget({ sql }: CopyDeps, { caller, organizationId }: Copier,
   return { ...found, level, rights: await readRecordRights(sql, caller.userId, { ...found, level }) };
 }
 
-/** What belongs to the flag's own early access feature. */
+/** Filters that belong to the flag's own early access feature. */
 const ofEarlyAccess = ['super_groups', 'feature_enrollment'];
 
 async function copyTo(
@@ -86,7 +86,7 @@ async function copyTo(
   await requireNamedRecords(tx, target, filters);
   const copied = Object.entries(filters).filter(([name]) => !ofEarlyAccess.includes(name));
   const existing = await findFlagByKey(tx, environmentId, flag.key);
-  // What the other one has beyond that goes.
+  // Remove filters that only the existing flag has.
   const cleared = Object.keys(existing?.filters ?? {}).filter((name) => !ofEarlyAccess.includes(name));
   const body = bodyOf(flag, {
     ...Object.fromEntries(cleared.map((name) => [name, null])),
@@ -107,7 +107,7 @@ function bodyOf(flag: FlagRow, filters: Record<string, unknown>): NewFlag {
   };
 }
 
-/** The flags of another environment that have the keys of these, by the id of these. @throws AppError `invalid`. */
+/** Maps flags to those with the same keys in another environment, by ID. @throws AppError `invalid`. */
 async function sameFlags(tx: Transaction, { from, to }: { from: number; to: number }, ids: number[]) {
   const needed = await findLiveFlags(tx, from, ids);
   const idByKey = await findFlagIdsByKey(
@@ -147,7 +147,7 @@ interface FlagCopy {
   to: number[];
 }
 
-/** @throws AppError `invalid` when something is missing. */
+/** @throws AppError `invalid` if a field is missing. */
 export function parseFlagCopy({
   feature_flag_key: key,
   from_project: from,
@@ -185,13 +185,13 @@ interface CohortCopy {
 }
 
 /**
- * Ids, in another environment, of the cohorts with the names of these and of those they are made of; what is not there is
- * made. A static one comes without its members. @returns the ids there by the ids here.
+ * Maps cohorts, and the cohorts in them, to those with the same names in another environment. Missing ones are created. A
+ * static cohort is created without members. @returns the new IDs by the old IDs.
  */
 async function copyCohorts(tx: Transaction, copy: CohortCopy, ids: number[]): Promise<Map<number, number>> {
   const copied = new Map<number, number>();
   const waiting = (await findCohortsWithin(tx, copy.source.environmentId, ids)).map(({ id }) => id);
-  // A cohort comes after those it is made of; they make no circle, or nothing would have let them be written.
+  // Copy a cohort after the cohorts in it. There can be no cycles, because writing a cohort rejects them.
   while (waiting.length > 0) {
     const before = waiting.length;
     for (const id of waiting.splice(0)) {
@@ -221,7 +221,7 @@ async function copyCohort(
   return (await createCohort(tx, { userId: caller.userId, target }, { body })).id;
 }
 
-/** Ids of the cohorts a dynamic cohort is made of. */
+/** IDs of the cohorts in a dynamic cohort. */
 function partsOf({ is_static, filters }: CohortRow): number[] {
   const parts: number[] = [];
   if (!is_static) {

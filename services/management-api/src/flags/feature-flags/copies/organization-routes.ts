@@ -22,7 +22,7 @@ const flagsOfKey = Type.Array(
   }),
 );
 
-/** One flag in all projects of an organization. `copy_flags` comes before `:key`, which would take it for one. */
+/** One flag in all projects of an organization. `copy_flags` comes before `:key`, which would also match it. */
 export function organizationFlagRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps) {
   const target = addressedOrganization(sql);
   return [

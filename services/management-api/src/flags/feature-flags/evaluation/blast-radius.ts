@@ -49,7 +49,7 @@ const radius = Type.Object(
   { title: 'BlastRadius' },
 );
 
-/** How many a condition would reach. */
+/** How many persons or groups a condition would match. */
 export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | 'searches'>) {
   return defineRoutes({
     method: 'POST',
@@ -95,20 +95,20 @@ export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | '
   });
 }
 
-/** Persons or groups of one count: more than that changes little of its answer. */
+/** The maximum number of persons or groups that are read. More would hardly change the result. */
 const mostLookedAt = 10_000;
 const mostMs = 3000;
 
 interface BlastRadius {
   affected: number;
   total: number;
-  /** Reckoned from those that were looked at. */
+  /** Whether the numbers are estimated from a sample. */
   isEstimate: boolean;
 }
 
 /**
- * How many persons have what filters ask for. Uuids of persons are hashes: the first ones are a sample of all, and how far
- * they reach into the uuids tells how many there are.
+ * Counts the persons who match the filters. The UUIDs of persons are hashes, so the first ones are a random sample, and their
+ * position among all UUIDs gives the total number.
  */
 async function personBlastRadius(sql: Sql, environmentId: number, filters: FlagFilters): Promise<BlastRadius> {
   const endsAt = performance.now() + mostMs;
@@ -126,12 +126,12 @@ async function personBlastRadius(sql: Sql, environmentId: number, filters: FlagF
   return { affected, total: looked, isEstimate: false };
 }
 
-/** How much of all uuids lies before one, from 0 to 1. */
+/** The share of all UUIDs that are smaller than this one, from 0 to 1. */
 function shareUpTo(uuid: string): number {
   return Number.parseInt(uuid.replaceAll('-', '').slice(0, 12), 16) / 16 ** 12;
 }
 
-/** How many groups of a type have what filters ask for; of more than are looked at, an estimate. */
+/** Counts the groups of a type that match the filters. Estimates if there are more than the maximum. */
 async function groupBlastRadius(
   sql: Sql,
   groups: { environmentId: number; groupType: number },

@@ -17,7 +17,7 @@ const send = (method: 'GET' | 'POST', path: string, body?: unknown) =>
 const made = async (path: string, body: unknown) => (await send('POST', path, body)).body;
 const everybody = { groups: [{ rollout_percentage: 100 }] };
 
-test('scripts read the definitions that SDKs evaluate', async () => {
+test('returns to scripts the definitions that SDKs evaluate', async () => {
   const target = await made(flags(), { key: 'target', filters: everybody, active: true });
   const cohort = await made(`/api/projects/${tenant.projectId}/cohorts/`, {
     name: 'Pro',
@@ -40,7 +40,7 @@ test('scripts read the definitions that SDKs evaluate', async () => {
   expect(Object.keys(body.cohorts)).toEqual([String(cohort.id)]);
 });
 
-test('F-88: a payload of remote configuration is read by key or number, and of other flags there is none', async () => {
+test('F-88: returns the payload of a remote configuration by key or ID, and 404 for other flags', async () => {
   const payloads = { true: '{"theme":"dark"}' };
   const remote = await made(flags(), {
     key: 'theme',

@@ -23,7 +23,7 @@ const created = async (key: string, filters: unknown, rest: Record<string, unkno
 };
 const ofPlan = (value: string) => ({ key: 'plan', type: 'person', operator: 'exact', value });
 
-test('evaluation reasons tell the value, the reason and how it came to that, and no property value', async () => {
+test('evaluation reasons contain the value, the reason and the steps to it, but no property values', async () => {
   const { sql } = api.database;
   await storePerson(sql, tenant.environmentId, { distinctIds: ['ada'], properties: { plan: 'secret-plan' } });
   await storeGroup(sql, tenant.environmentId, { type: 'company', index: 0, key: 'acme' });
@@ -58,7 +58,7 @@ test('evaluation reasons tell the value, the reason and how it came to that, and
   });
 });
 
-test('my flags are those for the caller', async () => {
+test("my_flags contains the caller's flags", async () => {
   const rows = await api.database.sql.query<{ distinct_id: string }>('SELECT distinct_id FROM "user" WHERE id = $1', [
     tenant.userId,
   ]);
@@ -88,19 +88,19 @@ const valuesOf = async (key: string): Promise<unknown[]> => {
   return values;
 };
 
-test('F-80: another key gives everybody another bucket', async () => {
+test('F-80: changing the key assigns users to new buckets', async () => {
   const { id } = await created('old-key', { groups: [{ rollout_percentage: 50 }] });
   const before = await valuesOf('old-key');
   const renamed = await api.send('PATCH', `${path}${id}/`, { key: tenant.personalApiKey, body: { key: 'new-key' } });
   expect(renamed).toMatchObject({ status: 200, body: { key: 'new-key', version: 2 } });
   const after = await valuesOf('new-key');
   const changed = after.filter((value, index) => value !== before[index]).length;
-  // Who changes is drawn again: half of them. Were the bucket kept, nobody would.
+  // Half of the users are assigned again. With the old buckets, none would change.
   expect(changed).toBeGreaterThan(10);
   expect(changed).toBeLessThan(50);
 });
 
-test('F-85: thirds that are not whole numbers are taken, and reach everybody', async () => {
+test('F-85: accepts thirds with decimals as shares, and they cover all users', async () => {
   const thirds = (shares: number[]) =>
     shares.map((rollout_percentage, index) => ({ key: 'abc'.charAt(index), rollout_percentage }));
   const filters = (shares: number[]) => ({ groups: [{}], multivariate: { variants: thirds(shares) } });
@@ -113,7 +113,7 @@ test('F-85: thirds that are not whole numbers are taken, and reach everybody', a
   });
 });
 
-test('a variant that a payload or a condition names is not taken away alone', async () => {
+test('a variant that a payload or a condition uses cannot be removed alone', async () => {
   const half = (key: string) => ({ key, rollout_percentage: 50 });
   const { id } = await created('split', {
     groups: [{ variant: 'b' }],

@@ -36,10 +36,10 @@ const myFlags = Type.Array(
     }),
   }),
 );
-/** The answer has no pages. */
+/** The response has no pages. */
 const mostOfMine = 1000;
 
-/** What flags are for somebody. */
+/** Routes that evaluate flags for a user. */
 export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
   const common = { method: 'GET', tags, scope: 'feature_flag:read', below: belowEnvironment(sql) } as const;
   return [
@@ -96,13 +96,13 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
   ];
 }
 
-/** Who asks for the flags of an environment. */
+/** The user for whom the flags of an environment are evaluated. */
 interface FlagAsker {
   environmentId: number;
   distinctId: string;
   /** Keys of groups by the names of their types. */
   groups: Record<string, unknown>;
-  /** Instead of what is stored. */
+  /** Override the stored properties. */
   personProperties?: Record<string, unknown>;
 }
 
@@ -112,12 +112,12 @@ interface EvaluatedFor {
   results: FlagResult[];
 }
 
-/** Longer ids are cut where SDKs ask. */
+/** The endpoint for SDKs truncates longer IDs, so evaluation here does the same. */
 const longestId = 200;
 
 /**
- * What every active flag of an environment is for somebody, by what is stored now. Writes nothing.
- * @throws what the database answered, instead of flags that could not be evaluated.
+ * Evaluates every active flag of an environment for a user, with the data stored now. Writes nothing.
+ * @throws errors of the database, unlike the endpoint for SDKs, which omits flags it could not evaluate.
  */
 async function evaluateFlagsFor(sql: Sql, asker: FlagAsker): Promise<EvaluatedFor | null> {
   const { environmentId, groups, personProperties = {} } = asker;
@@ -141,7 +141,7 @@ async function evaluateFlagsFor(sql: Sql, asker: FlagAsker): Promise<EvaluatedFo
   return { flags, context, results };
 }
 
-/** Limit of all explanations in one answer. */
+/** Limit of all explanations in one response. */
 const mostBytes = 2 * 1024 * 1024;
 
 interface EvaluationReason {
@@ -150,7 +150,9 @@ interface EvaluationReason {
   explanation: Record<string, unknown> | null;
 }
 
-/** What every flag is and why, by its key; a step for each flag. @param inactiveKeys flags that are turned off. */
+/**
+ * The value of each flag and the reason for it, by key. Each flag is one step. @param inactiveKeys flags that are turned off.
+ */
 function* evaluationReasons(
   evaluated: EvaluatedFor,
   inactiveFlags: readonly { key: string }[],
@@ -185,7 +187,7 @@ function inApiNames({ variantHash, holdout, ...explanation }: FlagExplanation): 
 
 const nullable = (type: string, description: string) => ({ type: [type, 'null'], description });
 
-/** What every flag is and why, by its key. */
+/** The value of each flag and the reason for it, by key. */
 const evaluationReasonsAnswer = Type.Unsafe<Record<string, EvaluationReason>>({
   type: 'object',
   description: 'Results by flag key.',
@@ -231,12 +233,12 @@ const evaluationReasonsExample: Record<string, EvaluationReason> = {
   },
 };
 
-/** The query parameter `groups`: a JSON object of group keys by the names of their types. @throws AppError `invalid`. */
+/** Parses the query parameter `groups`: a JSON object of group keys by group type. @throws AppError `invalid`. */
 function parseGroups(text: string | undefined): Record<string, unknown> {
   return parseObject(text, 'groups', 'that maps group types to group keys, such as {"company": "acme"}');
 }
 
-/** The query parameter `person_properties`. @throws AppError `invalid`. */
+/** Parses the query parameter `person_properties`. @throws AppError `invalid`. */
 function parsePersonProperties(text: string | undefined): Record<string, unknown> {
   return parseObject(text, 'person_properties', 'of person properties, such as {"plan": "free"}');
 }

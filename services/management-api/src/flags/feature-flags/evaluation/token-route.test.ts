@@ -3,7 +3,7 @@ import { createTestProject, createTestTenant, type TestTenant } from '@millrace/
 import { createActors } from '../../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../../testing/start-test-api.ts';
 
-/** `GET /api/feature_flag/?token=`, where old SDKs read the flags of a project. */
+/** `GET /api/feature_flag/?token=`, from which old SDKs read the flags of a project. */
 let api: TestApi;
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ test('lists the flags of the project with the token, as its own path does', asyn
   expect(body.results[0]).toMatchObject({ key: 'three', active: true, is_simple_flag: expect.any(Boolean) });
 });
 
-test('next keeps the token and the filters', async () => {
+test('next contains the token and the filters', async () => {
   const first = await list(`?token=${tenant.projectApiKey}&limit=2&order=key`);
   expect(keysOf(first)).toEqual(['one', 'three']);
   expect(keysOf(await api.get(first.body.next, tenant.personalApiKey))).toEqual(['two']);
@@ -46,7 +46,7 @@ test('returns 401 without a personal API key', async () => {
   expect(status).toBe(401);
 });
 
-test('a key for other projects is refused', async () => {
+test('returns 403 to a key for other projects', async () => {
   const { project } = await createTestProject(api.database, { organizationId: tenant.organizationId, name: 'Second' });
   const { value } = await createPersonalApiKey(api.database.sql, {
     ...{ actor: null, userId: tenant.userId, label: 'k', scopes: ['feature_flag:read'], scopedTeams: [project.id] },
@@ -54,7 +54,7 @@ test('a key for other projects is refused', async () => {
   expect((await list(`?token=${tenant.projectApiKey}`, value)).status).toBe(403);
 });
 
-test('record rules close the list or single flags, as below the project', async () => {
+test('applies record rules to the list and to single flags, as below the project', async () => {
   const actors = await createActors(api.database);
   const flags = `/api/projects/${actors.projectId}/feature_flags/`;
   for (const key of ['open', 'closed']) await createFlag(actors.projectId, key, actors.A.key);

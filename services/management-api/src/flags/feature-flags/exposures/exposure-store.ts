@@ -4,48 +4,48 @@ import { budgetOf, type StoreRead } from '../../../analytics/events/other-store.
 export interface ExposureQuery {
   environmentId: number;
   flagKey: string;
-  /** From and including. */
+  /** Inclusive. */
   from: Date;
-  /** Up to and not including. */
+  /** Exclusive. */
   to: Date;
   timeZone: string;
   conversionEvent: string | null;
-  /** It stops reading exposures behind this many. */
+  /** Limit for the number of exposures that are read. */
   mostExposures: number;
-  /** Rarer answers are put together as `$other`. */
+  /** Less frequent responses are combined as `$other`. */
   mostVariants: number;
 }
 
-/** What happened with the persons of one variant who came on one day. */
+/** The results for persons who were first exposed to a variant on this day. */
 export interface ExposureDay extends Record<string, unknown> {
   variant: string;
-  /** `2026-11-22`, in the time zone that was asked for. */
+  /** `2026-11-22`, in the time zone of the query. */
   day: string;
-  /** Of everybody of this variant on this day. */
+  /** All exposures to this variant on this day. */
   exposures: number;
-  /** Who was exposed for the first time. */
+  /** Persons with their first exposure on this day. */
   persons: number;
-  /** Who of these did the conversion event from then on. */
+  /** How many of these persons sent the conversion event afterwards. */
   conversions: number;
-  /** Exposures of all variants and days; more than `mostExposures` when not all were read. */
+  /** Exposures of all variants and days. Higher than `mostExposures` if some were not read. */
   exposures_read: number;
 }
 
-/** The person an event belongs to now; without one, the person it was stored with. */
+/** The person to whom an event belongs now, or else the person stored with it. */
 const currentPerson = `coalesce((SELECT d.person_uuid FROM person_distinct_id d
    WHERE d.project_id = e.project_id AND d.distinct_id = e.distinct_id), e.person_id)`;
-/** Walks the primary key (project_id, timestamp, uuid) of the months in between. */
+/** Uses the primary key (project_id, timestamp, uuid) of the partitions in the range. */
 const inTime = 'e.project_id = $1 AND e.timestamp >= $2 AND e.timestamp < $3';
 
 /**
- * Exposures by variant and day. A person is counted once, under the variant it saw, or under `$multiple`; with the day of
- * the first exposure.
+ * Counts exposures by variant and day. Each person counts once, on the day of the first exposure, for the variant they saw or
+ * for `$multiple`.
  */
 export async function countExposures(sql: Sql, query: ExposureQuery): Promise<ExposureDay[]> {
   return sql.query<ExposureDay>(exposuresStatement, exposuresValues(query));
 }
 
-/** The same where events are in another store. */
+/** The same for events in another store. */
 export async function countStoredExposures(
   read: StoreRead,
   { from, to, flagKey, timeZone, conversionEvent, mostExposures: most, mostVariants }: ExposureQuery,
@@ -112,7 +112,7 @@ export const exposuresStatement = `
     FROM seen s JOIN exposed p USING (person) LEFT JOIN converted c USING (person)
    GROUP BY 1, 2 ORDER BY 2, 1`;
 
-/** When days begin in a time zone. */
+/** The start of each day in a time zone. */
 export async function findStartOfDay(sql: Sql, day: string, timeZone: string): Promise<Date | undefined> {
   const rows = await sql.query<{ starts_at: Date }>('SELECT $1::date::timestamp AT TIME ZONE $2 AS starts_at', [
     day,

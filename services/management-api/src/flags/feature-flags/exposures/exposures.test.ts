@@ -36,7 +36,7 @@ const counted = (variant: string, exposures: number, persons: number, conversion
   conversions,
 });
 
-test('an A/B test: persons once, with what they did after their first exposure, those of two variants apart', async () => {
+test('an A/B test: counts each person once with conversions after the first exposure, and persons with two variants separately', async () => {
   await person('ada', 'ada-phone');
   for (const id of ['bob', 'cleo', 'dan']) await person(id);
   await called('ada', 'test', '2026-11-10T10:00:00Z');
@@ -79,7 +79,7 @@ test('an A/B test: persons once, with what they did after their first exposure, 
   ]);
 });
 
-test('booleans, no answer, and nobody at all', async () => {
+test('boolean flags, responses without a value, and no exposures', async () => {
   expect((await ask(november)).body).toMatchObject({ persons: 0, exposures: 0, variants: [], days: [] });
   await called('a', true, '2026-11-10T10:00:00Z');
   await called('b', false, '2026-11-10T10:00:00Z');
@@ -91,7 +91,7 @@ test('booleans, no answer, and nobody at all', async () => {
   ]);
 });
 
-test("days are those of the project's time zone, the last one counted in", async () => {
+test("uses days in the project's time zone and includes the last one", async () => {
   await api.send('PATCH', `/api/projects/${tenant.projectId}/`, {
     key: tenant.personalApiKey,
     body: { timezone: 'America/New_York' },
@@ -108,11 +108,11 @@ test.each([
   ['date_to', { date_from: '2026-11-01', date_to: '2026-10-01' }],
   ['date_from', { date_from: '2026-01-01', date_to: '2026-11-01' }],
   ['conversion_event', { conversion_event: '' }],
-])('%s is refused by name: %j', async (attr, query) => {
+])('%s returns 400 naming the field: %j', async (attr, query) => {
   expect(await ask(query as Record<string, string>)).toMatchObject({ status: 400, body: { attr } });
 });
 
-test('answers that are made up are put together, and reading ends where the bound is', async () => {
+test('combines rare responses, and stops reading at the limit', async () => {
   for (let n = 0; n < 6; n += 1) await called(`p${n}`, n < 3 ? 'test' : `made-up-${n}`, '2026-11-10T10:00:00Z');
   const query = {
     environmentId: tenant.environmentId,
@@ -132,7 +132,7 @@ test('answers that are made up are put together, and reading ends where the boun
   expect(await countExposures(sql, { ...query, mostExposures: 4 })).toMatchObject([{ exposures_read: 5 }, {}]);
 });
 
-test("events are found by the index on names, without a walk through others' events", async () => {
+test('reads events through the index on event names, without reading other events', async () => {
   const { sql } = api.database;
   await sql.query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
@@ -157,7 +157,7 @@ test("events are found by the index on names, without a walk through others' eve
   expect(plan).not.toMatch(/Seq Scan on event/);
 });
 
-test('of flags of this project only, with the scope for reading flags', async () => {
+test('requires the scope for reading flags, and a flag of the project', async () => {
   expect((await ask({}, tenant.personalApiKey, 2_000_000_000)).status).toBe(404);
   const foreign = await createTestTenant(api.database);
   expect((await ask({}, foreign.personalApiKey)).status).toBe(404);

@@ -21,7 +21,7 @@ import {
 const mostExposures = 1_000_000;
 const mostVariants = 50;
 
-/** Who got which variant of a flag, as the events of SDKs tell, and what they did then. */
+/** Counts the users who got each variant of a flag, according to the events of SDKs, and their conversions. */
 export function flagExposuresRoute({ sql, searches, otherStore: store }: EventDeps) {
   return defineRoutes({
     method: 'GET',
@@ -86,13 +86,13 @@ interface AskedRange {
   date_to?: string | undefined;
 }
 
-/** An experiment runs for some weeks; all of these events are looked through. */
+/** An experiment runs for some weeks, and all its events are read. */
 const mostDays = 92;
 const dayMs = 86_400_000;
 const day = /^\d{4}-\d{2}-\d{2}$/;
 
 /**
- * The time that is asked for. A day is one of the project's time zone, and the last one is counted in.
+ * The time range of the query, in days of the project's time zone, including the last one.
  * @throws AppError `invalid` naming `date_from` or `date_to`.
  */
 async function exposureRange(sql: Sql, asked: AskedRange, timeZone: string): Promise<{ from: Date; to: Date }> {
@@ -106,7 +106,7 @@ async function exposureRange(sql: Sql, asked: AskedRange, timeZone: string): Pro
   const from = await read('date_from', asked.date_from, 0);
   const to = asked.date_to === undefined ? now : await read('date_to', asked.date_to, 1);
   if (to <= from) throw refusal('date_to', '`date_to` must be later than `date_from`.');
-  // An hour more: a day may have 25.
+  // One hour more, because a day can have 25 hours.
   if (to.getTime() - from.getTime() > mostDays * dayMs + 3_600_000) {
     throw refusal('date_from', `The date range must not exceed ${mostDays} days. Choose a later \`date_from\`.`);
   }
@@ -121,7 +121,7 @@ interface Counts {
   variant: string;
   exposures: number;
   persons: number;
-  /** Null unless a conversion event is asked for. */
+  /** Null without a conversion event. */
   conversions: number | null;
 }
 
@@ -136,7 +136,7 @@ interface Exposures {
   days: (Counts & { day: string })[];
 }
 
-/** As the API shows them: the sums of all days beside the days. */
+/** The results as the API shows them: totals in addition to the days. */
 function toExposures(query: ExposureQuery, rows: readonly ExposureDay[]): Exposures {
   const conversionsOf = (count: number) => (query.conversionEvent === null ? null : count);
   const variants = new Map<string, { variant: string; exposures: number; persons: number; conversions: number }>();

@@ -1,14 +1,17 @@
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
-/** Who gets a flag, and what: checked and in the one form in which filters are stored. What nobody knows stays in it. */
+/**
+ * The filters of a flag: its conditions, variants and payloads, validated and in the form in which they are stored. Unknown
+ * fields are kept.
+ */
 export interface FlagFilters extends Record<string, unknown> {
-  /** Condition sets; one that matches is enough. */
+  /** Condition sets. One match is enough. */
   groups: FlagCondition[];
   multivariate?: { variants: FlagVariant[] } | null;
-  /** JSON text by key of a variant, or by `true`. */
+  /** JSON texts by variant key, or by `true`. */
   payloads?: Record<string, string>;
-  /** The group type of all conditions; null when it is the person, or when they differ. */
+  /** The group type of all conditions; null if they are about persons or differ. */
   aggregation_group_type_index: number | null;
 }
 
@@ -28,12 +31,12 @@ export interface ConditionFilter extends Record<string, unknown> {
   type: 'person' | 'group' | 'cohort' | 'flag';
 }
 
-/** Ids of the cohorts that conditions ask about, each once. */
+/** Unique IDs of the cohorts in the conditions. */
 export function cohortsIn({ groups }: FlagFilters): number[] {
   return idsIn(groups, 'cohort', 'value');
 }
 
-/** Ids of the flags that conditions ask about, each once. */
+/** Unique IDs of the flags in the conditions. */
 export function flagsIn({ groups }: FlagFilters): number[] {
   return idsIn(groups, 'flag', 'key');
 }
@@ -43,17 +46,17 @@ function idsIn(groups: FlagCondition[], type: ConditionFilter['type'], field: 'k
   return [...new Set(filters.map((filter) => Number(filter[field])))];
 }
 
-/** One condition set that lets everybody in. */
+/** A single condition set that matches everyone. */
 export const filtersForEverybody: Record<string, unknown> = { groups: [{ properties: [], rollout_percentage: 100 }] };
 
 type Filter = Record<string, unknown>;
 
-/** The filters of a flag's conditions. What has another shape, as flags of old may have, is passed over. */
+/** The filters in a flag's conditions. Skips values of another shape, which old flags can have. */
 export function conditionFiltersIn({ groups }: Record<string, unknown>): Filter[] {
   return listOf(groups).flatMap(({ properties }) => listOf(properties));
 }
 
-/** A flag's filters with every filter of a condition changed; what has another shape stays as it is. */
+/** Maps each filter in a flag's conditions. Keeps values of another shape. */
 export function mapConditionFilters<Filters extends Record<string, unknown>>(
   filters: Filters,
   change: (filter: Filter) => Filter,
@@ -73,20 +76,20 @@ function listOf(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** What a filter gets when it is shown, and may come back with. */
+/** Fields that responses add to a filter, and that clients can send back. */
 const names = new Set(['cohort_name', 'group_key_names']);
 
-/** A filter as it is stored: without what it only got to be shown. */
+/** Removes the fields from a filter that are only for display. */
 export function withoutNames(filter: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(filter).filter(([name]) => !names.has(name)));
 }
 
-/** A flag's filters as somebody read them, without the names of what they name. */
+/** Removes the names for display from all filters of a flag. */
 export function withoutNamesInFilters(filters: Record<string, unknown>): Record<string, unknown> {
   return mapConditionFilters(filters, withoutNames);
 }
 
-/** Filters that name other cohorts and flags in place of those they name; what has no other stays. */
+/** Replaces the IDs of cohorts and flags in filters. IDs without a replacement stay. */
 export function withReferences(
   filters: FlagFilters,
   { cohorts, flags }: { cohorts: ReadonlyMap<number, number>; flags: ReadonlyMap<number, number> },
@@ -103,17 +106,17 @@ export function withReferences(
   });
 }
 
-/** What is wrong with the filters of a flag, in the words that existing clients know. */
+/** The error for invalid filters, in texts that existing clients know. */
 export function filterProblem(detail: string, code = 'invalid_input'): AppError {
   return new AppError('invalid', detail, { code, attr: 'filters' });
 }
 
-/** A value as it was sent, so that the text "55" is not taken for the number 55. */
+/** The value as JSON, so that the string "55" differs from the number 55. */
 export function quoted(value: unknown): string {
   return brief(JSON.stringify(value) ?? '');
 }
 
-/** A value as a sentence shows it: not more than fits into one. */
+/** The value as text, truncated to fit into a sentence. */
 export function brief(value: unknown): string {
   const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
   return text.length > 100 ? `${text.slice(0, 100)}…` : text;

@@ -12,15 +12,15 @@ import {
 import { brief, type ConditionFilter, filterProblem, quoted, withoutNames } from './filters.ts';
 
 export interface FilterRules {
-  /** Where the filter stands, e.g. `groups[0].properties[1]`. */
+  /** Path of the filter, e.g. `groups[0].properties[1]`. */
   path: string;
-  /** The group type of its condition; null: the person. */
+  /** The group type of its condition; null for persons. */
   aggregation: number | null;
   knownPatterns: ReadonlySet<unknown>;
   tried: TriedPatterns;
 }
 
-/** One filter of a condition. @throws AppError `invalid`. */
+/** Parses a filter of a condition. @throws AppError `invalid`. */
 export function parseConditionFilter(given: unknown, rules: FilterRules): ConditionFilter {
   if (!isObject(given)) throw filterProblem(`${rules.path}: must be a filter, not ${quoted(given)}`);
   const { type = 'person' } = given;
@@ -38,7 +38,7 @@ export function parseConditionFilter(given: unknown, rules: FilterRules): Condit
   }
 }
 
-/** A condition asks about the person, or about one group; never about both. */
+/** All filters of a condition are about the person, or about one group, but never both. */
 function checkType(type: unknown, filter: Record<string, unknown>, { aggregation }: FilterRules): void {
   if (aggregation === null) {
     if (type === 'person' || type === 'cohort' || type === 'flag') return;
@@ -50,7 +50,7 @@ function checkType(type: unknown, filter: Record<string, unknown>, { aggregation
   }
 }
 
-/** Absent and `exact` mean `in`: servers and SDKs would not agree on them. */
+/** An absent operator and `exact` are stored as `in`, because servers and SDKs interpret them differently. */
 function parseCohortFilter({ type, value, operator }: Record<string, unknown>, { path }: FilterRules) {
   const cohortId = namedCohort({ type, value });
   if (cohortId === undefined) throw filterProblem(`${path}.value: must be a cohort ID, not ${quoted(value)}`);
@@ -77,15 +77,15 @@ function parseFlagFilter({ key, value, operator }: Record<string, unknown>, { pa
   return { key: String(flagId), operator, value };
 }
 
-/** Names that older clients have for the same operators. */
+/** Names that older clients use for operators. */
 const aliases = new Map([
   ['min', 'gte'],
   ['max', 'lte'],
 ]);
 const dateOperators = new Set<PropertyOperator>(['is_date_before', 'is_date_after', 'is_date_exact']);
-/** Those that compare with a number, which may be written as text. */
+/** Operators that compare with a number, which can be written as a string. */
 const numberOperators = new Set<PropertyOperator>(['gt', 'gte', 'lt', 'lte']);
-/** Those that look for one text. */
+/** Operators that search for one text. */
 const textOperators = new Set<PropertyOperator>([
   ...(['regex', 'not_regex', 'icontains', 'not_icontains'] as const),
   ...(['starts_with', 'not_starts_with', 'ends_with', 'not_ends_with'] as const),
@@ -95,14 +95,14 @@ const mostValues = 1000;
 const longestKey = 400;
 
 interface PropertyRules {
-  /** Where the filter stands. */
+  /** Path of the filter. */
   path: string;
   type: 'person' | 'group';
   knownPatterns: ReadonlySet<unknown>;
   tried: TriedPatterns;
 }
 
-/** Key, operator and value of a filter about a property. @throws AppError `invalid`. */
+/** Parses key, operator and value of a property filter. @throws AppError `invalid`. */
 function parsePropertyTest(
   { key, operator: asked, value }: Record<string, unknown>,
   rules: PropertyRules,
@@ -116,7 +116,7 @@ function parsePropertyTest(
   return asked === undefined || asked === null ? { key } : { key, operator };
 }
 
-/** Absent means `exact`. */
+/** The default is `exact`. */
 function parseOperator(asked: unknown, { type }: PropertyRules): PropertyOperator {
   const operator = aliases.get(String(asked)) ?? asked ?? 'exact';
   if (isPropertyOperator(operator)) return operator;
@@ -129,7 +129,7 @@ function parseOperator(asked: unknown, { type }: PropertyRules): PropertyOperato
   throw filterProblem(`The '${brief(operator)}' operator is not valid for '${type}' properties.`, 'invalid_operator');
 }
 
-/** What is wrong with the value; null if it is valid. */
+/** The problem of the value; null if it is valid. */
 function valueProblem(operator: PropertyOperator, value: unknown): string | null {
   if (numberOperators.has(operator)) {
     return typeof value === 'number' || typeof value === 'string'

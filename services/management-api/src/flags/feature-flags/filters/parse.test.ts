@@ -91,7 +91,7 @@ test.each<[string, Record<string, unknown>, string, string]>([
     'invalid_input',
     'Property group expressions of type plan cannot contain more than 1000 values.',
   ],
-  ['no date', date('never'), 'invalid_date', 'Invalid date value: never'],
+  ['an invalid date', date('never'), 'invalid_date', 'Invalid date value: never'],
   ['a number as a date', date(2024), 'invalid_date', 'Invalid date value: 2024'],
   ...(['regex', 'not_regex', 'icontains', 'not_icontains', 'starts_with'] as const).map(
     (operator) =>
@@ -151,15 +151,25 @@ test.each<[string, Record<string, unknown>, string, string]>([
     'groups[0].rollout_percentage: must be a number from 0 to 100, not 101',
   ],
   [
-    'a rollout in words',
+    'a rollout as a string',
     condition({ rollout_percentage: '50' }),
     'invalid_input',
     'groups[0].rollout_percentage: must be a number from 0 to 100, not "50"',
   ],
-  ['payloads no object', { groups: [{}], payloads: [] }, 'invalid_input', 'Payloads must be passed as a dictionary'],
-  ['a payload no JSON', { groups: [{}], payloads: { true: '{' } }, 'invalid_input', 'Payload value is not valid JSON.'],
   [
-    'a payload of no variant',
+    'payloads that are not an object',
+    { groups: [{}], payloads: [] },
+    'invalid_input',
+    'Payloads must be passed as a dictionary',
+  ],
+  [
+    'a payload that is not JSON',
+    { groups: [{}], payloads: { true: '{' } },
+    'invalid_input',
+    'Payload value is not valid JSON.',
+  ],
+  [
+    'a payload of an unknown variant',
     { ...variants(100), payloads: { true: '1' } },
     'invalid_input',
     'Payload keys must match a variant key for multivariate flags',
@@ -176,16 +186,16 @@ test.each<[string, Record<string, unknown>, string, string]>([
     'invalid_input',
     'Feature flag filters exceed maximum size of 256 KiB.',
   ],
-])('%s is refused', (_, sent, code, text) => {
+])('rejects %s', (_, sent, code, text) => {
   expect(problemOf(sent)).toEqual([code, text]);
 });
 
-test.each([30, -1.5, '30'])('%p is taken as what is compared with, as it was sent', (value) => {
+test.each([30, -1.5, '30'])('accepts %p as a value to compare with, unchanged', (value) => {
   const { groups } = parseFlagFilters({ sent: person({ operator: 'gt', value }), stored: null });
   expect(groups[0]?.properties[0]?.value).toBe(value);
 });
 
-test('a pattern that no engine of linear time has is refused with its position; one that is stored stays', () => {
+test('rejects a new pattern that linear-time engines do not support, with its position, but keeps a stored one', () => {
   const sent = person({ operator: 'regex', value: '(?=x)' });
   expect(problemOf(sent)).toEqual([
     'invalid_input',
@@ -195,7 +205,7 @@ test('a pattern that no engine of linear time has is refused with its position; 
   expect(problemOf({ ...sent, payloads: {} }, sent)).toBeNull();
 });
 
-test('filters get the one form in which they are stored', () => {
+test('normalizes filters to the form in which they are stored', () => {
   const sent = {
     groups: [
       { rollout_percentage: 33.3, description: 'kept' },
@@ -226,7 +236,7 @@ test('filters get the one form in which they are stored', () => {
   });
 });
 
-test('the group type of the flag is that of its conditions, where they agree', () => {
+test('the group type of the flag is the one of its conditions, if it is the same in all', () => {
   const group = { properties: [{ key: 'x', type: 'group', value: 'y' }] };
   const filters = parseFlagFilters({ sent: { groups: [group, group], aggregation_group_type_index: 2 }, stored: null });
   expect(filters.aggregation_group_type_index).toBe(2);
@@ -234,13 +244,13 @@ test('the group type of the flag is that of its conditions, where they agree', (
 });
 
 test.each([[33.3, 33.3, 33.4], [33.33, 33.33, 33.33], [33.333, 33.333, 33.333], [0, 100], [100]])(
-  'F-85: shares %p are taken',
+  'F-85: accepts the shares %p',
   (...shares) => {
     expect(problemOf(variants(...shares))).toBeNull();
   },
 );
 
-test('what is sent replaces what is stored key by key, and the whole is checked', () => {
+test('merges sent and stored filters key by key, and checks the result', () => {
   const stored = { groups: [{ rollout_percentage: 10 }], payloads: { true: '1' }, early_exit: true };
   expect(parseFlagFilters({ sent: { payloads: { true: 2 } }, stored })).toMatchObject({
     groups: [{ rollout_percentage: 10 }],
@@ -254,7 +264,7 @@ test('what is sent replaces what is stored key by key, and the whole is checked'
   expect(problemOf({ groups: [] }, stored)).toBeNull();
 });
 
-test('a pattern that was tried before is not tried again', () => {
+test('does not compile a pattern again that was compiled before', () => {
   const sent = person({ operator: 'regex', value: '^a+$' });
   const tried = new Map([['^a+$', 'was refused']]);
   expect(() => parseFlagFilters({ sent, stored: null, tried })).toThrow('was refused');

@@ -3,24 +3,23 @@ import type { TriedPatterns } from '@millrace/flags';
 import { brief, type FlagCondition, type FlagFilters, type FlagVariant, filterProblem, quoted } from './filters.ts';
 import { parseConditionFilter } from './parse-filter.ts';
 
-/** Larger ones are read by every gateway at every change, and by every SDK that evaluates by itself. */
+/** Each gateway reads the filters at every change, and so does each SDK with local evaluation. */
 const mostBytes = 256 * 1024;
 const mostConditions = 1000;
 
 export interface FiltersToParse {
-  /** Keys that are not sent stay as they are stored. */
+  /** Keys that are not sent keep their stored values. */
   sent: Record<string, unknown>;
-  /** The stored filters of a flag that is changed, in the form in which they are shown. */
+  /** The stored filters of an existing flag, in the form in which the API shows them. */
   stored: Record<string, unknown> | null;
-  /** Patterns that were tried before, where that took long; others are tried here. */
+  /** Results of patterns that were compiled before, because that took long. Other patterns are compiled here. */
   tried?: TriedPatterns | undefined;
 }
 
 /**
- * Checks the filters of a flag and brings them into the form in which they are stored: what is sent above what is stored,
- * the whole of it as it will be. Pure; whether cohorts and flags exist that they name is asked later.
- *
- * @throws AppError `invalid` naming what is wrong.
+ * Validates the filters of a flag and normalizes them for storage. Sent keys replace stored ones, and the result is checked
+ * as a whole. Pure: the caller checks whether the cohorts and flags exist.
+ * @throws AppError `invalid` naming the problem.
  */
 export function parseFlagFilters({ sent, stored, tried = new Map() }: FiltersToParse): FlagFilters {
   if (Object.hasOwn(sent, 'version')) {
@@ -61,7 +60,7 @@ function conditionsOf(groups: unknown, { mayBeEmpty }: { mayBeEmpty: boolean }):
   return list;
 }
 
-/** That of the conditions where they agree; null where they differ. */
+/** The group type of all conditions; null if they differ. */
 function commonAggregation(groups: FlagCondition[], ownOfFlag: number | null): number | null {
   const [first, ...others] = groups.map((group) => group.aggregation_group_type_index);
   if (first === undefined) return ownOfFlag;
@@ -79,7 +78,7 @@ function checkSwitches({ holdout, feature_enrollment, early_exit }: Record<strin
   }
 }
 
-/** Patterns that are stored already: they were taken once, and a change of something else does not fail because of them. */
+/** Patterns that are already stored. They are not checked again, so that they do not prevent other changes. */
 function patternsIn(groups: unknown): ReadonlySet<unknown> {
   const conditions = Array.isArray(groups) ? groups.filter(isObject) : [];
   const filters = conditions.flatMap(({ properties }) =>
@@ -88,7 +87,7 @@ function patternsIn(groups: unknown): ReadonlySet<unknown> {
   return new Set(filters.map(({ value }) => value).filter((value) => typeof value === 'string'));
 }
 
-/** Null for the person, else the index of a group type. */
+/** Null for persons, otherwise the index of a group type. */
 function parseAggregation(value: unknown, path: string): number | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 4) return value;
@@ -98,17 +97,17 @@ function parseAggregation(value: unknown, path: string): number | null {
 const mostFilters = 1000;
 
 interface ConditionRules {
-  /** Where the condition stands, e.g. `groups[0]`. */
+  /** Path of the condition, e.g. `groups[0]`. */
   path: string;
-  /** The group type of conditions that name none; null: the person. */
+  /** The default group type of conditions; null for persons. */
   aggregation: number | null;
   variants: readonly FlagVariant[];
-  /** Not checked again. */
+  /** These are not checked again. */
   knownPatterns: ReadonlySet<unknown>;
   tried: TriedPatterns;
 }
 
-/** One condition set, with the group type it goes by written out. @throws AppError `invalid`. */
+/** Parses a condition set, and writes its group type into it. @throws AppError `invalid`. */
 function parseCondition(condition: unknown, rules: ConditionRules): FlagCondition {
   const { path, variants, knownPatterns, tried } = rules;
   if (!isObject(condition)) throw filterProblem(`${path}: must be a condition set, not ${quoted(condition)}`);
@@ -131,7 +130,7 @@ function parseCondition(condition: unknown, rules: ConditionRules): FlagConditio
   };
 }
 
-/** Absent and null mean everybody. */
+/** Absent and null mean 100%. */
 function checkRollout(value: unknown, path: string): void {
   if (value === undefined || value === null) return;
   if (typeof value === 'number' && value >= 0 && value <= 100) return;
@@ -146,7 +145,7 @@ function checkVariant(variant: unknown, variants: readonly FlagVariant[]): void 
 
 const mostVariants = 1000;
 
-/** The variants of a flag; none for a flag that is only on or off. @throws AppError `invalid`. */
+/** The variants of a flag; empty for a boolean flag. @throws AppError `invalid`. */
 function parseVariants(multivariate: unknown): FlagVariant[] {
   if (multivariate === undefined || multivariate === null) return [];
   const list = isObject(multivariate) ? (multivariate.variants ?? []) : undefined;
@@ -179,7 +178,7 @@ function checkKeys(variants: FlagVariant[]): void {
   }
 }
 
-/** Thirds are written with two or three digits: what is missing then is one in ten thousand at most. */
+/** Thirds are written with two or three decimals, so the sum can be off by 0.01. */
 function checkSum(variants: FlagVariant[]): void {
   if (variants.length === 0) return;
   const sum = variants.reduce((total, variant) => total + variant.rollout_percentage, 0);
@@ -187,7 +186,7 @@ function checkSum(variants: FlagVariant[]): void {
   throw filterProblem('Invalid variant definitions: Variant rollout percentages must sum to 100.');
 }
 
-/** Payloads as JSON text; null takes one away. @throws AppError `invalid`. */
+/** Converts payloads to JSON texts; null removes one. @throws AppError `invalid`. */
 function parsePayloads(
   payloads: unknown,
   { variants, holdout }: { variants: readonly FlagVariant[]; holdout: unknown },
@@ -196,7 +195,7 @@ function parsePayloads(
   if (!isObject(payloads)) throw filterProblem('Payloads must be passed as a dictionary');
   const given = Object.entries(payloads).filter(([, payload]) => payload !== null);
   const keys = new Set(variants.length > 0 ? variants.map(({ key }) => key) : ['true']);
-  // Who is held out gets a variant that is not declared.
+  // Users in the holdout get a variant that is not declared.
   if (isObject(holdout)) keys.add(`holdout-${String(holdout.id)}`);
   if (given.some(([key]) => !keys.has(key))) {
     throw filterProblem(
