@@ -8,7 +8,7 @@ import { type ConsumerConfig, configuredLanes } from './config.ts';
 import { createBatchHandler } from './consume.ts';
 import { describeFailure } from './failures.ts';
 import type { FormerLogReader } from './former-log.ts';
-import type { ConsumeMetrics, Timed } from './metrics.ts';
+import type { ConsumeMetrics, Lap } from './metrics.ts';
 import { type PublishLaneDeps, publishLane } from './output/publish.ts';
 import { type ProcessBatchDeps, processBatch } from './process-batch.ts';
 import { traceBatches, traceIdOf } from './trace-batches.ts';
@@ -38,7 +38,7 @@ const maxYieldMs = 250;
 /** Returns the function that processes a batch, with tracing if enabled. */
 function processWork({ process, tracing }: Pick<ConsumeLaneDeps, 'process' | 'tracing'>) {
   if (tracing === null) return { process: (work: BatchWork) => processBatch(work, process), traceIdOf: () => null };
-  const processTraced = (work: BatchWork, startTimer: () => Timed) => processBatch(work, { ...process, startTimer });
+  const processTraced = (work: BatchWork, startTimer: () => Lap) => processBatch(work, { ...process, startTimer });
   return { process: traceBatches(tracing, processTraced, process.startTimer), traceIdOf };
 }
 

@@ -68,13 +68,14 @@ export function createConsumeMetrics(metrics: Metrics): (lane: string) => Consum
 }
 
 /**
- * Measures the steps of a batch: records the time since the previous step, and returns the result unchanged. Step names
- * are constants (process-batch.ts), so the number of label values is limited.
+ * Records the end of a step of a batch: the time since the end of the previous step counts as the time of this one.
+ * Returns the step's result unchanged. Step names are constants (process-batch.ts), so the number of label values is
+ * limited.
  */
-export type Timed = <Result>(step: string, result: Result) => Result;
+export type Lap = <Result>(step: string, result: Result) => Result;
 
 /** Returns a function that starts the measurement of a batch. */
-export function createStepTimer(metrics: Metrics): () => Timed {
+export function createStepTimer(metrics: Metrics): () => Lap {
   const seconds = metrics.histogram(
     'millrace_consumer_step_seconds',
     'Duration of one step in processing a batch, in seconds',

@@ -18,7 +18,7 @@ import { saveLedger } from './ledger/save.ts';
 import { lockAndChangeGroups, saveGroups } from './ledger/save-groups.ts';
 import { type KnownIds, touchedByBatch } from './ledger/touched.ts';
 import { type Turns, withTurns } from './ledger/turns.ts';
-import type { Timed } from './metrics.ts';
+import type { Lap } from './metrics.ts';
 import type { Ledger } from './model/ledger.ts';
 import { insertWarnings } from './warnings/store.ts';
 import { reusedUuidWarning, type WarningThrottle } from './warnings/warnings.ts';
@@ -35,7 +35,7 @@ export interface ProcessBatchDeps {
   throttle: WarningThrottle;
   definitions: Pick<Definitions, 'note'>;
   flagCalls: Pick<FlagCalls, 'note'>;
-  startTimer: () => Timed;
+  startTimer: () => Lap;
   now: () => number;
 }
 
@@ -49,50 +49,50 @@ export interface ProcessBatchDeps {
  */
 export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Promise<BatchReport | StaleBatch> {
   const { batch, deadLetterReason, lockFirst } = work;
-  const timed = app.startTimer();
+  const lap = app.startTimer();
 
   // Parse the records and determine their projects, or sort them out with a reason.
-  const parsed = timed('parse_records', parseRecords(batch, deadLetterReason));
-  const projectOf = timed('resolve_projects', await app.projects.resolve(ownersOf(parsed)));
-  const intake = timed('admit_records', admitRecords(parsed, projectOf, app.now()));
-  timed('replace_visitors', await replaceVisitors(intake.events, { projectOf, salts: app.salts, nowMs: app.now() }));
-  timed('ensure_partitions', await app.partitions.ensure(intake.events.map(({ timestampMs }) => timestampMs)));
+  const parsed = lap('parse_records', parseRecords(batch, deadLetterReason));
+  const projectOf = lap('resolve_projects', await app.projects.resolve(ownersOf(parsed)));
+  const intake = lap('admit_records', admitRecords(parsed, projectOf, app.now()));
+  lap('replace_visitors', await replaceVisitors(intake.events, { projectOf, salts: app.salts, nowMs: app.now() }));
+  lap('ensure_partitions', await app.partitions.ensure(intake.events.map(({ timestampMs }) => timestampMs)));
   const events = intake.events.map(toIncomingEvent);
 
   const effect = await withTurns(app.turns, (turns) =>
     app.database.transaction(async (tx) => {
-      const storedOffset = timed('lock_offset', await lockOffset(tx, offsetKey(work)));
+      const storedOffset = lap('lock_offset', await lockOffset(tx, offsetKey(work)));
       if (storedOffset !== (batch.continuesFrom ?? 0n)) return { isStale: true, nextOffset: storedOffset } as const;
       // Dead letters must be durable before the offset advances past their records.
       const { deadLetters } = intake;
-      if (deadLetters.length > 0) timed('append_dead_letters', await app.deadLetters.append(deadLetters));
+      if (deadLetters.length > 0) lap('append_dead_letters', await app.deadLetters.append(deadLetters));
 
       // Skip events that were decided before. A batch that has its turn no longer waits for the identity of an event.
-      const { fresh, reused } = timed('find_fresh', await freshEvents(tx, events));
-      timed('store_identities', await insertIdentities(tx, identitiesOf(fresh)));
+      const { fresh, reused } = lap('find_fresh', await freshEvents(tx, events));
+      lap('store_identities', await insertIdentities(tx, identitiesOf(fresh)));
 
       // Decide in memory, based on the decisions of earlier batches in this process.
       const touched = touchedByBatch(fresh, app.knownIds);
-      const turn = timed('take_turn', await turns.take(touched.contested, { untilEnded: lockFirst }));
-      const loaded = timed('load_ledger', await loadLedger(tx, touched, { lockFirst, before: turn.before }));
-      const decided = timed('decide_events', decideEvents(fresh, loaded.ledger));
+      const turn = lap('take_turn', await turns.take(touched.contested, { untilEnded: lockFirst }));
+      const loaded = lap('load_ledger', await loadLedger(tx, touched, { lockFirst, before: turn.before }));
+      const decided = lap('decide_events', decideEvents(fresh, loaded.ledger));
       turn.decided(loaded.ledger);
 
       // Write in bulk. Persons are locked as early as possible. A batch that builds on others must wait for their
       // commit first, and stores its events meanwhile. Groups come last and together with the COMMIT, because many
       // batches want their locks.
       const buildsOnOthers = turn.before.length > 0;
-      if (!buildsOnOthers) timed('save_ledger', await saveLedger(tx, loaded));
-      timed('store_events', await insertEvents(tx, decided.rows, app.partitions));
+      if (!buildsOnOthers) lap('save_ledger', await saveLedger(tx, loaded));
+      lap('store_events', await insertEvents(tx, decided.rows, app.partitions));
       if (buildsOnOthers) {
-        timed('wait_for_earlier', await turn.untilCommitted());
-        timed('save_ledger', await saveLedger(tx, loaded));
+        lap('wait_for_earlier', await turn.untilCommitted());
+        lap('save_ledger', await saveLedger(tx, loaded));
       }
-      timed('mark_ingested', await markEventsIngested(tx, app.projects.withoutEvents(decided.projectIds)));
-      const groups = timed('lock_groups', await lockAndChangeGroups(tx, loaded.ledger));
+      lap('mark_ingested', await markEventsIngested(tx, app.projects.withoutEvents(decided.projectIds)));
+      const groups = lap('lock_groups', await lockAndChangeGroups(tx, loaded.ledger));
       const found = [...reused.map(reusedUuidWarning), ...decided.warnings, ...groups.warnings];
       const warnings = [...intake.warnings, ...app.throttle(found)];
-      timed(
+      lap(
         'commit',
         await tx.commitWith(() => [
           insertWarnings(tx, warnings),

@@ -1,6 +1,6 @@
 import type { LogBatch } from '@millrace/event-log';
 import type { TraceAttributes, Tracing } from '@millrace/runtime/tracing';
-import type { Timed } from './metrics.ts';
+import type { Lap } from './metrics.ts';
 import { traceBatches } from './trace-batches.ts';
 
 const traceIdOf = (digit: number) => String(digit).repeat(32);
@@ -39,12 +39,12 @@ function tracingOf(most: number) {
 }
 
 const work = (batch: LogBatch) => ({ batch, group: 'group', deadLetterReason: null, lockFirst: false });
-const untimed = (): Timed => (_step, result) => result;
+const withoutLaps = (): Lap => (_step, result) => result;
 const stale = { outcome: 'stale', nextOffset: 1n } as const;
 
 test('each traced record has a span in its trace, and their batch has a span with the details', async () => {
   const { tracing, ended } = tracingOf(10);
-  const process = traceBatches(tracing, async (_work, startTimer) => startTimer()('commit', stale), untimed);
+  const process = traceBatches(tracing, async (_work, startTimer) => startTimer()('commit', stale), withoutLaps);
 
   expect(await process(work(batchOf(1, 2)))).toEqual(stale);
   expect(ended).toEqual([
@@ -71,7 +71,7 @@ test('the span of a failed batch contains the failure and how far the batch got'
       startTimer()('parse', null);
       throw new TypeError('no');
     },
-    untimed,
+    withoutLaps,
   );
 
   await expect(process(work(batchOf(1)))).rejects.toThrow('no');
@@ -93,7 +93,7 @@ test.each([
   ['creates no spans for a batch without traced records', 10, [], []],
 ])('%s', async (_, most, digits, spans) => {
   const { tracing, ended } = tracingOf(most);
-  const process = traceBatches(tracing, async () => stale, untimed);
+  const process = traceBatches(tracing, async () => stale, withoutLaps);
   expect(await process(work(batchOf(...digits)))).toEqual(stale);
   expect(ended.map(({ name }) => name)).toEqual(spans);
 });

@@ -8,10 +8,10 @@ import {
   type Tracing,
 } from '@millrace/runtime/tracing';
 import type { BatchReport, BatchWork, StaleBatch } from './batch.ts';
-import type { Timed } from './metrics.ts';
+import type { Lap } from './metrics.ts';
 
 type SpanContext = TraceSpan['context'];
-type ProcessBatch = (work: BatchWork, startTimer: () => Timed) => Promise<BatchReport | StaleBatch>;
+type ProcessBatch = (work: BatchWork, startTimer: () => Lap) => Promise<BatchReport | StaleBatch>;
 
 /** Maximum number of traced records per batch, because more would add no information. */
 const maxTracedRecords = 20;
@@ -24,7 +24,7 @@ const maxTracedRecords = 20;
 export function traceBatches(
   tracing: Tracing,
   process: ProcessBatch,
-  startTimer: () => Timed,
+  startTimer: () => Lap,
 ): (work: BatchWork) => ReturnType<ProcessBatch> {
   return async (work) => {
     const parents = tracedParents(work.batch.records).filter(() => tracing.choose(true));
@@ -80,11 +80,11 @@ function tracedParents(records: readonly LogRecord[], most = maxTracedRecords): 
  * Records steps as attributes and not as spans, because a batch has about fifteen steps, and each span costs a tenth of
  * a millisecond.
  */
-function tracedSteps(steps: TraceAttributes, timed: Timed): Timed {
+function tracedSteps(steps: TraceAttributes, lap: Lap): Lap {
   let startedAt = performance.now();
   return (step, result) => {
     Object.assign(steps, stepAttribute(step, startedAt));
     startedAt = performance.now();
-    return timed(step, result);
+    return lap(step, result);
   };
 }
