@@ -109,6 +109,21 @@ test('a list: persons come by their ids, and are taken out, with a session', asy
   await page.context().close();
 });
 
+it('opens a new insight that is filtered by the cohort', async () => {
+  const leaf = { type: 'person', key: 'plan', operator: 'exact', value: ['pro'] };
+  const { id } = await console.api<{ id: number }>('POST', 'cohorts', {
+    ...{ name: 'Subscribers', filters: { properties: { type: 'AND', values: [leaf] } } },
+  });
+  const page = await console.openSignedIn(`cohorts?cohort=${id}`);
+  await page.getByRole('link', { name: 'New insight' }).click();
+  await page.getByRole('heading', { level: 1, name: 'New insight' }).waitFor();
+  await page.getByRole('button', { name: 'in cohort Subscribers', exact: true }).waitFor();
+  expect(JSON.parse(new URL(page.url()).searchParams.get('question') ?? '')).toMatchObject({
+    properties: [{ type: 'cohort', key: 'id', operator: 'in', value: id }],
+  });
+  await page.context().close();
+});
+
 test('one asks for another, is copied as a list, and its rules are set; conditions the page does not know are left alone', async () => {
   const leaf = { type: 'person', key: 'plan', operator: 'is_set' };
   const { id } = await console.api<{ id: number }>('POST', 'cohorts', {

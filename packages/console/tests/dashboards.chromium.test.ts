@@ -255,14 +255,30 @@ test('a tile is resized with the keyboard and the mouse, and an insight says on 
   expect(await page.getByRole('heading', { name: 'Stretched' }).getAttribute('title')).toBe('Stretched');
   await page.goto(console.address(`insights?insight=${shortId}`));
   await page.getByRole('button', { name: 'Add to dashboard' }).click();
-  const dialog = page.getByRole('dialog', { name: 'Add to dashboard' });
-  expect(await dialog.getByLabel('Widths').isChecked()).toBe(true);
-  await dialog.getByLabel('Widths').uncheck();
-  await dialog.getByLabel('Another').check();
+  const choice = (name: string) => page.getByRole('menuitemcheckbox', { name, exact: true });
+  const dashboards = async () => (await console.api<{ dashboards: number[] }>('GET', `insights/${made}`)).dashboards;
+  await choice('Another').waitFor();
+  expect(await choice('Widths').getAttribute('aria-checked')).toBe('true');
   expect(await violationsOf(page)).toEqual([]);
-  await dialog.getByRole('button', { name: 'Save' }).click();
-  await dialog.waitFor({ state: 'detached' });
-  expect(await console.api('GET', `insights/${made}`)).toMatchObject({ dashboards: [second] });
+  await choice('Widths').click();
+  await page.getByText('Stretched was removed from Widths.').waitFor();
+  await eventually(async () => expect(await dashboards()).toEqual([]));
+  // By keyboard, typing finds a dashboard, and the focus returns to the button.
+  await page.getByRole('button', { name: 'Add to dashboard' }).press('Enter');
+  await choice('Another').waitFor();
+  await page.keyboard.type('ano');
+  await page.keyboard.press('Enter');
+  await page.getByText('Stretched was added to Another.').waitFor();
+  await eventually(async () => expect(await dashboards()).toEqual([second]));
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Add to dashboard');
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await eventually(async () => expect(await dashboards()).toEqual([]));
+  await page.route(`**/insights/${made}`, (route) =>
+    route.fulfill({ status: 403, json: { code: 'permission_denied', detail: 'You may not change it.' } }),
+  );
+  await page.getByRole('button', { name: 'Add to dashboard' }).click();
+  await choice('Another').click();
+  await page.getByRole('alert').filter({ hasText: 'You may not change it.' }).waitFor();
   await page.context().close();
 });
 

@@ -75,7 +75,9 @@ test('a question is built, answered, saved, found, changed and deleted', async (
   await pick(page, 'Property to aggregate for event A', 'price');
   await page.getByText('42', { exact: true }).and(figure(page)).waitFor();
   await page.getByRole('button', { name: 'Save', exact: true }).click();
-  await page.getByLabel('Name').fill('Money');
+  expect(await page.getByLabel('Name').inputValue()).toBe('ordered (sum of price), last 30 days');
+  // The suggested name is selected, so typing replaces it.
+  await page.keyboard.type('Money');
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { level: 1, name: 'Money' }).waitFor();
   expect(new URL(page.url()).searchParams.get('insight')).toMatch(/^[A-Za-z0-9]{8}$/);
@@ -99,6 +101,51 @@ test('a question is built, answered, saved, found, changed and deleted', async (
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await page.getByRole('button', { name: 'Delete insight' }).click();
   await page.getByRole('heading', { name: 'No insights yet' }).waitFor();
+});
+
+const week = { dateRange: { date_from: '-7d' } };
+it.each<[number, string, object]>([
+  [1, 'ordered, last 7 days', { kind: 'TrendsQuery', series: [node('ordered')], ...week }],
+  [
+    2,
+    'A / B of ordered (unique users) and All events by Browser, this month',
+    {
+      ...{
+        kind: 'TrendsQuery',
+        series: [
+          { ...node('ordered'), math: 'dau' },
+          { kind: 'EventsNode', event: null },
+        ],
+      },
+      ...{ trendsFilter: { formula: 'A / B' }, breakdownFilter: { breakdown: '$browser', breakdown_type: 'event' } },
+      dateRange: { date_from: 'mStart' },
+    },
+  ],
+  [3, 'a, b, and 2 more, last 7 days', { kind: 'TrendsQuery', series: ['a', 'b', 'c', 'd'].map(node), ...week }],
+  [
+    4,
+    'Funnel opened → ordered, last 7 days',
+    { kind: 'FunnelsQuery', series: ['opened', 'ordered'].map(node), ...week },
+  ],
+  [5, 'Lifecycle of opened, last 7 days', { kind: 'LifecycleQuery', series: [node('opened')], ...week }],
+  [
+    6,
+    'Retention from opened to ordered',
+    {
+      kind: 'RetentionQuery',
+      retentionFilter: {
+        ...{ period: 'Day', totalIntervals: 8 },
+        ...{ targetEntity: { id: 'opened', type: 'events' }, returningEntity: { id: 'ordered', type: 'events' } },
+      },
+    },
+  ],
+])('%i suggests the name %s for a new insight and saves it without typing', async (_, name, question) => {
+  const page = await console.open('live');
+  await page.goto(asked(question));
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+  await page.context().close();
 });
 
 test('persons are not summed up over days: one who came on two days is no two persons', async () => {

@@ -25,3 +25,11 @@ export function sourceOf(query: unknown): Question | null {
 /** What an insight is called. */
 export const nameOfInsight = ({ name, derived_name: derived }: { name: string | null; derived_name: string | null }) =>
   visible(name || derived || text.unnamed);
+
+/** The query that a new insight starts from. */
+export const newQuestion: Question = {
+  kind: 'TrendsQuery',
+  series: [{ kind: 'EventsNode', event: '$pageview', name: '$pageview', math: 'total' }],
+  interval: 'day',
+  dateRange: { date_from: '-30d' },
+};

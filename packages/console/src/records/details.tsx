@@ -11,11 +11,14 @@ export interface Details {
 /** Form fields for the name, description and tags of an insight or a dashboard. */
 export function DetailsFields({
   details,
+  suggestion,
   longestDescription,
   problem,
   onDetails,
 }: {
   details: Details;
+  /** A name that the first text typed replaces. */
+  suggestion?: string;
   longestDescription: number;
   problem: unknown;
   onDetails: (details: Details) => void;
@@ -30,6 +33,7 @@ export function DetailsFields({
         value={name}
         problem={problem}
         autoFocus
+        onFocus={({ target }) => target.value === suggestion && target.select()}
         onChange={({ target }) => onDetails({ ...details, name: target.value })}
       />
       <Field

@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { text as accessText } from '../../access/words.ts';
+import { newQuestion } from '../../answers/question.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { type Filter, isComplete, newFilter } from '../../filters/filter.ts';
@@ -125,6 +127,7 @@ function Actions({
         {cohort.last_calculation !== null && ` · ${text.countedAgo(formatPast(cohort.last_calculation))}`}
       </p>
       <div className="form-buttons">
+        <NewInsight cohort={cohort.id} />
         <AsApiCallButton request={request} />
         {mayWrite && (
           <>
@@ -165,6 +168,21 @@ function Actions({
         </Dialog>
       )}
     </>
+  );
+}
+
+/** Opens a new insight about the events of the persons in a cohort. */
+function NewInsight({ cohort }: { cohort: number }) {
+  const { id } = useProject();
+  const question = { ...newQuestion, properties: [{ ...newFilter('cohort'), value: cohort }] };
+  return (
+    <Link
+      className="button"
+      to={`/projects/${id}/insights`}
+      search={{ insight: 'new', question: JSON.stringify(question) } as never}
+    >
+      {text.newInsight}
+    </Link>
   );
 }
 

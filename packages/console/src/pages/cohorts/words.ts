@@ -55,6 +55,7 @@ export const text = {
   savedAs: (name: string, count: number) => `The cohort ${name} was created with ${counted(count, 'person')}.`,
   savedFirst: (most: number) => `A cohort created from a list can have up to ${formatNumber(most)} persons.`,
   openCohort: 'Open cohort',
+  newInsight: 'New insight',
   copyAsList: 'Duplicate as static cohort',
   remove: 'Delete',
   removeTitle: (name: string) => `Delete ${name}?`,

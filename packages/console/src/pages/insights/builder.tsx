@@ -1,9 +1,9 @@
 import { Link, useRouter } from '@tanstack/react-router';
-import { lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { text as accessText } from '../../access/words.ts';
 import { ChartPlace } from '../../answers/annotation.ts';
-import { nameOfInsight, type Question, sourceOf } from '../../answers/question.ts';
+import { nameOfInsight, newQuestion, type Question, sourceOf } from '../../answers/question.ts';
 import { queryClient } from '../../api/queries.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { loadPart } from '../../frame/broken.tsx';
@@ -17,10 +17,11 @@ import { explain } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
 import type { OfferUndo } from '../../records/undo.ts';
 import { text as sharingText } from '../../sharing/words.ts';
+import { AddToDashboard } from './add-to-dashboard.tsx';
 import { AnswerPane } from './answer.tsx';
-import { OnDashboards, RemoveDialog, SaveDialog, wrapped } from './dialogs.tsx';
+import { RemoveDialog, SaveDialog, wrapped } from './dialogs.tsx';
 import { PersonsDialog } from './persons.tsx';
-import { newQuestion, partOf, readQuestion } from './question.ts';
+import { partOf, readQuestion } from './question.ts';
 import { QuestionForm } from './question-form.tsx';
 import {
   type Insight,
@@ -37,15 +38,16 @@ const ShareDialog = lazy(
   loadPart(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
 );
 
-interface BuilderProps {
+export interface BuilderProps {
   /** Null: it is new. */
   stored: Insight | null;
   address: InsightsAddress;
+  notice: ReactNode;
   offerUndo: OfferUndo;
 }
 
 /** A query and its result side by side. Edits are in the URL, and kept as a draft until they are saved or discarded. */
-export function Builder({ stored, address, offerUndo }: BuilderProps) {
+export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();
   const { question, written, isChanged, edit, discard } = useEdits(stored, address);
@@ -91,6 +93,7 @@ export function Builder({ stored, address, offerUndo }: BuilderProps) {
         </Button>
       </PageTitle>
       <AddressHint unknown={unknown} />
+      {notice}
       {view.question !== '' && written === null && (
         <p className="health-line" role="status">
           {text.badAddress}
@@ -104,7 +107,7 @@ export function Builder({ stored, address, offerUndo }: BuilderProps) {
       <div className="panel insight">
         <div className="insight-form">
           <QuestionForm question={question} problem={{ part: partOf(problem), detail: problem }} onQuestion={edit} />
-          {stored !== null && <Actions stored={stored} onDialog={setDialog} />}
+          {stored !== null && <Actions {...{ stored, offerUndo }} onDialog={setDialog} />}
         </div>
         <ChartPlace value={{ insight: stored?.id }}>
           <Result {...{ address, question, answer }} onQuestion={edit} onAgain={() => setAsked(asked + 1)} />
@@ -130,7 +133,7 @@ export function Builder({ stored, address, offerUndo }: BuilderProps) {
   );
 }
 
-type DialogOfInsight = 'save' | 'copy' | 'details' | 'dashboards' | 'share' | 'access' | 'remove';
+type DialogOfInsight = 'save' | 'copy' | 'details' | 'share' | 'access' | 'remove';
 
 /** The query in the form: that of the URL, else the unsaved draft, else the stored one. */
 function useEdits(stored: Insight | null, { view, change }: InsightsAddress) {
@@ -162,14 +165,22 @@ function useEdits(stored: Insight | null, { view, change }: InsightsAddress) {
   };
 }
 
-function Actions({ stored, onDialog }: { stored: Insight; onDialog: (dialog: DialogOfInsight) => void }) {
+function Actions({
+  stored,
+  offerUndo,
+  onDialog,
+}: {
+  stored: Insight;
+  offerUndo: OfferUndo;
+  onDialog: (dialog: DialogOfInsight) => void;
+}) {
   const { id } = useProject();
   return (
     <div className="form-buttons">
-      <Button onPress={() => onDialog('dashboards')}>{text.addToDashboard}</Button>
+      <AddToDashboard {...{ stored, offerUndo }} />
       <Button onPress={() => onDialog('share')}>{sharingText.open}</Button>
       <Link
-        className="button button-plain"
+        className="button"
         to={`/projects/${id}/settings/subscriptions`}
         search={{ open: 'new', insight: String(stored.id) } as never}
       >
@@ -258,8 +269,6 @@ function BuilderDialog({
   switch (dialog) {
     case 'details':
       return <SaveDialog {...{ stored, question, onSaved, onClose }} />;
-    case 'dashboards':
-      return <OnDashboards stored={stored} onClose={onClose} />;
     case 'share':
       return (
         <Suspense>

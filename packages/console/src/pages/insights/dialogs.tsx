@@ -1,17 +1,16 @@
-import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Question } from '../../answers/question.ts';
 import { queryClient } from '../../api/queries.ts';
-import { type ApiCall, call } from '../../api/request.ts';
-import { visible } from '../../event-detail/json-text.ts';
+import type { ApiCall } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
-import { explain, Loaded } from '../../parts/states.tsx';
+import { explain } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
 import { type Details, DetailsFields } from '../../records/details.tsx';
 import { words } from '../../words.ts';
+import { suggestedName } from './suggested-name.ts';
 import type { Insight } from './view.ts';
 import { text } from './words.ts';
 
@@ -39,8 +38,9 @@ export function SaveDialog({
 }) {
   const { id } = useProject();
   const start = stored ?? copied;
+  const suggestion = stored === null ? suggestedName(question) : '';
   const [details, setDetails] = useState<Details>({
-    name: start?.name ?? '',
+    name: start?.name || suggestion,
     description: start?.description ?? '',
     tags: start?.tags ?? [],
   });
@@ -63,7 +63,13 @@ export function SaveDialog({
       isComplete={details.name.trim() !== ''}
       onClose={onClose}
     >
-      <DetailsFields details={details} longestDescription={400} problem={save.error} onDetails={setDetails} />
+      <DetailsFields
+        details={details}
+        suggestion={suggestion}
+        longestDescription={400}
+        problem={save.error}
+        onDetails={setDetails}
+      />
     </RequestDialog>
   );
 }
@@ -100,55 +106,5 @@ export function RemoveDialog({
         <Button onPress={onClose}>{words.cancel}</Button>
       </div>
     </Dialog>
-  );
-}
-
-interface Choice {
-  id: number;
-  name: string | null;
-}
-
-/** On which dashboards an insight stands. */
-export function OnDashboards({ stored, onClose }: { stored: Insight; onClose: () => void }) {
-  const { id } = useProject();
-  const query = useQuery({
-    queryKey: ['dashboards', id, 'choices'],
-    queryFn: ({ signal }) =>
-      call<{ results: Choice[] }>({ path: `/api/projects/${id}/dashboards`, query: { limit: 200 } }, signal),
-  });
-  const [chosen, setChosen] = useState<readonly number[]>(stored.dashboards);
-  const change = useChange<Insight>(onClose);
-  return (
-    <RequestDialog
-      title={text.addToDashboard}
-      submit={text.save}
-      request={{ method: 'PATCH', path: `/api/projects/${id}/insights/${stored.id}`, body: { dashboards: chosen } }}
-      change={change}
-      onClose={onClose}
-    >
-      <Loaded query={query} what={text.dashboards}>
-        {({ results }) =>
-          results.length === 0 ? (
-            <p className="quiet">{text.noDashboard}</p>
-          ) : (
-            <fieldset className="insight-boards">
-              <legend className="only-heard">{text.dashboards}</legend>
-              {results.map(({ id: one, name }) => (
-                <label key={one} className="insight-board">
-                  <input
-                    type="checkbox"
-                    checked={chosen.includes(one)}
-                    onChange={({ target }) =>
-                      setChosen(target.checked ? [...chosen, one] : chosen.filter((other) => other !== one))
-                    }
-                  />
-                  {visible(name || text.unnamedDashboard)}
-                </label>
-              ))}
-            </fieldset>
-          )
-        }
-      </Loaded>
-    </RequestDialog>
   );
 }

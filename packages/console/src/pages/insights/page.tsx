@@ -4,11 +4,11 @@ import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { NoticeLine } from '../../parts/notice.tsx';
 import { Loaded } from '../../parts/states.tsx';
-import { type OfferUndo, useUndo } from '../../records/undo.ts';
+import { useUndo } from '../../records/undo.ts';
 import { words } from '../../words.ts';
-import { Builder } from './builder.tsx';
+import { Builder, type BuilderProps } from './builder.tsx';
 import { List } from './list.tsx';
-import { type Insight, type InsightsAddress, useInsightsAddress } from './view.ts';
+import { type Insight, useInsightsAddress } from './view.ts';
 import { text } from './words.ts';
 import './insights.css';
 
@@ -17,8 +17,8 @@ export function Page() {
   const address = useInsightsAddress();
   const { notice, offerUndo, clear } = useUndo();
   const { insight } = address.view;
-  const props = { address, offerUndo };
-  if (insight === '') return <List {...props} notice={<NoticeLine notice={notice} onDone={clear} />} />;
+  const props = { address, offerUndo, notice: <NoticeLine notice={notice} onDone={clear} /> };
+  if (insight === '') return <List {...props} />;
   return insight === 'new' ? (
     <Builder key="new" stored={null} {...props} />
   ) : (
@@ -26,7 +26,7 @@ export function Page() {
   );
 }
 
-function Stored({ name, ...props }: { name: string; address: InsightsAddress; offerUndo: OfferUndo }) {
+function Stored({ name, ...props }: { name: string } & Omit<BuilderProps, 'stored'>) {
   const { id } = useProject();
   const query = useQuery({
     queryKey: ['insights', id, 'one', name],

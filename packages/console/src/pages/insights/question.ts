@@ -67,13 +67,6 @@ function namesOf({ kind, series, retentionFilter }: Question): (string | null)[]
   return [nameOf(fieldsOf(targetEntity).id), nameOf(fieldsOf(returningEntity).id)];
 }
 
-export const newQuestion: Question = {
-  kind: 'TrendsQuery',
-  series: [{ ...event('$pageview'), math: 'total' }],
-  interval: 'day',
-  dateRange: { date_from: '-30d' },
-};
-
 /** Ways to draw the answer, by what the question calls them, and the one it names. `table` is a way of the page alone. */
 export function waysToDraw(question: Question): { ways: Record<string, string> | null; chosen: string } {
   const { display } = fieldsOf(question.trendsFilter);

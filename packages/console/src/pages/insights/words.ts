@@ -1,5 +1,7 @@
 import { counted } from '../../words.ts';
 
+const list = new Intl.ListFormat('en', { type: 'conjunction' });
+
 export const text = {
   what: 'Insights',
   one: 'This insight',
@@ -140,10 +142,25 @@ export const text = {
   subscribe: 'Subscribe',
   addToDashboard: 'Add to dashboard',
   dashboards: 'Dashboards',
+  addedTo: (name: string, dashboard: string) => `${name} was added to ${dashboard}.`,
+  removedFrom: (name: string, dashboard: string) => `${name} was removed from ${dashboard}.`,
   noDashboard: 'There are no dashboards yet. Create one on the Dashboards page.',
   unnamedDashboard: 'Untitled',
   saveAs: 'Save as new insight',
   saveTitle: 'Save insight',
+  /** Parts of the name that a new insight starts with. */
+  suggested: {
+    all: (names: readonly string[]) =>
+      list.format(names.length > 3 ? [...names.slice(0, 2), `${names.length - 2} more`] : names),
+    counted: (event: string, aggregation: string) => `${event} (${aggregation})`,
+    formula: (formula: string, events: string) => `${formula} of ${events}`,
+    funnel: (events: readonly string[]) => `Funnel ${events.join(' → ')}`,
+    lifecycle: (events: string) => `Lifecycle of ${events}`,
+    retention: (start: string, back: string) =>
+      start === back ? `Retention of ${start}` : `Retention from ${start} to ${back}`,
+    by: (property: string) => ` by ${property}`,
+    during: (range: string) => `, ${range}`,
+  },
   saved: 'Saved',
   unsaved: 'Not saved',
   changed: 'Unsaved changes',

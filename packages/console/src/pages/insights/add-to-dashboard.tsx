@@ -1,0 +1,112 @@
+import { useQuery } from '@tanstack/react-query';
+import { Button as AriaButton } from 'react-aria-components/Button';
+import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
+import { Popover } from 'react-aria-components/Popover';
+import { nameOfInsight } from '../../answers/question.ts';
+import { queryClient } from '../../api/queries.ts';
+import { type ApiCall, call } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { useProject } from '../../frame/project.ts';
+import { Icon } from '../../parts/icon.tsx';
+import { explain, Loaded } from '../../parts/states.tsx';
+import { useChange } from '../../records/change.ts';
+import type { OfferUndo } from '../../records/undo.ts';
+import type { Insight } from './view.ts';
+import { text } from './words.ts';
+
+interface Dashboard {
+  id: number;
+  name: string | null;
+}
+
+/** A menu of dashboards. Choosing one adds the insight to it or removes it, which can be undone. */
+export function AddToDashboard({ stored, offerUndo }: { stored: Insight; offerUndo: OfferUndo }) {
+  const { id } = useProject();
+  const change = useChange<Insight>((saved) =>
+    queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved),
+  );
+  const requestFor = (dashboards: readonly number[]): ApiCall => ({
+    method: 'PATCH',
+    path: `/api/projects/${id}/insights/${stored.id}`,
+    body: { dashboards },
+  });
+  const toggle = ({ id: dashboard, name }: Dashboard) => {
+    const before = stored.dashboards;
+    const isOn = before.includes(dashboard);
+    const next = isOn ? before.filter((one) => one !== dashboard) : [...before, dashboard];
+    const shown = visible(name || text.unnamedDashboard);
+    const said = isOn ? text.removedFrom : text.addedTo;
+    change.mutate(requestFor(next), {
+      onSuccess: () => offerUndo(said(nameOfInsight(stored), shown), [requestFor(before)]),
+    });
+  };
+  return (
+    <>
+      <MenuTrigger>
+        <AriaButton className="button">{text.addToDashboard}</AriaButton>
+        <Popover placement="bottom start">
+          <Dashboards chosen={stored.dashboards} isBusy={change.isPending} onToggle={toggle} />
+        </Popover>
+      </MenuTrigger>
+      {change.error && (
+        <p className="bad" role="alert">
+          {explain(change.error)}
+        </p>
+      )}
+    </>
+  );
+}
+
+function Dashboards({
+  chosen,
+  isBusy,
+  onToggle,
+}: {
+  chosen: readonly number[];
+  /** The previous choice is still being saved. */
+  isBusy: boolean;
+  onToggle: (dashboard: Dashboard) => void;
+}) {
+  const { id } = useProject();
+  const query = useQuery({
+    queryKey: ['dashboards', id, 'choices'],
+    queryFn: ({ signal }) =>
+      call<{ results: Dashboard[] }>({ path: `/api/projects/${id}/dashboards`, query: { limit: 200 } }, signal),
+  });
+  const dashboards = query.data?.results ?? [];
+  return (
+    <Menu
+      className="menu"
+      aria-label={text.dashboards}
+      items={dashboards}
+      selectionMode="multiple"
+      selectedKeys={chosen}
+      disabledKeys={isBusy ? dashboards.map((one) => one.id) : []}
+      shouldCloseOnSelect
+      onAction={(key) => {
+        const dashboard = dashboards.find((one) => one.id === key);
+        if (dashboard) onToggle(dashboard);
+      }}
+      renderEmptyState={() => (
+        <Loaded query={query} what={text.dashboards}>
+          {() => <p className="quiet insight-no-dashboard">{text.noDashboard}</p>}
+        </Loaded>
+      )}
+    >
+      {({ id: dashboard, name }) => (
+        <MenuItem
+          id={dashboard}
+          className="menu-item insight-dashboard"
+          textValue={visible(name || text.unnamedDashboard)}
+        >
+          {({ isSelected }) => (
+            <>
+              <span className="insight-dashboard-check">{isSelected && <Icon name="check" size={12} />}</span>
+              {visible(name || text.unnamedDashboard)}
+            </>
+          )}
+        </MenuItem>
+      )}
+    </Menu>
+  );
+}
