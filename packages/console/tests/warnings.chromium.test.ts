@@ -164,6 +164,32 @@ describe('warnings', () => {
     await page.context().close();
   });
 
+  it('opens the first kind on a wide screen without taking the focus, and keeps it closed once it was closed', async () => {
+    const size = { width: 1440, height: 900 };
+    const page = await console.open('warnings', size);
+    await aside(page).getByRole('heading', { name: 'Message size too large' }).waitFor();
+    await aside(page).getByText('1,048,576 bytes').first().waitFor();
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('BODY');
+    // No column of the list is hidden.
+    await page.getByRole('columnheader', { name: 'First seen' }).waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Cannot merge already identified' }).click();
+    await aside(page).getByRole('heading', { name: 'Cannot merge already identified' }).waitFor();
+    await page.goBack();
+    await aside(page).getByRole('heading', { name: 'Message size too large' }).waitFor();
+    await aside(page).getByRole('button', { name: 'Close' }).click();
+    await aside(page).waitFor({ state: 'detached' });
+    expect(await page.evaluate('document.activeElement.textContent')).toBe('Message size too large');
+    await page.reload();
+    await page.locator('[data-row]').first().waitFor();
+    expect(await aside(page).count()).toBe(0);
+    await page.setViewportSize({ width: 360, height: 640 });
+    await page.goto(console.address('warnings'));
+    await page.locator('[data-row]').first().waitFor();
+    expect(await aside(page).count()).toBe(0);
+    await page.context().close();
+  });
+
   test('from a warning to the event, to who sent it and to the dead letter', async () => {
     const page = await console.open('warnings?open=warning%20cannot_merge_already_identified');
     const addressOf = async (name: string | RegExp) =>

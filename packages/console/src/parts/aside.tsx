@@ -4,24 +4,31 @@ import { Button } from './button.tsx';
 import { focusFirst } from './focus-first.tsx';
 import { Icon } from './icon.tsx';
 
-/** One row of a list, beside it. Takes the focus when it opens; Esc closes it. @param isForm its first field gets the focus */
+/**
+ * One row of a list, beside it. Takes the focus when it opens; Esc closes it.
+ * @param isForm its first field gets the focus
+ * @param isOpenAlready the page opened it and not the user, so the focus stays where it is
+ */
 export function Aside({
   title,
   head,
   isForm = false,
+  isOpenAlready = false,
   onClose,
   children,
 }: {
   title: string;
   head?: ReactNode;
   isForm?: boolean;
+  isOpenAlready?: boolean;
   onClose: () => void;
   children: ReactNode;
 }) {
   const own = useRef<HTMLElement>(null);
   useEffect(() => {
+    if (isOpenAlready) return;
     if (!isForm || !focusFirst(own.current)) own.current?.focus();
-  }, [isForm]);
+  }, [isForm, isOpenAlready]);
   const press = (event: KeyboardEvent) => {
     if (event.key === 'Escape' && !event.defaultPrevented) onClose();
   };

@@ -9,7 +9,7 @@ const parts = {
   zone: part.oneOf(zones, 'project'),
   severity: part.oneOf(['all', 'error', 'warning', 'info'], 'all'),
   search: part.text(),
-  /** The open kind: its severity and type. */
+  /** The open kind: its severity and type. `none`: the user closed the one that was open from the start. */
   open: part.text(),
   reason: part.text(),
   lane: part.oneOf(['all', 'live', 'historical', 'overflow'], 'all'),

@@ -24,10 +24,12 @@ const pills = { dropped: 'pill-bad', changed: 'pill-warn', noted: '' };
 /** One kind beside the list: what it means, its rule, and what it was about. @param kind undefined when this time has none of it */
 export function KindDetail({
   kind,
+  isOpenAlready,
   address,
   onClose,
 }: {
   kind: Kind | undefined;
+  isOpenAlready: boolean;
   address: WarningsAddress;
   onClose: () => void;
 }) {
@@ -45,6 +47,7 @@ export function KindDetail({
   return (
     <Aside
       title={nameOfKind(type)}
+      isOpenAlready={isOpenAlready}
       onClose={onClose}
       head={
         <div className="detail-head">

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { useRef } from 'react';
+import { useRef, useState } from 'react';
 import { type ApiCall, call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
@@ -13,6 +13,7 @@ import { edgesOf, SpanMenu } from '../../parts/span.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { formatTime } from '../../parts/time.ts';
+import { useIsWide } from '../../parts/wide.ts';
 import { formatNumber, nameOfKind, words } from '../../words.ts';
 import { chosen, type WarningsAddress } from './address.ts';
 import { type Kind, keyOf, toneOf } from './kind.ts';
@@ -44,34 +45,51 @@ export function Kinds({ address }: { address: WarningsAddress }) {
   const kinds = all.filter(({ type, detail }) =>
     `${type} ${nameOfKind(type)} ${detail}`.toLowerCase().includes(sought),
   );
-  const open = all.find((kind) => keyOf(kind) === view.open);
+  const first = useFirstKind(kinds);
+  const isFirst = view.open === '' && first !== undefined;
+  const openKey = isFirst ? keyOf(first) : view.open === 'none' ? '' : view.open;
   usePageKeys(rowKeys(panel));
   const close = () => {
-    change({ open: '' });
-    requestAnimationFrame(() => panel.current?.querySelector<HTMLElement>(`[data-row="${view.open}"]`)?.focus());
+    change({ open: first === undefined ? '' : 'none' });
+    requestAnimationFrame(() => panel.current?.querySelector<HTMLElement>(`[data-row="${openKey}"]`)?.focus());
   };
   return (
     <>
       <Figures kinds={all} isKnown={query.isSuccess} address={address} />
       <Filters address={address} />
-      <div className="panel list-detail" ref={panel} {...(view.open !== '' && { 'data-open': '' })}>
+      <div className="panel list-detail" ref={panel} {...(openKey !== '' && { 'data-open': '' })}>
         <div className="list warnings-list">
           <Loaded query={query} what={text.what}>
             {() =>
               kinds.length === 0 ? (
                 <Nothing isNarrowed={sought !== '' || view.severity !== 'all'} address={address} />
               ) : (
-                <Rows kinds={kinds} address={address} />
+                <Rows kinds={kinds} openKey={openKey} address={address} />
               )
             }
           </Loaded>
         </div>
-        {view.open !== '' && query.isSuccess && (
-          <KindDetail key={view.open} kind={open} address={address} onClose={close} />
+        {openKey !== '' && query.isSuccess && (
+          <KindDetail
+            key={view.open}
+            kind={all.find((kind) => keyOf(kind) === openKey)}
+            isOpenAlready={isFirst}
+            address={address}
+            onClose={close}
+          />
         )}
       </div>
     </>
   );
+}
+
+/** On a wide screen, the kind that is open from the start. It stays the same while the list is refreshed. */
+function useFirstKind(kinds: readonly Kind[]): Kind | undefined {
+  const isWide = useIsWide();
+  const [key, setKey] = useState('');
+  const first = isWide ? (kinds.find((kind) => keyOf(kind) === key) ?? kinds[0]) : undefined;
+  if (first !== undefined && keyOf(first) !== key) setKey(keyOf(first));
+  return first;
 }
 
 function Filters({ address: { view, change, span } }: { address: WarningsAddress }) {
@@ -135,8 +153,8 @@ function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown:
   );
 }
 
-function Rows({ kinds, address }: { kinds: readonly Kind[]; address: WarningsAddress }) {
-  const { view, change, zone } = address;
+function Rows({ kinds, openKey, address }: { kinds: readonly Kind[]; openKey: string; address: WarningsAddress }) {
+  const { change, zone } = address;
   const edges = edgesOf(address.span);
   return (
     <div className="warnings-rows">
@@ -161,7 +179,7 @@ function Rows({ kinds, address }: { kinds: readonly Kind[]; address: WarningsAdd
             const { type, outcome, detail, count, first_at: first, last_at: last, counts } = kind;
             const key = keyOf(kind);
             return (
-              <tr key={key} className="warnings-row" {...(key === view.open && { 'data-open': '' })}>
+              <tr key={key} className="warnings-row" {...(key === openKey && { 'data-open': '' })}>
                 <td>
                   <span className={`dot warnings-dot ${toneOf[outcome]}`} />
                   <div className="warnings-kind">
