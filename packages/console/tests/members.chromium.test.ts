@@ -70,7 +70,7 @@ const callers: [Level, string, (page: Page) => Promise<void>][] = [
       await page.getByText('Only administrators and owners can change levels').waitFor();
       expect(await page.getByRole('table').last().getByRole('combobox').count()).toBe(0);
       expect(await page.getByRole('button', { name: /^Remove/ }).count()).toBe(0);
-      await page.getByRole('button', { name: 'Invite people' }).click();
+      await page.getByRole('button', { name: 'More options' }).click();
       expect(await levelsOffered(page)).toEqual(['member']);
       await page.getByRole('button', { name: 'Cancel' }).click();
       await page.getByRole('button', { name: 'Leave' }).click();
@@ -89,7 +89,7 @@ const callers: [Level, string, (page: Page) => Promise<void>][] = [
       const member = row(page, 'plain@example.com');
       const offered = await member.getByRole('combobox').getByRole('option').allTextContents();
       expect(offered).toEqual(['member', 'administrator']);
-      await page.getByRole('button', { name: 'Invite people' }).click();
+      await page.getByRole('button', { name: 'More options' }).click();
       expect(await levelsOffered(page)).toEqual(['member', 'administrator']);
     },
   ],
@@ -104,7 +104,7 @@ test.each(callers)('C-035: level %i: %s', async (level, _, look) => {
 
 test('C-033: several are invited at once; the links are shown once, and one leads into the console', async () => {
   const page = await openAs(console, 15, 'members');
-  await page.getByRole('button', { name: 'Invite people' }).click();
+  await page.getByRole('button', { name: 'More options' }).click();
   expect(new URL(page.url()).searchParams.get('open')).toBe('invite');
   const addresses = page.getByLabel('Email addresses');
   await addresses.fill('Alan <alan@example.com>, nobody\nalan@EXAMPLE.com');
@@ -147,6 +147,33 @@ test('C-033: several are invited at once; the links are shown once, and one lead
   await guest.context().close();
   await page.reload();
   await row(page, 'alan@example.com').getByRole('combobox').waitFor();
+  await page.context().close();
+});
+
+it('invites from the field on the page, and keeps the address when more options open', async () => {
+  const page = await openAs(console, 15, 'members');
+  const addresses = page.getByLabel('Email addresses');
+  await page.getByText('They join as members.').waitFor();
+  await lookAt(page);
+  // Enter sends, and the link takes the focus.
+  await addresses.fill('quick@example.com');
+  await addresses.press('Enter');
+  const made = page.getByRole('region', { name: 'Invite created' });
+  await made.getByLabel('Link for quick@example.com').waitFor();
+  expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe('Invite created');
+  await row(page, 'quick@example.com').getByText('member', { exact: true }).waitFor();
+  expect(await addresses.inputValue()).toBe('');
+  await addresses.fill('later@example.com');
+  await page.getByRole('button', { name: 'More options' }).click();
+  expect(await addresses.inputValue()).toBe('later@example.com');
+  expect(await page.evaluate('document.activeElement.value')).toBe('later@example.com');
+  await page.getByRole('region', { name: 'Invite people' }).getByRole('combobox').selectOption('administrator');
+  // Options that are hidden again do not count.
+  await page.goBack();
+  await page.getByRole('button', { name: 'Invite', exact: true }).click();
+  await row(page, 'later@example.com').getByText('member', { exact: true }).waitFor();
+  for (const name of ['quick', 'later'])
+    await console.query(`DELETE FROM organization_invite WHERE target_email = '${name}@example.com'`, []);
   await page.context().close();
 });
 

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { useId, useState } from 'react';
+import { useId, useRef, useState } from 'react';
 import { ApiProblem, call, sendsMail } from '../../../api/request.ts';
 import { Button } from '../../../parts/button.tsx';
 import { explain } from '../../../parts/states.tsx';
@@ -38,20 +38,35 @@ interface PrivateProject {
   access_control: boolean;
 }
 
-/** Several people at once, with one level and one access. */
+interface Options {
+  level: number;
+  message: string;
+  withMail: boolean;
+  /** Levels in private projects, by the ID of the project. */
+  grants: Record<number, number>;
+}
+
+const usualOptions = (): Options => ({ level: 1, message: '', withMail: sendsMail(), grants: {} });
+
+/** Invites several people at once, with one level and one access. @param isShort asks only for their addresses */
 export function InviteForm({
+  isShort,
+  onMore,
   onDone,
   onClose,
 }: {
+  isShort: boolean;
+  onMore: () => void;
   onDone: (invites: MadeInvite[]) => Promise<void>;
   onClose: () => void;
 }) {
   const organization = useOrganization();
   const [typed, setTyped] = useState('');
-  const [level, setLevel] = useState(1);
-  const [message, setMessage] = useState('');
-  const [withMail, setWithMail] = useState(sendsMail());
-  const [grants, setGrants] = useState<Record<number, number>>({});
+  const [chosen, setOptions] = useState(usualOptions);
+  // Options that cannot be seen do not count.
+  const options = isShort ? usualOptions() : chosen;
+  const { level, message, withMail, grants } = options;
+  const field = useRef<HTMLTextAreaElement>(null);
   const addresses = addressesIn(typed);
   const save = useMutation({
     mutationFn: () =>
@@ -72,13 +87,14 @@ export function InviteForm({
   const id = useId();
   const isTooMany = addresses.length > limit;
   const wrong = isTooMany ? form.tooMany(addresses.length) : problemOf(save.error, addresses);
+  const isReady = !save.isPending && addresses.length > 0 && !isTooMany;
   return (
-    <Block title={form.title} about={form.about}>
+    <Block title={form.title} about={isShort ? undefined : form.about}>
       <form
         className="form settings-form"
         onSubmit={(event) => {
           event.preventDefault();
-          save.mutate();
+          if (isReady) save.mutate();
         }}
       >
         <div className="field">
@@ -87,65 +103,96 @@ export function InviteForm({
           </label>
           <textarea
             id={id}
-            className="input mono members-addresses"
-            rows={4}
+            ref={field}
+            className={`input mono ${isShort ? 'members-line' : 'members-addresses'}`}
+            rows={isShort ? 1 : 4}
             spellCheck={false}
             autoComplete="off"
             value={typed}
             aria-invalid={wrong !== null}
             aria-describedby={`${id}-more`}
             onChange={({ target }) => setTyped(target.value)}
+            onKeyDown={(event) => {
+              if (!isShort || event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+              event.preventDefault();
+              event.currentTarget.form?.requestSubmit();
+            }}
           />
           <span id={`${id}-more`} className={wrong ? 'bad' : 'hint'} role={wrong ? 'alert' : undefined}>
-            {wrong ?? form.addressesHint(addresses.length)}
+            {wrong ?? form.addressesHint(addresses.length)} {isShort && wrong === null && form.shortHint(sendsMail())}
           </span>
         </div>
-        <label className="field settings-short">
-          <span className="field-label">{form.level}</span>
-          <select className="input" value={level} onChange={({ target }) => setLevel(Number(target.value))}>
-            {levels
-              .filter((one) => one <= organization.level)
-              .map((one) => (
-                <option key={one} value={one}>
-                  {text.levels[one]}
-                </option>
-              ))}
-          </select>
-          <span className="hint">{text.changeText[level]}</span>
-        </label>
-        <Projects level={level} grants={grants} onChange={setGrants} />
-        <div className="field">
-          <label className="settings-choice">
-            <input
-              type="checkbox"
-              checked={withMail}
-              disabled={!sendsMail()}
-              onChange={({ target }) => setWithMail(target.checked)}
-            />
-            {form.mail}
-          </label>
-          <span className="hint">{sendsMail() ? form.linkToo : form.noMail}</span>
-        </div>
-        {withMail && (
-          <label className="field">
-            <span className="field-label">{form.message}</span>
-            <textarea
-              className="input"
-              rows={2}
-              maxLength={2000}
-              value={message}
-              onChange={({ target }) => setMessage(target.value)}
-            />
-          </label>
-        )}
+        {!isShort && <OptionFields options={options} onOptions={setOptions} />}
         <div className="form-buttons">
-          <Button type="submit" look="main" isDisabled={save.isPending || addresses.length === 0 || isTooMany}>
+          <Button type="submit" look="main" isDisabled={!isReady}>
             {form.submit(addresses.length)}
           </Button>
-          <Button onPress={onClose}>{words.cancel}</Button>
+          {isShort ? (
+            <Button
+              onPress={() => {
+                onMore();
+                field.current?.focus();
+              }}
+            >
+              {form.more}
+            </Button>
+          ) : (
+            <Button onPress={onClose}>{words.cancel}</Button>
+          )}
         </div>
       </form>
     </Block>
+  );
+}
+
+function OptionFields({ options, onOptions }: { options: Options; onOptions: (options: Options) => void }) {
+  const organization = useOrganization();
+  const { level, message, withMail, grants } = options;
+  return (
+    <>
+      <label className="field settings-short">
+        <span className="field-label">{form.level}</span>
+        <select
+          className="input"
+          value={level}
+          onChange={({ target }) => onOptions({ ...options, level: Number(target.value) })}
+        >
+          {levels
+            .filter((one) => one <= organization.level)
+            .map((one) => (
+              <option key={one} value={one}>
+                {text.levels[one]}
+              </option>
+            ))}
+        </select>
+        <span className="hint">{text.changeText[level]}</span>
+      </label>
+      <Projects level={level} grants={grants} onChange={(next) => onOptions({ ...options, grants: next })} />
+      <div className="field">
+        <label className="settings-choice">
+          <input
+            type="checkbox"
+            checked={withMail}
+            disabled={!sendsMail()}
+            onChange={({ target }) => onOptions({ ...options, withMail: target.checked })}
+          />
+          {form.mail}
+        </label>
+        <span className="hint">{sendsMail() ? form.linkToo : form.noMail}</span>
+      </div>
+      {withMail && (
+        <label className="field">
+          <span className="field-label">{form.message}</span>
+          <textarea
+            className="input"
+            rows={2}
+            maxLength={2000}
+            value={message}
+            onChange={({ target }) => onOptions({ ...options, message: target.value })}
+          />
+        </label>
+      )}
+    </>
   );
 }
 

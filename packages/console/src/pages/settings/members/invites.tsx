@@ -10,44 +10,47 @@ import { FormProblem } from '../../../parts/form.tsx';
 import { More } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { Block, Sure } from '../block.tsx';
+import { takeFocus } from '../lists.tsx';
 import { useOrganization } from '../own-organization.ts';
 import { callRecently } from '../recent-sign-in.tsx';
 import { type Invite, InviteForm, type MadeInvite } from './invite-form.tsx';
 import { text } from './words.ts';
 import './members.css';
 
-/** The invites that nobody has accepted, the form for more, and once the links of those just made. */
+/** The form for more invites, the pending ones, and once the links of those just made. */
 export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInviting: (isOpen: boolean) => void }) {
   const organization = useOrganization();
   const [made, setMade] = useState<MadeInvite[]>([]);
+  /** A new form for each round, so that it starts empty. */
+  const [round, setRound] = useState(0);
   const request = { path: `${organization.path}/invites` };
   const query = useOffsetPages<Invite>(['organization', organization.id, 'invites'], request);
-  const finish = async (invites: MadeInvite[]) => {
-    setMade(invites);
+  const close = () => {
+    setRound(round + 1);
     onInviting(false);
+  };
+  const show = async (invites: MadeInvite[]) => {
+    setMade(invites);
     await queryClient.invalidateQueries({ queryKey: ['organization', organization.id, 'invites'] });
   };
-  if (isInviting) return <InviteForm onDone={finish} onClose={() => onInviting(false)} />;
+  const finish = (invites: MadeInvite[]) => {
+    close();
+    return show(invites);
+  };
   return (
     <>
       {made.length > 0 && <Made invites={made} onDone={() => setMade([])} />}
+      <InviteForm key={round} isShort={!isInviting} onMore={() => onInviting(true)} onDone={finish} onClose={close} />
       <Block
         title={text.invites.title}
         about={text.invites.about}
-        buttons={
-          <>
-            <AsApiCallButton request={request} about={text.invites.title} />
-            <Button look="main" onPress={() => onInviting(true)}>
-              {text.invites.invite}
-            </Button>
-          </>
-        }
+        buttons={<AsApiCallButton request={request} about={text.invites.title} />}
       >
         <Loaded query={query} what={text.invites.title}>
           {({ rows }) =>
             rows.length > 0 ? (
               <>
-                <InviteTable invites={rows} onSent={(invite) => finish([invite])} />
+                <InviteTable invites={rows} onSent={(invite) => show([invite])} />
                 <More query={query} />
               </>
             ) : (
@@ -66,7 +69,7 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
 function Made({ invites, onDone }: { invites: readonly MadeInvite[]; onDone: () => void }) {
   const title = text.made.title(invites.length);
   return (
-    <section className="panel settings-block settings-secret" aria-label={title}>
+    <section className="panel settings-block settings-secret" aria-label={title} tabIndex={-1} ref={takeFocus}>
       <h2>{title}</h2>
       <p className="quiet">{invites.some(({ token }) => token !== undefined) ? text.made.text : text.made.noLinks}</p>
       <ul className="members-links">

@@ -77,7 +77,6 @@ export const text = {
   invites: {
     title: 'Invites',
     about: 'People who were invited and have not joined yet. An invite is valid for three days.',
-    invite: 'Invite people',
     emptyTitle: 'No pending invites',
     empty: (sendsMail: boolean) =>
       sendsMail
@@ -116,6 +115,11 @@ export const text = {
       count === 0
         ? 'Enter up to 20 addresses, one per line or separated by commas.'
         : `${counted(count, 'person', 'people')}.`,
+    shortHint: (sendsMail: boolean) =>
+      sendsMail
+        ? 'They join as members. Each person gets an email, and you get a link for each of them.'
+        : 'They join as members. Email is not set up here, so you get a link for each person.',
+    more: 'More options',
     tooMany: (count: number) => `You entered ${count} addresses. You can invite at most 20 people at once.`,
     level: 'Level',
     levelHint: 'The level cannot be higher than your own.',
