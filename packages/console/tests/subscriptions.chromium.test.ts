@@ -110,7 +110,8 @@ test('Q-290: about an insight: chosen, looked at before it is made, and found ag
   await lookAt(page);
   await page.keyboard.press('Escape');
   await page.getByLabel('Email addresses', { exact: true }).fill('ada@example.com');
-  await page.getByRole('button', { name: 'Create subscription' }).click();
+  await page.getByRole('button', { name: 'Preview email' }).click();
+  await dialog.getByRole('button', { name: 'Create subscription' }).click();
   await block(page, 'Deliveries').getByRole('row').filter({ hasText: 'ada@example.com' }).waitFor();
   const { results } = await console.api<{ results: { id: number; insight: number }[] }>('GET', 'subscriptions');
   const made = results.find((one) => one.insight === insight);
@@ -122,6 +123,43 @@ test('Q-290: about an insight: chosen, looked at before it is made, and found ag
   await page.getByRole('button', { name: 'Show the report to ada@example.com' }).click();
   const sent = page.getByRole('dialog', { name: 'Report' }).frameLocator('iframe');
   await sent.getByRole('cell', { name: '4,711', exact: true }).waitFor();
+  await page.context().close();
+});
+
+it('suggests the email address of the user, and keeps the buttons of the preview in place while it loads', async () => {
+  const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order' }] };
+  const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Board' });
+  const { id: insight } = await console.api<{ id: number }>('POST', 'insights', { name: 'Orders', query });
+  await console.api('PATCH', `insights/${insight}`, { dashboards: [id] });
+  const me = await console.api<{ email: string }>('GET', '/api/users/@me');
+  const page = await console.openSignedIn(`dashboards?dashboard=${id}`);
+  await page.getByRole('link', { name: 'Subscribe' }).click();
+  const addresses = page.getByLabel('Email addresses', { exact: true });
+  await eventually(async () => expect(await addresses.inputValue()).toBe(me.email));
+  await page.getByRole('radio', { name: /^Webhook/ }).check();
+  expect(await page.getByLabel('URL', { exact: true }).inputValue()).toBe('');
+  await page.getByRole('radio', { name: 'Email' }).check();
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await page.route(/subscriptions\/preview/, async (route) => {
+    await held;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Preview email' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Preview email' });
+  await dialog.getByRole('button', { name: 'Close' }).hover();
+  await page.mouse.down();
+  release();
+  await dialog.frameLocator('iframe').getByRole('heading', { name: 'Board' }).waitFor();
+  await page.mouse.up();
+  await dialog.waitFor({ state: 'detached' });
+  // What the form lacks is said in the form.
+  await addresses.fill('');
+  await page.getByRole('button', { name: 'Preview email' }).click();
+  await dialog.getByRole('button', { name: 'Create subscription' }).click();
+  await eventually(async () => expect(await addresses.evaluate((field) => field.matches(':focus'))).toBe(true));
   await page.context().close();
 });
 

@@ -55,27 +55,30 @@ export function AddInsightsDialog({ dashboard, onClose }: { dashboard: Dashboard
         autoFocus
         onChange={({ target }) => setSearch(target.value)}
       />
-      <Loaded query={query} what={text.chooseInsight}>
-        {({ results }) => {
-          const free = results.filter(({ dashboards }) => !dashboards.includes(dashboard.id));
-          if (free.length === 0) return <p className="quiet">{rested === '' ? text.noInsight : text.noInsightFound}</p>;
-          return (
-            <fieldset className="board-choices">
-              <legend className="only-heard">{text.chooseInsight}</legend>
-              {free.map((insight) => (
-                <label key={insight.short_id} className="board-choice">
-                  <input
-                    type="checkbox"
-                    checked={chosen.some(({ id: other }) => other === insight.id)}
-                    onChange={({ target }) => toggle(insight, target.checked)}
-                  />
-                  {nameOfInsight(insight)}
-                </label>
-              ))}
-            </fieldset>
-          );
-        }}
-      </Loaded>
+      <div className="board-offered">
+        <Loaded query={query} what={text.chooseInsight}>
+          {({ results }) => {
+            const free = results.filter(({ dashboards }) => !dashboards.includes(dashboard.id));
+            if (free.length === 0)
+              return <p className="quiet">{rested === '' ? text.noInsight : text.noInsightFound}</p>;
+            return (
+              <fieldset className="board-choices">
+                <legend className="only-heard">{text.chooseInsight}</legend>
+                {free.map((insight) => (
+                  <label key={insight.short_id} className="board-choice">
+                    <input
+                      type="checkbox"
+                      checked={chosen.some(({ id: other }) => other === insight.id)}
+                      onChange={({ target }) => toggle(insight, target.checked)}
+                    />
+                    {nameOfInsight(insight)}
+                  </label>
+                ))}
+              </fieldset>
+            );
+          }}
+        </Loaded>
+      </div>
     </RequestDialog>
   );
 }

@@ -11,7 +11,18 @@ interface ShownReport {
 }
 
 /** A report as a mail shows it. The page is framed from the API, where it may have styles of its own and nothing else. */
-export function ReportDialog({ title, request, onClose }: { title: string; request: ApiCall; onClose: () => void }) {
+export function ReportDialog({
+  title,
+  request,
+  next,
+  onClose,
+}: {
+  title: string;
+  request: ApiCall;
+  /** What usually follows once the report has been read. It closes the dialog. */
+  next?: { verb: string; act: () => void };
+  onClose: () => void;
+}) {
   const page = { ...request, query: { ...request.query, format: 'html' } };
   // What is wrong with it is told here: a frame keeps that to itself.
   const query = useQuery({
@@ -23,22 +34,35 @@ export function ReportDialog({ title, request, onClose }: { title: string; reque
   });
   return (
     <Dialog title={title} onClose={onClose}>
-      <Loaded query={query} what={text.report}>
-        {(report) =>
-          report === null ? (
-            <p className="quiet">{text.noReport}</p>
-          ) : (
-            <>
-              <p>
-                <span className="quiet">{text.subject}</span> {report.subject}
-              </p>
-              <iframe className="report-page" title={text.report} src={callPath(page)} />
-            </>
-          )
-        }
-      </Loaded>
+      <div className="report">
+        <Loaded query={query} what={text.report}>
+          {(report) =>
+            report === null ? (
+              <p className="quiet">{text.noReport}</p>
+            ) : (
+              <>
+                <p>
+                  <span className="quiet">{text.subject}</span> {report.subject}
+                </p>
+                <iframe className="report-page" title={text.report} src={callPath(page)} />
+              </>
+            )
+          }
+        </Loaded>
+      </div>
       <div className="form-buttons">
-        <Button look="main" onPress={onClose}>
+        {next && (
+          <Button
+            look="main"
+            onPress={() => {
+              onClose();
+              next.act();
+            }}
+          >
+            {next.verb}
+          </Button>
+        )}
+        <Button look={next ? undefined : 'main'} onPress={onClose}>
           {words.close}
         </Button>
         <AsApiCallButton request={request} />

@@ -1,6 +1,6 @@
-import { useMutation } from '@tanstack/react-query';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, useRef, useState } from 'react';
-import { queryClient } from '../../../api/queries.ts';
+import { meQuery, queryClient } from '../../../api/queries.ts';
 import { type ApiCall, call } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
@@ -85,7 +85,6 @@ export function SubscriptionForm({
       ...(!before && { send_test_now: typed.has('send_test_now') }),
     });
   };
-  const kept = before?.target_type === type ? before.target_value : '';
   return (
     <Block title={heading} about={text.today}>
       <form className="form settings-form subscription-form" ref={formElement} onSubmit={submit}>
@@ -99,32 +98,7 @@ export function SubscriptionForm({
           defaultValue={before?.title ?? ''}
           problem={save.error}
         />
-        <Cards
-          name="target_type"
-          legend={form.target}
-          options={targetTypes.map((one) => ({ value: one, name: text.types[one], about: text.needs[one] }))}
-          chosen={type}
-          onChoose={setType}
-        />
-        {type === 'email' && <NoMail />}
-        <Field
-          key={type}
-          name="target_value"
-          label={form.values[type]}
-          hint={isMasked(kept) ? form.keepMasked : before ? form.newTargets : undefined}
-          autoComplete="off"
-          spellCheck={false}
-          defaultValue={kept}
-          problem={save.error}
-        />
-        <Field
-          name="invite_message"
-          label={form.message}
-          hint={form.messageHint}
-          maxLength={10_000}
-          required={false}
-          problem={save.error}
-        />
+        <TargetFields {...{ type, before }} problem={save.error} onType={setType} />
         <ScheduleFields
           draft={draft}
           onDraft={setDraft}
@@ -156,8 +130,66 @@ export function SubscriptionForm({
           <Button onPress={onClose}>{words.cancel}</Button>
         </div>
       </form>
-      {preview !== null && <ReportDialog title={form.preview} request={preview} onClose={() => setPreview(null)} />}
+      {preview !== null && (
+        <ReportDialog
+          title={form.preview}
+          request={preview}
+          next={{
+            verb: before ? form.save : form.create,
+            // The form can take the focus for a missing field only once the dialog has closed.
+            act: () => requestAnimationFrame(() => formElement.current?.requestSubmit()),
+          }}
+          onClose={() => setPreview(null)}
+        />
+      )}
     </Block>
+  );
+}
+
+/** Who gets the reports. A new subscription by email starts with the address of the user. */
+function TargetFields({
+  type,
+  before,
+  problem,
+  onType,
+}: {
+  type: TargetType;
+  before: Subscription | undefined;
+  problem: unknown;
+  onType: (type: TargetType) => void;
+}) {
+  const { data: me } = useQuery(meQuery);
+  const kept = before?.target_type === type ? before.target_value : '';
+  const suggested = before === undefined && type === 'email' ? (me?.email ?? '') : kept;
+  return (
+    <>
+      <Cards
+        name="target_type"
+        legend={form.target}
+        options={targetTypes.map((one) => ({ value: one, name: text.types[one], about: text.needs[one] }))}
+        chosen={type}
+        onChoose={onType}
+      />
+      {type === 'email' && <NoMail />}
+      <Field
+        key={type}
+        name="target_value"
+        label={form.values[type]}
+        hint={isMasked(kept) ? form.keepMasked : before ? form.newTargets : undefined}
+        autoComplete="off"
+        spellCheck={false}
+        defaultValue={suggested}
+        problem={problem}
+      />
+      <Field
+        name="invite_message"
+        label={form.message}
+        hint={form.messageHint}
+        maxLength={10_000}
+        required={false}
+        problem={problem}
+      />
+    </>
   );
 }
 
