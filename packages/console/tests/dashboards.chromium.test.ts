@@ -48,7 +48,8 @@ test('a dashboard is made, filled, ordered by keyboard, narrowed and deleted', a
   await page.getByRole('button', { name: 'Create dashboard' }).click();
   await page.getByRole('heading', { level: 1, name: 'Growth' }).waitFor();
   await page.getByRole('heading', { name: 'This dashboard is empty' }).waitFor();
-  await page.getByRole('button', { name: 'Add insight' }).click();
+  // In the middle of the empty page, and next to the filters.
+  await page.getByRole('button', { name: 'Add insight' }).last().click();
   await page.keyboard.type('first');
   await eventually(async () => expect(await page.getByRole('checkbox').count()).toBe(1));
   await page.getByRole('checkbox', { name: 'First' }).check();

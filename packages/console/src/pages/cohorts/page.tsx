@@ -54,7 +54,11 @@ export function Page() {
                   {view.search === '' && <p className="quiet">{text.noneText}</p>}
                   <div className="form-buttons">
                     {view.search === '' ? (
-                      mayWrite && <Button onPress={make}>{text.make}</Button>
+                      mayWrite && (
+                        <Button look="main" onPress={make}>
+                          {text.make}
+                        </Button>
+                      )
                     ) : (
                       <Button onPress={() => change({ search: '' })}>{text.all}</Button>
                     )}

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { ChartPlace } from '../../answers/annotation.ts';
@@ -14,6 +15,7 @@ import {
 import { useFilterLines } from '../../filters/filter-list.tsx';
 import { loadPart } from '../../frame/broken.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
+import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
@@ -125,6 +127,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
         <span className="wide-only">
           <Button onPress={() => setDialog('insight')}>{text.addInsight}</Button>
         </span>
+        <Subscribe dashboard={id} />
         {isEditing && <Button onPress={() => setDialog('text')}>{text.addText}</Button>}
       </ViewChips>
       {failure && (
@@ -138,7 +141,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
         <Loaded query={query} what={text.one}>
           {() =>
             states.length === 0 ? (
-              <NoTiles />
+              <NoTiles onAdd={() => setDialog('insight')} />
             ) : (
               <ChartPlace value={{ dashboard: data?.id }}>
                 <TileGrid {...{ states, isEditing }} {...changes} />
@@ -156,6 +159,20 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
         />
       )}
     </>
+  );
+}
+
+/** Opens the form for a report. Phones have it in the menu. */
+function Subscribe({ dashboard }: { dashboard: string }) {
+  const { id } = useProject();
+  return (
+    <Link
+      className="button wide-only"
+      to={`/projects/${id}/settings/subscriptions`}
+      search={{ open: 'new', dashboard } as never}
+    >
+      {text.subscribe}
+    </Link>
   );
 }
 
@@ -181,10 +198,15 @@ function Age({ isLoading, at, hasInsights }: { isLoading: boolean; at: string | 
   );
 }
 
-const NoTiles = () => (
+const NoTiles = ({ onAdd }: { onAdd: () => void }) => (
   <div className="panel">
     <Empty title={text.noTile} icon="dashboards">
       <p className="quiet">{text.noTileText}</p>
+      <div className="form-buttons">
+        <Button look="main" onPress={onAdd}>
+          {text.addInsight}
+        </Button>
+      </div>
     </Empty>
   </div>
 );

@@ -128,7 +128,7 @@ function NoPerson({ isNarrowed, onAll }: { isNarrowed: boolean; onAll: () => voi
       <Empty title={text.emptyTitle} icon="persons">
         <p className="quiet">{text.empty}</p>
         <div className="form-buttons">
-          <Link className="button" to={`/projects/${id}/settings/project`}>
+          <Link className="button button-main" to={`/projects/${id}/settings/project`}>
             {text.setUp}
           </Link>
         </div>

@@ -17,7 +17,7 @@ export const text = {
   heads: { kind: 'Warning', when: 'Over time', events: 'Events', first: 'First seen', last: 'Last seen' },
   emptyTitle: 'No warnings in this date range',
   empty:
-    'All events were stored as they were sent. If an event is dropped or changed, a warning appears here with the reason.',
+    'All events that Millrace accepted were stored as they were sent. If an event is dropped or changed, a warning appears here with the reason. A rejected request is not listed here, because its sender gets an error with the reason.',
   noMatchTitle: 'No warnings match your filters',
   noMatch: 'Choose another severity or change the search text.',
   showAll: 'Show all',
