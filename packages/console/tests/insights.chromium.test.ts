@@ -221,6 +221,19 @@ test('retention and lifecycle of the same events', async () => {
   await page.getByRole('cell', { name: 'dormant' }).waitFor();
 });
 
+it('names the event of each series in a breakdown of several events', async () => {
+  const page = await console.open('live');
+  await page.goto(
+    asked({
+      ...{ kind: 'TrendsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } },
+      breakdownFilter: { breakdown: 'plan', breakdown_type: 'event' },
+    }),
+  );
+  for (const name of [`opened - ${hostile}`, 'opened - free', `ordered - ${hostile}`])
+    await page.getByRole('cell', { name, exact: true }).first().waitFor();
+  await page.context().close();
+});
+
 it('leaves future intervals of retention empty, marks the current one, and shows the weighted mean', async () => {
   const page = await console.open('live');
   await page.goto(

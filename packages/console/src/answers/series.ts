@@ -41,8 +41,12 @@ export function overallOfAll(series: readonly Series[], question: Question) {
 
 export const nameOfSeries = ({ label, breakdown_value: value, status }: Series) => {
   if (status) return status;
-  const shown = Array.isArray(value) ? value.join(', ') : value;
-  const said = shown === undefined || shown === null ? label : String(shown);
+  const values = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+  // With several events, the label also names the event: `order - Firefox`.
+  const ofEvent = label.endsWith(` - ${values.join('::')}`)
+    ? label.slice(0, label.length - values.join('::').length)
+    : '';
+  const said = values.length === 0 ? label : ofEvent + values.join(', ');
   return visible(
     said
       .replaceAll('$$_posthog_breakdown_null_$$', text.noValue)
