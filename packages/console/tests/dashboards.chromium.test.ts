@@ -274,6 +274,18 @@ test('a tile is resized with the keyboard and the mouse, and an insight says on 
   expect(await page.evaluate('document.activeElement.textContent')).toBe('Add to dashboard');
   await page.getByRole('button', { name: 'Undo' }).click();
   await eventually(async () => expect(await dashboards()).toEqual([]));
+  // On a phone, the button is far below the notice, which stays in sight.
+  await page.setViewportSize({ width: 390, height: 640 });
+  await page.getByRole('button', { name: 'Add to dashboard' }).click();
+  await choice('Another').click();
+  const { y: top = -1 } = (await page.getByText('Stretched was added to Another.').boundingBox()) ?? {};
+  expect(top).toBeGreaterThanOrEqual(0);
+  expect(top).toBeLessThan(640);
+  expect(await page.evaluate('scrollY')).toBeGreaterThan(0);
+  expect(await violationsOf(page)).toEqual([]);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await eventually(async () => expect(await dashboards()).toEqual([]));
   await page.route(`**/insights/${made}`, (route) =>
     route.fulfill({ status: 403, json: { code: 'permission_denied', detail: 'You may not change it.' } }),
   );
