@@ -1,7 +1,7 @@
 import { mountSecret } from '@millrace/testing';
 import { signingSecrets } from './signing-secret.ts';
 
-test('the secret in a file signs as soon as it is exchanged, but for one that is too short', () => {
+test('uses a new secret in the file immediately, unless it is too short', () => {
   const secret = mountSecret({ token: 'the first that is long' });
   try {
     const read = signingSecrets({ tokenSecret: 'the first that is long', tokenSecretFile: secret.file('token') });
@@ -15,7 +15,7 @@ test('the secret in a file signs as soon as it is exchanged, but for one that is
   }
 });
 
-test('without a setting each process signs with a secret of its own, always the same', () => {
+test('uses one random secret for the life of the process without a setting', () => {
   const [one, other] = [signingSecrets({}), signingSecrets({})];
   expect(one()).toEqual(one());
   expect(one()).not.toEqual(other());

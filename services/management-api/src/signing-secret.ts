@@ -5,8 +5,8 @@ import { secretOf } from '@millrace/runtime';
 export const secretList = '^\\s*[^,\\s]([^,]{14,}[^,\\s])(\\s*,\\s*[^,\\s]([^,]{14,}[^,\\s]))*\\s*$';
 
 /**
- * What signs tokens at the moment, and behind it what is still accepted: the setting, as its file has it now, or a secret that
- * dies with the process. What does not fit, because somebody is just writing it, is not taken.
+ * The secret that signs tokens now, followed by those that are still accepted: the current content of the setting's file, or
+ * a random secret for the life of the process. Ignores invalid content, because the file may just be being written.
  */
 export function signingSecrets(config: {
   tokenSecret?: string;

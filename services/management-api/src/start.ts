@@ -44,9 +44,9 @@ import { createSealedTexts } from './identity/sign-in/sealed-texts.ts';
 import { createLive } from './operations/live/live.ts';
 import { signingSecrets } from './signing-secret.ts';
 
-/** Longer than any statement should take, shorter than what a person or a proxy waits. */
+/** Longer than any statement should take, but shorter than users and proxies wait. */
 const statementTimeoutMs = 20_000;
-/** Limit of a search, which may walk all rows of a project. */
+/** Timeout of a search, which can read all rows of a project. */
 const searchTimeoutMs = 10_000;
 
 const readSettings = (env: Record<string, string | undefined>) => withDatabaseAddress(readConfig(configSchema, env));
@@ -54,7 +54,7 @@ const readSettings = (env: Record<string, string | undefined>) => withDatabaseAd
 export const managementApi: Service<ApiConfig> = {
   name: 'management-api',
   readConfig: readSettings,
-  // A little longer than its requests, to close the database behind them.
+  // A little longer than the requests, to close the database after them.
   stopWithinMs: ({ stopDelayMs, drainTimeoutMs }) => stopDelayMs + drainTimeoutMs + 5000,
   start: (config, host) => startParts(host.logger, (lifecycle) => begin(config, host, lifecycle)),
 };
@@ -63,10 +63,10 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
   const { logger, metrics, health } = host;
   const connections = (poolSize: number, timeoutMs: number) => ({
     ...{ ...connectionOptions, url: config.databaseUrl, logger, poolSize, statementTimeoutMs: timeoutMs },
-    // A little later than the server would: only a server that is gone without a word lets it come to this.
+    // A little later than the server's own timeout. Only a server that does not respond at all reaches it.
     queryTimeoutMs: timeoutMs + 2000,
   });
-  // A slice of the connections, so that whatever is searched for leaves the others to all other requests.
+  // Part of the connections, so that searches leave the others to all other requests.
   const searchConnections = Math.max(1, Math.floor(config.databasePoolSize * 0.4));
   const database = lifecycle.own(
     'database',
@@ -140,7 +140,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     stopGraceMs: config.stopDelayMs,
   });
   lifecycle.own('http server', server);
-  // Before the server waits for its last answers.
+  // Before the server waits for its last responses.
   lifecycle.own('live streams', live);
   lifecycle.own('readiness', { stop: async () => health.setStopping() });
   return { port: server.port };
@@ -148,7 +148,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
 
 const listOf = (text: string | undefined) => text?.split(',').map((part) => part.trim()) ?? [];
 
-/** Insight queries have connections of their own, which cannot write. */
+/** Insight queries have their own read-only connections. */
 function startQuestions(
   lifecycle: Lifecycle,
   {
@@ -176,10 +176,10 @@ function startQuestions(
   return { questions: lifecycle.own('queries', questions), parser, otherStore: clickhouse && { events, maxMs } };
 }
 
-/** The log on PostgreSQL is read through connections of its own, so that readers and requests do not wait for each other. */
+/** The log on PostgreSQL has its own connections, so that log readers and requests do not wait for each other. */
 const logPool = { poolSize: 3, connectTimeoutMs: 2000, statementTimeoutMs: 5000, queryTimeoutMs: 6000 };
 
-/** The log as the event consumer knows it; null where nobody has said which it is. */
+/** The event log of the event consumer; null if none is configured. */
 function openLog(
   config: ApiConfig,
   { lifecycle, logger, metrics }: { lifecycle: Lifecycle; logger: Logger; metrics: Metrics },
@@ -199,7 +199,7 @@ function openPool({ databaseUrl: url }: ApiConfig, logger: Logger) {
 
 const connectionOptions = { applicationName: 'millrace-management-api', preparesQueries: true };
 
-/** The console and the page behind public links, which are next to the program (packages/console). */
+/** The console and the page behind public links, which are in a folder next to the program (packages/console). */
 async function consolePages(config: ApiConfig) {
   const { publicApiUrl: publicUrl, publicIngestUrl, consoleDirectory } = config;
   const directory = consoleDirectory || consoleBeside(import.meta.url);
@@ -212,7 +212,7 @@ async function consolePages(config: ApiConfig) {
   return { console, sharedHtml: await readSharedPage({ directory, publicUrl }) };
 }
 
-/** What several programs share lies in a folder below them (packages/stack, build.ts). */
+/** Files that several programs share are in a folder below them (packages/stack, build.ts). */
 const consoleBeside = (here: string) =>
   fileURLToPath(new URL(here.includes('/chunks/') ? '../console/' : './console/', here));
 
@@ -243,7 +243,7 @@ function warnOfMissingKey(logger: Logger, isProduction: boolean): void {
   );
 }
 
-/** Mails invites and links for a new password, where there is a mail server. */
+/** Emails for invites and password resets, if a mail server is configured. */
 function startMailing(
   lifecycle: Lifecycle,
   parts: Pick<ServiceHost, 'logger' | 'metrics'> & { config: ApiConfig; database: Database },
@@ -267,7 +267,7 @@ function startMailing(
     patienceMs: 2000,
     mailsPerHour: config.mailsPerOrganizationHour,
   });
-  // Stopped before the mailer and the database: what is on its way still uses both.
+  // Stopped before the mailer and the database, which it needs for emails in flight.
   lifecycle.own('pending emails', { stop: inviteMailing.settle });
   const { sql, transaction } = database;
   const accountMailing = createAccountMailing({ sql, transaction, logger, mailer, publicUrl: config.publicApiUrl });

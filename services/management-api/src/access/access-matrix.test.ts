@@ -80,7 +80,7 @@ async function createKey(
 
 const objectOf = (route: Route<Caller>) => route.scope.split(':')[0] ?? '';
 
-/** An address of the route in a place. IDs that `ids` does not name do not exist. */
+/** A path of the route in a place. IDs that `ids` does not contain do not exist. */
 function addressOf(route: Route<Caller>, place: Place, ids: Record<string, string> = {}): string {
   const values: Record<string, string> = {
     organization_id: place.organizationId,
@@ -267,7 +267,7 @@ describe('sessions', () => {
     );
   });
 
-  test.each(named(guarded))('S-024: demands the second factor of the organization: %s', async (_name, route) => {
+  test.each(named(guarded))('S-024: requires the second factor of the organization: %s', async (_name, route) => {
     const address = addressOf(route, placeOf('strict'));
     const { status, body } = await send(route, address, keyOf('session without second factor'));
     if (route.isBeforeSecondFactor) expect(body?.code).not.toBe('two_factor_setup_required');
@@ -322,7 +322,7 @@ describe.each(named(lists))('%s', (_name, route) => {
 describe('keys for single projects and organizations', () => {
   /** `/api/feature_flag` addresses a project by its token, or the current one. */
   const isOfProject = (path: string) => path.includes('/:project_id') || path === '/api/feature_flag';
-  // Users and personal API keys have rules of their own (`personal-key-access.test.ts`).
+  // The routes of users and personal API keys have their own rules (`personal-key-access.test.ts`).
   const others = lists.filter(({ path }) => !isOfProject(path) && !/^\/api\/(users|personal_api_keys)/.test(path));
   test.each(named(others))('K21, K22: %s rejects a key for single projects', async (_name, route) => {
     const detail = 'API keys with scoped projects are only supported on project-based endpoints.';
@@ -336,7 +336,7 @@ describe('keys for single projects and organizations', () => {
     }
   });
 
-  test('K19, K24: lists contain only what the key is for', async () => {
+  test('K19, K24: lists contain only what the key can access', async () => {
     const key = keyOf('second organization');
     const organizations = (await api.get('/api/organizations/', key)).body;
     const projects = (await api.get('/api/projects/', key)).body;

@@ -9,16 +9,15 @@ import {
   requireOrganizationInKey,
   visibleOrganizationIds,
 } from './caller.ts';
-/** Path parameter of everything below `/api/organizations/:organization_id`. */
+/** Path parameter of all routes below `/api/organizations/:organization_id`. */
 export const organizationParams = Type.Object({
   organization_id: Type.String({ description: 'ID (UUID) of the organization, or `@current`.' }),
 });
 
 /**
- * The membership by which the caller may touch the organization the path names. `@current` is the organization the
- * caller joined first among those the key may use.
- *
- * The returned function throws AppError: `not_found` for an unknown organization, `forbidden` for somebody else's
+ * The caller's membership in the organization that the path names. `@current` is the organization that the caller joined
+ * first, among those that the key can access.
+ * The returned function throws AppError `not_found` for an unknown organization, `forbidden` for another one
  * (docs/api/access.md#levels).
  */
 export function addressedOrganization(sql: Sql) {
@@ -26,7 +25,7 @@ export function addressedOrganization(sql: Sql) {
     { caller, params }: { caller: Caller; params: { organization_id: string } },
     { isProjectBased = false } = {},
   ): Promise<Membership> => {
-    // Where the path continues to one project, that is what such a key is compared with.
+    // If the path continues to a project, a key for single projects is checked against that project.
     if (!isProjectBased) refuseProjectScopedKey(caller);
     if (params.organization_id === '@current') return currentMembership(caller);
     const organizationId = params.organization_id.toLowerCase();

@@ -22,18 +22,17 @@ const projectParams = Type.Object({
   project_id: Type.String({ description: 'ID (integer) of the project or of one of its environments, or `@current`.' }),
 });
 
-/** Path parameter of what ends in the id of a project or an environment. */
+/** Path parameter of paths that end in the ID of a project or environment. */
 export const idParams = Type.Object({
   id: Type.String({ description: 'ID (integer) of the project or environment, or `@current`.' }),
 });
 
 /**
- * The environment the path names, found only within the caller's own organizations: a foreign project and one that does
- * not exist look the same (docs/api/access.md#levels). `@current` is the caller's current one, or the first one
- * the key may use.
- *
- * The returned function throws AppError: `not_found`, or `forbidden` when the key is restricted to others or the
- * environment is private to others.
+ * The environment that the path names, within the caller's organizations. Other organizations' projects get the same error as
+ * missing ones (docs/api/access.md#levels). `@current` is the caller's current environment, or the first one that the key can
+ * access.
+ * The returned function throws AppError `not_found`, or `forbidden` if the key is limited to others or the environment is
+ * private.
  */
 function addressedProject(sql: Sql) {
   return async ({ caller, params, route }: ProjectContext): Promise<AddressedProject> => {
@@ -46,7 +45,10 @@ function addressedProject(sql: Sql) {
   };
 }
 
-/** @throws AppError `forbidden` when the key is restricted to others, or the environment or the kind of record is closed. */
+/**
+ * @throws AppError `forbidden` if the key is limited to others, or if the caller has no access to the environment or the kind
+ * of record.
+ */
 async function enter(
   sql: Sql,
   found: FoundProject,
@@ -59,10 +61,9 @@ async function enter(
 }
 
 /**
- * The environment with this project API key, or the caller's current one without a key: for a path that names no project. Access is
- * the same as to `route` below the project.
- *
- * @throws AppError `invalid` when the caller has no such project, `not_found` when there is no current one, or `forbidden`.
+ * The environment with this project API key, or without a key the caller's current one: for a path that names no project.
+ * Access is the same as to `route` below the project.
+ * @throws AppError `invalid` if the caller has no such project, `not_found` if there is no current one, or `forbidden`.
  */
 export async function projectOfToken(
   sql: Sql,
@@ -79,10 +80,9 @@ export async function projectOfToken(
 type ProjectContext = Pick<BaseContext<Caller, { project_id: string }>, 'caller' | 'params' | 'route'>;
 
 /**
- * The environment or, for `kind` project, the first environment of the project whose id ends the path.
- *
- * The returned function throws AppError: `invalid` when the id is no number (docs/api/README.md#paths-and-ids),
- * `not_found` also for what is private to others, and `forbidden` for that as `@current` or when the key is for others.
+ * The environment whose ID ends the path or, for `kind` project, the first environment of that project.
+ * The returned function throws AppError `invalid` if the ID is not a number (docs/api/README.md#paths-and-ids), `not_found`
+ * also for a private environment, and `forbidden` for a private one as `@current` or if the key is limited to others.
  */
 export function addressedById(sql: Sql, kind: 'project' | 'environment') {
   const find = kind === 'project' ? findFirstOfProject : findEnvironment;
@@ -130,8 +130,8 @@ async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundProjec
 }
 
 /**
- * As `addressedProject`, for resources below an environment where existing clients tell somebody else's environment (403)
- * from one that does not exist (404; docs/api/access.md#levels).
+ * Like `addressedProject`, for resources below an environment for which existing clients distinguish another organization's
+ * environment (403) from a missing one (404; docs/api/access.md#levels).
  */
 export function parentEnvironment(sql: Sql) {
   const address = addressedProject(sql);
@@ -149,10 +149,9 @@ export function parentEnvironment(sql: Sql) {
 }
 
 /**
- * Below a project and below an environment: older clients address data by the project, newer ones by the environment. Both
- * kinds of number find the same environment.
- *
- * @param projectOperations begins the operation ids below a project.
+ * Declares routes below a project and below an environment, because older clients use the project in paths and newer ones the
+ * environment. Both kinds of IDs find the same environment.
+ * @param projectOperations prefix of the operation IDs below a project.
  */
 export function environmentBases<Found>(
   find: (context: BaseContext<Caller, { project_id: string }>) => Promise<Found>,
@@ -164,12 +163,12 @@ export function environmentBases<Found>(
   ];
 }
 
-/** The two base paths of what an environment holds (`addressedProject`). */
+/** The two base paths of an environment's resources (`addressedProject`). */
 export function belowEnvironment(sql: Sql): BasePath<AddressedProject>[] {
   return environmentBases(addressedProject(sql));
 }
 
-/** What is not there and what is not for the caller's eyes look the same. */
+/** The same error for missing records and for those that the caller cannot see. */
 export async function hideMissing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -7,18 +7,18 @@ import {
 import type { Sql } from '@millrace/db';
 import type { RecordRights } from './record-rights.ts';
 
-/** The environment whose data a path addresses. Environments and projects share one id space. */
+/** The environment whose data a path addresses. Environments and projects share one ID space. */
 export interface AddressedProject {
   environmentId: number;
   projectId: number;
   organizationId: string;
-  /** The caller's level there: 1, 8 or 15. */
+  /** The caller's level in the environment: 1, 8 or 15. */
   level: number;
-  /** What the caller may do with the records in it. */
+  /** The caller's rights on its records. */
   rights: RecordRights;
 }
 
-/** Found, but the caller may have no level there: it is private to others. */
+/** An environment in which the caller may have no level, if it is private. */
 export type FoundProject = FoundEnvironment;
 
 export async function organizationExists(sql: Sql, organizationId: string): Promise<boolean> {
@@ -26,7 +26,7 @@ export async function organizationExists(sql: Sql, organizationId: string): Prom
   return rows.length > 0;
 }
 
-/** The first environment of the project with this id, if it belongs to an organization of the caller. */
+/** The first environment of the project with this ID, if it belongs to an organization of the caller. */
 export async function findFirstOfProject(
   sql: Sql,
   userId: number,
@@ -49,9 +49,9 @@ export async function findByToken(sql: Sql, userId: number, token: string): Prom
 }
 
 /**
- * The preferred environment, if it is among those of these organizations; else the oldest of the first organization that
- * has one the caller may use.
- * @param only narrows it to some environments.
+ * The preferred environment if it is in these organizations, otherwise the oldest accessible one of the first organization
+ * that has one.
+ * @param only limits it to some environments.
  */
 export async function firstEnvironment(
   sql: Sql,

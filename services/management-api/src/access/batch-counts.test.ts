@@ -13,7 +13,7 @@ function fixture() {
   return { addToCounters, commands };
 }
 
-test('one turn is one command with each counter once, and everyone gets the counts of doing it one by one', async () => {
+test('sends the changes of one event loop turn as one command, and returns the counts in the order of the calls', async () => {
   const { addToCounters, commands } = fixture();
   await addToCounters([add('a', 5)]);
   const counts = await Promise.all([
@@ -27,13 +27,13 @@ test('one turn is one command with each counter once, and everyone gets the coun
   expect(await addToCounters([add('a', 0), add('b', 0)])).toEqual([6, 3]);
 });
 
-test('a command holds some hundreds of changes at most', async () => {
+test('limits the number of changes in one command', async () => {
   const { addToCounters, commands } = fixture();
   await Promise.all(Array.from({ length: 1000 }, (_, index) => addToCounters([add(`${index}`, 1)])));
   expect(Math.max(...commands.map((changes) => changes.length))).toBeLessThanOrEqual(200);
 });
 
-test('a failure reaches all who asked, and none after them', async () => {
+test('rejects all calls of a failed command, but no later ones', async () => {
   let fails = true;
   const store = createInProcessKeyValue();
   const addToCounters = batchCounts(async (changes) => {

@@ -1,4 +1,4 @@
-// Who may call: whoever has a personal API key, or is signed in.
+// Authenticates callers by a personal API key or a session.
 
 import { grants } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -12,15 +12,15 @@ import { sessionAccess } from './session-access.ts';
 interface CallerAccessDeps {
   sql: Sql;
   logger: Logger;
-  /** Of requests, per key and per session. */
+  /** Limits requests per key and per session. */
   requestLimit: RateLimit;
-  /** Of wrong and missing keys, per address. */
+  /** Limits wrong and missing keys per address. */
   guessLimit: GuessLimit;
-  /** Of cookies of no session, per address. Absent: cookies are not looked at. */
+  /** Limits invalid session cookies per address. If absent, cookies are ignored. */
   staleLimit?: GuessLimit | undefined;
 }
 
-/** A key is asked for on purpose, a cookie comes by itself: where there is a key, it decides. */
+/** A key takes precedence over a session, because clients send a key deliberately and browsers send cookies automatically. */
 export function callerAccess({ requestLimit, staleLimit, ...deps }: CallerAccessDeps): Access<Caller> {
   const keys = personalKeyAccess(deps);
   const sessions = staleLimit && sessionAccess({ ...deps, guessLimit: staleLimit });
@@ -49,7 +49,9 @@ export function callerAccess({ requestLimit, staleLimit, ...deps }: CallerAccess
   };
 }
 
-/** What a route's `target` found tells the caller's level there. A route that declares a level and finds none is a bug. */
+/**
+ * The caller's level in the result of a route's `target`. If a route declares a level and its target has none, that is a bug.
+ */
 function levelOf(target: unknown): number {
   const level = (target as { level?: unknown } | null | undefined)?.level;
   if (typeof level !== 'number') throw new Error('The route declares a membership level, but its target has none.');

@@ -1,4 +1,4 @@
-// Who makes a request, and what the key used keeps from them.
+// The caller of a request, and the limits of the key in use.
 
 import { isProjectInKey, type Membership } from '@millrace/accounts/access';
 import { grants, membershipLevels, type Scope } from '@millrace/contracts';
@@ -6,41 +6,41 @@ import { AppError } from '@millrace/runtime';
 
 export type { Membership } from '@millrace/accounts/access';
 
-/** By what the person is known: a personal API key, or the session of a browser. */
+/** How the caller authenticated: with a personal API key, or with a browser session. */
 export type Credential =
   | { kind: 'key'; id: string; expiresAt: Date | null }
   | {
       kind: 'session';
       id: string;
       expiresAt: Date;
-      /** When the person last proved who they are. */
+      /** When the user last authenticated. */
       signedInAt: Date;
       method: string;
-      /** What an organization of the person demands: to show the second factor, or to set one up; null: nothing more. */
+      /** What an organization requires of the user: to use the second factor, or to set one up; null if nothing. */
       wants: 'second factor' | 'second factor set up' | null;
     };
 
 export type SessionCredential = Extract<Credential, { kind: 'session' }>;
 
-/** Who makes a request: a person and the powers of the key used. A session has all powers of its person. */
+/** The caller of a request: a user with the permissions of the key in use. A session has all permissions of its user. */
 export interface Caller {
   userId: number;
   credential: Credential;
-  /** Scopes of the key; `*` is all. */
+  /** Scopes of the key; `*` means all. */
   scopes: string[];
-  /** Non-empty: the key works only on these environments. */
+  /** If not empty, the key only works for these environments. */
   scopedTeams: number[];
-  /** The organizations those environments belong to. */
+  /** The organizations of these environments. */
   organizationsOfTeams: string[];
-  /** Non-empty: the key works only in these organizations. */
+  /** If not empty, the key only works in these organizations. */
   scopedOrganizations: string[];
-  /** Organizations of the person: the chosen current one in front, then in the order they were joined. */
+  /** Organizations of the user: the current one first, then in the order of joining. */
   memberships: Membership[];
-  /** The environment the person has chosen to be the current one; it may be gone or out of reach by now. */
+  /** The environment that the user chose as the current one. It may be deleted or inaccessible by now. */
   currentEnvironmentId: number | null;
 }
 
-/** Memberships in the organizations whose data the caller may see with this key. Every query is bounded by them. */
+/** Memberships in the organizations that the key can access. All queries are limited to them. */
 export function visibleMemberships(caller: Caller): Membership[] {
   return caller.memberships.filter(({ organizationId }) => isOrganizationInKey(caller, organizationId));
 }
@@ -53,17 +53,19 @@ function isOrganizationInKey(caller: Caller, organizationId: string): boolean {
   );
 }
 
-/** The only environments the caller may see with this key; null where the key names none and all of them count. */
+/** The environments to which the key is limited; null if it is not limited to environments. */
 export function onlyEnvironmentsOf({ scopedTeams }: Caller): number[] | null {
   return scopedTeams.length > 0 ? scopedTeams : null;
 }
 
-/** Whether the key is for some organizations or environments only. It then decides nothing for the person's other keys. */
+/**
+ * Whether the key is limited to organizations or environments. Such a key cannot change what affects the user's other keys.
+ */
 export function isLimited({ scopedOrganizations, scopedTeams }: Caller): boolean {
   return scopedOrganizations.length > 0 || scopedTeams.length > 0;
 }
 
-/** Whether the person administrates an organization, or owns it. */
+/** Whether the user is an administrator or owner of an organization. */
 export function isAdministrator({ memberships }: Caller, organizationId: string): boolean {
   return memberships.some(
     (own) => own.organizationId === organizationId && own.level >= membershipLevels.administrator,
@@ -71,15 +73,14 @@ export function isAdministrator({ memberships }: Caller, organizationId: string)
 }
 
 /**
- * Whether the caller is shown the secrets of a record: who administrates it, with a key that may change it.
- *
- * @param level the caller's on the record.
+ * Whether the caller can see the secrets of a record: administrators with a key that can change it.
+ * @param level the caller's level on the record.
  */
 export function seesSecrets({ scopes }: Pick<Caller, 'scopes'>, write: Scope, level: number | null): boolean {
   return level !== null && level >= membershipLevels.administrator && grants(scopes, write);
 }
 
-/** For what a key has no business with, because it would outlive the key. @throws AppError `forbidden`. */
+/** For actions whose effect would outlive the key, which keys cannot perform. @throws AppError `forbidden`. */
 export function requireSession({ credential }: Caller): SessionCredential {
   if (credential.kind === 'session') return credential;
   throw new AppError(
@@ -90,13 +91,14 @@ export function requireSession({ credential }: Caller): SessionCredential {
 
 const recentMs = 2 * 60 * 60 * 1000;
 
-/** Until when a session may do what needs a recent sign-in. */
+/** The time until which a session counts as recently signed in. */
 export function recentUntil({ signedInAt }: SessionCredential): Date {
   return new Date(signedInAt.getTime() + recentMs);
 }
 
 /**
- * For what whoever finds an open browser must not do (docs/api/sign-in.md). A key does what its scopes say.
+ * For actions that must be impossible for someone who finds an open browser (docs/api/sign-in.md). Keys are only limited by
+ * their scopes.
  * @throws AppError `forbidden` with code `sensitive_action_required_reauth`.
  */
 export function requireRecentSignIn({ credential }: Caller, withinMs = recentMs): void {
@@ -107,7 +109,7 @@ export function requireRecentSignIn({ credential }: Caller, withinMs = recentMs)
   });
 }
 
-/** Organizations may demand a second factor (`enforce_2fa`). A key is not asked. @throws AppError `forbidden`. */
+/** Organizations can require a second factor (`enforce_2fa`). Does not apply to keys. @throws AppError `forbidden`. */
 export function requireSecondFactor({ credential }: Caller): void {
   if (credential.kind === 'key' || credential.wants === null) return;
   throw credential.wants === 'second factor'
@@ -123,14 +125,14 @@ export function requireSecondFactor({ credential }: Caller): void {
       });
 }
 
-/** Ids of the organizations whose data the caller may see with this key. */
+/** IDs of the organizations whose data the caller can access with this key. */
 export function visibleOrganizationIds(caller: Caller): string[] {
   return visibleMemberships(caller).map(({ organizationId }) => organizationId);
 }
 
-/** Restrictions of a key beside its scopes (docs/api/personal-api-keys.md). All throw AppError `forbidden`. */
+/** Limits of a key in addition to its scopes (docs/api/personal-api-keys.md). All throw AppError `forbidden`. */
 
-/** For routes that address no project: a key made for single projects has no business there. */
+/** For routes without a project, which a key for single projects cannot use. */
 export function refuseProjectScopedKey(caller: Caller): void {
   if (caller.scopedTeams.length === 0) return;
   throw new AppError('forbidden', 'API keys with scoped projects are only supported on project-based endpoints.');
@@ -142,15 +144,15 @@ export function requireOrganizationInKey(caller: Caller, organizationId: string)
 }
 
 /**
- * @param named the id by which the request named the project: a refusal shows no other, least of all that of the
- * organization behind it.
+ * @param named the ID with which the request named the project. The error contains no other ID, in particular not that of its
+ * organization.
  */
 export function requireProjectInKey(
   caller: Caller,
   found: { environmentIds: readonly number[]; organizationId: string },
   named: string | number,
 ): void {
-  // Memberships in organizations that do not let their members use personal API keys are left out of those of a key.
+  // Organizations can forbid their members to use personal API keys. Such memberships are omitted for keys.
   if (!caller.memberships.some(({ organizationId }) => organizationId === found.organizationId))
     throw new AppError('forbidden', 'This organization does not allow its members to use personal API keys.');
   if (isProjectInKey(caller, found)) return;

@@ -15,7 +15,7 @@ function fixture() {
 }
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-test('whoever asks while a question is on its way gets the answer to one that began later', async () => {
+test('a call during a lookup gets the result of the next lookup', async () => {
   const { ask, asked } = fixture();
   const first = ask('a');
   const others = [ask('a'), ask('a'), ask('a')];
@@ -33,7 +33,7 @@ test('whoever asks while a question is on its way gets the answer to one that be
   expect(await later).toBe('newest');
 });
 
-test('a question after the answer is asked anew', async () => {
+test('a call after the result starts a new lookup', async () => {
   const { ask, asked } = fixture();
   for (const round of [1, 2, 3]) {
     const answer = ask('a');
@@ -43,7 +43,7 @@ test('a question after the answer is asked anew', async () => {
   }
 });
 
-test('questions about others are not waited for', async () => {
+test('does not wait for lookups of other subjects', async () => {
   const { ask, asked } = fixture();
   void ask('a');
   const other = ask('b');
@@ -52,7 +52,7 @@ test('questions about others are not waited for', async () => {
   expect(await other).toBe('of b');
 });
 
-test('a failure is for those alone who asked that question', async () => {
+test('a failed lookup only fails its own calls', async () => {
   const { ask, asked } = fixture();
   const first = ask('a');
   const second = ask('a');
@@ -63,7 +63,7 @@ test('a failure is for those alone who asked that question', async () => {
   expect(await second).toBe('found');
 });
 
-test('a question that hangs holds nobody up who comes later', async () => {
+test('does not wait for a lookup that hangs', async () => {
   const { ask, asked } = fixture();
   void ask('a');
   await new Promise((resolve) => setTimeout(resolve, 300));

@@ -1,21 +1,23 @@
-// Who may change a dashboard, and with it what is on it.
+// Access to dashboards that are restricted to their owner, and to the insights on them.
 
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import type { RecordRights } from './record-rights.ts';
 
-/** As clients number them: everybody of the project may change it, or only its owner and administrators. */
+/**
+ * The numbers of PostHog's API: every member of the project can change the dashboard, or only its owner and administrators.
+ */
 export const restrictionLevels = { everybody: 21, owner: 37 } as const;
-/** As clients number them: look at it, change it. */
+/** The numbers of PostHog's API: view, or edit. */
 const privilegeLevels = { view: 21, edit: 37 } as const;
 
-/** What a dashboard says of who may change it. */
+/** The restriction of a dashboard. */
 export interface Restricted {
   restriction_level: number;
   owner_id: number | null;
 }
 
-/** Somebody, with their level in the project and what they may do with its records. */
+/** A user with their level in the project and their rights on its records. */
 export interface Editor {
   userId: number;
   level: number;
@@ -30,7 +32,7 @@ export function mayChange(dashboard: Restricted, editor: Editor): boolean {
   return dashboard.restriction_level === restrictionLevels.everybody || mayRestrict(dashboard, editor);
 }
 
-/** An insight may be changed on one of its dashboards, or where it is on none. */
+/** An insight can be changed if one of its dashboards can, or if it is on none. */
 export function mayChangeInsight(dashboards: readonly Restricted[], editor: Editor): boolean {
   return dashboards.length === 0 || dashboards.some((dashboard) => mayChange(dashboard, editor));
 }
@@ -41,7 +43,7 @@ export function requireChange(dashboard: Restricted, editor: Editor): void {
   throw new AppError('forbidden', "You don't have edit permissions for this dashboard.");
 }
 
-/** What answers say of these rules. */
+/** The fields of responses that describe this access. */
 export function shownRights(dashboards: readonly Restricted[], mayEdit: boolean) {
   return {
     effective_restriction_level: Math.max(

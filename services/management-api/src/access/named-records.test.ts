@@ -8,17 +8,17 @@ import type { Caller } from './caller.ts';
 import { type GovernedKind, governedKinds, kindsOfRecords } from './record-rights.ts';
 
 /**
- * Records that are closed to a member, by every address and in every place where a request names one
+ * Records that are closed to a member, by every path and in every field of a request that names one
  * (docs/api/access.md#access-to-records). A new route below a record is covered as soon as it is declared.
  */
 let api: TestApi;
 let acme: OrganizationActors;
-/** Made by an administrator, and closed to everybody else. */
+/** Created by an administrator, and closed to all others. */
 const closed = {} as Record<GovernedKind, string>;
 let shortId: string;
-/** The member's own. */
+/** Created by the member. */
 const own = {} as Record<'insight' | 'dashboard' | 'feature_flag', number>;
-/** Of the administrator, and open to everybody: an insight and a dashboard that name the closed cohort. */
+/** Created by the administrator and open to everyone: an insight and a dashboard that use the closed cohort. */
 let openInsight: number;
 let openDashboard: number;
 let openSubscription: number;
@@ -77,7 +77,7 @@ afterAll(() => api.stop());
 const inCohort = (value: unknown, type = 'cohort') => ({ key: 'id', type, value });
 const refused = (level = 'viewer') => PD(`You do not have ${level} access to this resource.`);
 
-describe('by their addresses', () => {
+describe('by their own paths', () => {
   const kindOf = ({ path }: Route<Caller>) =>
     kindsOfRecords.find((kind) => path.startsWith(`/api/projects/:project_id/${governedKinds[kind].path}/:id`));
   const routes = declaredRoutes().filter((route) => kindOf(route) !== undefined && route.successStatus !== 405);
@@ -105,7 +105,7 @@ describe('by their addresses', () => {
   });
 });
 
-/** Texts and values that some reader might take for the cohort. */
+/** Texts and values that a parser could interpret as the cohort. */
 const spellings: [string, (id: number) => unknown][] = [
   ['its number', (id) => id],
   ['its digits', (id) => `${id}`],
@@ -126,7 +126,7 @@ const types = ['cohort', 'static-cohort', 'precalculated-cohort'];
 const parameter = (filter: object) => encodeURIComponent(JSON.stringify({ properties: [filter] }));
 const conditions = (filter: object) => ({ groups: [{ properties: [{ ...filter, operator: 'in' }] }] });
 
-/** Places that evaluate or check what names a cohort. */
+/** Requests that evaluate or check filters with the cohort. */
 const evaluating: [string, (filter: object) => [Method, string, object?]][] = [
   ['a query', (filter) => ['POST', 'query', { query: { ...trend, properties: [filter] } }]],
   [
@@ -164,7 +164,7 @@ const evaluating: [string, (filter: object) => [Method, string, object?]][] = [
   ['the groups of a cohort', (filter) => ['POST', 'cohorts', { name: 'New', groups: [{ properties: [filter] }] }]],
 ];
 
-test.each(evaluating)('a closed cohort is refused in %s, in every spelling', async (_place, request) => {
+test.each(evaluating)('returns 403 for a closed cohort in %s, in every spelling', async (_place, request) => {
   const answers: unknown[] = [];
   for (const type of types) {
     for (const [spelling, spell] of spellings) {
@@ -178,7 +178,7 @@ test.each(evaluating)('a closed cohort is refused in %s, in every spelling', asy
   expect(await send(method, rest, body)).toMatchObject(refused());
 });
 
-/** Places that keep what names a cohort, or evaluate it later. */
+/** Requests that store filters with the cohort, or evaluate them later. */
 const storing: [string, (filter: object) => [Method, string, object?]][] = [
   ['an insight', (filter) => ['POST', 'insights', { query: { ...trend, properties: [filter] } }]],
   [
@@ -193,7 +193,7 @@ const storing: [string, (filter: object) => [Method, string, object?]][] = [
   ['the test account filters', (filter) => ['PATCH', '.', { test_account_filters: [filter] }]],
 ];
 
-test.each(storing)('a closed cohort is refused in %s', async (_place, request) => {
+test.each(storing)('returns 403 for a closed cohort in %s', async (_place, request) => {
   for (const type of types) {
     for (const value of [Number(closed.cohort), closed.cohort]) {
       const [method, rest, body] = request(inCohort(value, type));
@@ -211,7 +211,7 @@ test('returns 400 for a cohort that is named in another spelling', async () => {
   expect(await send('POST', 'query', { query })).toMatchObject(none);
 });
 
-test('refuses SQL that may read a closed cohort', async () => {
+test('returns 403 for SQL that could read a closed cohort', async () => {
   const ask = (query: string, key?: string) => send('POST', 'query', { query: { kind: 'HogQLQuery', query } }, key);
   const texts = [
     `SELECT count() FROM persons WHERE id IN COHORT ${closed.cohort}`,
@@ -224,7 +224,7 @@ test('refuses SQL that may read a closed cohort', async () => {
   expect((await ask('SELECT count() FROM cohort_people', acme.A.key)).status).toBe(200);
 });
 
-test('refuses the numbers of a closed cohort through an insight or filters of others', async () => {
+test("does not reveal the numbers of a closed cohort through another user's insight or filters", async () => {
   expect(await send('GET', `insights/${openInsight}?refresh=blocking`)).toMatchObject(refused());
   const one = encodeURIComponent(JSON.stringify({ properties: [{ key: 'email', type: 'person', value: 'a@b.c' }] }));
   expect(await send('GET', `insights/${openInsight}?refresh=blocking&filters_override=${one}`)).toMatchObject(
@@ -240,7 +240,7 @@ test('refuses the numbers of a closed cohort through an insight or filters of ot
   for (const about of [{ insight: openInsight }, { dashboard: openDashboard }]) {
     expect(await send('POST', 'subscriptions', { ...begins, ...about })).toMatchObject(refused());
   }
-  // The project's own filters count where a query asks for them.
+  // The project's own filters only apply if a query asks for them.
   const settings = { test_account_filters: [inCohort(Number(closed.cohort))] };
   await api.send('PATCH', `/api/projects/${acme.projectId}/`, { key: acme.A.key, body: settings });
   expect(await send('POST', 'query', { query: { ...trend, filterTestAccounts: true } })).toMatchObject(refused());
@@ -283,7 +283,7 @@ describe('insights and dashboards', () => {
     );
   });
 
-  test('are refused wherever a request names them', async () => {
+  test('return 403 wherever a request names them', async () => {
     const [insight, dashboard] = [Number(closed.insight), Number(closed.dashboard)];
     const requests: [Method, string, object?][] = [
       ['POST', 'subscriptions', { ...begins, insight }],
@@ -302,7 +302,7 @@ describe('insights and dashboards', () => {
     expect(statuses).toEqual(requests.map((request) => [...request.slice(0, 2), 403]));
   });
 
-  test('an insight that is closed is not noted as opened', async () => {
+  test('does not record a view of a closed insight', async () => {
     await send('POST', 'insights/viewed', { insight_ids: [Number(closed.insight), own.insight] });
     const rows = await api.database.sql.query('SELECT insight_id FROM insight_view WHERE user_id = $1', [
       acme.M.userId,
@@ -310,10 +310,10 @@ describe('insights and dashboards', () => {
     expect(rows).toEqual([{ insight_id: own.insight }]);
   });
 
-  test('a report that was sent stays closed when its subscription is about something else', async () => {
+  test('a sent report stays closed when its subscription changes to something else', async () => {
     const delivery = `subscriptions/${openSubscription}/deliveries/${sent}`;
     expect(await send('GET', delivery)).toMatchObject(refused());
-    // The member may not point it elsewhere. Once another user has, the report still shows what it did.
+    // The member cannot change the subscription. After another user has, the report still contains the closed insight.
     expect(await send('PATCH', `subscriptions/${openSubscription}`, { insight: own.insight })).toMatchObject(refused());
     await send('PATCH', `subscriptions/${openSubscription}`, { insight: own.insight }, acme.A.key);
     expect((await send('GET', `subscriptions/${openSubscription}`)).body.insight).toBe(own.insight);
@@ -327,7 +327,7 @@ describe('flags', () => {
     groups: [{ properties: [{ key, type: 'flag', operator: 'flag_evaluates_to', value: true }] }],
   });
 
-  test('that are closed are named by no other flag, in no spelling', async () => {
+  test('cannot be used in other flags if they are closed, in any spelling', async () => {
     const id = closed.feature_flag;
     expect(await send('POST', 'feature_flags', { key: 'on', filters: onFlag(id) })).toMatchObject(refused());
     expect(await send('PATCH', `feature_flags/${own.feature_flag}`, { filters: onFlag(id) })).toMatchObject(refused());
@@ -337,7 +337,7 @@ describe('flags', () => {
     }
   });
 
-  test('are copied only with cohorts and flags that are open where they are and where they go', async () => {
+  test('can only be copied with cohorts and flags that are open in both projects', async () => {
     const named = conditions(inCohort(Number(closed.cohort)));
     await make('feature_flags', { key: 'with-cohort', filters: named });
     await make('feature_flags', { key: 'with-flag', filters: onFlag(closed.feature_flag) });
@@ -354,7 +354,7 @@ describe('flags', () => {
     }
   });
 
-  test('that name a closed cohort make no list of its persons, and do not say what it is called', async () => {
+  test('with a closed cohort cannot create a cohort of their users, and do not contain its name', async () => {
     const { id } = await make('feature_flags', { key: 'open', filters: conditions(inCohort(Number(closed.cohort))) });
     const named = (body: { filters: { groups: { properties: { cohort_name?: string }[] }[] } }) =>
       body.filters.groups[0]?.properties[0]?.cohort_name;
@@ -364,7 +364,7 @@ describe('flags', () => {
   });
 });
 
-test('only administrators of the project say where its reports go', async () => {
+test('only administrators of the project can set the targets of its reports', async () => {
   const path = `/api/projects/${acme.projectId}/`;
   const webhook = 'https://hooks.slack.com/services/T0/B0/x';
   const set = (key: string, value: string | null) =>

@@ -1,4 +1,5 @@
-// Records that filters name: a caller who may not see a cohort or a flag cannot find out by a query whom it contains.
+// Checks access to the records that filters name. Otherwise, a query could reveal the members of a cohort or flag that the
+// caller cannot view.
 
 import { isObject, parseRecordId } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -10,16 +11,16 @@ import { findRecord, requireRecord } from './record-rights.ts';
 interface Named {
   cohort: Set<number>;
   feature_flag: Set<number>;
-  /** Whether the project's `test_account_filters` are part of it. */
+  /** Whether the project's `test_account_filters` apply. */
   withTestAccountFilters: boolean;
-  /** Whether a SQL query may read any cohort. */
+  /** Whether a SQL query can read any cohort. */
   withAllCohorts: boolean;
 }
 
 /** SQL names cohorts by ID, by name and by a table. A backslash can hide the word in a quoted name. */
 const mayReadCohorts = /cohort|\\/i;
 
-/** What is named anywhere in filters, conditions or a query, as everything that evaluates them reads them. */
+/** The records that filters, conditions or a query name anywhere, as the code that evaluates them reads them. */
 function namedIn(value: unknown): Named {
   const named: Named = {
     cohort: new Set(),

@@ -19,21 +19,21 @@ const probe = '/api/users/@me/';
 const send = (headers: Record<string, string>, path = probe) => fetch(api.url + path, { headers });
 const detailOf = async (response: Response) => ((await response.json()) as { detail: string }).detail;
 
-describe('where a key is looked for', () => {
-  test('K2: extra spaces around it are tolerated', async () => {
+describe('the places of a key in a request', () => {
+  test('K2: extra spaces around the key are allowed', async () => {
     expect((await send({ authorization: `Bearer   ${tenant.personalApiKey}  ` })).status).toBe(200);
   });
 
-  test.each(['bearer', 'BEARER'])('the scheme in any case: %s', async (scheme) => {
+  test.each(['bearer', 'BEARER'])('the scheme can have any case: %s', async (scheme) => {
     expect((await send({ authorization: `${scheme} ${tenant.personalApiKey}` })).status).toBe(200);
   });
 
-  test('K3: the query', async () => {
+  test('K3: a query parameter', async () => {
     expect((await send({}, `${probe}?personal_api_key=${tenant.personalApiKey}`)).status).toBe(200);
   });
 
-  // fetch refuses a body with GET; the unmapped method is refused only after the key was accepted.
-  test('K4: the body', async () => {
+  // fetch rejects GET with a body. The API rejects POST only after it has accepted the key.
+  test('K4: a field of the body', async () => {
     const post = (key: string) =>
       fetch(api.url + probe, {
         method: 'POST',
@@ -44,7 +44,7 @@ describe('where a key is looked for', () => {
     expect(await detailOf(await post('phx_wrong'))).toBe('Personal API key found in request body is invalid.');
   });
 
-  describe('a body is read for a key only when it is small and plain', () => {
+  describe('the body is only searched if it is small and not compressed', () => {
     const text = (padding: number) =>
       JSON.stringify({ personal_api_key: tenant.personalApiKey, name: 'x'.repeat(padding) });
     const post = async (body: string | Buffer | ReadableStream, headers = {}, path = probe) => {
@@ -53,16 +53,16 @@ describe('where a key is looked for', () => {
     };
     const inChunks = (padding: number) => new Blob([text(padding)]).stream();
 
-    test('by its announced length and as it comes', async () => {
+    test('with a declared or an unknown length', async () => {
       expect([await post(text(1000)), await post(text(20_000))]).toEqual([405, 401]);
       expect([await post(inChunks(1000)), await post(inChunks(20_000))]).toEqual([405, 401]);
     });
 
-    test('not inflated', async () => {
+    test('not with compression', async () => {
       expect(await post(gzipSync(text(0)), { 'content-encoding': 'gzip' })).toBe(401);
     });
 
-    test('a large one of a known caller is read all the same', async () => {
+    test('a large body is read once the caller is known', async () => {
       const path = `/api/organizations/${tenant.organizationId}/projects/`;
       const body = { name: 'Large', survey_config: { text: 'x'.repeat(20_000) } };
       const request = { method: 'POST', headers: { 'content-type': 'application/json' }, duplex: 'half' };
@@ -74,7 +74,7 @@ describe('where a key is looked for', () => {
       expect((await create(new Blob([JSON.stringify(body)]).stream())).status).toBe(201);
     });
 
-    test('the answer does not wait for the rest', async () => {
+    test('the response does not wait for the rest of the body', async () => {
       const { hostname, port } = new URL(api.url);
       const socket = connect(Number(port), hostname);
       socket.write(`POST ${probe} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{`);
@@ -92,7 +92,7 @@ describe('where a key is looked for', () => {
     expect(await detailOf(other)).toBe('Personal API key found in request query string is invalid.');
   });
 
-  test.each(['Token KEY', 'Basic a2V5', 'Bearer', 'KEY', 'BearerKEY'])('%s is no credential at all', async (header) => {
+  test.each(['Token KEY', 'Basic a2V5', 'Bearer', 'KEY', 'BearerKEY'])('%s is not a credential', async (header) => {
     const response = await send({ authorization: header.replace('KEY', tenant.personalApiKey) });
     expect(await response.json()).toEqual({
       type: 'authentication_error',
@@ -103,17 +103,17 @@ describe('where a key is looked for', () => {
   });
 
   test.each(['x'.repeat(8000), 'phx_\u00e9', "' OR 1=1 --", 'phx_ phx_'])(
-    'a nonsense key is refused: %#',
+    'returns 401 for a malformed key: %#',
     async (key) => {
       expect((await send({ authorization: `Bearer ${key}` })).status).toBe(401);
     },
   );
 });
 
-describe('which keys live', () => {
+describe('invalid keys', () => {
   const isAccepted = async () => (await send({ authorization: `Bearer ${tenant.personalApiKey}` })).status === 200;
 
-  test('K5: not those of an inactive user', async () => {
+  test('K5: the keys of an inactive user are rejected', async () => {
     const setActive = (isActive: boolean) =>
       api.database.prisma.user.update({ where: { id: tenant.userId }, data: { is_active: isActive } });
     expect(await isAccepted()).toBe(true);
@@ -127,7 +127,7 @@ describe('which keys live', () => {
     expect(await isAccepted()).toBe(true);
   });
 
-  test('not one that has expired', async () => {
+  test('an expired key is rejected', async () => {
     const expire = (at: string | null) =>
       api.database.sql.query(`UPDATE personal_api_key SET expires_at = ${at} WHERE user_id = $1`, [tenant.userId]);
     await expire("now() - interval '1 second'");
@@ -136,7 +136,7 @@ describe('which keys live', () => {
     expect(await isAccepted()).toBe(true);
   });
 
-  test('not one that was revoked a moment ago', async () => {
+  test('a key is rejected immediately after its revocation', async () => {
     const { key, value } = await createPersonalApiKey(api.database.sql, {
       actor: null,
       userId: tenant.userId,
@@ -148,19 +148,19 @@ describe('which keys live', () => {
     expect((await api.get(probe, value)).status).toBe(401);
   });
 
-  test('K9: decided otherwise: a key without scopes may do nothing', async () => {
+  test('K9: a key without scopes can do nothing, unlike in PostHog', async () => {
     await api.database.sql.query("UPDATE personal_api_key SET scopes = '{}' WHERE user_id = $1", [tenant.userId]);
     expect((await api.get(probe, tenant.personalApiKey)).status).toBe(403);
   });
 });
 
-describe('cases decided otherwise', () => {
-  test('K10: every action has a scope, so a key for everything may do it', async () => {
+describe('differences from PostHog', () => {
+  test('K10: every action has a scope, so a key with all scopes can perform it', async () => {
     const path = `/api/projects/${tenant.projectId}/environments/${tenant.environmentId}/activity/`;
     expect((await send({ authorization: `Bearer ${tenant.personalApiKey}` }, path)).status).toBe(200);
   });
 
-  test('K7, K8: no key was ever stored but as SHA-256, so nothing is rewritten on use', async () => {
+  test('K7, K8: keys are always stored as SHA-256, so using one never rewrites it', async () => {
     const hashes = () =>
       api.database.sql.query('SELECT secure_value FROM personal_api_key WHERE user_id = $1', [tenant.userId]);
     const before = await hashes();
@@ -175,7 +175,7 @@ describe('the last use of a key', () => {
     return key?.last_used_at?.getTime() ?? null;
   };
 
-  test('is noted on the first use and then once an hour', async () => {
+  test('is recorded at the first use, and then once an hour', async () => {
     await api.get(probe, tenant.personalApiKey);
     const first = await eventually(async () => (await lastUse()) ?? false, { what: 'noting the first use' });
     await api.get(probe, tenant.personalApiKey);
@@ -189,7 +189,7 @@ describe('the last use of a key', () => {
     await eventually(async () => ((await lastUse()) ?? 0) >= first, { what: 'noting a use an hour later' });
   });
 
-  test('is not noted for a key that is refused', async () => {
+  test('is not recorded for a rejected key', async () => {
     await api.database.sql.query("UPDATE personal_api_key SET expires_at = '2000-01-01' WHERE user_id = $1", [
       tenant.userId,
     ]);

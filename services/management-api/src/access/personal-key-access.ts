@@ -1,4 +1,4 @@
-// Who makes a request, by the personal API key it carries.
+// Authenticates a request by its personal API key.
 
 import { hashPersonalApiKey } from '@millrace/accounts';
 import { findLiveKey, noteKeyUse } from '@millrace/accounts/access';
@@ -11,14 +11,14 @@ import type { GuessLimit } from './rate-limit.ts';
 export interface PersonalKeyAccessDeps {
   sql: Sql;
   logger: Logger;
-  /** Of wrong and missing keys, per address. */
+  /** Limits wrong and missing keys per address. */
   guessLimit: GuessLimit;
 }
 
 /**
- * Callers known by a personal API key (docs/api/personal-api-keys.md). Nothing is cached: a revoked key, a
- * deactivated user or a lost membership counts from the next request on. Requests that arrive together with one key
- * share a look at it that begins after they came.
+ * Callers with a personal API key (docs/api/personal-api-keys.md). Nothing is cached, so a revoked key, a deactivated user or
+ * a lost membership takes effect with the next request. Concurrent requests with the same key share a lookup that begins
+ * after they arrive.
  */
 export function personalKeyAccess({ sql, logger, guessLimit }: PersonalKeyAccessDeps) {
   const lookUp = coalesceLookups((secureValue) => findLiveKey(sql, secureValue));
@@ -35,7 +35,7 @@ export function personalKeyAccess({ sql, logger, guessLimit }: PersonalKeyAccess
       }
       guessLimit.noteGood(secureValue);
       if (key.is_last_use_stale) {
-        // Beside the request, which neither waits for it nor fails with it.
+        // In the background, so that the request neither waits for it nor fails with it.
         noteKeyUse(sql, key.id).catch((error) =>
           logger.debug('could not update last_used_at of a personal API key', { error }),
         );
@@ -64,19 +64,18 @@ function wrongKey(source: GivenKey['source']): AppError {
   });
 }
 
-/** A key as the request carried it, and where, for the sentence of a refusal. */
+/** A key in a request, and its place for error messages. */
 interface GivenKey {
   value: string;
   source: 'Authorization header' | 'body' | 'query string';
 }
 
 /**
- * Looks for a personal API key where clients put it, first hit wins: `Authorization: Bearer <key>` (the word in
- * any case, as RFC 9110 has it; extra spaces are tolerated), then the field `personal_api_key` of the query, then of the
- * body (docs/api/personal-api-keys.md; PostHog's own scripts use the header). The body comes last, because
- * it has to be read for it; a large or compressed one is not.
- *
- * @returns null when there is none.
+ * Finds the personal API key of a request. The first one found is used: `Authorization: Bearer <key>` (the scheme in any
+ * case, as in RFC 9110, and with extra spaces), then the query parameter `personal_api_key`, then the field of that name in
+ * the body (docs/api/personal-api-keys.md; PostHog's own scripts use the header). The body comes last, because it must be
+ * read first. Large or compressed bodies are not searched.
+ * @returns null if there is none.
  */
 async function findPersonalKey(request: ApiRequest): Promise<GivenKey | null> {
   const header = /^Bearer\s+(\S.*)$/i.exec(request.header('authorization')?.trim() ?? '')?.[1];
@@ -87,14 +86,14 @@ async function findPersonalKey(request: ApiRequest): Promise<GivenKey | null> {
   return fromBody === null ? null : { value: fromBody, source: 'body' };
 }
 
-/** A body that cannot be read holds no key; whether it is an error is for the route to say, after 401. */
+/** A body that cannot be parsed contains no key. If that is an error, the route reports it after the 401. */
 async function keyInBody(request: ApiRequest): Promise<string | null> {
   const body = await request.smallBody().catch(() => null);
   const key = (body as { personal_api_key?: unknown } | null)?.personal_api_key;
   return typeof key === 'string' && key !== '' ? key : null;
 }
 
-/** Beyond this the running question is not waited for: its connection may be one that will never answer. */
+/** After this time, new calls do not wait for the running lookup, because its connection may never respond. */
 const patienceMs = 250;
 
 interface Query<Answer> {
@@ -104,9 +103,9 @@ interface Query<Answer> {
 }
 
 /**
- * Lets those who ask the same at the same time share one answer: who comes while a question is on its way waits for the
- * next one, which begins when that has its answer. So no answer is older than the request it is for, which a cache could
- * not promise, and a client with many connections costs hardly more than one with one.
+ * Coalesces concurrent lookups of the same subject. Calls during a lookup wait for the next one, which begins when the
+ * current one ends. So a result is never older than the request that uses it, which a cache could not guarantee, and a client
+ * with many connections costs hardly more than one with a single connection.
  */
 export function coalesceLookups<Answer>(
   ask: (subject: string) => Promise<Answer>,

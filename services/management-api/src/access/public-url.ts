@@ -1,12 +1,11 @@
-// The address of the installation, for everything that must not depend on a header of the request.
+// The URL of the installation, for features that must not depend on headers of the request.
 
 import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 
 /**
- * The address that identity providers and passkeys are bound to. Any client can choose its `Host` header, so only the
- * configured address (`PUBLIC_API_URL`) counts.
- *
+ * The URL to which identity providers and passkeys are bound. Clients choose the `Host` header, so only the configured URL is
+ * used (`PUBLIC_API_URL`).
  * @throws AppError `invalid` with code `public_url_required` if the operator has not set it.
  */
 export function requirePublicUrl({ publicUrl }: Pick<ApiRequest, 'publicUrl'>): string {

@@ -20,7 +20,7 @@ describe.each([
       return redis;
     },
   ],
-])('windows counted %s', (_where, create) => {
+])('rate limit windows, counted %s', (_where, create) => {
   let keyValue: KeyValue;
   beforeAll(async () => {
     keyValue = await create();
@@ -30,27 +30,27 @@ describe.each([
   const limiter = (windows: { seconds: number; limit: number }[], clock: { at: number }) =>
     createRateLimit({ keyValue, name: randomUUID(), windows, now: () => clock.at * 1000 });
 
-  test('K39: the sixth in a minute of five waits, until the first ones are out of the window', async () => {
+  test('K39: with five per minute, the sixth waits until the first ones have left the window', async () => {
     const clock = { at: 600_000 };
     const limit = limiter([{ seconds: 60, limit: 5 }], clock);
     for (let count = 0; count < 5; count += 1) expect(await limit.take('a')).toBeNull();
     const wait = await limit.take('a');
     expect(wait).toBeGreaterThan(0);
     expect(wait).toBeLessThanOrEqual(120);
-    // What was refused is not counted: who waits as told gets through.
+    // Rejected requests do not count, so a client that waits as told gets through.
     for (let count = 0; count < 20; count += 1) await limit.take('a');
     clock.at += wait ?? 0;
     expect(await limit.take('a')).toBeNull();
   });
 
-  test('K40: another key is another matter', async () => {
+  test('K40: counts each key separately', async () => {
     const limit = limiter([{ seconds: 60, limit: 1 }], { at: 600_000 });
     expect(await limit.take('a')).toBeNull();
     expect(await limit.take('a')).not.toBeNull();
     expect(await limit.take('b')).toBeNull();
   });
 
-  test('the window slides: the end of one minute and the start of the next are one window', async () => {
+  test('the window slides: the end of one minute and the start of the next count together', async () => {
     const clock = { at: 600_059 };
     const limit = limiter([{ seconds: 60, limit: 10 }], clock);
     for (let count = 0; count < 10; count += 1) expect(await limit.take('a')).toBeNull();
@@ -60,7 +60,7 @@ describe.each([
     expect(await limit.take('a')).toBeNull();
   });
 
-  test('the longer window counts as well, and the longest wait is told', async () => {
+  test('applies the longer window too, and returns the longest wait', async () => {
     const clock = { at: 3_600_000 };
     const limit = limiter(
       [
@@ -76,12 +76,12 @@ describe.each([
     expect(await limit.take('a')).toBeGreaterThan(120);
   });
 
-  test('0 is no limit', async () => {
+  test('0 means no limit', async () => {
     const limit = limiter([{ seconds: 60, limit: 0 }], { at: 600_000 });
     for (let count = 0; count < 50; count += 1) expect(await limit.take('a')).toBeNull();
   });
 
-  test('many at the same moment are not more than the limit', async () => {
+  test('concurrent requests cannot exceed the limit', async () => {
     const limit = limiter([{ seconds: 60, limit: 7 }], { at: 600_000 });
     const waits = await Promise.all(Array.from({ length: 7 }, () => limit.take('a')));
     expect(waits.filter((wait) => wait === null)).toHaveLength(7);
@@ -89,7 +89,7 @@ describe.each([
   });
 });
 
-test('a store that does not answer limits nobody for good: the process counts for itself', async () => {
+test('counts in the process while the store is unreachable', async () => {
   const unreachable = createRedisKeyValue('redis://127.0.0.1:9', createLogger('test', 'error'));
   const limit = createRateLimit({ keyValue: unreachable, name: 'x', windows: [{ seconds: 60, limit: 2 }] });
   expect([await limit.take('a'), await limit.take('a')]).toEqual([null, null]);
@@ -109,7 +109,7 @@ test.each([
   expect(networkOf(address)).toBe(network);
 });
 
-describe('over the wire', () => {
+describe('over HTTP', () => {
   let api: TestApi;
   let tenant: TestTenant;
   beforeEach(async () => {
@@ -120,7 +120,7 @@ describe('over the wire', () => {
   });
   afterEach(() => api.stop());
 
-  test('K39 to K41: 429 with Retry-After, on every route, for this key only', async () => {
+  test('K39 to K41: returns 429 with Retry-After on every route, only for this key', async () => {
     for (let count = 0; count < 5; count += 1) {
       expect((await api.get('/api/projects/', tenant.personalApiKey)).status).toBe(200);
     }
@@ -144,7 +144,7 @@ describe('over the wire', () => {
     expect((await api.get('/api/projects/', other.value)).status).toBe(200);
   });
 
-  test('what is refused for its scope is not counted, and is refused as such beyond the limit too', async () => {
+  test('requests without the required scope do not count, and return 403 beyond the limit too', async () => {
     const { value } = await createPersonalApiKey(api.database.sql, {
       actor: null,
       userId: tenant.userId,
@@ -155,7 +155,7 @@ describe('over the wire', () => {
     expect((await api.get('/api/users/@me/', value)).status).toBe(200);
   });
 
-  test('requests with a wrong key and without one count alike', async () => {
+  test('requests with a wrong key and without a key count alike', async () => {
     const statuses: number[] = [];
     for (const key of [undefined, 'phx_wrong', undefined, undefined, undefined, 'phx_wrong']) {
       statuses.push((await api.get('/api/projects/', key)).status);
@@ -163,13 +163,13 @@ describe('over the wire', () => {
     expect(statuses).toEqual([401, 401, 401, 401, 429, 429]);
   });
 
-  test('an address that tries keys is shut out, but not a key that was good there a moment ago', async () => {
+  test('blocks an address that guesses keys, except for keys that were valid there recently', async () => {
     expect((await api.get('/api/users/@me/', tenant.personalApiKey)).status).toBe(200);
     const statuses: number[] = [];
     for (let count = 0; count < 6; count += 1) {
       statuses.push((await api.get('/api/projects/', `phx_${count}${'a'.repeat(47)}`)).status);
     }
-    // The fourth is over the limit of three and shuts the address out.
+    // The fourth request exceeds the limit of three and blocks the address.
     expect(statuses).toEqual([401, 401, 401, 401, 429, 429]);
     expect((await api.get('/api/users/@me/', tenant.personalApiKey)).status).toBe(200);
     const fresh = await createPersonalApiKey(api.database.sql, {

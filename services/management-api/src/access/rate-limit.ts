@@ -1,4 +1,4 @@
-// How often somebody may ask: sliding windows, and what is counted in them: requests, wrong keys, invites asked for.
+// Rate limits: sliding windows, and limits for requests, wrong keys and sign-ups.
 
 import { AppError } from '@millrace/runtime';
 import { type CounterChange, createInProcessKeyValue, type KeyValue } from '@millrace/runtime/cache';
@@ -13,31 +13,31 @@ export interface RateWindow {
 export interface RateLimit {
   /**
    * Counts one request of a subject, e.g. a key.
-   * @returns null when it is within every window, else the whole seconds to wait; then it is not counted.
+   * @returns null if it is within all windows, otherwise the seconds to wait. It is then not counted.
    */
   take(subject: string): Promise<number | null>;
-  /** Takes back what was counted of a subject a moment ago, where only failures count and this was none. */
+  /** Reverts a recent count, for limits that only count failures. */
   giveBack(subject: string): Promise<void>;
 }
 
 export interface RateLimitOptions {
-  /** Shared by all processes; while it cannot be reached each process counts for itself. */
+  /** Shared by all processes. While it is unreachable, each process counts for itself. */
   keyValue: KeyValue;
   /** Prefix of the counters, one per kind of limit. */
   name: string;
-  /** Those with a limit of 0 do not count: no limit. */
+  /** Windows with a limit of 0 are not limited. */
   windows: readonly RateWindow[];
   /** Milliseconds since 1970. */
   now?: () => number;
 }
 
 /**
- * Sliding windows (docs/api/README.md#rate-limits), each of two counters: this interval's, and the one before it as far
- * as it still reaches into the window. One round trip; a limiter that fails never refuses anybody.
+ * Sliding windows (docs/api/README.md#rate-limits). Each one has two counters: the current interval, and the part of the
+ * previous one that is still in the window. Takes one round trip. If counting fails, requests are allowed.
  */
 export function createRateLimit({ keyValue, name, windows, now = Date.now }: RateLimitOptions): RateLimit {
   const active = windows.filter(({ limit }) => limit > 0);
-  /** Only made when it is needed: it sets much memory aside. */
+  /** Created on first use, because it reserves much memory. */
   let own: KeyValue | undefined;
   const addToCounters = batchCounts((changes) => keyValue.addToCounters(changes));
 
@@ -95,7 +95,7 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
 }
 
 /**
- * How long until one more request fits, 0 for at once.
+ * The time until one more request fits, 0 for immediately.
  * @param elapsed share of the current interval that has passed, 0 to 1.
  * @param current requests counted in this interval, `previous` in the one before.
  */
@@ -105,15 +105,14 @@ function secondsToWait(
 ): number {
   const room = limit - 1 - current;
   if (previous * (1 - elapsed) <= room) return 0;
-  // In this interval while the one before fades, else in the next one while this one does.
+  // Either in this interval, as the previous one leaves the window, or in the next interval, as this one does.
   const fadesAt = room >= 0 ? 1 - room / previous : 2 - (limit - 1) / current;
   return Math.max((fadesAt - elapsed) * seconds, 0.001);
 }
 
 /**
- * With `Retry-After` (docs/api/README.md#rate-limits).
- *
- * @param reason a sentence on whose requests were too many.
+ * The error with `Retry-After` (docs/api/README.md#rate-limits).
+ * @param reason a sentence that says whose requests were too many.
  */
 export function throttled(seconds: number, reason: string): AppError {
   return new AppError(
@@ -131,12 +130,12 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** What one command may hold (`KeyValue.addToCounters`). */
+/** The maximum of one command (`KeyValue.addToCounters`). */
 const maxChanges = 200;
 
 /**
- * Sends the changes that are asked for in one turn of the event loop as one command, each counter once. Everyone gets
- * the counts as if the changes had been made one by one in the order they came. For changes with `atLeast` 0.
+ * Sends the changes of one turn of the event loop as one command, with each counter once. Callers get the counts as if the
+ * changes had been made one by one in the order of the calls. Only for changes with `atLeast` 0.
  */
 export function batchCounts(addToCounters: AddToCounters): AddToCounters {
   let waiting: Waiting[] = [];
@@ -179,13 +178,13 @@ export function batchCounts(addToCounters: AddToCounters): AddToCounters {
 }
 
 /**
- * Keeps an address from trying keys: after too many requests with a wrong one or none, all that comes from there is
- * refused for a while, except keys that were good here a moment ago, because a whole office may share an address with one
- * broken script.
+ * Prevents an address from guessing keys. After too many requests with a wrong or missing key, all requests from there are
+ * rejected for a while, except with keys that were valid recently. Otherwise, one broken script could block a whole office
+ * that shares an address.
  */
 export interface GuessLimit {
   /**
-   * To be asked before a key is looked up.
+   * Call before looking up a key.
    * @param secureValue null for a request without a key.
    * @throws AppError `rate_limited`.
    */
@@ -197,7 +196,7 @@ export interface GuessLimit {
 
 const goodKeyMs = 10 * 60_000;
 
-/** @param what the requests that are counted, for the sentence of the refusal. */
+/** @param what describes the counted requests in the error message. */
 export function createGuessLimit(
   rateLimit: RateLimit,
   { what = 'an invalid or missing personal API key', now = Date.now }: { what?: string; now?: () => number } = {},
@@ -220,7 +219,7 @@ export function createGuessLimit(
   };
 }
 
-/** Who has one IPv6 address has a /64 of them; an IPv4 address counts by itself, however it is written. */
+/** One IPv6 client usually has a /64 of addresses, so these count together. An IPv4 address counts alone, in any notation. */
 export function networkOf(address: string): string {
   const ipv4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (ipv4 !== undefined) return ipv4;
@@ -231,19 +230,19 @@ export function networkOf(address: string): string {
   return [...front, ...zeros, ...back].slice(0, 4).join(':');
 }
 
-/** How often invites are asked for without a key, where nothing else holds a stranger back. */
+/** Limits requests for invites without a key, to which no other limit applies. */
 export interface SignUpLimit {
-  /** Counts a request, right or wrong. @throws AppError `rate_limited` for too many from there. */
+  /** Counts a request, right or wrong. @throws AppError `rate_limited` for too many requests from the address. */
   countRequest(address: string): Promise<void>;
   /**
-   * Counts a request for an invite that did not have its secret, from wherever. Who has the secret is not counted, so
-   * that nobody can shut out the one who was invited.
+   * Counts a request for an invite with a wrong secret, from any address. Requests with the right secret do not count, so
+   * that an attacker cannot lock the invited user out.
    * @throws AppError `rate_limited`.
    */
   countWrong(inviteId: string): Promise<void>;
 }
 
-/** @param perMinute requests of one address, and wrong ones for one invite; 0 = no limit. */
+/** @param perMinute limit of requests from one address, and of wrong ones for one invite; 0 = no limit. */
 export function createSignUpLimit({ keyValue, perMinute }: { keyValue: KeyValue; perMinute: number }): SignUpLimit {
   const windows = [{ seconds: 60, limit: perMinute }];
   const ofAddress = createRateLimit({ keyValue, name: 'signup', windows });

@@ -12,9 +12,10 @@ import { startTestApi, type TestAnswer, type TestApi } from '../testing/start-te
 import type { Caller } from './caller.ts';
 
 /**
- * Every route, called by every actor: no response contains anything of a place that the actor's key does not reach, neither in the
- * body nor in a header, except what the request itself named. In `npm test` each actor calls each route at one address. The nine
- * actors of a route use three addresses of each kind, and the next route uses others. `npm run test:long` uses all addresses.
+ * Calls every route as every actor. No response contains anything of a place that the actor's key cannot access, neither in
+ * the body nor in a header, except what the request itself contains. In `npm test`, each actor calls each route with one
+ * address. The nine actors of a route use three addresses of each kind, and the next route uses others. `npm run test:long`
+ * uses all addresses.
  */
 const guarded = declaredRoutes().filter((route) => route.scope !== 'public');
 const named = (routes: Route<Caller>[]) => routes.map((route) => [`${route.method} ${route.path}`, route] as const);
@@ -58,7 +59,7 @@ function pathAt(route: Route<Caller>, address: Address): string {
   });
 }
 
-/** The example of the route, and in place of what it names what lies at the address. */
+/** The example of the route, with the IDs of the address instead of its own. */
 function bodyAt(route: Route<Caller>, address: Address): unknown {
   const example = route.examples.request ?? {};
   if (Array.isArray(example)) return example;
@@ -88,7 +89,7 @@ function bodyAt(route: Route<Caller>, address: Address): unknown {
   };
 }
 
-/** Marks that an answer holds and the request did not name. */
+/** Marks that are in the response but not in the request. */
 function leaks(answer: TestAnswer, { hidden }: Actor, request: string): string[] {
   const text = `${JSON.stringify(answer.body ?? null)} ${JSON.stringify([...answer.headers])}`;
   const tokens = [...text.matchAll(/eyJ[\w-]+\.([\w-]+)\./g)].map(([, claims = '']) =>
@@ -100,7 +101,7 @@ function leaks(answer: TestAnswer, { hidden }: Actor, request: string): string[]
 
 const patterns = new Map<string[], RegExp>();
 
-/** The marks that stand in a text as words of their own. */
+/** The marks that are in a text as separate words. */
 function marksIn(text: string, marks: string[]): Set<string> {
   const pattern = patterns.get(marks) ?? new RegExp(`(?<![0-9A-Za-z])(?:${marks.join('|')})(?![0-9A-Za-z])`, 'g');
   patterns.set(marks, pattern);
@@ -119,7 +120,7 @@ async function ask(route: Route<Caller>, actor: Actor, address: Address) {
 }
 
 const reads = guarded.filter(({ method }) => method === 'GET');
-describe.each(actorNames)('%s is told nothing it does not reach', (name) => {
+describe.each(actorNames)('%s gets nothing it cannot access', (name) => {
   test.each(named(reads))('%s', async (_name, route) => {
     const actor = actorOf(name);
     const addresses = addressesFor(name, reads, route);
@@ -129,12 +130,12 @@ describe.each(actorNames)('%s is told nothing it does not reach', (name) => {
   });
 });
 
-/** What would take a place away for those who come after. */
+/** Requests that would delete a place for later tests. */
 const isLasting = ({ method, path }: Route<Caller>) =>
   method === 'DELETE' ||
   /\/(reset_token|rotate_secret_token|delete_secret_token_backup|roll|accept|bulk_delete)$/.test(path);
 
-/** Whether the path of the request names something the actor does not reach. */
+/** Whether the path of the request names something that the actor cannot access. */
 function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
   if (
     address.isForeignRecord &&
@@ -150,7 +151,7 @@ function isOut(route: Route<Caller>, actor: Actor, address: Address): boolean {
   return organization !== undefined && !actor.organizations.includes(organization);
 }
 
-/** What is stored of the places an actor does not reach, by table. */
+/** The stored rows of the places that an actor cannot access, by table. */
 async function beyond({ organizations, environments }: Actor) {
   const { sql } = api.database;
   const hidden = {
@@ -196,7 +197,7 @@ async function beyond({ organizations, environments }: Actor) {
 }
 
 const writes = guarded.filter(({ method }) => method !== 'GET');
-describe.each(actorNames)('%s changes nothing it does not reach, and moves nobody', (name) => {
+describe.each(actorNames)('%s changes nothing it cannot access', (name) => {
   const currentOf = (userId: number) =>
     api.database.sql.query('SELECT current_organization_id, current_environment_id FROM "user" WHERE id = $1', [
       userId,
@@ -222,7 +223,7 @@ describe.each(actorNames)('%s changes nothing it does not reach, and moves nobod
     expect(told).toEqual([]);
   });
 
-  test('what lies beyond is as it was', async () => {
+  test('leaves other places unchanged', async () => {
     expect(await beyond(actorOf(name))).toEqual(before);
   });
 });

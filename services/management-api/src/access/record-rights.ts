@@ -1,4 +1,5 @@
-// What a caller may do with the records of an environment, by kind and one by one (docs/api/access.md#access-to-records).
+// The caller's rights on the records of an environment, by kind and for single records
+// (docs/api/access.md#access-to-records).
 
 import { type RecordAccessLevel, recordAccessLevels } from '@millrace/accounts';
 import { membershipLevels, type Scope } from '@millrace/contracts';
@@ -6,7 +7,10 @@ import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Conditions } from '../sql/conditions.ts';
 
-/** Kinds of records that access rules can close or open, by the scope of their routes. `name` is another way to address one. */
+/**
+ * Kinds of records that access rules can restrict, by the scope of their routes. `name` is another column that paths can
+ * contain.
+ */
 export const governedKinds = {
   cohort: { path: 'cohorts', table: 'cohort', name: 'NULL', creator: 'created_by_id' },
   dashboard: { path: 'dashboards', table: 'dashboard', name: 'NULL', creator: 'created_by_id' },
@@ -22,34 +26,34 @@ export const governedKinds = {
 export type GovernedKind = keyof typeof governedKinds;
 export const kindsOfRecords = Object.keys(governedKinds) as GovernedKind[];
 
-/** A rule that is for the caller. */
+/** A rule that applies to the caller. */
 interface Rule {
   resource: string;
   resource_id: string | null;
-  /** Named for them, for one of their roles, or for everybody. */
+  /** Whether the rule is for the caller, for one of their roles, or for everyone. */
   whom: 'own' | 'role' | 'everybody';
   level: RecordAccessLevel;
 }
 
 interface RecordName {
   id: string | number;
-  /** Who made it may do everything with it; null: nobody is known. */
+  /** The creator, who has all rights on the record; null if unknown. */
   createdById: number | null;
 }
 
-/** Of a row as lists show it. */
+/** The ID and creator of a row in the form of lists. */
 export function nameOf({ id, created_by }: { id: string | number; created_by: { id: number } | null }): RecordName {
   return { id, createdById: created_by?.id ?? null };
 }
 
-/** What one caller may do in one environment. */
+/** The rights of one caller in one environment. */
 export interface RecordRights {
   userId: number;
-  /** Null: the caller administrates the environment, and may do everything. */
+  /** Null for administrators of the environment, who have all rights. */
   rules: readonly Rule[] | null;
 }
 
-/** Rules that a caller has to keep in an environment. Where there are none at all, nothing is read. */
+/** The rules that apply to a caller in an environment. Without any rules, nothing is read. */
 export async function readRecordRights(
   sql: Sql,
   userId: number,
@@ -82,8 +86,8 @@ export async function readRightsOfEverybody(sql: Sql, environmentId: number): Pr
 }
 
 /**
- * What rules come to: the highest of them. But who is given `none` by name, or only `none` by roles, has nothing, whatever
- * everybody has.
+ * Combines rules to the highest level. `none` for the caller, or only `none` from their roles, takes precedence over the rule
+ * for everyone.
  */
 function decide(rules: readonly Rule[]): RecordAccessLevel | undefined {
   const named = rules.filter(({ whom }) => whom !== 'everybody');
@@ -94,13 +98,16 @@ function decide(rules: readonly Rule[]): RecordAccessLevel | undefined {
   return recordAccessLevels[Math.max(...ranks)];
 }
 
-/** What the caller may do with a kind of record: where no rule says anything, change them. */
+/** The caller's level on a kind of record. Without rules, everyone can change records. */
 export function levelOnKind({ rules }: RecordRights, kind: GovernedKind): RecordAccessLevel {
   if (rules === null) return 'manager';
   return decide(rules.filter((rule) => rule.resource === kind && rule.resource_id === null)) ?? 'editor';
 }
 
-/** What the caller may do with one record: the rules for it go before those for its kind, and who made it keeps it. */
+/**
+ * The caller's level on one record. The rules for the record take precedence over those for its kind, and its creator always
+ * has all rights.
+ */
 export function levelOnRecord(
   rights: RecordRights,
   kind: GovernedKind,
@@ -111,7 +118,7 @@ export function levelOnRecord(
   return decide(own) ?? levelOnKind(rights, kind);
 }
 
-/** Whether a level is at least another. */
+/** Whether a level is at least the needed one. */
 function reaches(level: RecordAccessLevel, needed: RecordAccessLevel): boolean {
   return recordAccessLevels.indexOf(level) >= recordAccessLevels.indexOf(needed);
 }
@@ -136,8 +143,8 @@ export function requireRecord(
 }
 
 /**
- * A record that was loaded for the caller. Every function that loads a governed record by an address ends with this, so that what
- * is checked is what is used.
+ * Checks access to a record that was loaded for the caller. Every function that loads a governed record by its path ends with
+ * this call, so that the checked record is the one that is used.
  * @throws AppError `not_found` or `forbidden`.
  */
 export function requireFound<Row extends { id: string | number; created_by?: { id: number } | null }>(
@@ -155,18 +162,21 @@ export function requireKind(rights: RecordRights, kind: GovernedKind, needed: Re
   if (!reaches(levelOnKind(rights, kind), needed)) throw refused(needed);
 }
 
-/** The caller does not have the level on a record. */
+/** The error if the caller does not have the level on a record. */
 export function refused(needed: RecordAccessLevel): AppError {
   return new AppError('forbidden', `You do not have ${needed} access to this resource.`);
 }
 
-/** Records of a kind with rules of their own, by what the caller may do. */
+/** The IDs of records of a kind that have their own rules, by the caller's access. */
 function idsWithRules(rights: RecordRights, kind: GovernedKind, isShown: boolean): string[] {
   const own = rights.rules?.flatMap((rule) => (rule.resource === kind ? (rule.resource_id ?? []) : [])) ?? [];
   return [...new Set(own)].filter((id) => mayDo(rights, kind, 'viewer', { id, createdById: null }) === isShown);
 }
 
-/** Ids of the records of a kind that the caller made. Where no rule is about the kind, nobody asks, and nothing is read. */
+/**
+ * IDs of the records of a kind that the caller created. If no rule is about the kind, they are not needed and nothing is
+ * read.
+ */
 export async function ownRecords(
   sql: Sql,
   rights: RecordRights,
@@ -181,7 +191,7 @@ export async function ownRecords(
   return new Set(rows.map(({ id }) => id));
 }
 
-/** What tells of each record of a kind whether the caller may see it, for many of them. */
+/** Returns a function that tells whether the caller can see a record of the kind, for many records. */
 export async function sightOf(
   sql: Sql,
   rights: RecordRights,
@@ -193,8 +203,8 @@ export async function sightOf(
 }
 
 /**
- * Leaves out of a list what the caller may not see.
- * @param columns SQL of the record's id and of who made it, or the ids that the caller made.
+ * Adds the condition that excludes from a list what the caller cannot see.
+ * @param columns SQL of the record's ID and of its creator, or the IDs that the caller created.
  */
 export function addShown(
   where: Conditions,
@@ -215,8 +225,8 @@ export function addShown(
 const kindsByPath = new Map<string, GovernedKind>(kindsOfRecords.map((kind) => [governedKinds[kind].path, kind]));
 
 /**
- * Before a route does anything: whether its caller may do that with the kinds of records it is about. A list leaves out what is
- * closed to the caller; a route that addresses one record checks the one it finds (`requireFound`).
+ * Checks the caller's rights on the kinds of records of a route, before the handler runs. A list excludes what is closed to
+ * the caller, and a route for one record checks that record (`requireFound`).
  * @throws AppError `forbidden`.
  */
 export function requireRouteRights(rights: RecordRights, route: { path: string; scope: Scope }): void {
@@ -232,7 +242,7 @@ export function requireRouteRights(rights: RecordRights, route: { path: string; 
   if (!isSome) requireKind(rights, kind, ofKind);
 }
 
-/** The record with an id as addresses write it, else the one with that name. Deleted ones too. */
+/** The record with an ID in the form of paths, otherwise the one with that name. Includes deleted ones. */
 export async function findRecord(
   sql: Sql,
   environmentId: number,

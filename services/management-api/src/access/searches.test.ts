@@ -12,7 +12,7 @@ import {
 } from '@millrace/testing';
 import { createSearches } from './searches.ts';
 
-describe('the service', () => {
+describe('searches in the running service', () => {
   let testDatabase: TestDatabase;
   let database: Database;
   let service: ServiceProcess;
@@ -26,7 +26,7 @@ describe('the service', () => {
     service = await startService('management-api', fileURLToPath(new URL('../main.ts', import.meta.url)), {
       NODE_OPTIONS: '--import tsx',
       DATABASE_URL: testDatabase.url,
-      // Two of them for searches.
+      // Two of the connections are for searches.
       DATABASE_POOL_SIZE: '5',
       API_PORT: '0',
       API_HOST: '127.0.0.1',
@@ -47,10 +47,10 @@ describe('the service', () => {
   };
   const filter = encodeURIComponent(JSON.stringify([{ key: 'text', operator: 'icontains', value: 'needle' }]));
 
-  test('thirty searches of one key leave all other requests their connections, and others their searches', async () => {
+  test('thirty searches with one key do not block other requests, or the searches of other keys', async () => {
     const refused: Awaited<ReturnType<typeof ask>>[] = [];
     const searches = await database.transaction(async (tx) => {
-      // No search for persons ends while this is held.
+      // This lock blocks all searches for persons.
       await tx.query('LOCK TABLE person IN ACCESS EXCLUSIVE MODE');
       const asked = Array.from({ length: 30 }, async () => {
         const answer = await ask(one, `persons/?properties=${filter}`);
@@ -82,11 +82,11 @@ describe('the service', () => {
       }),
     );
     const statuses = (await Promise.all(searches)).map(({ status }) => status);
-    // One searched and one waited its turn.
+    // One search ran, and one waited for its turn.
     expect(statuses.filter((status) => status === 200)).toHaveLength(2);
   });
 
-  test('whoever asks how many a condition reaches searches too', async () => {
+  test('the blast radius of a condition counts as a search', async () => {
     const properties = [{ key: 'text', type: 'person', operator: 'icontains', value: 'needle' }];
     const refused: number[] = [];
     const asked = await database.transaction(async (tx) => {
@@ -105,14 +105,14 @@ describe('the service', () => {
   });
 });
 
-describe('turns', () => {
+describe('the order of searches', () => {
   const noSql = {} as Sql;
   const searcher = (organizationId: string, keyId = `key of ${organizationId}`) => ({
     caller: { credential: { kind: 'key' as const, id: keyId, expiresAt: null } },
     target: { organizationId },
   });
 
-  /** A search that ends when it is told to. */
+  /** A search that runs until `end` is called. */
   function startSearch(searches: ReturnType<typeof createSearches>, who: ReturnType<typeof searcher>) {
     let end = () => {};
     let isRunning = false;
@@ -127,7 +127,7 @@ describe('turns', () => {
   }
   const afterAllTurns = () => new Promise((resolve) => setImmediate(resolve));
 
-  test('one connection is always for other organizations, and who waits comes next, those with fewest running first', async () => {
+  test('reserves one connection for other organizations, and starts waiting searches of those with the fewest running ones first', async () => {
     const searches = createSearches({ sql: noSql, connections: 3 });
     const busy = [1, 2, 3].map(() => startSearch(searches, searcher('busy')));
     await afterAllTurns();
@@ -138,7 +138,7 @@ describe('turns', () => {
     expect([quiet.isRunning(), third.isRunning()]).toEqual([true, false]);
     busy[0]?.end();
     await afterAllTurns();
-    // The third came later than the busy one's last, and has none.
+    // The search of `third` came later than the last one of `busy`, but it has none running.
     expect([third.isRunning(), busy[2]?.isRunning()]).toEqual([true, false]);
     for (const search of [quiet, third, busy[1]]) search?.end();
     await afterAllTurns();
@@ -146,7 +146,7 @@ describe('turns', () => {
     expect(await Promise.all([...busy, quiet, third].map(({ done }) => done))).toEqual(Array(5).fill('found'));
   });
 
-  test('an organization with many keys is limited as well', async () => {
+  test('limits an organization with many keys', async () => {
     const searches = createSearches({ sql: noSql, connections: 2 });
     const begun = ['a', 'b', 'c', 'd'].map((key) => startSearch(searches, searcher('busy', key)));
     await expect(searches.run(searcher('busy', 'e'), 'after and before', async () => 1)).rejects.toMatchObject({
@@ -160,11 +160,11 @@ describe('turns', () => {
       search.end();
     }
     await Promise.all(begun.map(({ done }) => done));
-    // What has ended counts no more.
+    // Finished searches no longer count.
     expect(await searches.run(searcher('busy', 'e'), 'something', async () => 1)).toBe(1);
   });
 
-  test('who waits too long is told so, and does not search later', async () => {
+  test('rejects a search that waits too long, and does not run it later', async () => {
     const searches = createSearches({ sql: noSql, connections: 1, patienceMs: 20 });
     const first = startSearch(searches, searcher('one'));
     let hasRun = false;
@@ -179,7 +179,7 @@ describe('turns', () => {
     expect(hasRun).toBe(false);
   });
 
-  test('a search that fails gives its connection back', async () => {
+  test('a failed search releases its connection', async () => {
     const searches = createSearches({ sql: noSql, connections: 1 });
     const fail = searches.run(searcher('one'), 'something', async () => {
       throw new Error('broken');

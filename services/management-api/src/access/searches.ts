@@ -3,7 +3,7 @@ import { OverBudget } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from './addressed-store.ts';
 
-/** Who searches, and where: the key and the organization are limited. */
+/** The caller and the organization, to which the limits apply. */
 interface Searcher {
   caller: { credential: { kind: 'key' | 'session' | 'link'; id: string } };
   target: Pick<AddressedProject, 'organizationId'>;
@@ -11,12 +11,11 @@ interface Searcher {
 
 export interface Searches {
   /**
-   * Runs a read that may walk all rows of a project.
-   *
-   * @param narrowing what makes this read quicker, for whoever is refused: "Narrow it with …"; null where nothing does.
-   * @param signal ends the waiting for a connection; what runs is stopped by `work` itself.
-   * @throws AppError `rate_limited` when the key or its organization has too many under way, `unavailable` when no
-   *   connection was free in time or the search took too long; the reason of the signal.
+   * Runs a query that may read all rows of a project.
+   * @param narrowing parameters that make the query faster, for the error message: "use …"; null if there are none.
+   * @param signal aborts waiting for a connection. `work` itself must stop a running query.
+   * @throws AppError `rate_limited` if the key or its organization has too many searches in flight, `unavailable` if no
+   * connection was free in time or the search took too long; the reason of the signal.
    */
   run<T>(
     searcher: Searcher,
@@ -27,11 +26,11 @@ export interface Searches {
 }
 
 interface SearchesOptions {
-  /** Connections of their own: whatever searches do, those of all other requests are free. */
+  /** A separate pool, so that searches cannot take the connections of other requests. */
   sql: Sql;
-  /** How many connections `sql` has. */
+  /** Number of connections of `sql`. */
   connections: number;
-  /** How long a search waits for one of them. */
+  /** How long a search waits for a connection. */
   patienceMs?: number;
 }
 
@@ -40,21 +39,22 @@ interface Waiting {
   start: () => void;
 }
 
-/** When somebody who was refused may try again: most searches are over by then. */
+/** When a rejected client can try again. Most searches have ended by then. */
 const retryAfterSeconds = 2;
-/** SQLSTATE of a statement cancelled because it ran longer than its pool lets it. */
+/** SQLSTATE of a statement that was cancelled because it exceeded the timeout of its pool. */
 const queryCanceled = '57014';
 
 /**
- * Shares a few connections among searches, so that one caller's do not stop another's (docs/api/README.md#searches): a key
- * has as many under way as there are connections, an organization twice as many, of which one connection always stays free
- * for the others. Who waits is taken in turn, organizations with the fewest running first. All counts are of this process.
+ * Shares a few connections among searches, so that one caller's searches do not block another's
+ * (docs/api/README.md#searches). A key can have as many searches in flight as there are connections, and an organization
+ * twice as many, but one connection always stays free for other organizations. Waiting searches start in the order of
+ * arrival, those of organizations with the fewest running ones first. All counts are per process.
  */
 export function createSearches({ sql, connections, patienceMs = 5000 }: SearchesOptions): Searches {
   const mostOfKey = connections;
   const mostOfOrganization = 2 * connections;
   const mostRunningOfOrganization = Math.max(1, connections - 1);
-  /** Running and waiting. */
+  /** Running and waiting searches. */
   const underWay = createCounts();
   const running = createCounts();
   let free = connections;
@@ -133,7 +133,7 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
   };
 }
 
-/** In PostgreSQL, or where else events are. */
+/** An error of PostgreSQL, or of another event store. */
 const isTooLong = (error: unknown) =>
   error instanceof OverBudget || (error as { code?: unknown } | null)?.code === queryCanceled;
 

@@ -4,7 +4,10 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { PD } from '../testing/expected-errors.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
-/** Routes that read or change more than their own resource, and the scopes they need for that (docs/api/personal-api-keys.md#scopes). */
+/**
+ * Routes that read or change more than their own resource, and the scopes they require for that
+ * (docs/api/personal-api-keys.md#scopes).
+ */
 const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode' }] };
 let api: TestApi;
 let tenant: TestTenant;
@@ -51,7 +54,7 @@ const range = { start_at: '2026-11-01T00:00:00Z', end_at: '2026-11-01T02:00:00Z'
 const condition = { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }] };
 
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE';
-/** @param path with ids in braces by their names, which a body has as `{name}` too. */
+/** @param path contains IDs by name in braces. A body contains them as `{name}` too. */
 const send = (method: Method, path: string, body: object | undefined, key: string) => {
   const filled = (text: string) => text.replaceAll(/"?\{(\w+)\}"?/g, (_match, name: string) => String(ids[name]));
   const [at, query = ''] = filled(path).split('?');
@@ -61,14 +64,14 @@ const send = (method: Method, path: string, body: object | undefined, key: strin
   });
 };
 
-/** Sends the request with a key that has just these scopes. */
+/** Sends the request with a key that has only these scopes. */
 async function sendWith(scopes: Scope[], method: Method, path: string, body?: object) {
   const owner = { actor: null, userId: tenant.userId };
   await updatePersonalApiKey(api.database.sql, { ...owner, id: limited.key.id }, { scopes });
   return send(method, path, body, limited.value);
 }
 
-/** Each needs all of its scopes. */
+/** Each request requires all of its scopes. */
 const cases: [Scope[], Method, string, object?][] = [
   [['subscription:read', 'insight:read'], 'GET', 'subscriptions/preview?insight={insight}'],
   [['subscription:read', 'insight:read', 'dashboard:read'], 'GET', 'subscriptions/preview?dashboard={dashboard}'],

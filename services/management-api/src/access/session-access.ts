@@ -1,4 +1,4 @@
-// Who makes a request, by the session whose cookie came with it.
+// Authenticates a request by its session cookie.
 
 import { findLiveSession, hashSecret, noteSessionUse } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
@@ -12,22 +12,22 @@ import { requireOwnPage, sessionOf } from './session-cookie.ts';
 interface SessionAccessDeps {
   sql: Sql;
   logger: Logger;
-  /** Of cookies of no session, per address. */
+  /** Limits invalid session cookies per address. */
   guessLimit: GuessLimit;
 }
 
 /**
- * Callers known by a session (docs/api/sign-in.md): all scopes of their user, bounded by the levels. As with keys
- * nothing is cached, and requests that arrive together share a look that begins after they came.
+ * Callers with a session (docs/api/sign-in.md). They have all scopes of their user, limited by the user's levels. As with
+ * keys, nothing is cached, and concurrent requests share a lookup that begins after they arrive.
  */
 export function sessionAccess({ sql, logger, guessLimit }: SessionAccessDeps) {
   const lookUp = coalesceLookups((tokenHash) => findLiveSession(sql, tokenHash));
   return {
     /**
-     * @param isUnsafe whether a GET changes something.
-     * @returns null for a request without a cookie of ours.
-     * @throws AppError `unauthenticated` when the session has ended; `forbidden` and `unsupported_media_type` for a write
-     *   that another site's page may have sent.
+     * @param isUnsafe whether a GET request changes something.
+     * @returns null for a request without our cookie.
+     * @throws AppError `unauthenticated` if the session has ended; `forbidden` and `unsupported_media_type` for a write that
+     * a page of another site may have sent.
      */
     async authenticate(request: ApiRequest, isUnsafe: boolean): Promise<Caller | null> {
       const secret = sessionOf(request);
@@ -42,7 +42,7 @@ export function sessionAccess({ sql, logger, guessLimit }: SessionAccessDeps) {
       guessLimit.noteGood(tokenHash);
       requireOwnPage(request, isUnsafe);
       if (session.is_last_seen_stale) {
-        // Beside the request, which neither waits for it nor fails with it.
+        // In the background, so that the request neither waits for it nor fails with it.
         noteSessionUse(sql, session.id).catch((error) =>
           logger.debug('could not record the last use of a session', { error }),
         );

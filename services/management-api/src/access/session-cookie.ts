@@ -1,10 +1,10 @@
-// The cookies of a session and of a known device, and which page a request with one comes from.
+// The cookies of sessions and known devices, and the check of the page that sends them.
 
 import { deviceDays, sessionDays } from '@millrace/accounts';
 import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 
-/** `step`: what was begun and is not finished, e.g. a sign-in between its two factors. */
+/** `step` is an unfinished action, e.g. a sign-in between its two factors. */
 type CookieKind = 'session' | 'device' | 'step';
 
 interface Cookie {
@@ -13,11 +13,10 @@ interface Cookie {
 }
 
 /**
- * The cookie at the address by which the API is reached. Over TLS its name makes browsers refuse it from any other host and
- * without `Secure`. Its path has to be `/` for that, so installations below different paths of a host tell theirs apart
- * by the name. Without TLS only this machine itself is served: elsewhere anybody on the way could take the session.
- *
- * @returns null where there can be no session.
+ * The cookie for the URL of the API. Over TLS, the `__Host-` prefix makes browsers reject the cookie from any other host and
+ * without `Secure`. It requires the path `/`, so installations below different paths of a host have different cookie names.
+ * Without TLS, only localhost is allowed, because anyone on the network could steal the session.
+ * @returns null if sessions are not possible.
  */
 function cookieAt(baseUrl: string, kind: CookieKind): Cookie | null {
   const { protocol, hostname, pathname } = new URL(baseUrl);
@@ -31,17 +30,17 @@ function isLoopback(hostname: string): boolean {
   return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }
 
-/** The secret of the session in a request; null when there is none. */
+/** The session secret in a request; null if there is none. */
 export function sessionOf(request: ApiRequest): string | null {
   return secretOf(request, 'session');
 }
 
-/** The secret by which the browser may be known. */
+/** The device secret, by which the browser may be known. */
 export function deviceOf(request: ApiRequest): string | null {
   return secretOf(request, 'device');
 }
 
-/** The secret of what the browser has begun. */
+/** The secret of the unfinished action. */
 export function stepOf(request: ApiRequest): string | null {
   return secretOf(request, 'step');
 }
@@ -58,7 +57,7 @@ function secretOf(request: ApiRequest, kind: CookieKind): string | null {
   return null;
 }
 
-/** To be asked before anybody signs in. @throws AppError `invalid` with code `https_required` where no cookie can be set. */
+/** Call before a sign-in. @throws AppError `invalid` with code `https_required` if cookies cannot be set. */
 export function requireSessionPlace({ baseUrl }: ApiRequest): void {
   if (cookieAt(baseUrl, 'session') !== null) return;
   throw new AppError(
@@ -68,18 +67,18 @@ export function requireSessionPlace({ baseUrl }: ApiRequest): void {
   );
 }
 
-/** What a browser is given that has just signed in. */
+/** The secrets for a browser after a sign-in. */
 export interface SignedIn {
   session: string;
-  /** Null when no sign-in has taken place, and the cookie stays as it is. */
+  /** Null if the device cookie does not change. */
   device: string | null;
 }
 
 const daySeconds = 24 * 3600;
-/** What is begun is over sooner than that, or as soon. */
+/** Unfinished actions expire after at most this time. */
 const stepSeconds = 600;
 
-/** Headers that give the browser a session. What it had begun is done. */
+/** Headers that set the session cookie and delete the cookie of the unfinished action. */
 export function withSession(request: ApiRequest, { session, device }: SignedIn) {
   const { baseUrl } = request;
   return {
@@ -91,12 +90,12 @@ export function withSession(request: ApiRequest, { session, device }: SignedIn) 
   };
 }
 
-/** Headers that let the browser go on with what it has begun. */
+/** Headers that set the cookie of an unfinished action. */
 export function withStep({ baseUrl }: ApiRequest, secret: string) {
   return { 'set-cookie': setCookie(baseUrl, 'step', { value: secret, maxAge: stepSeconds }) };
 }
 
-/** Headers that take it away; the device stays known. */
+/** Headers that delete the session cookie. The device stays known. */
 export function withoutSession({ baseUrl }: ApiRequest) {
   return { 'set-cookie': setCookie(baseUrl, 'session', { value: '', maxAge: 0 }) };
 }
@@ -109,16 +108,16 @@ function setCookie(baseUrl: string, kind: CookieKind, { value, maxAge }: { value
 }
 
 /**
- * A browser sends the cookie whoever's page asks. What changes something has to come from a page of ours, which the browser
- * says, and as JSON, which other sites' forms cannot send. A GET that changes something must not come by another site's link.
- *
+ * Browsers also send the cookie with requests from pages of other sites. So a request that changes something must come from
+ * our own page, according to the browser's headers, and contain JSON, which forms of other sites cannot send. A GET that
+ * changes something must not come from a link on another site.
  * @throws AppError `forbidden`, `unsupported_media_type`.
  */
 export function requireOwnPage(request: ApiRequest, isUnsafe: boolean): void {
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (isRead && !isUnsafe) return;
   const origin = originOf(request);
-  // Older browsers say nothing with a GET, not even that it is their own page's.
+  // Older browsers send no such headers with GET, even from our own pages.
   if (origin !== 'own' && !(isRead && origin === 'unknown')) {
     throw new AppError(
       'forbidden',
@@ -136,13 +135,19 @@ export function requireOwnPage(request: ApiRequest, isUnsafe: boolean): void {
   }
 }
 
-/** For what anybody may send, but no page of another site: it would sign people in as somebody else. @throws AppError `forbidden`. */
+/**
+ * For public requests that must not come from pages of other sites, because they could sign the user in to another account.
+ * @throws AppError `forbidden`.
+ */
 export function refuseForeignPage(request: ApiRequest): void {
   if (originOf(request) !== 'foreign') return;
   throw new AppError('forbidden', "Users can sign in or out only from this installation's own pages.");
 }
 
-/** `Sec-Fetch-Site` is the word of the browser itself, which also knows what a proxy has rewritten; older ones send `Origin` alone. */
+/**
+ * `Sec-Fetch-Site` comes from the browser and is correct even behind a proxy that changes the host. Older browsers only send
+ * `Origin`.
+ */
 function originOf(request: ApiRequest): 'own' | 'foreign' | 'unknown' {
   const site = request.header('sec-fetch-site');
   if (site !== undefined) return site === 'same-origin' ? 'own' : 'foreign';

@@ -1,4 +1,4 @@
-// How often somebody may try to sign in, and ask what leads to it (docs/api/README.md#rate-limits).
+// Rate limits for sign-in, and for the requests before it (docs/api/README.md#rate-limits).
 
 import { hashSecret } from '@millrace/accounts/access';
 import { AppError } from '@millrace/runtime';
@@ -7,44 +7,45 @@ import { createRateLimit, networkOf, throttled } from './rate-limit.ts';
 
 export interface SignInLimits {
   /**
-   * Counts a try before the password is looked at, so that tries at the same moment count too.
-   *
-   * @param account the address that was typed, whether there is such an account or not.
-   * @param device in which the account has signed in before: it counts for itself, so that nobody's failures shut out the owner.
-   * @returns what takes it back, to be called when the password was right.
+   * Counts an attempt before the password is checked, so that concurrent attempts count too.
+   * @param account the entered address, whether such an account exists or not.
+   * @param device a device in which the account has signed in before. It has its own counter, so that other people's failures
+   * cannot lock the owner out.
+   * @returns a function that reverts the count, to call if the password was right.
    * @throws AppError `forbidden` with code `too_many_failed_attempts`, or `rate_limited`.
    */
   countTry(address: string, account: string, device: string | null): Promise<() => Promise<void>>;
   /**
-   * Counts a code of a second factor before it is looked at. A new sign-in does not begin anew.
-   * @returns what takes it back, to be called when the code was right.
+   * Counts a second-factor code before it is checked. A new sign-in does not reset the count.
+   * @returns a function that reverts the count, to call if the code was right.
    * @throws AppError `rate_limited` with code `2fa_too_many_attempts`.
    */
   countCode(userId: number): Promise<() => Promise<void>>;
-  /** Counts a question of somebody unknown. @throws AppError `rate_limited`. */
+  /** Counts a request without authentication. @throws AppError `rate_limited`. */
   countQuestion(address: string): Promise<void>;
-  /** Counts a way to a sign-in provider, or back. @throws AppError `rate_limited`. */
+  /** Counts a redirect to a sign-in provider, or back. @throws AppError `rate_limited`. */
   countProviderStep(address: string): Promise<void>;
-  /** Counts a request for a password reset, whether there is such an account or not. @throws AppError `rate_limited`. */
+  /** Counts a request for a password reset, whether the account exists or not. @throws AppError `rate_limited`. */
   countReset(address: string, account: string): Promise<void>;
   /**
-   * Counts a code for a new address, for the account that asks: counted for the new address, it would use up the password resets
-   * of the owner of that address. @throws AppError `rate_limited`.
+   * Counts a code for a new address by the account that requests it. Counting by the new address would use up the password
+   * resets of its owner.
+   * @throws AppError `rate_limited`.
    */
   countAddressCode(address: string, userId: number): Promise<void>;
 }
 
-/** All 0 = no limit. */
+/** 0 = no limit. */
 export interface SignInLimitSettings {
   /** Failures from one address in ten minutes. */
   signInFailures: number;
-  /** Failures for one account in a quarter of an hour, from wherever. */
+  /** Failures for one account in a quarter of an hour, from any address. */
   signInFailuresOfAccount: number;
-  /** Wrong codes of a second factor of one account in twenty minutes. */
+  /** Wrong second-factor codes of one account in twenty minutes. */
   secondFactorFailures: number;
-  /** Questions of one address in a minute. */
+  /** Requests without authentication from one address per minute. */
   signInQuestionsPerMinute: number;
-  /** Mails for a new password to one account in a day, and codes for new addresses that one account may ask for. */
+  /** Password reset emails to one account per day, and codes for new addresses that one account can request per day. */
   resetsPerDay: number;
 }
 
@@ -57,7 +58,7 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
   const ofAccount = limit('account', 900, settings.signInFailuresOfAccount);
   const codes = limit('code', 1200, settings.secondFactorFailures);
   const questions = limit('question', 60, settings.signInQuestionsPerMinute);
-  // There and back.
+  // Twice, for the redirect there and back.
   const providerSteps = limit('provider', 60, settings.signInQuestionsPerMinute * 2);
   const perHour = settings.resetsPerDay === 0 ? 0 : mailsPerAddressHour;
   const resets = limit('reset', 24 * 3600, settings.resetsPerDay);

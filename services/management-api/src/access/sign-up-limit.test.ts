@@ -3,7 +3,7 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { newInviteSecret } from '../testing/organization-actors.ts';
 import { noLimits, startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
-/** What holds back who has no key, and who changes an account over and over. */
+/** Limits for clients without a key, and for repeated changes of an account. */
 let api: TestApi;
 let tenant: TestTenant;
 beforeEach(async () => {
@@ -25,7 +25,7 @@ const from = (address: string) => ({ headers: { 'x-forwarded-for': address } });
 const look = (path: string, token: string, address: string) =>
   api.send('POST', `${path}look/`, { body: { token }, ...from(address) });
 
-test('an address asks for invites so often, right or wrong, and is then told to wait', async () => {
+test('limits invite requests per address, right or wrong, and returns 429 with Retry-After', async () => {
   const { path, token } = await invite();
   const statuses = [
     await look(path, token, '192.0.2.1'),
@@ -42,7 +42,7 @@ test('an address asks for invites so often, right or wrong, and is then told to 
   expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
 });
 
-test('for one invite wrong secrets are refused wherever they come from; the right one is not', async () => {
+test('limits wrong secrets per invite from all addresses, but not the right secret', async () => {
   const { path, token } = await invite();
   const statuses: number[] = [];
   for (let count = 0; count < 6; count += 1) statuses.push((await look(path, 'x', `192.0.2.${count}`)).status);
@@ -51,7 +51,7 @@ test('for one invite wrong secrets are refused wherever they come from; the righ
   expect((await api.send('POST', path, { body: { token }, ...from('192.0.2.9') })).status).toBe(201);
 });
 
-test('K42: who fails to change an account seven times in a minute has to wait, with any key; reading is not limited', async () => {
+test('K42: limits changes of an account, including failed ones, with any key, but not reads', async () => {
   const patch = (body: object) => api.send('PATCH', '/api/users/@me/', { key: tenant.personalApiKey, body });
   const statuses: number[] = [];
   for (let count = 0; count < 7; count += 1) statuses.push((await patch({ first_name: { count } })).status);

@@ -6,7 +6,7 @@ import { type ActivityFilter, type ActivityRow, listActivity } from './activity-
 
 export const maxPage = 1_000_000;
 
-/** Pages of this list have numbers, unlike all others (docs/api/activity.md). A bad number is 400. */
+/** This list has page numbers, unlike all others (docs/api/activity.md). An invalid number is 400. */
 export const activityQuery = Type.Object({
   limit: Type.Integer({ default: 10, minimum: 1, maximum: 1000, description: 'Number of entries per page.' }),
   page: Type.Integer({ default: 1, minimum: 1, maximum: maxPage, description: 'Page number, starting at 1.' }),
@@ -118,7 +118,7 @@ export const activityExample = {
 };
 
 /**
- * One page of what happened to a record, or to all of a kind in an environment.
+ * One page of the activity of a record, or of all records of a kind in an environment.
  * @throws AppError `not_found` for a page after the last.
  */
 export async function readActivity(

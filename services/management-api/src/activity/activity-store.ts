@@ -8,23 +8,23 @@ import type { TimeRange } from '../time/time-range.ts';
 export interface ActivityRow
   extends Columns<'activity_log', 'id' | 'organization_id' | 'activity' | 'scope' | 'item_id' | 'created_at'> {
   detail: ActivityDetail;
-  /** Null for the system and for people whose account is gone. */
+  /** Null for the system and for deleted users. */
   user: Columns<'user', 'first_name' | 'email'> | null;
 }
 
 export interface ActivityFilter {
   /** Kinds of records; all if absent. */
   scopes?: string[];
-  /** Kinds of records to leave out. */
+  /** Kinds of records to exclude. */
   hiddenScopes?: string[];
   itemId?: string;
   userUuid?: string;
   environmentId?: number;
-  /** What a caller may see in the environment: records that rules close to the caller are left out. */
+  /** The caller's rights in the environment. Activity of closed records is excluded. */
   seen?: RecordRights;
 }
 
-/** Of which scope the activity of governed records is. */
+/** The scope of the activity of each governed kind of record. */
 const scopesOfKinds: Record<GovernedKind, ActivityScope> = {
   cohort: 'Cohort',
   dashboard: 'Dashboard',
@@ -33,7 +33,7 @@ const scopesOfKinds: Record<GovernedKind, ActivityScope> = {
   insight: 'Insight',
 };
 
-/** Leaves out what rules close to the caller, of each kind of record that the filter may find. */
+/** Excludes the activity of closed records, for each kind of record that the filter can include. */
 async function addSeen(
   sql: Sql,
   where: Conditions,
@@ -48,12 +48,12 @@ async function addSeen(
   }
 }
 
-/** What the changes on one page may take; each change may be of settings as large as a request. */
+/** The maximum size of the changes on one page. A single change can contain settings as large as a request. */
 const maxChangesBytes = 2 * 1024 * 1024;
 
 /**
- * What happened to one record, or to all of a kind in an environment, the latest first, and how often. Pages have numbers,
- * so a page cannot end early: of records behind those that fill it the changes are null.
+ * The activity of one record, or of all records of a kind in an environment, the latest first, and the total count. Pages
+ * have numbers, so a page cannot end early. Instead, the changes of the records after the size limit are null.
  */
 export async function listActivity(
   sql: Sql,
@@ -102,13 +102,13 @@ interface OrganizationActivityFilter extends TimeRange {
   userUuid?: string;
 }
 
-/** Microseconds since 1970: more of them than of milliseconds tell records apart. */
+/** Microseconds since 1970, because several records can have the same millisecond. */
 export interface ActivityPosition {
   at: number;
   id: string;
 }
 
-/** Which records of what happened in an organization are on a page, the latest first. */
+/** The records on one page of an organization's activity, the latest first. */
 export async function findActivityKeys(
   sql: Sql,
   organizationId: string,

@@ -33,7 +33,7 @@ const found = async (query: string) =>
   (await api.get(`${path}?${query}`, tenant.personalApiKey)).body.results.map((row: Shown) => row.scope + row.item_id);
 const ours = ['OrganizationInvitei', 'FeatureFlag2', 'FeatureFlag1', 'Organization'];
 
-test('all of the organization and its projects, the latest first, in the shape of other activity', async () => {
+test('lists the activity of the organization and its projects, the latest first, in the usual form', async () => {
   const { body } = await api.get(`${path}/`, tenant.personalApiKey);
   expect(body.results.map((row: Shown) => row.scope)).toEqual([
     'OrganizationInvite',
@@ -59,7 +59,7 @@ test('all of the organization and its projects, the latest first, in the shape o
   expect(body.results[1].team_id).toBe(tenant.projectId);
 });
 
-test('filters narrow each other', async () => {
+test('combines filters with AND', async () => {
   expect(await found('scope=FeatureFlag')).toEqual([ours[1], ours[2]]);
   expect(await found('scope=FeatureFlag&item_id=1')).toEqual([ours[2]]);
   expect(await found(`user=${colleague.uuid}`)).toEqual([ours[2]]);
@@ -71,7 +71,7 @@ test('filters narrow each other', async () => {
   expect(await found('scope=Nothing')).toEqual([]);
 });
 
-test('pages are complete although many were written in one moment', async () => {
+test('pages are complete although many records have the same time', async () => {
   await api.database.sql.query(
     "UPDATE activity_log SET created_at = date_trunc('minute', created_at) + random() * interval '3 microseconds' WHERE organization_id = $1",
     [tenant.organizationId],
@@ -82,14 +82,17 @@ test('pages are complete although many were written in one moment', async () => 
   );
 });
 
-test('a member is refused, who would be told of private environments', async () => {
+test('returns 403 to members, who could learn about private environments', async () => {
   const { sql } = api.database;
   await addMember(sql, { organizationId: tenant.organizationId, userId: colleague.id, level: 1 });
   const { value } = await createPersonalApiKey(sql, { actor: null, userId: colleague.id, label: 'k', scopes: ['*'] });
   expect((await api.get(path, value)).status).toBe(403);
 });
 
-test.each(['user=me', 'after=soon', 'cursor=x', 'cursor=eyJhdCI6LTF9'])('%s is refused by name', async (query) => {
-  const { status, body } = await api.get(`${path}?${query}`, tenant.personalApiKey);
-  expect([status, body.attr]).toEqual([400, query.split('=')[0]]);
-});
+test.each(['user=me', 'after=soon', 'cursor=x', 'cursor=eyJhdCI6LTF9'])(
+  'returns 400 for %s, naming the field',
+  async (query) => {
+    const { status, body } = await api.get(`${path}?${query}`, tenant.personalApiKey);
+    expect([status, body.attr]).toEqual([400, query.split('=')[0]]);
+  },
+);

@@ -1,4 +1,4 @@
-// What happened in an organization, all of its projects included.
+// The activity of an organization, including all of its projects.
 
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -12,7 +12,7 @@ import { timeRangeQuery, toTimeRange } from '../time/time-range.ts';
 import { activityExample, activityItem, toActivity } from './activity-page.ts';
 import { findActivityKeys, readOrganizationActivity } from './activity-store.ts';
 
-/** Of the last record shown: microseconds since 1970, which are in the row, and the id. */
+/** The last record of the previous page: microseconds since 1970, as stored in the row, and the ID. */
 const position = Type.Object({
   at: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
   id: Type.String({ format: 'uuid' }),
@@ -28,12 +28,12 @@ const organizationItem = Type.Object(
   { title: 'OrganizationActivity' },
 );
 
-/** Unlike the pages with numbers of other activity. */
+/** Unlike other activity lists, which have page numbers. */
 const organizationActivity = Type.Object(keysetPageOf(organizationItem).properties, {
   title: 'OrganizationActivityPage',
 });
 
-/** For administrators: it tells of environments, too, that are private to others. */
+/** For administrators only, because it includes private environments. */
 export function organizationActivityRoute({
   sql,
   searches,

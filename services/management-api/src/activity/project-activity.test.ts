@@ -29,7 +29,7 @@ const found = async (query = '', key = acme.M.key) =>
   (await list(query, key)).body.results.map((row: { scope: string; item_id: string }) => row.scope + row.item_id);
 const rule = (rest: string, body: object) => api.send('PUT', path + rest, { key: acme.A.key, body });
 
-test('lists what happened in the project, the latest first', async () => {
+test('lists the activity of the project, the latest first', async () => {
   await record('FeatureFlag', 1);
   await record('Team', acme.projectId, { actor: { command: 'project rename' } });
   await record('Team', 1, { environmentId: acme.off.environmentId });
@@ -54,7 +54,7 @@ test('lists what happened in the project, the latest first', async () => {
   ]);
 });
 
-test('filters narrow each other', async () => {
+test('combines filters with AND', async () => {
   await record('FeatureFlag', 1);
   await record('FeatureFlag', 2, { actor: { userId: acme.M.userId } });
   await record('Cohort', 1);
@@ -83,12 +83,12 @@ test('pages have numbers, and links keep the filters', async () => {
   expect((await list('page=2')).status).toBe(404);
 });
 
-test.each(['page=0', 'page=x', 'page_size=1001', 'user=me'])('%s is refused by name', async (query) => {
+test.each(['page=0', 'page=x', 'page_size=1001', 'user=me'])('returns 400 for %s, naming the field', async (query) => {
   const { status, body } = await list(query);
   expect([status, body.attr]).toEqual([400, query.split('=')[0]]);
 });
 
-describe('a member does not see', () => {
+describe('activity that members cannot see', () => {
   test.each([
     ['feature_flags', 'feature_flag', 'FeatureFlag', { key: 'closed' }],
     ['cohorts', 'cohort', 'Cohort', { name: 'closed', is_static: true }],
@@ -98,7 +98,7 @@ describe('a member does not see', () => {
       ...(['insights', 'insight', 'Insight'] as const),
       { name: 'closed', saved: true, query: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'a' }] } },
     ],
-  ])('%s that rules close', async (collection, resource, scope, body) => {
+  ])('is that of %s that rules close', async (collection, resource, scope, body) => {
     const { id } = (await api.send('POST', `${path}${collection}/`, { key: acme.A.key, body })).body;
     await record(scope as Change['scope'], 'open');
     const [open, closed] = [`${scope}open`, `${scope}${id}`];
@@ -111,7 +111,7 @@ describe('a member does not see', () => {
     expect(await found(`scope=${scope}`)).toEqual([]);
   });
 
-  test('records that can contain closed ones, where a rule is for the member', async () => {
+  test('is that of records which can contain closed ones, if a rule applies to the member', async () => {
     for (const scope of ['Annotation', 'BatchExport', 'Subscription'] as const) await record(scope, 1);
     const all = ['Subscription1', 'BatchExport1', 'Annotation1'];
     expect(await found()).toEqual(all);
@@ -120,7 +120,7 @@ describe('a member does not see', () => {
     expect(await found('scopes=Annotation,BatchExport,Subscription', acme.A.key)).toEqual(all);
   });
 
-  test('dead letters, which are for administrators', async () => {
+  test('is that of dead letters, which only administrators can see', async () => {
     await record('DeadLetter', 1);
     expect([await found(), await found('', acme.A.key)]).toEqual([[], ['DeadLetter1']]);
   });

@@ -1,4 +1,4 @@
-// What happened in a project, to records of all kinds.
+// The activity of a project, for records of all kinds.
 
 import type { Sql } from '@millrace/db';
 import { pageLink } from '@millrace/http';
@@ -51,8 +51,9 @@ const query = Type.Object({
 });
 
 /**
- * Only administrators may use the routes for dead letters, so only they see that activity. Some kinds can contain records that access
- * rules close to a member, such as a subscription to a closed insight. Their activity is left out if any rule applies to the caller.
+ * Only administrators can use the routes for dead letters, so only they see that activity. Some kinds can contain records
+ * that access rules close to a member, such as a subscription to a closed insight. Their activity is excluded if any rule
+ * applies to the caller.
  */
 const onlyForAdministrators = ['DeadLetter', 'IngestionRestriction'];
 const canContainClosed = ['Annotation', 'BatchExport', 'Subscription'];
@@ -106,7 +107,7 @@ export function projectActivityRoutes({ sql, searches }: { sql: Sql; searches: S
   });
 }
 
-/** Both narrow: with both, only a scope that is in the list finds anything. */
+/** Combined with AND: with both, a scope must also be in the list. */
 function scopesOf(scope: string | undefined, scopes: string[]): string[] {
   const listed = scopes.flatMap((text) => text.split(',')).map((one) => one.trim());
   if (scope === undefined) return listed;

@@ -15,7 +15,7 @@ export interface AppDeps
     RouteDeps,
     'signUpLimit' | 'signInLimits' | 'countSignIn' | 'userChangeLimit' | 'linkLimits' | 'scimLimits' | 'translateError'
   > {
-  /** Stores the counters of limits: Redis, or the memory of this process. */
+  /** Stores the counters of rate limits: Redis, or the memory of this process. */
   keyValue: KeyValue;
   /** 0 = no limit (docs/api/README.md#rate-limits). */
   limits: {

@@ -7,7 +7,7 @@ import { insufficient, NF, PD } from '../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../testing/organization-actors.ts';
 import { noLimits, startTestApi, type TestAnswer, type TestApi } from '../testing/start-test-api.ts';
 
-/** What somebody with a small key, a low level or several hands tries. */
+/** Attempts to exceed one's access with a limited key, with a low level, or with concurrent requests. */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {
@@ -24,8 +24,8 @@ const keyOf = async (userId: number, options: { scopedTeams?: number[]; scopedOr
 const environmentsOf = (projectId: number) =>
   api.database.sql.query('SELECT id FROM environment WHERE project_id = $1 ORDER BY id', [projectId]);
 
-describe('a project is removed by nobody who may not remove all of it', () => {
-  test('not by a key for its first environment', async () => {
+describe('deleting a project requires access to all its environments', () => {
+  test('returns 403 to a key for its first environment', async () => {
     const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
     const key = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });
     const refusal = 'API key does not have access to all environments of the project.';
@@ -38,7 +38,7 @@ describe('a project is removed by nobody who may not remove all of it', () => {
     expect((await api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: whole })).status).toBe(204);
   });
 
-  test('not by the administrator of one private environment', async () => {
+  test('returns 403 to the administrator of one private environment', async () => {
     const { sql } = api.database;
     await createTestEnvironment(api.database, { projectId: acme.projectId });
     await sql.query('UPDATE environment SET access_control = true WHERE project_id = $1', [acme.projectId]);
@@ -53,7 +53,7 @@ describe('a project is removed by nobody who may not remove all of it', () => {
   });
 });
 
-test('a small key does not decide what the current environment of its person is', async () => {
+test("a limited key cannot change its user's current environment", async () => {
   await addMember(api.database.sql, {
     organizationId: acme.off.organizationId,
     userId: acme.M.userId,
@@ -78,13 +78,13 @@ test('a small key does not decide what the current environment of its person is'
   expect((await patch(whole, { set_current_team: id })).body.team.id).toBe(id);
 });
 
-describe('what a small key makes', () => {
+describe('records created by a limited key', () => {
   const current = async (key: string) => {
     const { body } = await api.get('/api/users/@me/', key);
     return [body.organization.id, body.team.id];
   };
 
-  test('does not become the current one of its person', async () => {
+  test("do not become the user's current ones", async () => {
     const before = await current(acme.W.key);
     const ofOne = await keyOf(acme.W.userId, { scopedOrganizations: [acme.organizationId] });
     const ofTeam = await keyOf(acme.W.userId, { scopedTeams: [acme.projectId] });
@@ -101,7 +101,7 @@ describe('what a small key makes', () => {
     expect(await current(acme.W.key)).toEqual([acme.organizationId, made.body.id]);
   });
 
-  test('is nothing of a project of which it reaches a later environment only', async () => {
+  test('cannot be in a project of which the key can only access a later environment', async () => {
     const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
     const path = `/api/projects/${acme.projectId}/environments/`;
     const key = await keyOf(acme.W.userId, { scopedTeams: [id] });
@@ -112,8 +112,8 @@ describe('what a small key makes', () => {
   });
 });
 
-describe('a small key and the other keys of its person', () => {
-  test('sees those that reach no further, and is not told of the others', async () => {
+describe('a limited key and the other keys of its user', () => {
+  test('returns only keys with at most the same access, and 404 for others', async () => {
     await addMember(api.database.sql, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
     const ofOne = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
     const ofOther = await keyOf(acme.M.userId, { scopedOrganizations: [acme.off.organizationId] });
@@ -131,7 +131,7 @@ describe('a small key and the other keys of its person', () => {
     ['of the person', (fixture: OrganizationActors) => fixture.projectId],
     ['of others', (fixture: OrganizationActors) => fixture.off.projectId],
     ['that does not exist', () => 2_000_000_000],
-  ])('cannot tell an environment %s by trying to make a key for it', async (_name, choose) => {
+  ])('does not reveal an environment %s when it creates a key for it', async (_name, choose) => {
     const { id } = await createTestEnvironment(api.database, { projectId: acme.projectId });
     const key = await keyOf(acme.M.userId, { scopedTeams: [id] });
     const body = { label: 'k', scopes: ['*'], scoped_teams: [choose(acme)] };
@@ -139,7 +139,7 @@ describe('a small key and the other keys of its person', () => {
     expect((await api.send('PATCH', '/api/personal_api_keys/@current/', { key, body })).status).toBe(403);
   });
 
-  test('cannot tell an environment beyond its organization by one it adds to its own limit', async () => {
+  test('does not reveal an environment outside its organization by an environment in its limits', async () => {
     await addMember(api.database.sql, { organizationId: acme.off.organizationId, userId: acme.M.userId, level: 1 });
     const key = await keyOf(acme.M.userId, { scopedOrganizations: [acme.organizationId] });
     const answers = [acme.off.projectId, 2_000_000_000].map((id) =>
@@ -153,7 +153,7 @@ describe('a small key and the other keys of its person', () => {
   });
 });
 
-test('what was made private to others is no current project any more', async () => {
+test('an environment that has become private is no longer the current project', async () => {
   await api.database.sql.query(
     'UPDATE "user" SET current_organization_id = $2, current_environment_id = $3 WHERE id = $1',
     [acme.M.userId, acme.organizationId, acme.projectId],
@@ -163,14 +163,14 @@ test('what was made private to others is no current project any more', async () 
   expect((await api.get('/api/users/@me/', acme.M.key)).body.team).toBeNull();
 });
 
-describe('who has been put out', () => {
-  test('is out with the next request, by every key', async () => {
+describe('a user who was removed', () => {
+  test('loses access with all keys at the next request', async () => {
     const small = await keyOf(acme.M.userId, { scopedTeams: [acme.projectId] });
     await api.database.sql.query('UPDATE "user" SET is_active = false WHERE id = $1', [acme.M.userId]);
     for (const key of [acme.M.key, small]) expect((await api.get('/api/users/@me/', key)).status).toBe(401);
   });
 
-  test('cannot come back with an invite for somebody else, nor use one that is withdrawn', async () => {
+  test('cannot use an invite for another address, or a withdrawn one', async () => {
     const invites = `/api/organizations/${acme.organizationId}/invites/`;
     const made = await api.send('POST', invites, { key: acme.A.key, body: { target_email: 'new@example.com' } });
     const accept = () => api.send('POST', `/api/invites/${made.body.id}/accept/`, { key: acme.off.personalApiKey });
@@ -180,17 +180,17 @@ describe('who has been put out', () => {
   });
 });
 
-describe('several at once', () => {
+describe('concurrent requests', () => {
   const statuses = (answers: TestAnswer[]) => answers.map(({ status }) => status).sort();
   const times = <T>(count: number, work: (index: number) => Promise<T>) =>
     Promise.all(Array.from({ length: count }, (_, index) => work(index)));
 
-  test('a project is deleted once', async () => {
+  test('delete a project once', async () => {
     const answers = await times(5, () => api.send('DELETE', `/api/projects/${acme.projectId}/`, { key: acme.W.key }));
     expect(statuses(answers)).toEqual([204, 404, 404, 404, 404]);
   });
 
-  test('an organization is deleted once, while others still work in it', async () => {
+  test('delete an organization once, while other requests change it', async () => {
     const path = `/api/organizations/${acme.organizationId}/`;
     const work = times(10, (index) =>
       index % 2
@@ -206,7 +206,7 @@ describe('several at once', () => {
     expect(left).toEqual([]);
   });
 
-  test('an invite is accepted once', async () => {
+  test('accept an invite once', async () => {
     const email = `${randomUUID()}@example.com`;
     const invites = `/api/organizations/${acme.organizationId}/invites/`;
     const { body } = await api.send('POST', invites, { key: acme.A.key, body: { target_email: email } });
@@ -218,7 +218,7 @@ describe('several at once', () => {
     expect(rows).toHaveLength(1);
   });
 
-  test('of a key that is rolled several times only the last value works', async () => {
+  test('roll a key several times, and only the last value works', async () => {
     const made = await api.send('POST', '/api/personal_api_keys/', {
       key: acme.M.key,
       body: { label: 'rolled', scopes: ['*'] },
@@ -230,7 +230,7 @@ describe('several at once', () => {
     expect((await api.get('/api/users/@me/', made.body.value)).status).toBe(401);
   });
 
-  test('owners who put each other out leave one', async () => {
+  test('demote all owners but one', async () => {
     const second = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
     await addMember(api.database.sql, { organizationId: acme.organizationId, userId: second.id, level: 15 });
     const key = await keyOf(second.id, {});
@@ -245,7 +245,7 @@ describe('several at once', () => {
     expect(owners).toHaveLength(1);
   });
 
-  test('changes of different settings all stay, and keys stay ten', async () => {
+  test('change different settings without losing any, and create at most ten keys', async () => {
     const path = `/api/projects/${acme.projectId}/`;
     const changes = [{ name: 'N' }, { timezone: 'Europe/Berlin' }, { anonymize_ips: true }, { week_start_day: 1 }];
     const answers = await Promise.all(changes.map((body) => api.send('PATCH', path, { key: acme.A.key, body })));
@@ -258,7 +258,7 @@ describe('several at once', () => {
   });
 });
 
-describe('guessing keys', () => {
+describe('guessing keys with forged addresses', () => {
   const guess = (server: TestApi, forwarded: string) =>
     server.send('GET', '/api/users/@me/', {
       key: `phx_${randomUUID()}`,
@@ -277,10 +277,10 @@ describe('guessing keys', () => {
   };
 
   test.each([
-    ['with no proxy, whatever the header says', 0, (n: number) => `10.0.0.${n}`],
-    ['behind one proxy, what it did not add', 1, (n: number) => `10.0.0.${n}, 203.0.113.9`],
-    ['behind two proxies, what neither added', 2, (n: number) => `10.0.0.${n}, 203.0.113.9, 10.1.1.1`],
-  ])('%s, is of no use', async (_name, hops, forwarded) => {
+    ['without a proxy, whatever the header contains', 0, (n: number) => `10.0.0.${n}`],
+    ['behind one proxy, whatever the client adds', 1, (n: number) => `10.0.0.${n}, 203.0.113.9`],
+    ['behind two proxies, whatever the client adds', 2, (n: number) => `10.0.0.${n}, 203.0.113.9, 10.1.1.1`],
+  ])('is limited %s', async (_name, hops, forwarded) => {
     const server = await start(hops);
     try {
       expect(await statusesOf(server, [1, 2, 3, 4, 5, 6].map(forwarded))).toEqual([401, 401, 401, 401, 429, 429]);
@@ -289,7 +289,7 @@ describe('guessing keys', () => {
     }
   });
 
-  test('a proxy that many share is not shut out with one of them', async () => {
+  test('limits one address behind a shared proxy without limiting the others', async () => {
     const server = await start(2);
     try {
       const bad = '203.0.113.9, 10.1.1.1';

@@ -5,7 +5,7 @@ import type { TObject } from 'typebox';
 import { declaredRoutes } from '../testing/declared-routes.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 
-/** Whatever stands in a path or a body: an answer or a refusal that says what is wrong, never a failure. */
+/** Whatever a path or a body contains, the response is a result or an error that names the problem, never a server error. */
 let gateway: TestServer;
 let api: TestApi;
 let tenant: TestTenant;
@@ -23,7 +23,7 @@ afterAll(async () => {
 
 const declared = declaredRoutes().filter(({ scope }) => scope !== 'public');
 
-/** Texts of JSON values, so that also what `JSON.stringify` never writes is sent. */
+/** JSON texts, including ones that `JSON.stringify` never writes. */
 const nastyValues = [
   'null',
   'true',
@@ -90,7 +90,7 @@ interface Answer {
   body: { attr?: string | null; detail?: string } | undefined;
 }
 
-/** As bytes: `fetch` would repair some of it. */
+/** As bytes, because `fetch` would repair some of them. */
 function sendRaw(
   method: string,
   path: string,
@@ -127,7 +127,7 @@ function sendRaw(
 const fill = (path: string, values: Record<string, string>) =>
   path.replaceAll(/:(\w+)/g, (_match, name: string) => values[name] ?? '00000000-0000-4000-8000-000000000000');
 
-/** Works through a list with a few at a time. */
+/** Processes a list with limited concurrency. */
 async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const rest = [...items];
   const worker = async () => {
@@ -137,8 +137,8 @@ async function eachOf<T>(items: readonly T[], work: (item: T) => Promise<void>):
 }
 
 /**
- * Each body is tried once, wherever it is used, and each field once, in whichever body it is. `npm test` sends every value to one field
- * of each schema, and a few, others each time, to the rest.
+ * Sends each body once, whichever routes use it, and each field once, whichever bodies contain it. `npm test` sends all
+ * values to one field of each schema, and a random sample to the others.
  */
 const bodies = new Map(
   declared
@@ -148,7 +148,7 @@ const bodies = new Map(
 const seen = new Set<string>();
 const seenSchemas = new Set<string>();
 let turn = 0;
-/** @param isFirst of its kind */
+/** @param isFirst whether it is the first of its kind */
 const valuesFor = <T>(values: readonly T[], isFirst: boolean) =>
   isFirst ? values : sampleOf(values, { count: 4, turn: turn++ });
 const triedOn = new Map(
@@ -179,7 +179,7 @@ describe.each([...bodies.values()].map((route) => [`${route.method} ${route.path
       address = `${fill(route.path, { ...ids, ...(await idOfOne(route.path)) })}/`;
     });
 
-    test('any body', async () => {
+    test('returns no server error for any body', async () => {
       const isFirst = route === declared.find(({ body }) => body !== undefined);
       for (const [what, body, headers = {}] of valuesFor(nastyBodies, isFirst)) {
         const { status } = await sendRaw(route.method, address, { body, headers });
@@ -188,7 +188,7 @@ describe.each([...bodies.values()].map((route) => [`${route.method} ${route.path
       expect(({} as Record<string, unknown>).polluted ?? ({} as Record<string, unknown>).is_staff).toBeUndefined();
     });
 
-    test('any value of any field', async () => {
+    test('returns no server error for any value of any field', async () => {
       const example = (route.examples.request ?? {}) as Record<string, unknown>;
       const failures: unknown[] = [];
       await eachOf(triedOn.get(route) ?? [], async ({ field, value }) => {
@@ -204,7 +204,7 @@ describe.each([...bodies.values()].map((route) => [`${route.method} ${route.path
   },
 );
 
-/** Something of this kind, made with the example of its own route. */
+/** Creates a record of this kind from the example of its route. */
 async function idOfOne(path: string): Promise<Record<string, string>> {
   if (/\/(projects|environments)\/:id/.test(path)) return { id: String(tenant.projectId) };
   const collection = path.split('/:id')[0] ?? '';
@@ -220,7 +220,7 @@ async function idOfOne(path: string): Promise<Record<string, string>> {
   return made.status === 201 ? { id: String(made.body.id) } : {};
 }
 
-describe('any id in any path', () => {
+describe('returns no server error for any ID in any path', () => {
   const nastyIds = [
     '0',
     '-1',
@@ -275,9 +275,9 @@ describe('any id in any path', () => {
           const path = encodeNonAscii(fill(route.path, { ...ids, [name]: id }));
           const answer = await sendRaw(route.method, `${path}/`, route.body === undefined ? {} : { body: '{}' });
           const isRefused = answer.status >= 400 && answer.status < 500;
-          // Any text may be the key of flags: where no project has one, the list of them is empty.
+          // Any text can be the key of a flag. If no project has it, the list is empty.
           const isEmptyList = name === 'key' && answer.status === 200;
-          // What is not there needs no cancelling (Q-232).
+          // Cancelling an unknown query succeeds (Q-232).
           const isCancelled = name === 'query_id' && answer.status === 204;
           if (!isRefused && !isEmptyList && !isCancelled)
             failures.push([route.method, route.path, name, id.slice(0, 40), answer]);

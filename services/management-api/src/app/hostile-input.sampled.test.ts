@@ -4,7 +4,7 @@ import { declaredRoutes } from '../testing/declared-routes.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson, storeWarning } from '../testing/stored-data.ts';
 
-/** Whatever stands in an address: an answer or a refusal, never a failure and never somebody else’s data. */
+/** Whatever a URL contains, the response is a result or a client error, and never contains other users' data. */
 let api: TestApi;
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const lists = declaredRoutes().filter(
   ({ method, path, query }) =>
     method === 'GET' &&
     /:project_id(\/\w+)*$/.test(path) &&
-    // Not lists of a project: 404 without a known name, a refusal without all of their fields, or endless.
+    // Not lists of a project: they return 404 without a known name, an error without all of their fields, or never end.
     !/\/(groups\/(find|members)|event_definitions\/by_name|persons\/cohorts)$|\/live\//.test(path) &&
     Object.keys(query.properties).length > 0,
 );
@@ -60,7 +60,7 @@ const nasty = [
 
 const seen = new Set<string>();
 let turn = 0;
-/** `npm test` sends every text to the first parameter of a name and schema, and a few, others each time, to the rest. */
+/** `npm test` sends all texts to the first parameter of each name and schema, and a random sample to the others. */
 function textsFor(field: string, schema: unknown): string[] {
   const key = `${field} ${JSON.stringify(schema)}`;
   const isFirst = !seen.has(key);
@@ -79,7 +79,7 @@ describe.each(
   const address = (query: string) => `${path.replace(':project_id', String(tenant.projectId))}?${query}`;
 
   test.each(texts)('%s', async (field, values) => {
-    // One after the other: a key may have few searches at a time.
+    // One after the other, because the searches of a key are limited.
     for (const text of values) {
       const others = required.filter((name) => name !== field).map((name) => `${name}=x`);
       const query = [`${field}=${encodeURIComponent(text)}`, ...others].join('&');
@@ -90,7 +90,7 @@ describe.each(
     }
   });
 
-  test('raw bytes that are no UTF-8, repeated and empty names', async () => {
+  test('bytes that are not valid UTF-8, repeated names and empty names', async () => {
     for (const query of ['search=%ff%fe', 'event=%C0%80', '&&=&=x', 'limit=1&limit=2&limit', 'cursor[]=1', '%', '#']) {
       const { status } = await api.get(address(query), tenant.personalApiKey);
       expect([query, [200, 400].includes(status)]).toEqual([query, true]);

@@ -14,8 +14,8 @@ import {
 } from '@millrace/testing';
 
 /**
- * What the worst bodies cost the process that is asked, as its own metrics tell: how long nothing else was done, and by
- * how much it grew. On a quiet machine no body blocks for more than 30 ms; the bounds leave room for one that is not.
+ * The effect of the worst bodies on the process, by its own metrics: how long the event loop was blocked, and how much memory
+ * grew. On an idle machine, no body blocks for more than 30 ms. The limits leave room for busy ones.
  */
 const maxBlockedSeconds = 2;
 const maxGrowth = 96 * 1024 * 1024;
@@ -46,7 +46,7 @@ afterAll(async () => {
 
 const withKey = () => ({ authorization: `Bearer ${tenant.personalApiKey}` });
 const withoutKey = () => ({});
-/** The smaller ones are within every limit of number and depth. */
+/** The smaller ones stay within all limits on number and depth. */
 const anywhere = [...hostileBodies(1024 * 1024 - 200), ...hostileBodies(128 * 1024)];
 const inField = (name: string) =>
   [1024 * 1024 - 200, 128 * 1024].flatMap((bytes) => hostileBodies(bytes, (text) => `{"${name}":${text}}`));
@@ -108,7 +108,7 @@ function send(method: string, path: string, { body, headers }: HostileBody): Pro
   });
 }
 
-/** The longest block since they were read last. */
+/** The longest block of the event loop since the last reading. */
 async function figures(): Promise<{ blockedSeconds: number; memory: number }> {
   const text = await (await fetch(`http://127.0.0.1:${service.port}/metrics`)).text();
   const figure = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);

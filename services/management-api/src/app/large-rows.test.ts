@@ -2,7 +2,7 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import { storeGroup, storePerson } from '../testing/stored-data.ts';
 
-/** Every list whose rows can be large: a page has as many rows as were asked for, and nothing is lost or shown twice. */
+/** Lists whose rows can be large: each page has the requested number of rows, and no row is skipped or repeated. */
 let api: TestApi;
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -55,20 +55,23 @@ const lists: Record<string, { path: (tenant: TestTenant) => string; store: () =>
   },
 };
 
-test.each(Object.entries(lists))('%s fill a page up to its limit', async (_name, { path, store }) => {
-  await store();
-  const whole = await api.get(`${path(tenant)}?limit=1000`, tenant.personalApiKey);
-  expect([whole.status, whole.body.results.length, whole.body.next]).toEqual([200, rows, null]);
-  // Where a list counts, it counts them all.
-  expect(whole.body.count ?? rows).toBe(rows);
-  const first = await api.get(`${path(tenant)}?limit=7`, tenant.personalApiKey);
-  expect(first.body.results).toEqual(whole.body.results.slice(0, 7));
-  const second = await api.get(first.body.next, tenant.personalApiKey);
-  expect([second.body.results, second.body.next]).toEqual([whole.body.results.slice(7), null]);
-  expect(new Set(whole.body.results.map((row: object) => JSON.stringify(row))).size).toBe(rows);
-});
+test.each(Object.entries(lists))(
+  '%s: returns pages with the requested number of rows',
+  async (_name, { path, store }) => {
+    await store();
+    const whole = await api.get(`${path(tenant)}?limit=1000`, tenant.personalApiKey);
+    expect([whole.status, whole.body.results.length, whole.body.next]).toEqual([200, rows, null]);
+    // The count of a list includes all rows.
+    expect(whole.body.count ?? rows).toBe(rows);
+    const first = await api.get(`${path(tenant)}?limit=7`, tenant.personalApiKey);
+    expect(first.body.results).toEqual(whole.body.results.slice(0, 7));
+    const second = await api.get(first.body.next, tenant.personalApiKey);
+    expect([second.body.results, second.body.next]).toEqual([whole.body.results.slice(7), null]);
+    expect(new Set(whole.body.results.map((row: object) => JSON.stringify(row))).size).toBe(rows);
+  },
+);
 
-test('pages of activity have numbers: behind the first changes that fill one, changes are null', async () => {
+test('pages of activity have page numbers, so changes are null after those that fill a page', async () => {
   await query(
     `INSERT INTO activity_log (id, organization_id, environment_id, scope, item_id, activity, detail, created_at)
      SELECT gen_random_uuid(), $1, $2::int, 'Team', $2::text, 'updated',
@@ -90,7 +93,7 @@ test('pages of activity have numbers: behind the first changes that fill one, ch
 test.each([
   ['/api/users/@me/', { hedgehog_config: { large } }, 'hedgehog_config'],
   ['/api/projects/@current/', { has_completed_onboarding_for: [large] }, 'has_completed_onboarding_for'],
-])('%s takes no large value that lists repeat', async (path, body, attr) => {
+])('%s: rejects large values that lists would repeat', async (path, body, attr) => {
   const answer = await api.send('PATCH', path, { key: tenant.personalApiKey, body });
   expect([answer.status, answer.body.code, answer.body.attr]).toEqual([400, 'max_length', attr]);
 });

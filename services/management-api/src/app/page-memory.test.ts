@@ -10,7 +10,10 @@ import {
   type TestTenant,
 } from '@millrace/testing';
 
-/** What lists of rows as large as they can be take of the process: 240 persons, some 150 MB, requested as one page by four clients at once. */
+/**
+ * The memory that lists of the largest possible rows need: 240 persons, about 150 MB, requested as one page by four clients
+ * at once.
+ */
 const persons = 240;
 const personBytes = 640 * 1024;
 const clients = 4;
@@ -33,7 +36,7 @@ beforeAll(async () => {
        FROM generate_series(1, $2::int) AS n`,
     [tenant.projectId, persons, personBytes],
   );
-  // As it is run: what compiles TypeScript on the way takes more memory than the service.
+  // The built program, because compiling TypeScript takes more memory than the service.
   programs = await compilePrograms(['services/management-api/src/main.ts']);
   child = spawn(process.execPath, programs.files, {
     env: {
@@ -58,7 +61,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 
-/** Reads a page as it arrives, without keeping it. */
+/** Reads a page as it arrives without storing it. */
 async function readPage(address: string): Promise<{ uuids: string[]; end: string }> {
   const response = await fetch(address, { headers: { authorization: `Bearer ${tenant.personalApiKey}` } });
   expect(response.status).toBe(200);
@@ -67,7 +70,7 @@ async function readPage(address: string): Promise<{ uuids: string[]; end: string
   for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     const text = end + piece;
     uuids.push(...[...text.matchAll(/"uuid":"([0-9a-f-]{36})"/g)].map((match) => match[1] ?? ''));
-    // Too short for a complete uuid, so that none is found twice.
+    // Too short to contain a complete UUID, so that none is found twice.
     end = text.slice(-40).replace(/^.*"uuid":"[0-9a-f-]{36}"/, '');
   }
   return { uuids, end };
@@ -78,9 +81,9 @@ async function residentBytes(): Promise<number> {
   return Number(/^process_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]);
 }
 
-test('a page of huge persons is complete and keeps memory bounded', async () => {
+test('returns a complete page of huge persons with bounded memory', async () => {
   const first = `${url}/api/projects/${tenant.projectId}/persons/?limit=1000`;
-  // What the process takes under the same number of small requests.
+  // The memory of the process after the same number of small requests.
   const warmUp = Array.from({ length: clients }, async () => {
     for (let request = 0; request < 200; request += 1) await readPage(`${first}&distinct_id=nobody`);
   });
@@ -102,7 +105,7 @@ test('a page of huge persons is complete and keeps memory bounded', async () => 
   }
   isReading = false;
   await watching;
-  // Portions and what is made of them on the way, and what waits to be collected: some 110 MiB on Node.js 20 and 180 on 26, whose
-  // young generation is larger. Pages that are put together before they are sent would hold 600.
+  // Chunks in progress and garbage take about 110 MiB on Node.js 20 and 180 MiB on 26, whose young generation is larger.
+  // Building the complete pages before sending them would take 600 MiB.
   expect(peak - atRest).toBeLessThan(240 * MiB);
 });

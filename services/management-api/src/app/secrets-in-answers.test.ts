@@ -25,7 +25,7 @@ const keyOfOwner = async (scopes: GrantedScope[], expiresAt?: Date) => {
   return { id: key.id, value };
 };
 const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
-/** Every path that shows a project or an environment whole. */
+/** All paths that return a complete project or environment. */
 const itemPaths = () => [
   `/api/projects/${actors.projectId}/`,
   `/api/environments/${actors.projectId}/`,
@@ -34,7 +34,7 @@ const itemPaths = () => [
   `/api/environments/${actors.projectId}/access_controls/`,
 ];
 
-test('only administrators whose key may change it see the webhook of Slack; the mask changes nothing', async () => {
+test('shows the Slack webhook only to administrators whose key can change it, and sending the mask back changes nothing', async () => {
   const [path = ''] = itemPaths();
   const changed = await api.send('PATCH', path, { key: actors.A.key, body: { slack_incoming_webhook: webhook } });
   expect(changed.body.slack_incoming_webhook).toBe(webhook);
@@ -59,7 +59,7 @@ test('only administrators whose key may change it see the webhook of Slack; the 
   expect(JSON.stringify(activity)).not.toContain('slack');
 });
 
-test('a mask of another address is refused by name, also for a new environment', async () => {
+test('returns 400 naming the field for the mask of another URL, also in a new environment', async () => {
   const [path = ''] = itemPaths();
   const body = { slack_incoming_webhook: 'https://elsewhere.example/********' };
   const refused = { status: 400, body: { attr: 'slack_incoming_webhook' } };
@@ -70,7 +70,7 @@ test('a mask of another address is refused by name, also for a new environment',
 test.each([
   ['webhook', 'https://example.com/in/secret'],
   ['slack', 'https://hooks.slack.com/services/secret'],
-])('so do they see where a report goes by %s', async (type, address) => {
+])('shows the target of a report by %s only to administrators', async (type, address) => {
   const path = `/api/environments/${actors.projectId}/subscriptions/`;
   const subscription = { target_type: type, target_value: address, frequency: 'daily', start_date: '2026-11-01' };
   const { body: made } = await api.send('POST', path, { key: actors.A.key, body: subscription });
@@ -95,7 +95,7 @@ test.each([
     expect(answer).toMatchObject({ status: 200, body: { target_value: mask, title: 'Numbers' } });
   }
   expect((await api.get(item, actors.A.key)).body.target_value).toBe(address);
-  // Nobody was told of a new target.
+  // No new target got a report.
   expect((await api.get(`${item}deliveries/`, actors.A.key)).body.count).toBe(1);
   const wrong = { target_value: 'https://elsewhere.example/********' };
   expect(await api.send('PATCH', item, { key: actors.A.key, body: wrong })).toMatchObject({
@@ -104,7 +104,7 @@ test.each([
   });
 });
 
-test('addresses of mail and channels of Slack are shown to everybody', async () => {
+test('shows email addresses and Slack channels to all members', async () => {
   const path = `/api/environments/${actors.projectId}/subscriptions/`;
   const common = { frequency: 'daily', start_date: '2026-11-01' };
   for (const [target_type, target_value] of [
@@ -117,7 +117,7 @@ test('addresses of mail and channels of Slack are shown to everybody', async () 
   }
 });
 
-test('L-046: a key that may not read events gets no token for them, in any answer', async () => {
+test('L-046: a key without `event:read` gets no live events token in any response', async () => {
   const narrow = await keyOfOwner(['project:write']);
   for (const item of itemPaths()) {
     expect([item, (await api.get(item, narrow.value)).body.live_events_token]).toEqual([item, null]);
@@ -136,7 +136,7 @@ test('L-046: a key that may not read events gets no token for them, in any answe
   );
 });
 
-test('L-047: a token names its key and user, and does not outlive the key', async () => {
+test('L-047: a token names its key and user, and expires no later than the key', async () => {
   const [path = ''] = itemPaths();
   const endsAt = new Date(Date.now() + 3_600_500);
   const short = await keyOfOwner(['project:read', 'event:read'], endsAt);
@@ -149,7 +149,7 @@ test('L-047: a token names its key and user, and does not outlive the key', asyn
   expect(days).toBeLessThanOrEqual(7);
 });
 
-test('links to further pages do not repeat a key of the query', async () => {
+test('links to other pages do not repeat a key from the query string', async () => {
   const { value } = await keyOfOwner(['*']);
   const pages = [
     '/api/projects/?limit=1',

@@ -4,7 +4,7 @@ import { NF } from '../testing/expected-errors.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson } from '../testing/stored-data.ts';
 
-/** One event, one person, one group, and what names there are, below projects and environments alike. */
+/** Single events, persons and groups, and definitions, below projects and environments. */
 let api: TestApi;
 let tenant: TestTenant;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
   const get = (path: string, of = tenant) =>
     api.get(`/api/${family}/${of.environmentId}/${path}`, tenant.personalApiKey);
 
-  test('an event looks as in a list', async () => {
+  test('returns an event as a list does', async () => {
     await storePerson(api.database.sql, tenant.projectId, { distinctIds: ['ada'], properties: { plan: 'pro' } });
     const uuid = await storeEvent(api.database.sql, tenant.projectId, { distinctId: 'ada', properties: { a: 1 } });
     await storeEvent(api.database.sql, tenant.projectId, { distinctId: 'bob' });
@@ -33,7 +33,7 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
     }
   });
 
-  test('a person is found by uuid, number and any distinct id, and looks as in a list', async () => {
+  test('finds a person by UUID, number and any distinct ID, and returns it as a list does', async () => {
     const uuid = await storePerson(api.database.sql, tenant.projectId, { distinctIds: ['a/b c', 'ü@x.com'] });
     const [listed] = (await get('persons/')).body.results;
     for (const id of [uuid, uuid.toUpperCase(), listed.id, 'a%2Fb%20c', encodeURIComponent('ü@x.com')]) {
@@ -44,7 +44,7 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
     }
   });
 
-  test('a uuid or number is first that of a person, then a distinct id', async () => {
+  test("prefers a person's UUID or number over a distinct ID", async () => {
     const first = await storePerson(api.database.sql, tenant.projectId, { distinctIds: ['first'] });
     const number = (await get(`persons/${first}/`)).body.id;
     const anonymous = randomUUID();
@@ -56,7 +56,7 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
     expect((await get(`persons/${anonymous}/`)).body.uuid).toBe(second);
   });
 
-  test('a group by type and key', async () => {
+  test('finds a group by type and key', async () => {
     await storeGroup(api.database.sql, tenant.projectId, {
       type: 'company',
       index: 1,
@@ -75,7 +75,7 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
     });
   });
 
-  test('event definitions, by name, searched and in pages', async () => {
+  test('lists event definitions by name, with search and pages', async () => {
     const other = await createTestTenant(api.database);
     for (const [project, name] of [
       [tenant, 'user signed up'],
@@ -105,7 +105,7 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
     expect((await get('event_definitions/', other)).status).toBe(404);
   });
 
-  test('property definitions of events, persons and groups', async () => {
+  test('lists property definitions of events, persons and groups', async () => {
     for (const [type, index, name, valueType] of [
       [1, -1, 'amount', 'Numeric'],
       [1, -1, 'url', null],
@@ -140,7 +140,7 @@ describe.each(['projects', 'environments'])('/api/%s/', (family) => {
     }
   });
 
-  test('a foreign project has no records here', async () => {
+  test("returns 403 for the records of another organization's project", async () => {
     const other = await createTestTenant(api.database);
     const uuid = await storePerson(api.database.sql, other.projectId, { distinctIds: ['theirs'] });
     const event = await storeEvent(api.database.sql, other.projectId, { distinctId: 'theirs' });

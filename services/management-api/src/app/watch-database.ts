@@ -2,13 +2,13 @@ import type { Sql } from '@millrace/db';
 import type { Stoppable } from '@millrace/runtime';
 
 export interface DatabaseWatch extends Stoppable {
-  /** How the last question ended. */
+  /** The result of the last check. */
   isAnswering(): boolean;
 }
 
 /**
- * Asks the database for a sign of life now and every `intervalMs`, so that readiness is right before the first request
- * and recovers without one. No answer within `patienceMs` counts as none. Resolves after the first try, whatever its outcome.
+ * Checks the database connection now and every `intervalMs`, so that readiness is right before the first request and recovers
+ * without one. No response within `patienceMs` counts as a failure. Resolves after the first check, whatever its result.
  */
 export async function watchDatabase(
   sql: Sql,
@@ -18,7 +18,7 @@ export async function watchDatabase(
   let isAsking = false;
 
   async function ask(): Promise<void> {
-    // A question that hangs holds one connection; more of them would use up the pool.
+    // A check that hangs holds a connection. Don't start another one, because that could exhaust the pool.
     if (isAsking) return;
     isAsking = true;
     const timer = setTimeout(() => {

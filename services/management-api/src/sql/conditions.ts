@@ -1,6 +1,6 @@
-/** A WHERE clause under construction: conditions and the parameters they use, numbered in order. */
+/** Builds a WHERE clause: conditions, and their parameters with numbered placeholders. */
 export interface Conditions {
-  /** Registers a parameter and returns its placeholder, `$3`. */
+  /** Adds a parameter and returns its placeholder, e.g. `$3`. */
   parameter(value: unknown): string;
   add(condition: string): void;
   /** All conditions, joined by AND. */

@@ -1,31 +1,34 @@
-// Pages whose rows may be large. The sort keys of a page are found first, which reads nothing large. The rows are then read and
-// sent in portions that are bounded in bytes, so that a page has as many rows as were asked for and is never in memory as a whole.
+// Pages of lists whose rows can be large. The sort keys of a page are read first, without large columns. Then the rows are
+// read and sent in chunks of limited size. So a page has the requested number of rows, and is never in memory as a whole.
 
 import type { Sql } from '@millrace/db';
 import { type ApiRequest, encodeCursor, type PagePortion, PageStream, pageLink } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 
-/** What is read of the rows of a list. Their statement uses `$1` for the value by which all rows of the list are found, such as a project. */
+/**
+ * How to read the rows of a list. In its statement, `$1` is the value by which all rows of the list are found, such as a
+ * project.
+ */
 interface LargeRows {
-  /** The sort key that finds one row: columns and their types, `{ id: 'bigint' }`. */
+  /** The sort key that identifies a row: columns and their types, e.g. `{ id: 'bigint' }`. */
   key: Record<string, string>;
-  /** `FROM … WHERE …` of the row that has a key; `of(column)` is the SQL of one of its columns. */
+  /** `FROM … WHERE …` for the row with a key. `of(column)` is the SQL of one of its columns. */
   row: (of: (column: string) => string) => string;
   columns: string;
-  /** SQL for about how many bytes the row takes in the answer. */
+  /** SQL for the approximate size of the row in the response, in bytes. */
   bytes: string;
 }
 
-/** Rows that were read, and how many of the given keys were used. A row that was deleted in the meantime uses its key as well. */
+/** Rows, and how many of the given keys were used. The key of a row that was deleted meanwhile counts as used. */
 export interface Portion<Row> {
   rows: Row[];
   used: number;
 }
 
 /**
- * Makes the function that reads the rows of some keys in their order, up to the one that reaches `maxBytes`. One row after
- * the other is measured until then: those after it, a gigabyte perhaps, are neither unpacked nor sent.
+ * Creates the function that reads the rows of some keys in order, up to the one that reaches `maxBytes`. Rows are measured
+ * one by one until then, so the rows after it, which can be a gigabyte, are neither decompressed nor sent.
  */
 export function largeRows<Key extends object, Row extends object>({ key, row, columns, bytes }: LargeRows) {
   const names = Object.keys(key);
@@ -59,18 +62,18 @@ export function largeRows<Key extends object, Row extends object>({ key, row, co
   };
 }
 
-/** The part of a list that keys are found for. */
+/** The part of a list for which keys are read. */
 export interface KeyWindow<Key> {
-  /** Only keys behind this one. */
+  /** Only keys after this one. */
   behind: Key | null;
   limit: number;
-  /** How many of them to leave out first. */
+  /** How many of them to skip. */
   offset: number;
 }
 
 /**
- * The clause of a window. Without an offset it says none: of a number that it does not know the planner assumes a tenth of all
- * rows, and would then avoid the plan that a statement without an offset is prepared with.
+ * The clause of a window. Without an offset, the clause is omitted: for an unknown offset, the planner assumes a tenth of all
+ * rows, and would choose a worse plan for the prepared statement.
  */
 export function limitOf(
   { limit, offset }: Pick<KeyWindow<unknown>, 'limit' | 'offset'>,
@@ -81,14 +84,14 @@ export function limitOf(
 }
 
 export interface LargeList<Key, Item> {
-  /** The last key of the page before. */
+  /** The last key of the previous page. */
   behind: Key | null;
   limit: number;
   offset?: number;
   findKeys(window: KeyWindow<Key>): Promise<Key[]>;
-  /** Reads items of the first of these keys, up to the one that reaches `maxBytes`. */
+  /** Reads items for the first of these keys, up to the one that reaches `maxBytes`. */
   read(keys: Key[], maxBytes: number): Promise<Portion<Item>>;
-  /** A key as the list's cursor schema has it. */
+  /** A key in the form of the list's cursor schema. */
   toCursor(key: Key): Record<string, unknown>;
 }
 
@@ -97,16 +100,16 @@ interface KeysetPage<Item> {
   results: Item[];
 }
 
-/** The most keys that a statement is given. */
+/** Maximum number of keys per statement. */
 const longestPortion = 1000;
 
 const MiB = 1024 * 1024;
-/** Bytes of all portions that are being put together at the same time, as PostgreSQL sends them. In memory each is several times that. */
+/** Total size of all chunks in progress, as PostgreSQL sends them. In memory, each one takes several times that. */
 const totalBytes = 4 * MiB;
 const largestShare = MiB / 2;
 const smallestShare = MiB / 4;
 
-/** Divides what portions of pages may take of the process's memory among those that are being put together. */
+/** Shares the memory for chunks among the pages in progress. */
 export interface LargePages {
   page<Key, Item>(request: ApiRequest, list: LargeList<Key, Item>): PageStream<KeysetPage<Item>>;
 }
@@ -114,7 +117,7 @@ export interface LargePages {
 export function createLargePages(): LargePages {
   let portions = 0;
 
-  /** Runs `work`, which puts one portion together. */
+  /** Runs `work`, which builds one chunk. */
   async function share<T>(work: (maxBytes: number) => Promise<T>): Promise<T> {
     portions += 1;
     try {
@@ -124,7 +127,7 @@ export function createLargePages(): LargePages {
     }
   }
 
-  /** The rows behind a key, `limit` in all; those that are deleted while the page is read are made up for by later ones. */
+  /** Reads `limit` rows after a key. Rows that are deleted meanwhile are replaced by later ones. */
   async function* portionsOf<Key, Item>(
     request: ApiRequest,
     list: LargeList<Key, Item>,
@@ -136,7 +139,7 @@ export function createLargePages(): LargePages {
       behind = keys.at(-1) ?? null;
       const hasMore = found.length > keys.length;
       for (let at = 0; ; ) {
-        // The keys that did not fit are given again, without new ones: a reader may remember their sizes.
+        // The keys that did not fit are passed again without new ones, because a reader may remember their sizes.
         const given = keys.slice(at, at - (at % longestPortion) + longestPortion);
         const { rows, used } =
           given.length === 0 ? { rows: [], used: 0 } : await share((maxBytes) => list.read(given, maxBytes));
@@ -154,7 +157,7 @@ export function createLargePages(): LargePages {
   return { page: (request, list) => new PageStream(portionsOf(request, list)) };
 }
 
-/** The query parameter of a large list whose pages may also be addressed by number of results. */
+/** The query parameter of large lists that also support an offset. */
 export const offsetOfLargeList = (maximum: number) =>
   Type.Integer({
     default: 0,
@@ -172,6 +175,6 @@ export function refuseOffsetAfterCursor({ cursor, offset }: { cursor?: string; o
   throw new AppError('invalid', 'Send either `cursor` or `offset`, not both.', { attr: 'offset' });
 }
 
-/** A cursor takes the place of an offset. */
+/** A cursor takes precedence over an offset. */
 const nextPage = (request: ApiRequest, position: Record<string, unknown>) =>
   pageLink(request, { cursor: encodeCursor(position), offset: null });

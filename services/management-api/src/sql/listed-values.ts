@@ -1,4 +1,4 @@
-// Query parameters that list values. What makes no sense among them is left out.
+// Parses query parameters with lists of values. Invalid values are ignored.
 
 /** `1`, `1,2` or `[1, 2]`. */
 export function idsOf(given: string | undefined): number[] {

@@ -1,2 +1,2 @@
-/** The most characters of a text that is searched for in other texts. The cost of a search grows with its length. */
+/** The maximum length of a search text. The cost of a search grows with its length. */
 export const longestNeedle = 1000;

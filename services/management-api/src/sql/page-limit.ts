@@ -1,18 +1,17 @@
-/** Sizes clients ask for, the default among them. */
+/** Usual page sizes, including the default. */
 const usualLimits = new Set([10, 20, 25, 50, 100, 200, 500, 1000]);
 
 interface PageLimits {
   /** The clause of the page. */
   page: string;
-  /** The clause for all rows up to the page's end. */
+  /** The clause for all rows up to the end of the page. */
   reach: string;
 }
 
 /**
- * `LIMIT … OFFSET …` of a page. The first page of a usual size has its size in the text: of a number it does not know the
- * server assumes a tenth of all rows, and so would never keep the plan of a prepared statement over a large table.
- *
- * @param parameter registers a value and returns its placeholder.
+ * `LIMIT … OFFSET …` of a page. On the first page, a usual size is written into the text. For an unknown limit, PostgreSQL
+ * assumes a tenth of all rows, and would never keep the plan of a prepared statement over a large table.
+ * @param parameter adds a value and returns its placeholder.
  */
 export function pageLimit(
   { limit, offset }: { limit: number; offset: number },
@@ -27,8 +26,8 @@ export function pageLimit(
 }
 
 /**
- * Keeps the text of a list's statement for each form of `LIMIT`, of which there are few. A text put together again for each
- * request has to be read as a whole to find out that it is the statement prepared already.
+ * Caches the text of a list's statement for each form of `LIMIT`, of which there are few. PostgreSQL's driver compares the
+ * text with the prepared statement, which is fast for the same string.
  */
 export function pageText(build: (limits: PageLimits) => string): (limits: PageLimits) => string {
   const texts = new Map<string, string>();
@@ -43,13 +42,12 @@ export function pageText(build: (limits: PageLimits) => string): (limits: PageLi
 }
 
 /**
- * A row of a page with the number of rows on all pages, as `total LEFT JOIN LATERAL page` gives it: one row of nulls
- * where the page is empty.
+ * A row of a page with the total count, from `total LEFT JOIN LATERAL page`. If the page is empty, there is one row of nulls.
  */
 export type Counted<Row extends { id: unknown }> = { count: number } & (Row | { [Name in keyof Row]: null }) &
   Record<string, unknown>;
 
-/** Takes the count and the page apart. */
+/** Separates the count from the rows. */
 export function countedPage<Row extends { id: unknown }>(rows: Counted<Row>[]): { count: number; results: Row[] } {
   const results = rows.filter((row): row is Counted<Row> & Row => row.id !== null);
   return { count: rows[0]?.count ?? 0, results };

@@ -1,10 +1,9 @@
-/** What a page of an offset list holds at most, but for its last row. */
+/** The size limit of a page of an offset list, not counting its last row. */
 const maxBytes = 2 * 1024 * 1024;
 
 /**
- * The rows of `page`, in its order, up to the one with which its bytes reach a page's limit.
- *
- * @param columns those that can be large.
+ * The rows of `page` in order, up to the one with which the size reaches the limit of a page.
+ * @param columns the columns that can be large.
  */
 export function upToPageBytes(page: string, columns: readonly string[]): string {
   const bytes = columns.map((column) => `coalesce(octet_length(page.${column}::text), 0)`).join(' + ');

@@ -1,4 +1,4 @@
-/** Whether a statement failed because the row would break this unique or foreign key, by the key's name in the database. */
+/** Whether a statement failed because of this unique or foreign key constraint. */
 export function violates(error: unknown, constraint: string): boolean {
   if (typeof error !== 'object' || error === null) return false;
   const { code, constraint: broken } = error as { code?: unknown; constraint?: unknown };

@@ -1,25 +1,25 @@
 import { settingFields } from '@millrace/accounts';
 import { type SampleRecords, sampleExport, sampleQuery, sampleSubscription } from './sample-records.ts';
 
-/** What is sent to routes to see what they do with the body fields that PostHog documents. */
+/** Requests that show what routes do with the body fields that PostHog documents. */
 export interface BodySample {
-  /** Where a record is created for each request; absent: the record of the samples is changed. */
+  /** Where a record is created for each request. If absent, the record of the samples is changed. */
   creates?: string;
-  /** Fields that a new record needs. A function gives other ones each time. */
+  /** Fields that a new record needs. A function returns different ones each time. */
   needed?: Record<string, unknown> | (() => Record<string, unknown>);
-  /** Fields that PUT has to send with the value that the record has. */
+  /** Fields that PUT must send with the record's values. */
   repeated?: string[];
-  /** Fields that a record shows afterwards and not before. They are sent together. */
+  /** Fields that change the record. They are sent together. */
   stored?: Record<string, unknown>;
-  /** Values for fields without effect that the route names, and so checks. */
+  /** Values for fields without effect that the route names, and so validates. */
   harmless?: Record<string, unknown>;
-  /** How a record shows them where that differs. */
+  /** The values in the record, if they differ from the sent ones. */
   shown?: Record<string, unknown>;
-  /** The same, for fields that are sent one by one, each to a record of its own. A function gives another value each time. */
+  /** The same for fields that are sent one by one, each to its own record. A function returns a different value each time. */
   alone?: Record<string, unknown>;
-  /** Values that the rules of the field refuse. */
+  /** Invalid values of the field. */
   refused?: Record<string, unknown>;
-  /** Fields that do something that no record shows. The test that proves it, below `src/`. */
+  /** Fields whose effect is not in the record, with the test of the effect, below `src/`. */
   proven?: Record<string, string>;
 }
 
@@ -37,7 +37,7 @@ function settingExamples(isEnvironment: boolean) {
   return { name: 'Renamed', ...examples };
 }
 
-/** Samples by the beginning of a route's path; the longest that fits counts. */
+/** Samples by the beginning of a route's path. The longest match is used. */
 export function bodySamples(records: SampleRecords): Record<string, BodySample> {
   return {
     ...ofOrganizations(records),

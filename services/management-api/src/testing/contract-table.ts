@@ -1,7 +1,7 @@
 import { isObject } from '@millrace/contracts';
 /**
- * A table of fields as PostHog's API has them (docs/api/README.md#routes-and-fields): the type of every field, in its words. A
- * nullable type ends in `?`: the API says so, or the value does not exist before something happened.
+ * The fields of PostHog's API with their types, in the words of the API (docs/api/README.md#routes-and-fields). A type ends
+ * in `?` if it can be null, or if the value does not exist until something happens.
  */
 export type ContractTable = Record<string, ContractType | `${ContractType}?`>;
 export type ContractType =
@@ -41,7 +41,7 @@ const types: Record<Exclude<ContractType, 'User'>, (value: unknown) => boolean> 
   array: Array.isArray,
 };
 
-/** What of a record is not as the table says: missing, of another type, or not in the table at all. */
+/** The differences between a record and the table: fields that are missing, of another type, or not in the table. */
 export function deviations(table: ContractTable, record: Record<string, unknown>, path = ''): string[] {
   const fields = Object.entries(table).flatMap(([field, type]) => {
     const name = `${path}${field}`;

@@ -1,7 +1,7 @@
 import { createHealth, createMetrics } from '@millrace/runtime';
 import { type RouteDeps, routes } from '../app/routes.ts';
 
-/** Declarations only: nothing is called, so most dependencies are missing. */
+/** Only the declarations are used, so most dependencies are missing. */
 const declared = () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   const console = { path: '/console/*', methods: ['GET', 'HEAD'], serve: () => {} };

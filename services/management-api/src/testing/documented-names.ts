@@ -11,15 +11,15 @@ import { declaredRoutes } from './declared-routes.ts';
 export interface DocumentedNames {
   key: string;
   route: Route<Caller>;
-  /** Has to be seen to work. */
+  /** Must have an effect that the test can see. */
   working: string[];
-  /** Is refused by the declaration of the route. */
+  /** The route rejects them. */
   refused: string[];
-  /** Is listed in the table. */
+  /** Listed in the table of names without effect. */
   ignored: string[];
 }
 
-/** One for each route of the data file that has such names. @param kind which column of the file. */
+/** One entry for each route in the data file that has such names. @param kind the column of the file. */
 export function documentedNames(kind: 'query' | 'body'): DocumentedNames[] {
   const routes = new Map(declaredRoutes().map((route) => [routeKey(route), route] as const));
   return readFileSync(join(import.meta.dirname, '../app/compatibility/posthog-parameters.txt'), 'utf8')
@@ -34,7 +34,7 @@ export function documentedNames(kind: 'query' | 'body'): DocumentedNames[] {
     });
 }
 
-/** Of an object, or of the objects in a list. */
+/** Names in an object, or in the objects of a list. */
 export function fieldsOf(schema: TSchema | undefined): Record<string, unknown> {
   const { properties, items } = (schema ?? {}) as { properties?: Record<string, unknown>; items?: TSchema };
   return properties ?? (items ? fieldsOf(items) : {});

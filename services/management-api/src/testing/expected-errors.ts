@@ -1,6 +1,6 @@
-/** Error answers of docs/api/README.md#errors in short. */
+/** Short forms of the error responses in docs/api/README.md#errors. */
 
-/** 400 of a value that is wrong. */
+/** 400 for a wrong value. */
 export const VE = (code: string, attr: string | null, detail: unknown) => ({
   status: 400,
   body: { type: 'validation_error', code, detail, attr },

@@ -1,6 +1,6 @@
 import type { Database } from '@millrace/db';
 
-/** Has queries wait until it is released. */
+/** Lets queries on events wait until they are released. */
 export async function holdEvents({
   transaction,
 }: Pick<Database, 'transaction'>): Promise<{ release: () => Promise<void> }> {

@@ -3,7 +3,7 @@ import { type MembershipLevel, membershipLevels } from '@millrace/contracts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import type { TestApi } from './start-test-api.ts';
 
-/** Two families of paths; every case of docs/api/projects.md#environments holds for both. */
+/** The two families of paths, for which all cases of docs/api/projects.md#environments hold. */
 export const pathFamilies = [
   [
     'environment',
@@ -14,11 +14,11 @@ export const pathFamilies = [
 ] as const;
 
 export interface ItemFixture {
-  /** Owned by an owner on the full plan. */
+  /** Belongs to an owner on the full plan. */
   tenant: TestTenant;
   /** Keys of a member, an administrator and an owner of the organization, and of a stranger. */
   keys: { M: string; A: string; W: string; stranger: string };
-  /** Id of the member's membership. */
+  /** ID of the member's membership. */
   membershipId: string;
 }
 

@@ -6,13 +6,13 @@ import type { TestApi } from './start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson, storeWarning } from './stored-data.ts';
 
 /**
- * An environment, an organization or a project with records of every kind. What it shows of itself (ids, tokens, names,
- * addresses) is nowhere else in the database: an answer that holds it can have it from nowhere else.
+ * Creates an environment, an organization or a project with records of every kind. Its marks (IDs, tokens, names, addresses)
+ * are nowhere else in the database, so a response with a mark must come from these records.
  */
 export interface MarkedRecords {
-  /** What must not be in an answer to somebody who does not reach it. */
+  /** Must not be in a response to a caller without access. */
   marks: string[];
-  /** Ids of its records by the last fixed part of a path before them, e.g. `subscriptions`. */
+  /** IDs of its records by the last fixed part of a path before them, e.g. `subscriptions`. */
   records: Record<string, string>;
 }
 
@@ -23,9 +23,9 @@ export interface MarkedEnvironment extends MarkedRecords {
 
 export interface MarkedOrganization extends MarkedRecords {
   id: string;
-  /** Marks of who belongs to it or is invited to it. */
+  /** Marks of its members and invited users. */
   people: string[];
-  /** Membership of a colleague. */
+  /** ID of a colleague's membership. */
   membershipId: string;
 }
 
@@ -33,11 +33,11 @@ export interface MarkedPerson {
   userId: number;
   uuid: string;
   marks: string[];
-  /** A key for everything. */
+  /** A key with all scopes. */
   key: string;
 }
 
-/** Numbers of nine digits are in no other number by chance. */
+/** Numbers with nine digits are unlikely to be part of another number. */
 export async function startHighIds({ database: { sql } }: TestApi): Promise<void> {
   await sql.query(`SELECT setval('project_and_environment_id', 710000000), setval(pg_get_serial_sequence('"user"', 'id'), 720000000),
                           setval(pg_get_serial_sequence('subscription', 'id'), 730000000), setval(pg_get_serial_sequence('cohort', 'id'), 740000000),
@@ -47,7 +47,7 @@ export async function startHighIds({ database: { sql } }: TestApi): Promise<void
   await createMonths(sql, '2026-11', '2026-11');
 }
 
-/** @param word is in everything of the person that is text. */
+/** @param word is part of all texts of the user. */
 export async function markedPerson({ database: { sql } }: TestApi, word: string): Promise<MarkedPerson> {
   const user = await createUser(sql, { email: `person@${word}.example.com`, firstName: word, lastName: word });
   const { value } = await createPersonalApiKey(sql, {
@@ -64,7 +64,7 @@ export async function markedPerson({ database: { sql } }: TestApi, word: string)
   };
 }
 
-/** An organization of the owner with a colleague, an invite and a domain; `word` and `<word>people` are in all text. */
+/** An organization of the owner with a colleague, an invite and a domain. `word` and `<word>people` are in all texts. */
 export async function markedOrganization(api: TestApi, word: string, owner: MarkedPerson): Promise<MarkedOrganization> {
   const organization = await createTestOrganization(api.database, { name: word, features: productFeaturesOf('full') });
   const path = `/api/organizations/${organization.id}`;
@@ -92,7 +92,7 @@ export async function markedOrganization(api: TestApi, word: string, owner: Mark
   };
 }
 
-/** A project with its first environment; `words` are that of the project and that of the environment. */
+/** A project with its first environment. `words` are in the texts of the project and of the environment. */
 export async function markedProject(
   api: TestApi,
   owner: MarkedPerson,
@@ -109,7 +109,7 @@ export async function markedProject(
   };
 }
 
-/** One more environment of a project. */
+/** Another environment of a project. */
 export async function markedEnvironment(
   api: TestApi,
   owner: MarkedPerson,
@@ -170,7 +170,7 @@ async function fill(
   return {
     id,
     projectId,
-    // The first environment has its project's id, which who reaches the second one may know.
+    // The first environment has the ID of its project, which callers with access to the second environment can see.
     marks: [
       word,
       uuid,

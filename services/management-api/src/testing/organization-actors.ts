@@ -4,7 +4,7 @@ import { type MembershipLevel, membershipLevels, type PlanName } from '@millrace
 import type { Database } from '@millrace/db';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 
-/** A person in the terms of the cases: M member, A administrator, W owner. */
+/** A user, in the terms of the cases: M member, A administrator, W owner. */
 export interface Actor {
   userId: number;
   uuid: string;
@@ -18,11 +18,11 @@ export interface OrganizationActors {
   M: Actor;
   A: Actor;
   W: Actor;
-  /** Another organization, whose owner is no member here. */
+  /** Another organization, whose owner is not a member of this one. */
   off: TestTenant;
 }
 
-/** An organization with one person of each level. */
+/** An organization with one user of each level. */
 export async function createActors(
   database: Pick<Database, 'sql' | 'transaction'>,
   { plan = 'full' }: { plan?: PlanName } = {},
@@ -39,7 +39,7 @@ export async function createActors(
   };
 }
 
-/** One more member, with a key for everything. */
+/** Another member, with a key with all scopes. */
 export async function createActor(
   { sql }: Pick<Database, 'sql'>,
   organizationId: string,
@@ -52,7 +52,7 @@ export async function createActor(
   return { userId: user.id, uuid: user.uuid, email: user.email, key: value };
 }
 
-/** A secret of an invite, and what the invite has to store of it. */
+/** The secret of an invite, and the hash that the invite stores. */
 export function newInviteSecret(): { token: string; hash: string } {
   const token = randomUUID();
   return { token, hash: createHash('sha256').update(token).digest('hex') };

@@ -11,22 +11,22 @@ import {
 } from './marked-records.ts';
 import { signInAs, type TestApi } from './start-test-api.ts';
 
-/** Somebody with a key, what it reaches, and what it must not be told. */
+/** A caller with a key, what the key can access, and what must not be in its responses. */
 export interface Actor {
   key: string;
   userId: number;
-  /** The key is for some places only. */
+  /** Whether the key is limited to some places. */
   isLimited: boolean;
-  /** What may answer this actor's writes; everything else has to refuse them. */
+  /** Routes that can accept this actor's writes. All others must reject them. */
   organizations: string[];
   environments: number[];
-  /** Marks of all places it does not reach. */
+  /** Marks of all places that it cannot access. */
   hidden: string[];
 }
 
-/** Where a request goes, and whose records it names there. */
+/** The path of a request, and the place of the records that it names. */
 export interface Address {
-  /** The records are of another place than the path above them. */
+  /** Whether the records are in another place than the path above them. */
   isForeignRecord?: true;
   organization: string;
   environment: number | string;
@@ -38,14 +38,14 @@ export interface Address {
 
 export interface ReachFixture {
   actors: Map<string, Actor>;
-  /** Ids of all places. */
+  /** IDs of all places. */
   environments: number[];
   organizations: string[];
   /** By ID, as `@current`, and with records of another place than the path. */
   addressKinds: Address[][];
 }
 
-/** Who changes most comes last. */
+/** The actor who can change most comes last. */
 export const actorNames = [
   'a stranger',
   'a member',
@@ -62,8 +62,8 @@ type ActorName = (typeof actorNames)[number];
 const full = { scopedTeams: [], scopedOrganizations: [] };
 
 /**
- * One person with keys of every reach in two organizations, a colleague who is shut out of one project, and a stranger.
- * The first organization has a project of two environments and a private one; each other one has one project.
+ * One user with keys of every kind of access in two organizations, a colleague without access to one project, and a stranger.
+ * The first organization has a project with two environments and a private one. The others have one project each.
  */
 export async function createReachFixture(api: TestApi): Promise<ReachFixture> {
   const tenants = await createTenants(api);
@@ -106,7 +106,7 @@ async function createTenants(api: TestApi) {
   const ofOther = await markedProject(api, person, { organization: other, words: ['wordproother', 'wordoneother'] });
   const ofFar = await markedProject(api, stranger, { organization: far, words: ['wordprofar', 'wordonefar'] });
   await api.database.sql.query('UPDATE environment SET access_control = true WHERE id = $1', [shut.first.id]);
-  // Each has been where a smaller key, or today the person, does not get.
+  // Each place was the current one before, so that `@current` could lead a limited key there, or a user who lost access.
   await putInto(api, person.userId, other, ofOther.first);
   await putInto(api, member.userId, near, shut.first);
   return { person, member, stranger, near, other, far, project, first, later, shut, ofOther, ofFar };

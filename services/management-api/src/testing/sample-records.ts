@@ -5,15 +5,15 @@ import { type Actor, createActor, createActors } from './organization-actors.ts'
 import type { TestApi } from './start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson } from './stored-data.ts';
 
-/** Two records of every kind, so that each parameter of a list can show what it does. */
+/** Two records of every kind, so that each parameter of a list can have a visible effect. */
 export interface SampleRecords {
   key: string;
-  /** Of the owner, and of another member. */
+  /** Keys of the owner and of another member. */
   userId: number;
   member: Actor;
   organizationId: string;
   projectId: number;
-  /** Ids by the part of a path before them; the second record of its kind. */
+  /** IDs by the part of a path before them, of the second record of each kind. */
   ids: Record<string, string>;
   create(path: string, body: object): Promise<Record<string, unknown>>;
 }

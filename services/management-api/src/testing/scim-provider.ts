@@ -24,7 +24,7 @@ export async function setUpScim(api: TestApi, of: OrganizationActors, by: 'A' | 
 
 export type ScimMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD';
 
-/** One request of a domain's provider. @param body sent as it is where it is a text; otherwise as JSON. */
+/** Sends a request of a domain's provider. @param body sent unchanged if it is a string, otherwise as JSON. */
 export async function sendScim(
   api: TestApi,
   { id, token }: Pick<ScimTestDomain, 'id'> & { token: string | null },
@@ -43,7 +43,7 @@ export async function sendScim(
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers };
 }
 
-/** An error in SCIM's own form. */
+/** An error in SCIM's own format. */
 export const scimError = (status: number, scimType?: string) => ({
   status,
   body: {
@@ -54,7 +54,7 @@ export const scimError = (status: number, scimType?: string) => ({
   },
 });
 
-/** The body of a PATCH. */
+/** The body of a PATCH request. */
 export const patchOp = (...Operations: object[]) => ({
   schemas: ['urn:ietf:params:scim:api:messages:2.0:PatchOp'],
   Operations,

@@ -1,9 +1,9 @@
 import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 
-/** What a page would have got of `navigator.credentials`, made by hand: also what no browser would make. */
+/** Creates what a page would get from `navigator.credentials`, including data that no browser would create. */
 export interface SoftwarePasskey {
   register(options: { challenge: string; rp: { id?: string } }, odd?: Odd): Record<string, unknown>;
-  /** @param userHandle base64url, as the registration's options named the user. */
+  /** @param userHandle base64url, the user's ID in the registration options. */
   answer(
     options: { challenge: string; rpId?: string },
     odd?: Odd & { userHandle?: string | null },
@@ -13,10 +13,10 @@ export interface SoftwarePasskey {
 interface Odd {
   origin?: string;
   rpId?: string;
-  /** Whether it knows the person. Default true. */
+  /** Whether it verified the user. Default: true. */
   isVerified?: boolean;
   counter?: number;
-  /** What the browser says when the page is in a frame of another site. */
+  /** What the browser reports for a page in a frame of another site. */
   crossOrigin?: boolean;
   topOrigin?: string;
 }
@@ -88,7 +88,7 @@ export function softwarePasskey(origin: string): SoftwarePasskey {
 
 type Cbor = number | string | Buffer | Map<unknown, unknown>;
 
-/** As much of CBOR as a registration holds. */
+/** The part of CBOR that a registration needs. */
 function cborMap(entries: [Cbor, Cbor][]): Buffer {
   return Buffer.concat([head(5, entries.length), ...entries.flat().map(cbor)]);
 }

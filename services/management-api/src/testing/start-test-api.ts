@@ -38,7 +38,7 @@ export interface TestApi {
   url: string;
   database: Database;
   databaseUrl: string;
-  /** @param key personal API key, or a session as `sessionKey` has it; none for an anonymous request. */
+  /** @param key personal API key, or a session in the form of `sessionKey`; none for an anonymous request. */
   get(path: string, key?: string): Promise<TestAnswer>;
   /** @param body sent as JSON, unless undefined. */
   send(
@@ -46,22 +46,25 @@ export interface TestApi {
     path: string,
     options: { key?: string; body?: unknown; headers?: Record<string, string> },
   ): Promise<TestAnswer>;
-  /** Errors are printed: a test that provokes some keeps them (`keepLogs`). */
+  /** Prints errors. A test that expects some captures them (`keepLogs`). */
   logger: Logger;
-  /** How many SQL statements requests send, the least of three times: a key that is noted as used, or read again, comes in between. */
+  /**
+   * The number of SQL statements of the requests: the minimum of three runs, because updates of the last use and repeated
+   * lookups of a key can come in between.
+   */
   statementsOf(requests: () => Promise<unknown>): Promise<number>;
-  /** Resolves when no mail about an account is on its way. */
+  /** Resolves when no email about an account is in flight. */
   mailsSent(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Opens the secrets that a test API has stored. */
+/** Decrypts the secrets that a test API has stored. */
 export const testSecretBox = createSecretBox(randomBytes(32).toString('base64'));
 
-/** The first signs, both are accepted. */
+/** The first secret signs, and both are accepted. */
 export const testTokenSecrets: [string, string] = ['secret of a test', 'former secret of a test'];
 
-/** Every limit of requests switched off. */
+/** Without any rate limits. */
 export const noLimits: AppDeps['limits'] = {
   requestsPerMinute: 0,
   requestsPerHour: 0,
@@ -76,16 +79,16 @@ export const noLimits: AppDeps['limits'] = {
 };
 
 interface TestApiOptions {
-  /** Sends what is mailed about accounts. */
+  /** Sends emails about accounts. */
   mailer?: Mailer;
   statementTimeoutMs?: number;
-  /** Of the database of another test API, which goes with that one; otherwise it has its own. */
+  /** Uses the database of another test API, which drops it. By default, it has its own. */
   databaseUrl?: string | undefined;
-  /** Live events of a test that has a log. */
+  /** Live events, for tests with an event log. */
   openLive?: (parts: { url: string; sql: Sql; logger: Logger; metrics: Metrics }) => Live;
 }
 
-/** No test but those of live events has a log. */
+/** Only tests of live events have an event log. */
 function liveWithoutLog(parts: { sql: Sql; logger: Logger; metrics: Metrics }): Live {
   const limits = { streamsPerUser: 10, streamsPerProject: 50, streamsPerProcess: 1000 };
   return createLive({ ...parts, ...limits, log: null, topics: topicNames(), topicPrefix: '', publishes: true });
@@ -93,7 +96,7 @@ function liveWithoutLog(parts: { sql: Sql; logger: Logger; metrics: Metrics }): 
 
 const searchConnections = 2;
 
-/** The management API on a database of its own and a free port. Every answer is checked against its declared schema. */
+/** The management API with its own database and a free port. Every response is checked against its declared schema. */
 export async function startTestApi(
   overrides: Partial<AppDeps> = {},
   { statementTimeoutMs = 30_000, databaseUrl, openLive = liveWithoutLog, mailer }: TestApiOptions = {},
@@ -191,7 +194,7 @@ export async function startTestApi(
   };
 }
 
-/** Listens before there is an app: the port is part of the app's public address. */
+/** Listens before the app exists, because the port is part of the app's public URL. */
 async function listen() {
   let app: ReturnType<typeof createApp> | undefined;
   const server = await serve((request, response) => app?.(request, response), {
@@ -206,11 +209,11 @@ async function listen() {
   return { server, url: `http://127.0.0.1:${server.port}`, answerWith };
 }
 
-/** What most tests are not about. */
+/** The defaults, for most tests. */
 function usualParts(deps: Pick<Database, 'sql' | 'transaction'> & { logger: Logger; mailer: Mailer | undefined }) {
   const { sql, logger } = deps;
   return {
-    // Nobody answers there: a test that looks something up or sends a mail brings its own server.
+    // Nothing listens there. Tests that use DNS or send emails start their own servers.
     lookUpChallenge: createChallengeLookup({ servers: ['127.0.0.1:9'], timeoutMs: 100 }),
     inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000, mailsPerHour: 0 }),
     destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
@@ -219,9 +222,9 @@ function usualParts(deps: Pick<Database, 'sql' | 'transaction'> & { logger: Logg
     accountMailing: createAccountMailing({ ...deps, publicUrl: 'https://analytics.example/' }),
     withSignIn: true,
     installed: new Map(),
-    // Providers of tests are on this machine.
+    // The providers of tests are on localhost.
     oidc: createOidcSignIn({ mayBePrivate: true }),
-    // As cheap as scrypt can be: what it costs is no matter here.
+    // The cheapest possible scrypt, because its cost does not matter here.
     passwords: createPasswords({ cost: 4 }),
     maxSubscriptions: 0,
     limits: noLimits,
@@ -229,7 +232,7 @@ function usualParts(deps: Pick<Database, 'sql' | 'transaction'> & { logger: Logg
   };
 }
 
-/** The same, told of every query before it is sent. */
+/** The same `Sql` with a callback before each query. */
 function countingSql<S extends Sql>(inner: S, count: () => void): S {
   return {
     ...inner,
@@ -240,12 +243,12 @@ function countingSql<S extends Sql>(inner: S, count: () => void): S {
   };
 }
 
-/** What `key` is for a session: the request then comes as from a page of the installation. */
+/** The `key` for a session. The request then comes from a page of the installation. */
 export function sessionKey(secret: string): string {
   return `${sessionCookie}=${secret}`;
 }
 
-/** A session of a user, as `key`. */
+/** Creates a session of a user, in the form of `key`. */
 export async function signInAs({ database }: Pick<TestApi, 'database'>, userId: number): Promise<string> {
   const session = { userId, method: 'link', secondFactor: null, address: '127.0.0.1', browser: 'test' } as const;
   return sessionKey(await database.transaction((tx) => beginSession(tx, session)));
@@ -257,7 +260,7 @@ function credentialHeaders(key: string, origin: string): Record<string, string> 
   return key.startsWith(`${sessionCookie}=`) ? { cookie: key, origin } : { authorization: `Bearer ${key}` };
 }
 
-/** Follows `next` from `path` on and collects the results of every page. */
+/** Follows `next` from `path` and collects the results of all pages. */
 export async function readAllPages<T>(api: TestApi, path: string, key: string): Promise<T[]> {
   const results: T[] = [];
   for (let next: string | null = path; next !== null; ) {

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '@millrace/db';
 
-/** Rows as the event consumer leaves them, written straight into the tables. */
+/** Rows in the form that the event consumer stores, written directly into the tables. */
 
-/** Makes the partitions of the months from `first` to `last` (`2026-01`), both included. */
+/** Creates the partitions of the months from `first` to `last` (`2026-01`), both inclusive. */
 export async function createMonths(sql: Sql, first: string, last: string): Promise<void> {
   for (let month = new Date(`${first}-01T00:00:00Z`); month <= new Date(`${last}-01T00:00:00Z`); ) {
     const next = new Date(month);
@@ -28,7 +28,7 @@ export interface StoredEvent {
   elementsChain?: string;
 }
 
-/** An event with its identity. @returns the uuid. */
+/** Stores an event with its identity. @returns the UUID. */
 export async function storeEvent(sql: Sql, projectId: number, event: StoredEvent = {}): Promise<string> {
   const uuid = event.uuid ?? randomUUID();
   const timestamp = event.timestamp ?? '2026-11-10T12:00:00Z';
@@ -57,7 +57,7 @@ export async function storeEvent(sql: Sql, projectId: number, event: StoredEvent
 
 export interface StoredPerson {
   uuid?: string;
-  /** The first is the main one unless `main` says otherwise. */
+  /** The first ID is the main one unless `main` names another one. */
   distinctIds: string[];
   main?: string;
   properties?: Record<string, unknown>;
@@ -65,7 +65,7 @@ export interface StoredPerson {
   createdAt?: string;
 }
 
-/** @returns the uuid. */
+/** @returns the UUID. */
 export async function storePerson(sql: Sql, projectId: number, person: StoredPerson): Promise<string> {
   const uuid = person.uuid ?? randomUUID();
   await sql.query(
@@ -104,7 +104,7 @@ export async function storeGroup(
   );
 }
 
-/** @returns the id. */
+/** @returns the ID. */
 export async function storeWarning(
   sql: Sql,
   projectId: number,

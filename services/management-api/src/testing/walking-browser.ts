@@ -1,19 +1,19 @@
-/** Goes where answers send it, with the cookies of each place, as a browser does. */
+/** Follows redirects with the cookies of each host, as a browser does. */
 export interface WalkingBrowser {
-  /** @returns the last address, which answers with no other one, or is none of those that are followed. */
+  /** @returns the last URL, which does not redirect, or is not one of those that are followed. */
   walk(address: string, request?: { form?: Record<string, string>; headers?: Record<string, string> }): Promise<URL>;
-  /** One step: the answer, whose cookies are kept. */
+  /** One request. Stores the cookies of its response. */
   step(
     address: string,
     request?: { form?: Record<string, string>; headers?: Record<string, string> },
   ): Promise<Response>;
-  /** Loses the cookies of a place. */
+  /** Deletes the cookies of a host. */
   forget(address: string): void;
-  /** Cookies at an address, as a request carries them. */
+  /** The cookies for a URL, as a request carries them. */
   cookies(address: string): string;
 }
 
-/** @param ends paths where it stays, whatever is answered. */
+/** @param ends paths at which it stops, whatever the response is. */
 export function createWalkingBrowser(ends: RegExp): WalkingBrowser {
   const jars = new Map<string, Map<string, string>>();
   const jarOf = (address: string) => {
@@ -27,7 +27,7 @@ export function createWalkingBrowser(ends: RegExp): WalkingBrowser {
     const response = await fetch(address, {
       method: form ? 'POST' : 'GET',
       redirect: 'manual',
-      // A form of another site comes without cookies of the kind Lax.
+      // Browsers send no Lax cookies with a form of another site.
       headers: { ...(form ? {} : { cookie: cookies(address) }), ...headers },
       ...(form && { body: new URLSearchParams(form) }),
     });

@@ -5,10 +5,10 @@ const milliseconds: Record<string, number> = { s: 1000, M: 60_000, h: 3_600_000,
 const months: Record<string, number> = { m: 1, q: 3, y: 12 };
 
 /**
- * Reads a time as filters have it: ISO 8601, or so long before `now`: `-30s`, `-5M` (minutes), `-24h`, `-7d`, `-2w`, `-1m`
- * (months), `-1q`, `-1y`. Months and longer keep day and time of day; where a month has no such day, its last one is meant.
- *
- * @returns null when the text is neither, or a time no date can hold.
+ * Parses a time in the form of filters: ISO 8601, or relative to `now`: `-30s`, `-5M` (minutes), `-24h`, `-7d`, `-2w`, `-1m`
+ * (months), `-1q`, `-1y`. Months and longer units keep the day and the time. If a month does not have the day, its last day
+ * is used.
+ * @returns null if the text is neither, or if the time is out of range.
  */
 function parseRelativeTime(text: string, now: Date): Date | null {
   const match = /^-(\d{1,5})([sMhdwmqy])$/.exec(text);
@@ -25,7 +25,7 @@ function parseRelativeTime(text: string, now: Date): Date | null {
 function monthsBefore(now: Date, count: number): Date {
   const past = new Date(now);
   past.setUTCMonth(past.getUTCMonth() - count);
-  // The day overflowed into the month after the one that was meant.
+  // The day overflowed into the next month.
   if (past.getUTCDate() !== now.getUTCDate()) past.setUTCDate(0);
   return past;
 }

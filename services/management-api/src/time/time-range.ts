@@ -1,4 +1,4 @@
-// Spans and positions in time, as lists take them.
+// Time ranges and cursors of lists.
 
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
@@ -28,20 +28,20 @@ export function toTimeRange({ after, before }: { after?: string; before?: string
 }
 
 interface SpanLimits {
-  /** How long the span is whose beginning is not asked for. */
+  /** The length of the range if its beginning is not given. */
   usualMs: number;
   mostMs: number;
-  /** The most in words, `31 days`. */
+  /** The maximum in words, `31 days`. */
   most: string;
 }
 
-/** A time with a beginning and an end: until now, unless something else is asked for. Both ends are exclusive. */
+/** A time range with both ends, by default until now. Both ends are exclusive. */
 export interface TimeSpan {
   after: Date;
   before: Date;
 }
 
-/** @throws AppError `invalid` naming `after` or `before`, also for a span that is empty or too long. */
+/** @throws AppError `invalid` naming `after` or `before`, also for a range that is empty or too long. */
 export function toTimeSpan(
   asked: { after?: string; before?: string },
   { usualMs, mostMs, most }: SpanLimits,
@@ -63,13 +63,13 @@ export function toTimeSpan(
   return { after, before };
 }
 
-/** Before, an hour of some time zone may begin in a year that is written with a sign. */
+/** Before this year, an hour in some time zone could be in a year that is written with a sign. */
 const firstMoment = new Date('1000-01-01T00:00:00Z');
 
-/** From 4713 BC, where PostgreSQL's time begins, to the last moment JavaScript knows; milliseconds since 1970. */
+/** From 4713 BC, where PostgreSQL's time begins, to the last time in JavaScript; milliseconds since 1970. */
 const milliseconds = Type.Integer({ minimum: -210_866_803_200_000, maximum: 8_640_000_000_000_000 });
 
-/** Cursor of a list ordered by time and id: both of the last row shown. */
+/** Cursor of a list ordered by time and ID: those of the last row of the page. */
 export const timePosition = Type.Object({ timestamp: milliseconds, id: Type.String({ format: 'uuid' }) });
 
 export interface TimePosition {

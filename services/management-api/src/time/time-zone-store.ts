@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 
-/** IANA name of the zone whose clocks an environment goes by. */
+/** IANA name of an environment's time zone. */
 export async function findTimeZone(sql: Sql, environmentId: number): Promise<string> {
   const rows = await sql.query<{ timezone: string }>('SELECT timezone FROM environment WHERE id = $1', [environmentId]);
   return rows[0]?.timezone ?? 'UTC';

@@ -9,8 +9,8 @@ import { routeKey } from './route-key.ts';
 import { withoutEffect } from './without-effect.ts';
 
 /**
- * Every body field that PostHog documents for a route of ours, sent to that route. A field that works is shown by the record afterwards, or has a
- * test of its own; one that is refused gets a sentence about it; one without effect is accepted and changes nothing.
+ * Sends every body field that PostHog documents for one of our routes. A supported field is in the record afterwards, or has
+ * its own test. A rejected field gets an error that names it. A field without effect is accepted and changes nothing.
  */
 let api: TestApi;
 let records: SampleRecords;
@@ -33,14 +33,14 @@ function sampleOf(path: string): BodySample {
 
 const neededBy = ({ needed = {} }: BodySample): Fields => (typeof needed === 'function' ? needed() : needed);
 
-/** What a request needs besides the field in question. */
+/** The other fields that a request needs. */
 function neededFor(method: Method, sample: BodySample, before: Fields): Fields {
   if (method === 'PATCH') return {};
   const repeated = method === 'PUT' ? (sample.repeated ?? []) : [];
   return { ...neededBy(sample), ...only(before, repeated) };
 }
 
-/** Where a request goes, and what the record shows before it. */
+/** The path of a request, and the record before it. */
 async function prepare(method: Method, path: string, sample: BodySample): Promise<{ address: string; before: Fields }> {
   const created = sample.creates === undefined ? undefined : await records.create(sample.creates, neededBy(sample));
   const parts = path.split('{}');
@@ -99,7 +99,7 @@ async function problemsOfRefused({ key }: DocumentedNames, sample: BodySample, f
 }
 
 async function problemsOfIgnored({ key, route, ignored }: DocumentedNames, sample: BodySample): Promise<string[]> {
-  // Without a schema the body of a request is not even read.
+  // Without a schema, the body of a request is not read.
   if (ignored.length === 0 || route.body === undefined) return [];
   const [method, path] = key.split(' ') as [Method, string];
   const answerTo = async (more: Fields) => {
@@ -119,12 +119,12 @@ const only = (fields: Fields = {}, names: string[]) =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)));
 
 test.each(documentedNames('body').map((names) => [names.key, names] as const))(
-  'every documented body field of %s works, is refused by name or is listed as without effect',
+  'every documented body field of %s works, is rejected by name, or is listed as without effect',
   async (key, names) => {
     const { route, working, refused } = names;
     const sample = sampleOf(key.split(' ')[1] ?? '');
     const problems: string[] = [];
-    // Every request is refused there: an export belongs to an environment.
+    // That route rejects every request, because an export belongs to an environment.
     if (key === 'POST /api/organizations/{}/batch_exports') return;
     const declared = Object.keys(fieldsOf(route.body));
     for (const name of working) {
@@ -154,7 +154,7 @@ test.each(documentedNames('body').map((names) => [names.key, names] as const))(
   },
 );
 
-test('every route in the table of names without effect is a route', () => {
+test('every route in the table of fields without effect exists', () => {
   const keys = new Set(declaredRoutes().map(routeKey));
   expect(withoutEffect.flatMap(({ routes }) => routes.filter((key) => !keys.has(key)))).toEqual([]);
 });

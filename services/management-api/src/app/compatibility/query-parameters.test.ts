@@ -3,8 +3,9 @@ import { createSampleRecords, type SampleRecords } from '../../testing/sample-re
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * Every query parameter that PostHog documents for a route of ours, sent to that route. A parameter that works changes the answer, be it to a
- * refusal of a value that makes no sense; one that is refused gets a sentence about it; one without effect changes nothing.
+ * Sends every query parameter that PostHog documents for one of our routes. A supported parameter changes the response, if
+ * only by an error for an invalid value. A rejected parameter gets an error that names it. A parameter without effect changes
+ * nothing.
  */
 let api: TestApi;
 let records: SampleRecords;
@@ -14,7 +15,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => api.stop());
 
-/** Values that change what a list shows. */
+/** Values that change what a list contains. */
 const usual: Record<string, string> = {
   limit: '1',
   offset: '1',
@@ -28,9 +29,9 @@ const usual: Record<string, string> = {
 };
 
 interface QueryCase {
-  /** What the request needs in any case. */
+  /** The other parameters that a request needs. */
   with?: string;
-  /** Values that differ from the usual ones. Null: `why`. */
+  /** Values that change the response. Null: not tested, with the reason in `why`. */
   values?: Record<string, string | null>;
   why?: string;
 }
@@ -79,7 +80,7 @@ const cases: Record<string, QueryCase> = {
   },
   'GET /api/projects/{}/insights/{}': {
     with: 'refresh=force_blocking',
-    // Without a dashboard of that number the insight is not found.
+    // The insight is only found with its dashboard's ID.
     values: { refresh: 'force_cache', from_dashboard: '987654321' },
   },
   'GET /api/projects/{}/property_definitions': {
@@ -102,7 +103,7 @@ const cases: Record<string, QueryCase> = {
   },
 };
 
-/** Deleting is shown by tests of its own, which look at what is gone. */
+/** Deletions have their own tests, which check what was deleted. */
 const elsewhere = new Set([
   'POST /api/projects/{}/persons/bulk_delete delete_events',
   'DELETE /api/projects/{}/persons/{} delete_events',
@@ -118,7 +119,7 @@ async function ask(
     method,
     headers: { authorization: `Bearer ${records.key}` },
   });
-  // Links repeat the query, and times of one answer are not those of the next.
+  // Links repeat the query, and times differ between responses.
   const text = (await response.text()).replace(/"(next|previous)":("[^"]*"|null)/g, '');
   const isError = response.status >= 400 && text.startsWith('{');
   return { status: response.status, text, ...(isError && JSON.parse(text)) };
@@ -127,7 +128,7 @@ async function ask(
 const parameter = (name: string, value: string) => new URLSearchParams({ [name]: value }).toString();
 
 test.each(documentedNames('query').map((names) => [names.key, names] as const))(
-  'every documented query parameter of %s works, is refused by name or is listed as without effect',
+  'every documented query parameter of %s works, is rejected by name, or is listed as without effect',
   async (key, { route, working, refused, ignored }) => {
     const { with: needed = '', values = {} } = cases[key] ?? {};
     const problems: string[] = [];
@@ -161,7 +162,7 @@ test.each(documentedNames('query').map((names) => [names.key, names] as const))(
   },
 );
 
-/** In place of a value that the request has in any case. */
+/** Replaces a value that the request always has. */
 function withParameter(needed: string, name: string, value: string): string {
   const query = new URLSearchParams(needed);
   query.set(name, value);

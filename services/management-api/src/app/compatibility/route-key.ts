@@ -2,8 +2,8 @@
 export const everyField = 'every field';
 
 /**
- * A route by its method and path, with `{}` for parameters. PostHog serves what belongs to an environment below
- * `/api/projects/{}/` and `/api/environments/{}/`, which are one here.
+ * A route as method and path, with `{}` for parameters. PostHog serves the resources of an environment below both
+ * `/api/projects/{}/` and `/api/environments/{}/`, which count as one route here.
  */
 export function routeKey({ method, path }: { method: string; path: string }): string {
   const plain = path.replace(/\/$/, '').replaceAll(/\/(:\w+|\{\w*\})/g, '/{}');

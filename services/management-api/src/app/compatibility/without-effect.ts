@@ -1,30 +1,30 @@
-// What clients of PostHog send and Millrace accepts without doing anything. The pipeline, the OpenAPI document, docs/compatibility.md
-// (`npm run docs`) and the tests are made from the table.
+// Parameters and fields that PostHog clients send and Millrace accepts without effect. The pipeline, the OpenAPI document,
+// docs/compatibility.md (`npm run docs`) and the tests use this table.
 
 import type { Route } from '@millrace/http';
 import { everyField, routeKey } from './route-key.ts';
 
 export interface WithoutEffect {
-  /** As `routeKey` writes them. */
+  /** Routes in the form of `routeKey`. */
   routes: readonly string[];
   query?: readonly string[];
-  /** Fields of the body. `everyField`: all that the route does not name itself. */
+  /** Fields of the body. `everyField` means all fields that the route does not name itself. */
   body?: readonly string[] | typeof everyField;
-  /** Why nothing is lost, in Markdown. */
+  /** The reason why clients lose nothing, in Markdown. */
   reason: string;
 }
 
 const project = '/api/projects/{}';
 const written = (path: string) => [`POST ${project}${path}`, `PATCH ${project}${path}/{}`, `PUT ${project}${path}/{}`];
 const organizationProjects = '/api/organizations/{}/projects';
-/** Projects and environments. What follows them is the same below both. */
+/** Projects and environments, which have the same subpaths. */
 const addressed = [`${organizationProjects}/{}`, `${project}/environments/{}`, project];
 const items = [...addressed, '/api/environments/{}'];
 const exports = [project, '/api/organizations/{}'].map((base) => `${base}/batch_exports`);
 
 /**
- * Only what changes nothing that is delivered, counted or exported belongs here. Anything else works or is refused by name:
- * `refusedQuery` and `refusedBody` of its route.
+ * Only parameters that do not change what is delivered, counted or exported belong here. All others must work or be rejected
+ * by name (`refusedQuery` and `refusedBody` of the route).
  */
 export const withoutEffect: readonly WithoutEffect[] = [
   {
@@ -180,7 +180,10 @@ export const withoutEffect: readonly WithoutEffect[] = [
   },
 ];
 
-/** Routes that accept the query parameters of the table. Body fields need nothing: those that a route does not name are not read. */
+/**
+ * Routes that accept the query parameters of the table. Body fields need nothing here, because fields that a route does not
+ * name are not read.
+ */
 export function acceptWithoutEffect<Caller>(routes: readonly Route<Caller>[]): Route<Caller>[] {
   return routes.map((route) => {
     const key = routeKey(route);

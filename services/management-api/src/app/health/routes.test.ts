@@ -25,7 +25,7 @@ beforeAll(async () => {
     },
   );
   await log.ensureTopics([topics.live, topics.overflow].map((topic) => ({ topic, partitions: 1 })));
-  // Dead letters are read where the API under test looks for them.
+  // The API under test reads dead letters from the default topic.
   await log.ensureTopics([{ topic: topicNames().deadLetter, partitions: 1 }]);
   tenant = await createTestTenant(api.database);
   const month = new Date().toISOString().slice(0, 7);
@@ -54,7 +54,7 @@ interface DroppedEvents {
   stored?: string;
 }
 
-test('C-032 an event that waits longer than the alarm allows raises it', async () => {
+test('C-032 reports an alarm for an event that waits longer than the threshold', async () => {
   const { sql } = api.database;
   await log.append([0, 1].map(() => ({ topic: topics.live, key: 'a', value: Buffer.from('{}') })));
   const [end] = await log.endOffsets(topics.live);
@@ -64,12 +64,12 @@ test('C-032 an event that waits longer than the alarm allows raises it', async (
      VALUES ($1, $2, $3, $4, 1, $5)`,
     [consumerGroup('live', topicPrefix), topics.live, end?.partition, end?.log, `0/${appendedAt}`],
   );
-  // A second look is no reason to take it for younger.
+  // A second measurement must not reset the age.
   await healthOf(tenant);
   const { alarm, visible_after_seconds, lanes } = await healthOf(tenant);
   expect(alarm).toMatchObject({ lag_seconds: visible_after_seconds, threshold_seconds: 300 });
   expect(alarm.detail).toContain('No events are lost');
-  // The topic of imports was never made: nothing is said of that lane.
+  // The topic of imports does not exist, so it is omitted.
   expect(lanes).toMatchObject([
     { lane: 'live', waiting: 1, oldest_seconds: visible_after_seconds, read_at: expect.stringMatching(/^\d{4}-/) },
     { lane: 'overflow', waiting: 0, oldest_seconds: 0, read_at: null },
@@ -78,7 +78,7 @@ test('C-032 an event that waits longer than the alarm allows raises it', async (
   expect(await healthOf(tenant)).toMatchObject({ alarm: null, visible_after_seconds: 0 });
 });
 
-test("the last minute's events are counted by what became of them, and only the project's own", async () => {
+test("counts only the project's events of the last minute, by result", async () => {
   const { sql } = api.database;
   const other = await createTestTenant(api.database);
   const now = new Date().toISOString();
@@ -91,7 +91,7 @@ test("the last minute's events are counted by what became of them, and only the 
   await storeDrop(tenant, { type: 'message_size_too_large' });
   await storeDrop(tenant, { type: 'skipping_event_invalid_distinct_id' });
   await storeDrop(tenant, { type: 'kept_but_changed', severity: 'warning' });
-  // As Live has it: of one only a part was refused, the other was dropped on purpose.
+  // As in live events: one event was only rejected in part, the other was dropped by a rate limit.
   await storeDrop(tenant, { type: 'group_key_too_long' });
   await storeDrop(tenant, { type: 'rate_limited', severity: 'warning', count: 2 });
   await storeDrop(tenant, { type: 'long_ago', stored: "now() - interval '10 min'" });
@@ -116,7 +116,7 @@ test("the last minute's events are counted by what became of them, and only the 
   });
 });
 
-test('where no log is known the delay is not either, and all else is', async () => {
+test('reports no lag without an event log, and everything else', async () => {
   const without = await startTestApi();
   const own = await createTestTenant(without.database);
   expect(await healthOf(own, without)).toMatchObject({
@@ -129,7 +129,7 @@ test('where no log is known the delay is not either, and all else is', async () 
   await without.stop();
 });
 
-test('what a lane accepts in a minute is known from the second look on', async () => {
+test('reports the events accepted per minute from the second measurement on', async () => {
   const acceptedOf = async () =>
     (await healthOf(tenant)).lanes.find(({ lane }: { lane: string }) => lane === 'overflow').accepted_per_minute;
   await acceptedOf();

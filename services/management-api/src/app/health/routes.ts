@@ -1,4 +1,4 @@
-// Whether what is sent to a project is stored, and how soon.
+// Reports whether the events of a project are being stored, and how soon.
 
 import { lanes } from '@millrace/contracts';
 import { isTransientError, type Sql } from '@millrace/db';
@@ -18,13 +18,13 @@ import { countConnections, countStored, countWarnings } from './store.ts';
 /** Same threshold as the alert MillraceLagSeconds (docs/operations/alerts.md). */
 const alarmSeconds = 300;
 const windowSeconds = 60;
-/** Every page of the console asks: what takes longer is known at the next asking. */
+/** All pages of the console ask for this. A slow part is in the response to the next request. */
 const patienceMs = 3000;
 
 interface HealthDeps {
   sql: Sql;
   live: Live;
-  /** Null where nobody has said which log it is. */
+  /** Null if no event log is configured. */
   deadLetters: DeadLetterLog | null;
 }
 
@@ -81,7 +81,7 @@ export function healthOfProjectRoutes({ sql, live, deadLetters }: HealthDeps) {
 const withoutLog = () =>
   new AppError('unavailable', 'Dead letters are not available because EVENT_LOG is not set.', { code: 'no_event_log' });
 
-/** What a source says. One that is away, or slow, hides its own part alone. */
+/** The value of a source. A source that fails or is slow only hides its own part of the response. */
 async function ask<Value>(source: Promise<Value>): Promise<{ value: Value | null; state: string }> {
   try {
     return { value: await withDeadline(source, patienceMs, 'This'), state: 'ok' };
@@ -89,7 +89,7 @@ async function ask<Value>(source: Promise<Value>): Promise<{ value: Value | null
     if (isAppError(error, 'unavailable')) return { value: null, state: error.message };
     if (isTransientError(error)) return { value: null, state: 'The database did not respond in time.' };
     if (!(error instanceof Error) || error.name !== 'DeadlineError') throw error;
-    // Nobody waits for it any more, but it may still fail.
+    // The response no longer waits for it, so its later failure must not be unhandled.
     source.catch(() => {});
     return { value: null, state: 'The measurement is taking longer than usual. Try again in a moment.' };
   }
@@ -114,7 +114,7 @@ function toShown({ lane, waiting, oldestSeconds, acceptedPerMinute, readAt }: La
 
 const services = ['ingest-gateway', 'event-consumer', 'management-api', 'delivery-worker'] as const;
 
-/** Each service names itself to the database, and what a connection is for behind that. */
+/** Each connection's application name is the name of its service, followed by the purpose. */
 function byService(connections: readonly { application: string; count: number }[]) {
   return services.map((name) => ({
     name,

@@ -1,9 +1,9 @@
 import type { Sql } from '@millrace/db';
 
-/** Rows looked at: a count of more says so many. */
+/** Limit of the rows that are read. Higher counts are reported as this number. */
 const mostRows = 200_000;
 
-/** Events that happened and were stored within the last seconds. Those of an import say nothing about the last minute. */
+/** Events that happened and were stored within the last seconds, without imports. */
 export async function countStored(sql: Sql, environmentId: number, seconds: number): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count
@@ -15,7 +15,7 @@ export async function countStored(sql: Sql, environmentId: number, seconds: numb
   return rows[0]?.count ?? 0;
 }
 
-/** What was wrong with an environment's events, by kind, the most frequent in front. */
+/** The problems of an environment's events by kind, the most frequent first. */
 export async function countWarnings(
   sql: Sql,
   environmentId: number,
@@ -29,7 +29,7 @@ export async function countWarnings(
   );
 }
 
-/** How many connections each service has to the database, as far as this user may see them. */
+/** The number of database connections of each service, as far as the database user can see them. */
 export async function countConnections(sql: Sql): Promise<{ application: string; count: number }[]> {
   return sql.query<{ application: string; count: number }>(
     `SELECT application_name AS application, count(*)::int AS count FROM pg_stat_activity

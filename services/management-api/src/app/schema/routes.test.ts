@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-test('anybody may read the document, which is OpenAPI 3.1 and knows every route', async () => {
+test('serves the document to everyone, as OpenAPI 3.1 with every route', async () => {
   const { status, body } = await api.get('/api/schema/');
   expect([status, body.openapi]).toEqual([200, '3.1.0']);
   const paths = declaredRoutes().map((route) => `${route.path.replace(/:(\w+)/g, '{$1}')}/`);
@@ -15,14 +15,14 @@ test('anybody may read the document, which is OpenAPI 3.1 and knows every route'
   expect(paths).toContain('/api/projects/{project_id}/events/');
 });
 
-test('every reference in it leads somewhere', async () => {
+test('every reference in the document resolves', async () => {
   const { body } = await api.get('/api/schema');
   const references = [...JSON.stringify(body).matchAll(/"\$ref":"#\/components\/(\w+)\/([^"]+)"/g)];
   expect(references.length).toBeGreaterThan(2000);
   for (const [, kind = '', name = ''] of references) expect(Object.keys(body.components[kind])).toContain(name);
 });
 
-test('generators of clients can use it: lists say of what, every operation may succeed, an offset has 64 bits', async () => {
+test('is usable for client generators: lists have item types, each operation has a success response, and offsets have 64 bits', async () => {
   const { paths, components } = (await api.get('/api/schema')).body;
   const listsOfNothing: string[] = [];
   const look = (value: unknown, at: string): void => {
@@ -52,7 +52,7 @@ test('generators of clients can use it: lists say of what, every operation may s
   }
 });
 
-test('uses only what generators of clients understand', async () => {
+test('only uses features that client generators support', async () => {
   const { paths, components } = (await api.get('/api/schema')).body;
   const problems: string[] = [];
   const isOfAnyFields = (schema: { type?: string; properties?: object }) =>
@@ -73,7 +73,7 @@ test('uses only what generators of clients understand', async () => {
   look({ paths, schemas: components.schemas, parameters: components.parameters }, '');
   expect(problems).toEqual([]);
 
-  // In Go, these names would be declared twice.
+  // Generated Go code would declare these names twice.
   const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   const schemas = Object.keys(components.schemas);
   const types = [components.schemas, components.responses, components.parameters].flatMap(Object.keys).map(plain);
@@ -84,7 +84,7 @@ test('uses only what generators of clients understand', async () => {
   expect(cohort['application/json'].schema).toEqual({ $ref: expect.any(String) });
 });
 
-test('the address of the API leads a browser to the documents, and everybody else nowhere', async () => {
+test('the root URL redirects browsers to the documentation, and other clients get 404', async () => {
   const accept = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
   const root = await fetch(`${api.url}/`, { headers: { accept } });
   expect([root.url, root.status]).toEqual([`${api.url}/api/docs`, 200]);

@@ -50,7 +50,7 @@ const description = {
   },
 };
 
-/** Serves the OpenAPI document of the other routes and of itself. */
+/** Serves the OpenAPI document, which includes this route. */
 export function schemaRoutes(others: readonly Route<Caller>[]): Route<Caller>[] {
   const route: Route<Caller> = defineRoute({
     method: 'GET',

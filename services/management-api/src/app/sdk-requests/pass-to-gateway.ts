@@ -11,9 +11,9 @@ import { type PageRoute, toErrorBody } from '@millrace/http';
 import { AppError, type Logger } from '@millrace/runtime';
 
 export interface GatewayOptions {
-  /** Address of a gateway. */
+  /** URL of a gateway. */
   url: string;
-  /** False: the client's own `X-Forwarded-For` is not passed on. */
+  /** If false, the client's own `X-Forwarded-For` is not passed on. */
   isBehindProxy: boolean;
   timeoutMs: number;
   logger: Logger;
@@ -36,7 +36,7 @@ export function passToGateway(options: GatewayOptions): (request: IncomingMessag
     });
     asked.on('timeout', () => asked.destroy(new Error('The gateway did not respond in time.')));
     asked.on('error', (error) => {
-      // The client has left.
+      // The client has disconnected.
       if (response.destroyed) return;
       options.logger.warn('could not forward a request for flag definitions to the gateway', { error });
       refuse(response);
