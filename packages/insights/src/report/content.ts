@@ -9,8 +9,10 @@ import { inOrderOfLayout, queryOfTile } from '../dashboard.ts';
 import { changeSource, sourceOf } from '../override.ts';
 import { isRecord } from '../query-parts.ts';
 import type { QueryAnswer } from '../run.ts';
+import { readVisualization } from '../visualization.ts';
 import { type Chart, chartOf, withoutFuture } from './chart.ts';
 import { type Figure, figureOfFunnel, figuresOf } from './figures.ts';
+import { chartOfSql, figuresOfSql } from './sql-chart.ts';
 import { findSubject, type Subject, type SubjectInsight } from './store.ts';
 
 /** Content of a report. It is stored as sent, and emails, messages and pictures are created from it. */
@@ -162,8 +164,9 @@ async function answered(
   const source = sourceOf(query);
   const wallTime = timeZone(timezone).toWallTime(now);
   const results = withoutFuture(answer.results, source, wallTime);
-  const figures =
-    source?.kind === 'FunnelsQuery' ? await conversion(deps, { query, answer, now }) : figuresOf(results, source);
+  const sql = source?.kind === 'HogQLQuery' ? readVisualization(query) : null;
+  const figuresNow = sql === null ? figuresOf(results, source) : figuresOfSql(answer, sql);
+  const figures = source?.kind === 'FunnelsQuery' ? await conversion(deps, { query, answer, now }) : figuresNow;
   const table = resultTable(results, columns);
   return {
     date_from: range?.date_from ?? null,
@@ -181,7 +184,7 @@ async function answered(
       rows: Math.max(0, table.rows.length - mostRows),
       figures: Math.max(0, figures.length - mostFigures),
     },
-    chart: chartOf(results, source, wallTime),
+    chart: sql === null ? chartOf(results, source, wallTime) : chartOfSql(answer, sql),
   };
 }
 

@@ -143,8 +143,9 @@ function omittedLines({ left_out: { figures } }: ReportedInsight): string[] {
 }
 
 /** Returns the rows of results that are not shown as figures. */
-function shownRows({ query_kind: kind, table, left_out: omitted }: ReportedInsight) {
+function shownRows({ query_kind: kind, figures, table, left_out: omitted }: ReportedInsight) {
   if (kind === 'TrendsQuery' || kind === 'LifecycleQuery' || table.columns.length === 0) return null;
+  if (kind === 'HogQLQuery' && figures.length > 0) return null;
   const rows = table.rows
     .slice(0, mostRowsShown)
     .map((row) => row.map((cell, at) => cellText(cell, table.columns[at] ?? '')));

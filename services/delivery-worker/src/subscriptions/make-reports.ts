@@ -1,7 +1,7 @@
 // Computes the numbers of due reports, before they are sent.
 
 import type { Database } from '@millrace/db';
-import { budgetProblem, type EventStore, OverBudget, runQuery } from '@millrace/insights';
+import { budgetProblem, type EventStore, OverBudget, runQuery, type SqlParser } from '@millrace/insights';
 import { makeReport } from '@millrace/insights/report';
 import { AppError, type Logger } from '@millrace/runtime';
 import type { FairSlots } from '../poll.ts';
@@ -22,6 +22,7 @@ const maxBytes = 128 * 1024 * 1024;
 export interface MakeReportsDeps {
   database: Pick<Database, 'sql'>;
   events: EventStore;
+  parser: SqlParser;
   logger: Logger;
   /** Aborted when the worker stops. Another worker then repeats unfinished queries. */
   stopping: AbortSignal;
@@ -41,7 +42,10 @@ export async function makeDueReports(deps: MakeReportsDeps, slots: FairSlots): P
   return claimed.length > 0;
 }
 
-async function makeOne(report: ClaimedReport, { database: { sql }, events, stopping, logger }: MakeReportsDeps) {
+async function makeOne(
+  report: ClaimedReport,
+  { database: { sql }, events, parser, stopping, logger }: MakeReportsDeps,
+) {
   const isGivenUp = report.attempts > mostAttempts;
   if (isGivenUp) logger.error('computing a report failed', { subscriptionId: report.subscription_id });
   const giveUpAt = performance.now() + longestReportMs;
@@ -52,7 +56,7 @@ async function makeOne(report: ClaimedReport, { database: { sql }, events, stopp
     if (maxMs <= 0) throw new AppError('unavailable', 'The time limit for this report was reached.');
     try {
       const asked = { projectId: report.environment_id, query, now };
-      return await runQuery({ sql, events }, asked, { signal: stopping, maxMs, maxBytes });
+      return await runQuery({ sql, events, parser }, asked, { signal: stopping, maxMs, maxBytes });
     } catch (error) {
       throw error instanceof OverBudget ? budgetProblem(error, maxMs) : error;
     }
