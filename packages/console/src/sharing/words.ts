@@ -5,7 +5,7 @@ export const text = {
   what: 'Public link',
   about:
     'Anyone with the public link can see these numbers without signing in. They cannot see the persons behind the ' +
-    'numbers, and they cannot change the query.',
+    'numbers, and they cannot change the query. Of an SQL insight, they see all columns of its result.',
   share: 'Share publicly',
   link: 'Public link',
   copyLink: 'Copy public link',

@@ -116,7 +116,7 @@ it('HV-02 shows only the documented fields, and nothing that says whom the numbe
   for (const at of page.tiles.keys()) if (page.tiles[at].text === null) tiles.push(await numbersOf(token, at));
   for (const tile of tiles) {
     expect(tile.status).toBe('ready');
-    expect(Object.keys(tile)).toEqual(['status', 'name', 'query', 'result', 'columns', 'last_refresh']);
+    expect(Object.keys(tile)).toEqual(['status', 'name', 'query', 'result', 'columns', 'types', 'last_refresh']);
   }
   const keys = (value: unknown): string[] =>
     Array.isArray(value)
@@ -188,6 +188,46 @@ it('HV-03 takes nothing from the visitor: no parameters, no methods, no credenti
   }
 });
 
+it('HV-15 shows columns and rows of an SQL insight, but not its text, values and filters', async () => {
+  await storeOrders();
+  const source = {
+    ...{
+      kind: 'HogQLQuery',
+      query: 'SELECT event AS name, count() AS n FROM events WHERE {filters} AND event != {hiddenvalue} GROUP BY 1',
+    },
+    values: { hiddenvalue: 'hiddentext' },
+    filters: { dateRange, properties: [{ key: 'plan', value: 'paid', operator: 'exact', type: 'event' }] },
+  };
+  const chartSettings = {
+    xAxis: { column: 'name' },
+    yAxis: [{ column: 'n', settings: { display: { label: 'hiddentext' } } }],
+  };
+  const query = { kind: 'DataVisualizationNode', display: 'ActionsBar', source, chartSettings };
+  const dashboard = await create('dashboards', { name: 'Board' });
+  await create('insights', { name: 'SQL', query, dashboards: [dashboard] });
+  const rows = { kind: 'HogQLQuery', query: 'SELECT arrayJoin(range(1500)) AS n LIMIT 1500' };
+  await create('insights', { name: 'Many rows', query: rows, dashboards: [dashboard] });
+  const token = await share('dashboards', dashboard);
+  const first = await numbersOf(token);
+  expect(first).toEqual({
+    status: 'ready',
+    name: 'SQL',
+    query: {
+      kind: 'DataVisualizationNode',
+      source: { kind: 'HogQLQuery', query: '' },
+      display: 'ActionsBar',
+      chartSettings: { xAxis: { column: 'name' }, yAxis: [{ column: 'n' }] },
+    },
+    result: [['order', 1]],
+    columns: ['name', 'n'],
+    types: expect.arrayContaining([['n', 'UInt64']]),
+    last_refresh: expect.any(String),
+  });
+  expect(JSON.stringify(first)).not.toMatch(/hidden|paid|SELECT/);
+  const many = await numbersOf(token, 1);
+  expect([many.result.length, many.result[0], many.query.chartSettings]).toEqual([1000, [0], {}]);
+});
+
 it('HV-04 shows no tile that is closed to members, deleted, of persons or of another project', async () => {
   await storeOrders();
   const dashboard = await create('dashboards', { name: 'Board' });
@@ -215,7 +255,7 @@ it('HV-04 shows no tile that is closed to members, deleted, of persons or of ano
   await send('PUT', `insights/${closed}/access_controls/`, { access_level: 'none' }, acme.A.key);
   await send('PATCH', `insights/${deleted}/`, { deleted: true });
   expect((await shown()).map(statusOf)).toEqual(['Open: ready', 'null: hidden', 'List: hidden', 404]);
-  const hidden = { query: null, result: null, columns: null, last_refresh: null };
+  const hidden = { query: null, result: null, columns: null, types: null, last_refresh: null };
   for (const { body } of (await shown()).slice(1, 3)) expect(body).toMatchObject(hidden);
   for (const at of ['4', '-1', '1000', '99999', '1.0', '01', 'x', `${open}`, `${list}`]) {
     const { status, body } = await visit(`${token}/tiles/${at}`);

@@ -14,6 +14,7 @@ import { type LinkLimits, type OpenLink, openLink } from './public-link.ts';
 import {
   linkParams,
   type SharedStatus,
+  type SharedTypes,
   sharedInsight,
   sharedInsightExample,
   sharedPage,
@@ -131,7 +132,14 @@ async function readTiles(
 type Load = ReturnType<typeof createLoader>;
 
 async function showInsight(load: Load, link: OpenLink, insight: InsightRow | null) {
-  const hidden = { status: 'hidden' as const, query: null, result: null, columns: null, last_refresh: null };
+  const hidden = {
+    status: 'hidden' as const,
+    query: null,
+    result: null,
+    columns: null,
+    types: null,
+    last_refresh: null,
+  };
   if (insight === null) return { ...hidden, name: null };
   const name = insight.name ?? insight.derived_name;
   if (isClosed(insight.query)) return { ...hidden, name };
@@ -140,8 +148,9 @@ async function showInsight(load: Load, link: OpenLink, insight: InsightRow | nul
     status,
     name,
     query: drawnQuery(insight.query),
-    result: drawnResult(result?.result ?? null),
+    result: drawnResult(insight.query, result?.result ?? null),
     columns: (result?.columns as string[] | null | undefined) ?? null,
+    types: (result?.types as SharedTypes | null | undefined) ?? null,
     last_refresh: result?.last_refresh ?? null,
   };
 }

@@ -36,17 +36,21 @@ export const sharedPage = Type.Object(
 const statuses = ['ready', 'pending', 'failed', 'hidden'] as const;
 export type SharedStatus = (typeof statuses)[number];
 
+const types = Type.Array(Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 2, maxItems: 2 })]));
+export type SharedTypes = (string | [string, string])[];
+
 export const sharedInsight = Type.Object(
   {
     status: Type.Enum(statuses, {
       description:
         '`ready`; `pending` if a current result is not available yet; `failed` if the query failed; `hidden` for insights that ' +
-        'list persons or events, for SQL insights, and for those that are not open to all members of the project.',
+        'list persons or events, and for those that are not open to all members of the project.',
     }),
     name,
-    query: orNull(freeFormObject(), 'How the result is drawn. Filters are left out.'),
+    query: orNull(freeFormObject(), 'How the result is drawn. Filters and the text of SQL are left out.'),
     result: Type.Unknown({ description: 'The numbers, or null.' }),
     columns: orNull(Type.Array(Type.String()), 'Columns of the result, if it is a table.'),
+    types: orNull(types, 'Types of the columns, if it is a table: for SQL, pairs of the name and the ClickHouse type.'),
     last_refresh: orNull(Type.String({ format: 'date-time' }), 'When the result was computed.'),
   },
   { title: 'SharedInsight' },
@@ -67,5 +71,6 @@ export const sharedInsightExample = {
   query: { kind: 'TrendsQuery', interval: 'day', trendsFilter: { display: 'ActionsLineGraph' } },
   result: [{ label: '$pageview', count: 3, data: [1, 2], days: ['2026-11-19', '2026-11-20'] }],
   columns: null,
+  types: null,
   last_refresh: sharingExample.created_at,
 };

@@ -1,12 +1,17 @@
-// The parts of a query and its result that a public page needs to draw the numbers. Nothing in them identifies a person.
+// The parts of a query and its result that a public page needs to draw the numbers. Nothing in them identifies a person,
+// except the columns that the author of an SQL insight selects. The text, the values and the filters of SQL stay out.
 
 import { isObject } from '@millrace/contracts';
-import { sourceOf } from '@millrace/insights';
+import { readVisualization, sourceOf } from '@millrace/insights';
 
-/** Results of all other queries are lists of persons or events, or rows of SQL, which may contain anything. */
-const numeric = /^(Trends|Funnels|Retention|Lifecycle|WebOverview|WebStatsTable|WebTrends)Query$/;
+/** Results of all other queries are lists of persons or events with all their properties. */
+const open = /^(Trends|Funnels|Retention|Lifecycle|WebOverview|WebStatsTable|WebTrends|HogQL)Query$/;
 
-export const isClosed = (query: unknown): boolean => query !== null && !numeric.test(String(sourceOf(query)?.kind));
+export const isClosed = (query: unknown): boolean => query !== null && !open.test(String(sourceOf(query)?.kind));
+const isSql = (query: unknown) => sourceOf(query)?.kind === 'HogQLQuery';
+
+/** Rows of an SQL insight that visitors see. */
+const mostRows = 1000;
 
 /** How a query is drawn. Filters, cohorts and the names of properties stay out. */
 const drawn: Record<string, readonly string[]> = {
@@ -27,6 +32,7 @@ const drawn: Record<string, readonly string[]> = {
 export function drawnQuery(query: unknown): Record<string, unknown> | null {
   const source = sourceOf(query);
   if (source === null) return null;
+  if (isSql(query)) return drawnSql(query);
   const parts = Object.entries(drawn).flatMap(([name, fields]) => {
     const part = source[name];
     return isObject(part) ? [[name, only(part, (field) => fields.includes(field))]] : [];
@@ -35,6 +41,21 @@ export function drawnQuery(query: unknown): Record<string, unknown> | null {
     kind: source.kind,
     ...(source.interval !== undefined && { interval: source.interval }),
     ...Object.fromEntries(parts),
+  };
+}
+
+function drawnSql(query: unknown): Record<string, unknown> {
+  const { display, x, y, breakdown } = readVisualization(query);
+  return {
+    kind: 'DataVisualizationNode',
+    // Clients read the text to recognize SQL.
+    source: { kind: 'HogQLQuery', query: '' },
+    ...(display !== null && { display }),
+    chartSettings: {
+      ...(x !== null && { xAxis: { column: x } }),
+      ...(y.length > 0 && { yAxis: y.map((column) => ({ column })) }),
+      ...(breakdown !== null && { seriesBreakdownColumn: breakdown }),
+    },
   };
 }
 
@@ -48,16 +69,20 @@ const shown = new Set(
   ).split(' '),
 );
 
-/** A result without filters, properties and links to persons. */
-export function drawnResult(result: unknown): unknown {
-  if (Array.isArray(result)) return result.map(drawnResult);
+/** A result without filters, properties and links to persons, or the first rows of SQL. */
+export function drawnResult(query: unknown, result: unknown): unknown {
+  return isSql(query) && Array.isArray(result) ? result.slice(0, mostRows) : withoutDetails(result);
+}
+
+function withoutDetails(result: unknown): unknown {
+  if (Array.isArray(result)) return result.map(withoutDetails);
   if (!isObject(result)) return result;
   const fields = Object.entries(only(result, (name) => shown.has(name)));
   // The label already names the event. Charts need only the math of an action, to decide whether numbers can be added up.
   return Object.fromEntries(
     fields.map(([name, value]) => [
       name,
-      name === 'action' && isObject(value) ? only(value, (field) => field === 'math') : drawnResult(value),
+      name === 'action' && isObject(value) ? only(value, (field) => field === 'math') : withoutDetails(value),
     ]),
   );
 }

@@ -147,14 +147,10 @@ async function requireShareable(tx: Transaction, { target }: Author, { kind, id 
     throw new AppError('forbidden', detail);
   }
   if (kind === 'insight' && insights.some(({ query }) => isClosed(query))) {
-    throw new AppError(
-      'invalid',
-      'Insights that list persons or events, and SQL insights, cannot be shared publicly.',
-      {
-        code: 'invalid_input',
-        attr: 'enabled',
-      },
-    );
+    throw new AppError('invalid', 'Insights that list persons or events cannot be shared publicly.', {
+      code: 'invalid_input',
+      attr: 'enabled',
+    });
   }
 }
 
