@@ -3,7 +3,7 @@
 import type { Sql } from '@millrace/db';
 import { isAppError } from '@millrace/runtime';
 import { withFilters } from './override.ts';
-import { readStoredQuery } from './parse-query.ts';
+import { parseQuery, readStoredQuery } from './parse-query.ts';
 import { planActors } from './plan/actors.ts';
 import { modifiersOf, type PlanContext, planContext } from './plan/context.ts';
 import { planEvents } from './plan/events.ts';
@@ -13,8 +13,12 @@ import { planRetention } from './plan/retention.ts';
 import { planTrends } from './plan/trends.ts';
 import { planWeb } from './plan/web.ts';
 import type { Query } from './query.ts';
-import { queryError } from './query-parts.ts';
+import { isRecord, queryError } from './query-parts.ts';
 import { readSettings } from './records-store.ts';
+import type { SqlParser } from './sql/parse.ts';
+import { sqlRequest } from './sql/request.ts';
+import { requireSql } from './sql/run.ts';
+import type { SqlQuery } from './sql-query.ts';
 
 interface Stored {
   projectId: number;
@@ -30,9 +34,18 @@ interface Stored {
  * @throws AppError `invalid` naming a known field with an invalid value.
  */
 export async function checkQuery(
-  sql: Sql,
+  { sql, parser }: { sql: Sql; parser: SqlParser },
   { projectId, now, query: sent }: Stored & { query: unknown },
 ): Promise<void> {
+  if (isRecord(sent) && sent.kind === 'HogQLQuery') {
+    // Unknown fields can change what SQL returns, so they are rejected as when the query runs.
+    const settings = await readSettings(sql, projectId);
+    return requireSql({ sql, parser }, sqlRequest(parseQuery(sent) as SqlQuery, { projectId, settings, now }));
+  }
+  await checkInsight(sql, { projectId, now, query: sent });
+}
+
+async function checkInsight(sql: Sql, { projectId, now, query: sent }: Stored & { query: unknown }): Promise<void> {
   const query = readStoredQuery(sent);
   const settings = { ...(await readSettings(sql, projectId)), testAccountFilters: [] };
   const context = planContext(modifiersOf(query), { settings, now, earliest: null, booleans: new Set() });
@@ -46,7 +59,7 @@ export async function checkQuery(
 export async function checkFilters(sql: Sql, { filters, ...stored }: Stored & { filters: unknown }): Promise<void> {
   const query = withFilters({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode' }] }, filters);
   try {
-    await checkQuery(sql, { ...stored, query });
+    await checkInsight(sql, { ...stored, query });
   } catch (error) {
     if (!isAppError(error, 'invalid')) throw error;
     // Rename the query fields to those of the filters.
@@ -74,7 +87,7 @@ function plan(query: Query, context: PlanContext): unknown {
     case 'WebStatsTableQuery':
     case 'WebTrendsQuery':
       return planWeb(query, context);
-    // A stored SQL query is checked when it runs: tables, cohorts and property types can change until then.
+    // `checkQuery` handles SQL.
     case 'HogQLQuery':
     case 'HogQLMetadata':
     case 'DatabaseSchemaQuery':

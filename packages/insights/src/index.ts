@@ -62,6 +62,7 @@ export {
   prepareExport,
   readExportQuery,
 } from './sql/export.ts';
-export { createParser as createSqlParser, type SqlParser } from './sql/parse.ts';
+export { createParser as createSqlParser, parseAhead, type SqlParser } from './sql/parse.ts';
 export { SqlProblem } from './sql/problem.ts';
 export { mergedVariables, type VariableType, valueProblem, variablesProblem, variableTypes } from './sql/variables.ts';
+export { readVisualization, visualizationProblem } from './visualization.ts';

@@ -32,8 +32,8 @@ import { queryError } from './query-parts.ts';
 import { readBooleans, readGroups, readPersons, readSettings } from './records-store.ts';
 import { type DatabaseSchema, databaseSchema } from './sql/database-schema.ts';
 import type { SqlParser } from './sql/parse.ts';
+import { sqlRequest } from './sql/request.ts';
 import { checkSql, runSql, type SqlMetadata } from './sql/run.ts';
-import { variableValues } from './sql/variables.ts';
 import type { AnySqlQuery, SqlMetadataQuery, SqlQuery } from './sql-query.ts';
 
 export interface QueryDeps {
@@ -52,6 +52,8 @@ export interface Asked {
   now: number;
   /** The project's settings, if the caller has read them already, for example for a cache key. Default: `runQuery` reads them. */
   settings?: ProjectSettings;
+  /** Maximum number of rows of an SQL query without LIMIT. Default: 100. */
+  rows?: number;
 }
 
 /** Result of any kind of query. */
@@ -63,6 +65,8 @@ export interface QueryAnswer extends Partial<SqlMetadata>, Partial<DatabaseSchem
   limit?: number;
   offset?: number;
   missing_actors_count?: number;
+  /** The text of an SQL query. */
+  hogql?: string;
   /** Both ends of the range, in a web overview. */
   dateFrom?: string;
   dateTo?: string;
@@ -76,7 +80,7 @@ export interface QueryAnswer extends Partial<SqlMetadata>, Partial<DatabaseSchem
  */
 export async function runQuery(
   deps: QueryDeps,
-  { projectId, query: sent, now, settings: known }: Asked,
+  { projectId, query: sent, now, rows, settings: known }: Asked,
   budget: Budget,
 ): Promise<QueryAnswer> {
   const query = parseQuery(sent);
@@ -84,7 +88,7 @@ export async function runQuery(
   const settings = known ?? (await readSettings(deps.sql, projectId));
   if (query.kind === 'DatabaseSchemaQuery') return { results: [], ...databaseSchema(), timezone: settings.timezone };
   if (query.kind === 'HogQLQuery' || query.kind === 'HogQLMetadata')
-    return answerSql(deps, { query, projectId, settings, now }, run);
+    return answerSql(deps, { query, projectId, settings, now, ...(rows !== undefined && { rows }) }, run);
   const earliest = beginsWithFirst(query)
     ? await deps.events.earliest({ projectId, events: namesIn(query) }, run)
     : null;
@@ -96,20 +100,12 @@ export async function runQuery(
 
 async function answerSql(
   { parser, ...deps }: QueryDeps,
-  { query, projectId, settings, now }: Required<Asked> & { query: SqlQuery | SqlMetadataQuery },
+  { query, projectId, settings, now, rows }: Asked & { query: SqlQuery | SqlMetadataQuery; settings: ProjectSettings },
   run: Budget,
 ): Promise<QueryAnswer> {
   if (parser === undefined) throw queryError('kind', 'SQL queries cannot run here.');
-  const { query: text, variables, filters, modifiers } = query;
-  const { values: ofVariables, unknown: unknownVariables } = variableValues(settings.variables, variables);
-  const values = query.kind === 'HogQLQuery' ? query.values : undefined;
-  const request = {
-    ...{ projectId, settings, text, now, variables: ofVariables, unknownVariables },
-    ...(values && { values }),
-    ...(filters && { filters }),
-    ...(modifiers?.personsOnEventsMode && { personsOnEventsMode: modifiers.personsOnEventsMode }),
-  };
-  if (query.kind === 'HogQLQuery') return runSql({ ...deps, parser }, request, run);
+  const request = sqlRequest(query, { projectId, settings, now, ...(rows !== undefined && { rows }) });
+  if (query.kind === 'HogQLQuery') return { ...(await runSql({ ...deps, parser }, request, run)), hogql: query.query };
   const metadata = await checkSql({ ...deps, parser }, request);
   return { results: [], ...metadata, timezone: settings.timezone };
 }

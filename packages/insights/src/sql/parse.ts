@@ -28,6 +28,14 @@ export interface SqlParser {
   stop(): Promise<void>;
 }
 
+/**
+ * Parses a text that a transaction will check, because parsing can take seconds and a transaction must not wait for it.
+ * The parser remembers the result, also that of an invalid query.
+ */
+export async function parseAhead(parser: SqlParser, text: unknown): Promise<void> {
+  if (typeof text === 'string' && text !== '') await parser.parse(text).catch(() => {});
+}
+
 export function createParser(): SqlParser {
   const cache = new Map<string, string>();
   let cachedCharacters = 0;

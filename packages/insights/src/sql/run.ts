@@ -13,7 +13,7 @@ import { type Field, nodesOf, type Select, type SelectSet } from './ast.ts';
 import type { SqlParser } from './parse.ts';
 import { substitute } from './placeholders.ts';
 import { statementOf } from './print/query.ts';
-import { SqlProblem } from './problem.ts';
+import { type Place, SqlProblem } from './problem.ts';
 import type { SqlCohort, SqlSettings } from './resolve/scope.ts';
 import { maxRows, type ResolvedQuery, resolveQuery } from './resolve/select.ts';
 import { columnTypes } from './tree.ts';
@@ -131,6 +131,25 @@ async function prepareSql(
   return { tree, resolved: resolveQuery(complete, sqlSettings), timezone: settings.timezone };
 }
 
+/**
+ * Checks a query that will be stored.
+ * @throws AppError `invalid` with the place of the first problem.
+ */
+export async function requireSql(deps: Pick<SqlDeps, 'sql' | 'parser'>, request: SqlRequest): Promise<void> {
+  try {
+    await prepareSql(deps, request);
+  } catch (error) {
+    throw error instanceof SqlProblem ? asAppError(error, placeText(request.text, error.place)) : error;
+  }
+}
+
+/** Returns the line and column of a place, counted from 1, as editors show them. */
+function placeText(text: string, place: Place | null): string {
+  if (place === null) return '';
+  const lines = Array.from(text).slice(0, place.start).join('').split('\n');
+  return ` (line ${lines.length}, column ${Array.from(lines.at(-1) ?? '').length + 1})`;
+}
+
 export interface SqlMetadata {
   isValid: boolean;
   /** The text that was checked. */
@@ -191,8 +210,8 @@ export function namesIn(tree: Select | SelectSet): string[] {
   return [...names];
 }
 
-function asAppError(problem: SqlProblem): AppError {
-  return new AppError('invalid', problem.message, { code: problem.code, attr: 'query', cause: problem });
+function asAppError(problem: SqlProblem, place = ''): AppError {
+  return new AppError('invalid', `${problem.message}${place}`, { code: problem.code, attr: 'query', cause: problem });
 }
 
 /** Error codes of PostgreSQL and ClickHouse for invalid values. The engines' own messages are never passed on. */

@@ -111,7 +111,7 @@ async function copyTiles(
   for (const tile of tiles) {
     const original = insights.find(({ id }) => id === tile.insight_id);
     const insight_id = original
-      ? (await createInsight(tx, { ...author, isCopy: true }, copyOf(original))).id
+      ? (await createInsight(tx, { ...author, parser: null }, copyOf(original))).id
       : tile.insight_id;
     await insertTile(tx, { dashboardId: to, userId: tile.body === null ? null : userId }, { ...tile, insight_id });
   }

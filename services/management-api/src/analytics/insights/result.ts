@@ -1,7 +1,7 @@
 // What an insight answers: asked, or as it is kept.
 
 import { isObject } from '@millrace/contracts';
-import { withFilters, withVariables } from '@millrace/insights';
+import { sourceOf, withFilters, withVariables } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import type { QueryStatus } from '../query/background-runs.ts';
@@ -15,7 +15,7 @@ export interface InsightResult {
   hasMore: boolean | null;
   columns: unknown;
   types: unknown;
-  hogql: null;
+  hogql: string | null;
   query_status: QueryStatus | FailedStatus | null;
   resolved_date_range: unknown;
   is_cached: boolean;
@@ -51,6 +51,8 @@ interface FailedStatus {
 
 interface InsightQuestion {
   refresh: RefreshMode;
+  /** Whether the result becomes a file. */
+  isFile?: boolean;
   dashboardId?: number;
   signal: AbortSignal;
 }
@@ -117,11 +119,14 @@ export async function askInsight(
   questions: Questions,
   asker: Asker,
   row: InsightRow,
-  { refresh, dashboardId, signal }: InsightQuestion,
+  { refresh, isFile = false, dashboardId, signal }: InsightQuestion,
 ): Promise<InsightResult | undefined> {
   if (row.query === null) return undefined;
   const run = { insightId: row.id, ...(dashboardId !== undefined && { dashboardId }) };
-  const { answer, status } = await questions.ask(asker, { query: row.query, refresh, signal, run });
+  // The file of an SQL insight has more rows than the cached result.
+  const isSqlFile = isFile && sourceOf(row.query)?.kind === 'HogQLQuery';
+  const mode = isSqlFile && refresh === 'force_cache' ? 'blocking' : refresh;
+  const { answer, status } = await questions.ask(asker, { query: row.query, refresh: mode, isFile, signal, run });
   if (answer === null) return { ...noResult, query_status: status };
   return {
     timezone: answer.timezone,
@@ -129,7 +134,7 @@ export async function askInsight(
     hasMore: answer.hasMore ?? null,
     columns: answer.columns ?? null,
     types: answer.types ?? null,
-    hogql: null,
+    hogql: answer.hogql ?? null,
     query_status: status,
     resolved_date_range: answer.resolved_date_range ?? null,
     is_cached: answer.is_cached,

@@ -197,8 +197,8 @@ test.each<[string, object]>([
 });
 
 const kinds =
-  'TrendsQuery, FunnelsQuery, RetentionQuery, LifecycleQuery, StickinessQuery, PathsQuery, EventsQuery, ActorsQuery';
-const charts = kinds.replace(', EventsQuery, ActorsQuery', '');
+  'TrendsQuery, FunnelsQuery, RetentionQuery, LifecycleQuery, StickinessQuery, PathsQuery, EventsQuery, ActorsQuery, HogQLQuery';
+const charts = kinds.replace(', EventsQuery, ActorsQuery, HogQLQuery', '');
 test.each<[string, object, object]>([
   [
     'Q-244: an unknown kind',
@@ -206,12 +206,7 @@ test.each<[string, object, object]>([
     VE('invalid_choice', 'query__kind', `This kind of query is not supported. Choose one of: ${kinds}.`),
   ],
   [
-    'Q-244: SQL',
-    { query: { kind: 'HogQLQuery', query: 'SELECT 1' } },
-    VE('invalid_choice', 'query__kind', `This kind of query is not supported. Choose one of: ${kinds}.`),
-  ],
-  [
-    'Q-244: an unknown kind inside',
+    'Q-244: SQL in a node for other kinds',
     inner({ kind: 'HogQLQuery' }),
     VE('invalid_choice', 'query__source__kind', `This kind of query is not supported. Choose one of: ${charts}.`),
   ],

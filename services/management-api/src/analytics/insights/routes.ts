@@ -1,6 +1,6 @@
 import type { Database, Sql } from '@millrace/db';
 import { type ApiRequest, offsetPage, offsetPageOf } from '@millrace/http';
-import { mergedVariables } from '@millrace/insights';
+import { mergedVariables, type SqlParser } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
@@ -25,6 +25,7 @@ import {
   refreshQuery,
   withOverrides,
 } from './result.ts';
+import { parseSqlAhead } from './rules.ts';
 import {
   insight,
   insightChanges,
@@ -40,7 +41,9 @@ import { viewedRoutes } from './viewed.ts';
 import { changeInsight, createInsight, foundInsight } from './write.ts';
 
 /** Insights: stored queries (docs/api/insights.md). */
-export function insightRoutes(deps: Pick<Database, 'sql' | 'transaction'> & { questions: Questions }) {
+export function insightRoutes(
+  deps: Pick<Database, 'sql' | 'transaction'> & { questions: Questions; parser: SqlParser },
+) {
   // What ends in a word comes before what ends in an id.
   return [...activityRoutes(deps), ...viewedRoutes(deps), ...readRoutes(deps), ...insightWriteRoutes(deps)];
 }
@@ -149,13 +152,15 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
           filters: given.filters ?? ofTile?.filters,
           variables: mergedVariables(ofTile?.variables, given.variables),
         });
+        const isFile = query.format === 'csv';
         const question = {
           refresh: readRefresh(query.refresh),
+          isFile,
           signal: request.leaves(),
           ...(dashboardId !== undefined && { dashboardId }),
         };
         const result = await askInsight(questions, { caller, target }, shown, question);
-        if (query.format === 'csv') {
+        if (isFile) {
           return csvContent({ results: result?.result, columns: result?.columns }, `insight-${row.short_id}`);
         }
         return toInsight(shown, { ...target, userId: caller.userId }, result);
@@ -204,7 +209,11 @@ async function overridesOn(
   });
 }
 
-function insightWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+function insightWriteRoutes({
+  sql,
+  transaction,
+  parser,
+}: Pick<Database, 'sql' | 'transaction'> & { parser: SqlParser }) {
   const below = belowEnvironment(sql);
   return [
     ...defineRoutes({
@@ -222,7 +231,8 @@ function insightWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transa
       responses: { 201: { description: 'The new insight.', schema: insight } },
       examples: { request: newInsightExample, response: insightExample },
       handler: async ({ caller, target, body }) => {
-        const row = await transaction((tx) => createInsight(tx, { ...caller, target }, body));
+        await parseSqlAhead(parser, body.query);
+        const row = await transaction((tx) => createInsight(tx, { ...caller, target, parser }, body));
         return toInsight(row, { ...target, userId: caller.userId });
       },
     }),
@@ -247,7 +257,8 @@ function insightWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transa
           response: insightExample,
         },
         handler: async ({ caller, target, params: { id: name }, body: changes }) => {
-          const row = await transaction((tx) => changeInsight(tx, { ...caller, target }, { name, changes }));
+          await parseSqlAhead(parser, changes.query);
+          const row = await transaction((tx) => changeInsight(tx, { ...caller, target, parser }, { name, changes }));
           return toInsight(row, { ...target, userId: caller.userId });
         },
       }),

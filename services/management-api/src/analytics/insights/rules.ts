@@ -2,7 +2,14 @@
 
 import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
-import { checkQuery as checkRunnable, queryKinds as runnableKinds } from '@millrace/insights';
+import {
+  checkQuery as checkRunnable,
+  parseAhead,
+  queryKinds as runnableKinds,
+  type SqlParser,
+  sourceOf,
+  visualizationProblem,
+} from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { insightChanges } from './schema.ts';
@@ -60,15 +67,16 @@ const tableKinds: readonly string[] = ['EventsQuery', 'ActorsQuery'];
 export const kindsByName: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...chartKinds.map((kind) => [kind.replace('Query', '').toUpperCase(), [kind]] as const),
   ['JSON', tableKinds],
-  ['SQL', []],
+  ['SQL', ['HogQLQuery']],
 ]);
 
 /** What may stand around a query, and around which. */
 const wrappers: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['InsightVizNode', chartKinds],
-  ['DataTableNode', [...chartKinds, ...tableKinds]],
+  ['DataTableNode', [...chartKinds, ...tableKinds, 'HogQLQuery']],
+  ['DataVisualizationNode', ['HogQLQuery']],
 ]);
-const queryKinds = [...chartKinds, ...tableKinds];
+const queryKinds = [...chartKinds, ...tableKinds, 'HogQLQuery'];
 
 const mostKiB = 128;
 
@@ -93,6 +101,9 @@ function requireKnownKind(query: Record<string, unknown>): void {
     );
   }
   requireKind(query.source, { attr: 'query__source', kinds: inner });
+  if (query.kind !== 'DataVisualizationNode') return;
+  const problem = visualizationProblem(query);
+  if (problem !== null) throw refusal('query', `${problem.path}: ${problem.detail}`);
 }
 
 /**
@@ -101,10 +112,20 @@ function requireKnownKind(query: Record<string, unknown>): void {
  *
  * @throws AppError `invalid` naming the part.
  */
-export async function requireRunnable(sql: Sql, projectId: number, query: Record<string, unknown>): Promise<void> {
+export async function requireRunnable(
+  { sql, parser }: { sql: Sql; parser: SqlParser },
+  projectId: number,
+  query: Record<string, unknown>,
+): Promise<void> {
   const source = wrappers.has(query.kind) ? query.source : query;
   if (!isObject(source) || !Object.hasOwn(runnableKinds, String(source.kind))) return;
-  await checkRunnable(sql, { projectId, query: source, now: Date.now() });
+  await checkRunnable({ sql, parser }, { projectId, query: source, now: Date.now() });
+}
+
+/** Parses the SQL of a query before the transaction that checks it. */
+export async function parseSqlAhead(parser: SqlParser, query: unknown): Promise<void> {
+  const source = sourceOf(query);
+  if (source?.kind === 'HogQLQuery') await parseAhead(parser, source.query);
 }
 
 function requireKind(

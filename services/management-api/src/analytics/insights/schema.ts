@@ -20,7 +20,7 @@ const fields = {
   description: orNull(text, 'Description of the insight.'),
   query: orNull(
     freeFormObject({}),
-    'The query, or an `InsightVizNode` or `DataTableNode` that contains the query as its `source`. Stored exactly as it was sent.',
+    'The query, or an `InsightVizNode`, `DataTableNode` or `DataVisualizationNode` that contains the query as its `source`. Stored exactly as it was sent.',
   ),
   order: orNull(Type.Integer({ minimum: -largest, maximum: largest }), 'Position of the insight in lists.'),
   deleted: Type.Boolean({ description: 'Whether the insight is deleted. Set it to false to restore the insight.' }),
@@ -80,7 +80,7 @@ export const insight = Type.Object(
     hasMore: Type.Optional(orNull(Type.Boolean(), `Whether the result was truncated. ${nothingYet}`)),
     columns: Type.Unknown({ description: `Column names, if the result is a table. ${nothingYet}` }),
     types: Type.Unknown({ description: `Types of the columns. ${nothingYet}` }),
-    hogql: Type.Null({ description: 'Always null.' }),
+    hogql: orNull(Type.String(), `Text of an SQL query, with its placeholders. Null for other kinds. ${nothingYet}`),
     query_status: Type.Unknown({ description: 'Status of the query, if it runs in the background. Otherwise null.' }),
     resolved_date_range: Type.Unknown({ description: `Start and end of the result's date range. ${nothingYet}` }),
     is_cached: Type.Boolean({ description: 'Whether this is a cached result.' }),

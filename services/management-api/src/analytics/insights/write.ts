@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { recordActivity } from '@millrace/accounts';
 import type { Sql, Transaction } from '@millrace/db';
+import type { SqlParser } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
@@ -18,17 +19,18 @@ export interface InsightAuthor extends Pick<Caller, 'userId' | 'scopes'> {
 
 /**
  * Creates an insight.
- * @param isCopy whether it is a copy of another insight, whose query may have been possible once. @throws AppError `invalid` naming the field.
+ * @param parser null for a copy of another insight, whose query is not checked, because it may have been possible once.
+ * @throws AppError `invalid` naming the field.
  */
 export async function createInsight(
   tx: Transaction,
-  { userId, scopes, target, isCopy = false }: InsightAuthor & { isCopy?: boolean },
+  { userId, scopes, target, parser }: InsightAuthor & { parser: SqlParser | null },
   body: InsightChanges,
 ): Promise<InsightRow> {
   const { environmentId } = target;
   const fields = fieldsOfNew(body);
   await requireNamedRecords(tx, target, fields.query);
-  if (fields.query && !isCopy) await requireRunnable(tx, environmentId, fields.query);
+  if (fields.query && parser) await requireRunnable({ sql: tx, parser }, environmentId, fields.query);
   await lockEnvironment(tx, environmentId);
   const id = await insertInsight(tx, { environmentId, userId }, fields);
   if (body.dashboards && !fields.deleted) {
@@ -46,7 +48,7 @@ export async function createInsight(
  */
 export async function changeInsight(
   tx: Transaction,
-  { userId, scopes, target }: InsightAuthor,
+  { userId, scopes, target, parser }: InsightAuthor & { parser: SqlParser },
   { name, changes }: { name: string; changes: InsightChanges },
 ): Promise<InsightRow> {
   const { environmentId } = target;
@@ -61,7 +63,7 @@ export async function changeInsight(
   const fields = withChanges(fieldsOf(before), changes);
   // A query that is sent back as it was read is left alone: a cohort that it names may be gone since.
   if (fields.query && !isDeepStrictEqual(fields.query, before.query))
-    await requireRunnable(tx, environmentId, fields.query);
+    await requireRunnable({ sql: tx, parser }, environmentId, fields.query);
   const { id } = before;
   await updateInsight(tx, { id, userId, isModified: isModified(before, fields) }, fields);
   if (fields.deleted) await removeTiles(tx, id);

@@ -10,6 +10,7 @@ import {
   type QueryDeps,
   readSettings,
   runQuery,
+  sourceOf,
   withFilters,
   withVariables,
 } from '@millrace/insights';
@@ -43,6 +44,8 @@ export interface Question {
   filters?: unknown;
   /** Variables in place of those of an SQL query. */
   variables?: unknown;
+  /** Whether the result becomes a file: SQL without LIMIT returns more rows then. */
+  isFile?: boolean;
   refresh: RefreshMode;
   /** Aborted when nobody waits for the answer any more. */
   signal: AbortSignal;
@@ -87,6 +90,8 @@ const slotPatienceMs = 5000;
 const slotPauseMs = 100;
 const retryAfterSeconds = 2;
 const maxBytes = 256 * 1024 * 1024;
+/** Rows of a CSV file of an SQL query without LIMIT. */
+const rowsOfFile = 50_000;
 /** Waiting for a slot, for a connection, and what comes around a query. */
 const aroundMs = 20_000;
 
@@ -96,11 +101,11 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
   const runs = createBackgroundRuns({ keyValue, longestMs, logger });
 
   /** Within its budget: a slot of its project, a turn on the connections, time and memory. */
-  async function compute(asker: Asker, { query, settings, key, now, signal }: Computed): Promise<KeptAnswer> {
+  async function compute(asker: Asker, { query, settings, key, now, rows, signal }: Computed): Promise<KeptAnswer> {
     const projectId = asker.target.environmentId;
     const leave = await takeSlot(keyValue, { projectId, signal, longestMs });
     try {
-      const asked = { projectId, query, settings, now: now.getTime() };
+      const asked = { projectId, query, settings, now: now.getTime(), ...(rows !== undefined && { rows }) };
       const run = () => runQuery(deps, asked, { signal, maxMs, maxBytes }).catch(explain);
       const answer = await turns.run(asker, narrowing, run, signal);
       const kept = { answer, at: now.getTime() };
@@ -122,13 +127,14 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
      *   that is closed to the caller, `rate_limited`, `unavailable`.
      */
     async ask(asker: Asker, question: Question): Promise<Asked> {
-      const { query: sent, filters, variables, refresh, signal, run, now = new Date() } = question;
+      const { query: sent, filters, variables, isFile = false, refresh, signal, run, now = new Date() } = question;
       const { projectId, userId } = ownerOf(asker.target);
       const query = withVariables(withFilters(sent, filters), variables);
       // Read once: the access check, the cache key and the plan must use the same settings.
       const settings = await readSettings(deps.sql, projectId);
       await requireNamedRecords(deps.sql, { ...asker.target, settings }, query);
-      const key = cacheKey(settings, query);
+      const rows = isFile && sourceOf(query)?.kind === 'HogQLQuery' ? rowsOfFile : undefined;
+      const key = cacheKey(settings, query, rows);
       const kept = refresh === 'force_blocking' || refresh === 'force_async' ? null : await cache.read(key);
       const shown = (one: KeptAnswer, isCached: boolean) => shownAnswer(one, { query, key, isCached });
       const there = kept && shown(kept, true);
@@ -136,10 +142,13 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
         case 'none':
           return { answer: there, status: null };
         case 'now':
-          return { answer: shown(await compute(asker, { query, settings, key, now, signal }), false), status: null };
+          return {
+            answer: shown(await compute(asker, { query, settings, key, now, rows, signal }), false),
+            status: null,
+          };
         case 'behind': {
           const status = await runs.start({ ...run, projectId, userId }, async (until) =>
-            shown(await compute(asker, { query, settings, key, now, signal: until }), false),
+            shown(await compute(asker, { query, settings, key, now, rows, signal: until }), false),
           );
           return { answer: there, status };
         }
@@ -163,6 +172,7 @@ interface Computed {
   settings: ProjectSettings;
   key: string;
   now: Date;
+  rows: number | undefined;
   signal: AbortSignal;
 }
 

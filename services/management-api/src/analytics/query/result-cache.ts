@@ -69,10 +69,10 @@ export function pauseOfKept(query: unknown, { answer: { resolved_date_range: ran
 }
 
 /** The same for the same question of a project, in whatever order its fields were written; another when its settings or cohorts change. */
-export function cacheKey({ cohorts, variables, ...settings }: ProjectSettings, query: unknown): string {
+export function cacheKey({ cohorts, variables, ...settings }: ProjectSettings, query: unknown, rows?: number): string {
   const text = sourceOf(query)?.query;
   const usesVariables = typeof text === 'string' && text.includes('variables');
-  const parts = inOrder({ settings, cohorts: [...cohorts], query, ...(usesVariables && { variables }) });
+  const parts = inOrder({ settings, cohorts: [...cohorts], query, rows, ...(usesVariables && { variables }) });
   return `cache_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}`;
 }
 

@@ -151,7 +151,7 @@ const answer = Type.Object(
     ),
     joins: optional(Type.Array(Type.Unknown(), { description: 'For `DatabaseSchemaQuery`: always empty.' })),
     timings: nothing('Always null.'),
-    hogql: Type.String({ description: 'Always empty.' }),
+    hogql: Type.String({ description: 'Text of an SQL query, with its placeholders. Empty for other kinds.' }),
     modifiers: nothing('Always null.'),
     error: nothing('Always null.'),
     query_status: nothing('Null, because the result is complete.'),
@@ -293,7 +293,15 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
     const id = more.client_query_id ?? undefined;
     const wanted = more.refresh ?? (more.async === true ? 'async' : 'blocking');
     const refresh = readRefreshOfQuery(wanted);
-    const question = { query, filters, variables, refresh, signal: request.leaves(), run: { id } };
+    const question = {
+      query,
+      filters,
+      variables,
+      isFile: format === 'csv',
+      refresh,
+      signal: request.leaves(),
+      run: { id },
+    };
     const { answer: found, status } = await questions.ask({ caller, target }, question);
     if (status !== null) return new WithStatus(202, { ...(found && { ...complete, ...found }), query_status: status });
     if (found === null) throw new AppError('internal', 'The query has neither a result nor a status.');

@@ -1,6 +1,6 @@
 import type { Database, Sql } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
-import type { SqlParser } from '@millrace/insights';
+import { parseAhead, type SqlParser } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
@@ -152,7 +152,7 @@ function createRoutes(
         'Creates a batch export. The first run starts when the current interval ends. Unless the export is created ' +
         'paused, this also requires the scopes `person:read` and, to export events, `event:read`.',
       handler: async ({ target: address, body }) => {
-        await parseAhead(parser, body);
+        await parseAhead(parser, body.hogql_query);
         return transaction(async (tx) => {
           const after = await createBatchExport(tx, address, { body, now: new Date(), destinationSecrets, parser });
           await recordExportActivity(tx, address, { activity: 'created', after });
@@ -172,11 +172,6 @@ function createRoutes(
       },
     }),
   ];
-}
-
-/** Parsing can take seconds, and a transaction must not wait for it. The parser caches the result, including errors. */
-async function parseAhead(parser: SqlParser, { hogql_query: text }: { hogql_query?: string | null }): Promise<void> {
-  if (text) await parser.parse(text).catch(() => {});
 }
 
 function changeRoutes(below: Exports, { sql, transaction, destinationSecrets, parser }: BatchExportDeps) {
@@ -204,7 +199,7 @@ function changeRoutes(below: Exports, { sql, transaction, destinationSecrets, pa
           response: batchExportExample,
         },
         handler: async ({ target: address, params: { id }, body }) => {
-          await parseAhead(parser, body);
+          await parseAhead(parser, body.hogql_query);
           const changed = await transaction(async (tx) => {
             const change = await changeBatchExport(
               tx,

@@ -1,0 +1,23 @@
+// Converts a SQL query as sent to the request that runs or checks it.
+
+import type { ProjectSettings } from '../plan/context.ts';
+import type { SqlMetadataQuery, SqlQuery } from '../sql-query.ts';
+import type { SqlRequest } from './run.ts';
+import { variableValues } from './variables.ts';
+
+/** @throws AppError `invalid` naming a variable whose value does not fit its type. */
+export function sqlRequest(
+  query: SqlQuery | SqlMetadataQuery,
+  { projectId, settings, now, rows }: { projectId: number; settings: ProjectSettings; now: number; rows?: number },
+): SqlRequest {
+  const { query: text, variables, filters, modifiers } = query;
+  const { values: ofVariables, unknown: unknownVariables } = variableValues(settings.variables, variables);
+  const values = query.kind === 'HogQLQuery' ? query.values : undefined;
+  return {
+    ...{ projectId, settings, text, now, variables: ofVariables, unknownVariables },
+    ...(values && { values }),
+    ...(filters && { filters }),
+    ...(modifiers?.personsOnEventsMode && { personsOnEventsMode: modifiers.personsOnEventsMode }),
+    ...(rows !== undefined && { rows }),
+  };
+}

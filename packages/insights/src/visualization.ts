@@ -1,0 +1,50 @@
+// How the result of an SQL query is shown: the display and the columns of a chart in a `DataVisualizationNode`.
+
+import { isRecord } from './query-parts.ts';
+
+export interface Visualization {
+  /** `ActionsTable`, `ActionsLineGraph`, `ActionsBar`, `BoldNumber` or another display of PostHog; null without one. */
+  display: string | null;
+  /** Columns of the chart; null for those that the settings do not name. */
+  x: string | null;
+  y: string[];
+  /** The column whose values become series. */
+  breakdown: string | null;
+}
+
+/** Reads the visualization around an SQL query. Settings that Millrace does not use are left out. */
+export function readVisualization(query: unknown): Visualization {
+  const node = isRecord(query) && query.kind === 'DataVisualizationNode' ? query : {};
+  const settings = isRecord(node.chartSettings) ? node.chartSettings : {};
+  const axes = Array.isArray(settings.yAxis) ? settings.yAxis : [];
+  return {
+    display: textOf(node.display),
+    x: columnOf(settings.xAxis),
+    y: axes.flatMap((axis) => columnOf(axis) ?? []),
+    breakdown: textOf(settings.seriesBreakdownColumn),
+  };
+}
+
+const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
+const columnOf = (axis: unknown) => (isRecord(axis) ? textOf(axis.column) : null);
+
+/** Returns which setting of a `DataVisualizationNode` is malformed; null if none is. Unknown settings are allowed. */
+export function visualizationProblem({
+  display,
+  chartSettings: chart,
+  tableSettings: table,
+}: Record<string, unknown>): { path: string; detail: string } | null {
+  const isMissing = (value: unknown) => value === undefined || value === null;
+  if (!isMissing(display) && typeof display !== 'string') return { path: 'display', detail: 'Expected a text.' };
+  if (!isMissing(table) && !isRecord(table)) return { path: 'tableSettings', detail: 'Expected an object.' };
+  if (isMissing(chart)) return null;
+  if (!isRecord(chart)) return { path: 'chartSettings', detail: 'Expected an object.' };
+  const { xAxis: x, yAxis: y, seriesBreakdownColumn: breakdown } = chart;
+  if (!isMissing(x) && columnOf(x) === null)
+    return { path: 'chartSettings.xAxis', detail: 'Expected an object with `column`.' };
+  if (!isMissing(y) && !(Array.isArray(y) && y.every((axis) => columnOf(axis) !== null)))
+    return { path: 'chartSettings.yAxis', detail: 'Expected a list of objects with `column`.' };
+  if (!isMissing(breakdown) && typeof breakdown !== 'string')
+    return { path: 'chartSettings.seriesBreakdownColumn', detail: 'Expected the name of a column.' };
+  return null;
+}

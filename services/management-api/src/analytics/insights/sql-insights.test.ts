@@ -1,0 +1,259 @@
+/** Cases SI-01 to SI-10: SQL insights, alone, on dashboards and as files. */
+
+import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
+import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
+
+let api: TestApi;
+let acme: OrganizationActors;
+let base: string;
+beforeAll(async () => {
+  api = await startTestApi();
+  await createMonths(api.database.sql, '2026-11', '2026-11');
+  acme = await createActors(api.database);
+  base = `/api/projects/${acme.projectId}`;
+  const personId = await storePerson(api.database.sql, acme.projectId, { distinctIds: ['ada'] });
+  for (const [day, plan] of [
+    ['10', 'free'],
+    ['12', 'free'],
+    ['12', 'paid'],
+  ]) {
+    const [timestamp, properties] = [`2026-11-${day}T12:00:00Z`, { plan }];
+    await storeEvent(api.database.sql, acme.projectId, { event: 'order', personId, timestamp, properties });
+  }
+});
+afterAll(() => api.stop());
+
+const get = (path: string) => api.get(`${base}/${path}`, acme.M.key);
+const send = (method: 'POST' | 'PATCH', path: string, body: object) =>
+  api.send(method, `${base}/${path}/`, { key: acme.M.key, body });
+async function made(kind: 'dashboards' | 'insights' | 'insight_variables', body: object) {
+  const answer = await send('POST', kind, body);
+  expect([answer.status, answer.body.detail]).toEqual([201, undefined]);
+  return answer.body;
+}
+const perDay = `SELECT toDate(timestamp) AS day, count() AS orders
+  FROM events WHERE event = 'order' AND {filters} GROUP BY day ORDER BY day`;
+const source = { kind: 'HogQLQuery', query: perDay };
+const chart = {
+  ...{ kind: 'DataVisualizationNode', source, display: 'ActionsLineGraph' },
+  chartSettings: { xAxis: { column: 'day' }, yAxis: [{ column: 'orders', settings: { formatting: { prefix: '#' } } }] },
+  tableSettings: { columns: [{ column: 'day' }] },
+  newerField: [1],
+};
+const wholeDays = [
+  ['2026-11-10', 1],
+  ['2026-11-12', 2],
+];
+
+test.each([
+  ['a DataVisualizationNode', chart],
+  ['a DataTableNode', { kind: 'DataTableNode', source }],
+  ['the query alone', source],
+])('SI-01: stores %s as it was sent, and returns rows, columns and types', async (_, query) => {
+  const { id, query: stored } = await made('insights', { query });
+  expect(stored).toEqual(query);
+  expect((await get(`insights/${id}/`)).body).toMatchObject({ result: null, columns: null });
+  const computed = (await get(`insights/${id}/?refresh=blocking`)).body;
+  expect(computed).toMatchObject({
+    query,
+    result: wholeDays,
+    columns: ['day', 'orders'],
+    types: [
+      ['day', 'Date'],
+      ['orders', 'UInt64'],
+    ],
+    hogql: perDay,
+    hasMore: false,
+    is_cached: false,
+  });
+  expect((await get(`insights/${id}/`)).body).toEqual({ ...computed, is_cached: true });
+});
+
+const withSql = (query: string, more: object = {}) => ({ query: { kind: 'HogQLQuery', query, ...more } });
+test.each([
+  [
+    'SI-02: SQL with an unknown column',
+    withSql('SELECT event,\n  evnt FROM events'),
+    'hogql_query_error',
+    'Unable to resolve field: evnt (line 2, column 3)',
+  ],
+  [
+    'SI-02: SQL that is not complete',
+    withSql('SELECT event FROM'),
+    'hogql_syntax_error',
+    'Unexpected end of query (line 1, column 18)',
+  ],
+  [
+    'SI-02: a variable that does not exist',
+    withSql('SELECT {variables.nope}'),
+    'hogql_query_error',
+    'Variable nope is missing from query (line 1, column 8)',
+  ],
+  [
+    'SI-03: a query for another database',
+    withSql('SELECT 1', { connectionId: 'x' }),
+    'invalid_input',
+    'connectionId: Unknown field.',
+  ],
+  ['SI-03: explain', withSql('SELECT 1', { explain: true }), 'invalid_input', 'explain: Only false is supported here.'],
+  [
+    'SI-03: an axis that is no column',
+    { query: { ...chart, chartSettings: { yAxis: ['orders'] } } },
+    'invalid_input',
+    'chartSettings.yAxis: Expected a list of objects with `column`.',
+  ],
+  [
+    'SI-03: a display that is no text',
+    { query: { ...chart, display: 5 } },
+    'invalid_input',
+    'display: Expected a text.',
+  ],
+])('%s is refused', async (_, body, code, detail) => {
+  const refused = { status: 400, body: { code, attr: 'query', detail } };
+  expect(await send('POST', 'insights', body)).toMatchObject(refused);
+  const { id } = await made('insights', { query: source });
+  expect(await send('PATCH', `insights/${id}`, body)).toMatchObject(refused);
+  expect((await get(`insights/${id}/`)).body.query).toEqual(source);
+});
+
+test('SI-04: ?insight=SQL lists SQL insights', async () => {
+  const { id } = await made('insights', { name: 'only SQL', query: chart });
+  const { body } = await get('insights/?insight=SQL&limit=1000');
+  expect(body.results.map((one: { id: number }) => one.id)).toContain(id);
+  expect((await get('insights/?insight=TRENDS')).body.count).toBe(0);
+});
+
+test('SI-05: a dashboard applies its dates and properties where {filters} stands', async () => {
+  const properties = [{ key: 'plan', value: 'free', operator: 'exact', type: 'event' }];
+  const filters = { date_from: '2026-11-11', date_to: '2026-11-13', properties };
+  const { id: dashboard } = await made('dashboards', { name: 'Filtered', filters });
+  const { id } = await made('insights', { query: chart, dashboards: [dashboard] });
+  const without = await made('insights', {
+    query: { kind: 'HogQLQuery', query: 'SELECT count() FROM events' },
+    dashboards: [dashboard],
+  });
+  const { tiles } = (await get(`dashboards/${dashboard}/?refresh=blocking`)).body;
+  const resultOf = (of: number) =>
+    tiles.find(({ insight }: { insight: { id: number } }) => insight.id === of).insight.result;
+  expect([resultOf(id), resultOf(without.id)]).toEqual([[['2026-11-12', 1]], [[3]]]);
+  expect((await get(`insights/${id}/?refresh=blocking&from_dashboard=${dashboard}`)).body.result).toEqual([
+    ['2026-11-12', 1],
+  ]);
+  expect((await get(`insights/${id}/?refresh=blocking`)).body.result).toEqual(wholeDays);
+  const override = encodeURIComponent(JSON.stringify({ date_from: '2026-11-09', date_to: '2026-11-11' }));
+  const overridden = (await get(`dashboards/${dashboard}/?refresh=blocking&filters_override=${override}`)).body.tiles;
+  expect(overridden.map(({ insight }: { insight: { result: unknown } }) => insight.result)).toContainEqual([
+    ['2026-11-10', 1],
+  ]);
+});
+
+test('SI-06: the variables of a dashboard and of a request replace those of the insight', async () => {
+  const variable = await made('insight_variables', {
+    name: 'Wanted plan',
+    type: 'List',
+    values: ['free', 'paid'],
+    default_value: 'free',
+  });
+  const [key, entry] = [variable.id, { variableId: variable.id, code_name: 'wanted_plan' }];
+  const { id: dashboard } = await made('dashboards', { variables: { [key]: { ...entry, value: 'paid' } } });
+  const query = {
+    ...{ kind: 'HogQLQuery', query: 'SELECT count() FROM events WHERE properties.plan = {variables.wanted_plan}' },
+    variables: { [key]: entry },
+  };
+  const { id } = await made('insights', { query, dashboards: [dashboard] });
+  const countOf = async (path: string) => (await get(path)).body.result;
+  expect(await countOf(`insights/${id}/?refresh=blocking`)).toEqual([[2]]);
+  expect(await countOf(`insights/${id}/?refresh=blocking&from_dashboard=${dashboard}`)).toEqual([[1]]);
+  const override = encodeURIComponent(JSON.stringify({ [key]: { ...entry, value: 'free' } }));
+  const path = `dashboards/${dashboard}/?refresh=blocking`;
+  const [plain, overridden] = [(await get(path)).body, (await get(`${path}&variables_override=${override}`)).body];
+  expect([plain.tiles[0].insight.result, overridden.tiles[0].insight.result]).toEqual([[[1]], [[2]]]);
+  expect(overridden).toMatchObject({
+    variables: { [key]: { value: 'free' } },
+    persisted_variables: { [key]: { value: 'paid' } },
+  });
+});
+
+test('SI-07: variables of a dashboard have to fit their type', async () => {
+  const { id } = await made('insight_variables', { name: 'Least', type: 'Number', default_value: 1 });
+  const { id: dashboard } = await made('dashboards', { name: 'Typed' });
+  for (const [variables, detail] of [
+    [{ [id]: { code_name: 'least', value: 'many' } }, `${id}: least is of the type Number. Expected a number.`],
+    [{ [id]: 5 }, `${id}: Expected an object with \`code_name\` and \`value\`.`],
+  ] as const)
+    expect(await send('PATCH', `dashboards/${dashboard}`, { variables })).toMatchObject({
+      status: 400,
+      body: { attr: 'variables', detail },
+    });
+  const other = { x: { code_name: 'of another project', value: 1 } };
+  expect(await send('PATCH', `dashboards/${dashboard}`, { variables: other })).toMatchObject({
+    status: 200,
+    body: { variables: other },
+  });
+});
+
+test('SI-08: a variable that is deleted later fails only the insights that use it', async () => {
+  const { id: variable } = await made('insight_variables', { name: 'Passing', type: 'Number', default_value: 1 });
+  const { id: dashboard } = await made('dashboards', { variables: { [variable]: { code_name: 'passing', value: 2 } } });
+  const using = await made('insights', {
+    query: { kind: 'HogQLQuery', query: 'SELECT {variables.passing}' },
+    dashboards: [dashboard],
+  });
+  await made('insights', { query: source, dashboards: [dashboard] });
+  await api.send('DELETE', `${base}/insight_variables/${variable}/`, { key: acme.M.key });
+  const { tiles } = (await get(`dashboards/${dashboard}/?refresh=blocking`)).body;
+  for (const { insight } of tiles) {
+    if (insight.id === using.id)
+      expect(insight.query_status.error_message).toContain('Variable passing does not exist');
+    else expect(insight.result).toEqual(wholeDays);
+  }
+  const unchanged = { name: 'Renamed', query: using.query };
+  expect(await send('PATCH', `insights/${using.id}`, unchanged)).toMatchObject({
+    status: 200,
+    body: { name: 'Renamed' },
+  });
+});
+
+async function fileOf(path: string): Promise<string[]> {
+  const headers = { authorization: `Bearer ${acme.M.key}` };
+  return (await (await fetch(`${api.url}${base}/${path}`, { headers })).text()).split('\r\n');
+}
+
+test('SI-09: the file of an SQL insight is computed, and has more rows than the result', async () => {
+  const { id } = await made('insights', { query: { kind: 'HogQLQuery', query: 'SELECT arrayJoin(range(150)) AS n' } });
+  expect((await get(`insights/${id}/?refresh=blocking`)).body).toMatchObject({
+    hasMore: true,
+    result: { length: 100 },
+  });
+  const lines = await fileOf(`insights/${id}/?format=csv`);
+  expect([lines.length, lines[0], lines[150]]).toEqual([152, 'n', '149']);
+  expect((await get(`insights/${id}/`)).body.result).toHaveLength(100);
+  const limited = await made('insights', {
+    query: { kind: 'HogQLQuery', query: 'SELECT arrayJoin(range(150)) AS n LIMIT 3' },
+  });
+  expect(await fileOf(`insights/${limited.id}/?format=csv`)).toEqual(['n', '0', '1', '2', '']);
+});
+
+test('SI-10: a report preview shows the rows, the chart or the number of an SQL insight', async () => {
+  const preview = async (query: object, format = '') => {
+    const { id } = await made('insights', { name: 'Orders', query });
+    const path = `${base}/subscriptions/preview/?insight=${id}${format}`;
+    return api.get(path, acme.M.key);
+  };
+  const table = (await preview({ kind: 'DataTableNode', source })).body;
+  expect(table.insights[0]).toMatchObject({
+    query_kind: 'HogQLQuery',
+    figures: [],
+    table: { columns: ['day', 'orders'], rows: wholeDays },
+  });
+  expect(table.text).toContain('day         orders\n2026-11-10  1\n2026-11-12  2');
+  const number = {
+    ...chart,
+    display: 'BoldNumber',
+    source: { kind: 'HogQLQuery', query: 'SELECT count() AS orders FROM events' },
+  };
+  const figure = (await preview(number)).body;
+  expect(figure.insights[0].figures).toMatchObject([{ label: 'orders', value: 3 }]);
+  expect(figure.text).toContain('orders: 3');
+});
