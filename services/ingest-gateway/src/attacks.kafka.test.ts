@@ -6,8 +6,8 @@ import { type AttackedGateway, type AttackReport, startAttackedGateway } from '.
 import { openRawConnection } from './testing/raw-http.ts';
 
 /**
- * Attacks that need no large body (those are in hostile-bodies.kafka.test.ts): each ends with an honest answer or a closed
- * connection, in bounded memory, and whoever sends meanwhile is answered. The gateway is a process of its own.
+ * Attacks without large bodies (those are in hostile-bodies.kafka.test.ts). Each ends with a correct response or a closed
+ * connection, in bounded memory, and other requests are answered meanwhile. The gateway is a separate process.
  */
 let gateway: AttackedGateway;
 const bodyTimeoutMs = 1000;
@@ -17,7 +17,10 @@ beforeAll(async () => {
 });
 afterAll(() => gateway?.stop());
 
-/** Far below what an attacker would be content with, and far above what a quiet machine shows: it may be a busy one. */
+/**
+ * Far below what would be useful to an attacker, and far above the delays of an idle machine, because the machine may be
+ * busy.
+ */
 const longestStallMs = 15_000;
 
 function expectUnharmed({ answered, failed, slowestMs, grownMib }: AttackReport<unknown>, maxMib: number): void {
@@ -37,16 +40,18 @@ async function post(body: Buffer): Promise<{ status: number; code: string | unde
   return { status: response.status, code: ((await response.json()) as { code?: string }).code };
 }
 
-/** As many connections as a process may have open here, ten thousand at most; some files are needed for the rest. */
+/**
+ * As many connections as the limit of open files allows, at most ten thousand. Some files are reserved for other purposes.
+ */
 function socketsToOpen(): number {
   const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: number | string } } };
   const limit = Number(report.userLimits?.open_files?.soft);
   return Math.max(100, Math.min(10_000, (Number.isFinite(limit) ? limit : 10_500) - 500));
 }
 
-test('serves requests despite ten thousand sockets that send nothing or half a word', async () => {
+test('serves requests despite ten thousand sockets that send nothing or an incomplete request', async () => {
   const count = socketsToOpen();
-  // Nobody shall believe that ten thousand were tried where fewer may be open.
+  // Report a lower number, because the title of the test says ten thousand.
   if (count < 10_000) process.stderr.write(`only ${count} sockets: the limit of open files is too low for more\n`);
   const sockets: Socket[] = [];
   const filesBefore = await gateway.openFiles();
@@ -77,15 +82,15 @@ test('serves requests despite ten thousand sockets that send nothing or half a w
 });
 
 describe('floods of headers', () => {
-  /** With the host and the length of the body, which `head` adds. */
+  /** In addition to `host` and `content-length`, which `head` adds. */
   const shortHeaders = (count: number) => Array.from({ length: count - 2 }, (_, i) => `x-${i}: ${i}\r\n`).join('');
 
   test.each<[string, string, number]>([
     ['one long header', `x-long: ${'x'.repeat(100_000)}\r\n`, 431],
-    ['ten thousand short ones', shortHeaders(10_000), 431],
+    ['ten thousand short headers', shortHeaders(10_000), 431],
     ['a long path', '', 431],
-    ['a thousand and one short ones', shortHeaders(1001), 431],
-    ['as many as pass, a thousand', shortHeaders(1000), 200],
+    ['a thousand and one short headers', shortHeaders(1001), 431],
+    ['a thousand short headers, the maximum', shortHeaders(1000), 200],
   ])('%s', async (name, headers, status) => {
     const report = await gateway.during(() =>
       Promise.all(
@@ -176,13 +181,15 @@ describe('pipelined requests', () => {
   });
 });
 
-/** Texts that collide in hash tables without a secret seed: by the hash of Java, and as numbers equal in their last bits. */
+/**
+ * Keys that collide in hash tables without a secret seed: by the hash function of Java, and as numbers with equal last bits.
+ */
 function collidingKeys(count: number): Record<string, string[]> {
   const bits = Math.ceil(Math.log2(count));
   const asJava = (number: number) =>
     Array.from({ length: bits }, (_, bit) => ((number >> bit) & 1 ? 'Aa' : 'BB')).join('');
   return {
-    'equal by the hash of Java': Array.from({ length: count }, (_, index) => asJava(index)),
+    "equal by Java's hash function": Array.from({ length: count }, (_, index) => asJava(index)),
     'numbers equal in their last 16 bits': Array.from({ length: count }, (_, index) =>
       String((index % 250) * 65536 + Math.floor(index / 250)),
     ),

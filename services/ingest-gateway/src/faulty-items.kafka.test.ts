@@ -6,7 +6,10 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from './t
 import { readTopics, type TopicReader } from './testing/topic-reader.ts';
 import { measured } from './testing/traffic-probe.ts';
 
-/** One bad item sinks no batch: it is dropped alone, counted, and named in a warning; its neighbours are stored. */
+/**
+ * An invalid item does not fail its batch: only this item is dropped, counted and reported in a warning, and the others are
+ * stored.
+ */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
 let reader: TopicReader;
@@ -27,7 +30,7 @@ beforeEach(async () => {
 
 const event = (name: string, more: object = {}) => ({ event: name, distinct_id: 'u', properties: {}, ...more });
 const deep = JSON.parse(`${'['.repeat(80)}${']'.repeat(80)}`);
-/** Bodies over 256 KiB are worked on in a thread. */
+/** Bodies over 256 KiB are processed in a worker thread. */
 const filler = { properties: { filler: 'x'.repeat(300_000) } };
 
 async function post(path: string, body: unknown, at = gateway) {
@@ -38,7 +41,7 @@ async function post(path: string, body: unknown, at = gateway) {
 
 const taken = { status: 200, body: { status: 'Ok' } };
 const uuid = randomUUID();
-/** Items that cannot be used, and what is told of each. */
+/** Invalid items, with the reported field and reason. */
 const faults: [string, unknown, { field: string | null; reason: string; uuid?: string }][] = [
   ['E23 null', null, { field: null, reason: 'must be a JSON object, not null' }],
   ['a text', 'event', { field: null, reason: 'must be a JSON object, not string' }],
@@ -50,7 +53,7 @@ const faults: [string, unknown, { field: string | null; reason: string; uuid?: s
   ],
   ['properties 5', event('bad', { properties: 5 }), { field: 'properties', reason: 'must be an object, not number' }],
   [
-    'properties with something in an array',
+    'properties as a non-empty array',
     event('bad', { properties: [1] }),
     { field: 'properties', reason: 'must be an object, not array' },
   ],
@@ -61,7 +64,7 @@ const faults: [string, unknown, { field: string | null; reason: string; uuid?: s
     { field: '$set_once', reason: 'must be an object, not boolean' },
   ],
   ['F15 no uuid', event('bad', { uuid: 'one' }), { field: 'uuid', reason: 'must be a UUID' }],
-  ['a uuid that is a number', event('bad', { uuid: 7 }), { field: 'uuid', reason: 'must be a string, not number' }],
+  ['a UUID that is a number', event('bad', { uuid: 7 }), { field: 'uuid', reason: 'must be a string, not number' }],
   [
     'a time',
     event('bad', { timestamp: {} }),
@@ -160,8 +163,8 @@ test.each([
 });
 
 test.each([
-  ['nothing but a key', {}],
-  ['its events under another name', { events: [event('a')] }],
+  ['only a key', {}],
+  ['events in a field with another name', { events: [event('a')] }],
   ['a distinct id', { distinct_id: 'u' }],
 ])('/batch/ with %s returns 400 and does not drop the event silently', async (_what, body) => {
   for (const path of ['/batch/', '/batch', '/i/v0/ai/batch/']) {
@@ -170,7 +173,7 @@ test.each([
       body: { code: 'invalid_payload', attr: 'batch' },
     });
   }
-  // There such a body is an event without a name (docs/wire-rules.md#dropped-events).
+  // On this path, such a body is an event without a name (docs/wire-rules.md#dropped-events).
   expect(await post('/capture/', { api_key: token, ...body })).toMatchObject(taken);
 });
 
@@ -277,7 +280,7 @@ describe('any batch', () => {
 
   const isEmptyArray = (value: unknown) => Array.isArray(value) && value.length === 0;
 
-  /** The rules once more, in other words: what becomes of an item as it is on the wire. */
+  /** The same rules, written independently: the result for an item of a request. */
   function fate(sent: unknown): 'stored' | 'invalid_event' | 'missing_distinct_id' {
     if (!isObject(sent)) return 'invalid_event';
     const { properties, $set, $set_once, timestamp, offset, uuid: id, distinct_id: distinctId } = sent;

@@ -5,15 +5,18 @@ import { createGatewayFixture } from './testing/test-gateway.ts';
 import { readTopics } from './testing/topic-reader.ts';
 
 /**
- * Bodies made to hurt: each must end with an honest answer, in bounded memory, and others must be answered meanwhile,
- * soon enough. The gateway is a process of its own, so what it takes is its alone.
+ * Bodies that are expensive to process. Each must get a correct response in bounded memory, and other requests must be
+ * answered meanwhile without long delays. The gateway is a separate process, so that its memory can be measured.
  */
 let gateway: AttackedGateway;
 
 const mebibyte = 1024 * 1024;
-/** Far below what an attacker would be content with, and far above what a quiet machine shows: it may be a busy one. */
+/**
+ * Far below what would be useful to an attacker, and far above the delays of an idle machine, because the machine may be
+ * busy.
+ */
 const longestStallMs = 15_000;
-/** The text twice over, and what the budget lets its values take. */
+/** Twice the size of the text, plus the memory that the budget allows for its values. */
 const maxMib = 400;
 
 beforeAll(async () => {
@@ -43,7 +46,7 @@ const bodies: [string, () => Buffer, { status: number; code: string | undefined 
     { status: 413, code: 'too_many_values' },
   ],
   [
-    'as many as are allowed, for a key that nobody has',
+    'the maximum number of values, for an unknown key',
     () => asBatch(`${repeated('[],', mebibyte)}[]`, 'phc_of_nobody_at_all'),
     { status: 401, code: 'invalid_api_key' },
   ],
@@ -73,14 +76,18 @@ const bodies: [string, () => Buffer, { status: number; code: string | undefined 
     },
     { status: 413, code: 'too_many_values' },
   ],
-  ['a gzip bomb of a gigabyte', () => Buffer.alloc(1024 * mebibyte), { status: 413, code: 'request_too_large' }],
   [
-    'a million items that are no events, and one that is',
+    'a gigabyte compressed as a gzip bomb',
+    () => Buffer.alloc(1024 * mebibyte),
+    { status: 413, code: 'request_too_large' },
+  ],
+  [
+    'a million invalid items and one event',
     () => asBatch(`${repeated('5,', 2 * 999_000)}{"event":"e","distinct_id":"d"}`),
     { status: 200, code: undefined },
   ],
   [
-    'two hundred thousand events with a fault, and one without',
+    'two hundred thousand invalid events and a valid one',
     () => asBatch(`${repeated('{"event":"e","uuid":5},', 23 * 200_000)}{"event":"e","distinct_id":"d"}`),
     { status: 200, code: undefined },
   ],
@@ -101,7 +108,7 @@ test.each(bodies)('%s', async (_, makeBody, expected) => {
   expect(report.grownMib).toBeLessThan(maxMib);
 });
 
-/** Capture v1 answers for every event, so a small upload asks for a long answer. */
+/** Capture v1 reports a result for every event, so a small upload requires a long response. */
 test('handles half a million Capture v1 events with nothing but a UUID', async () => {
   const count = 480_000;
   const uuid = (index: number) => `0198c2a4-0000-7000-8000-${String(index).padStart(12, '0')}`;
@@ -137,14 +144,14 @@ test('handles several such batches at the same time', async () => {
   const report = await gateway.during(() =>
     Promise.all(bombs.map(async ({ bomb }) => (await post(gateway.url, bomb)).status)),
   );
-  // What does not find room beside the others may be told to come again.
+  // Batches that do not fit into the memory budget together can get 503.
   for (const [index, status] of report.result.entries()) expect([503, bombs[index]?.status]).toContain(status);
   expect(report.failed.filter((outcome) => outcome !== '503')).toEqual([]);
   expect(report.slowestMs).toBeLessThan(longestStallMs);
   expect(report.grownMib).toBeLessThan(2 * maxMib);
 });
 
-/** In this process, so that what would spread over all objects is seen. */
+/** In this process, so that pollution of the object prototype is visible here. */
 test('stores keys that are names of prototypes or numbers unchanged', async () => {
   const fixture = await createGatewayFixture();
   const own = await fixture.startGateway();
@@ -172,7 +179,7 @@ test('stores keys that are names of prototypes or numbers unchanged', async () =
   await fixture.stop();
 });
 
-/** What is not captured goes through Express, and what of it has a body is parsed beside the events of everybody else. */
+/** Requests other than captures go through Express, which parses their bodies in the thread that also handles events. */
 describe('other paths', () => {
   const large = { what: '60 MiB of objects', body: gzipSync(asText('{},', 60 * mebibyte), { level: 1 }), headers: {} };
   const table = [...hostileBodies(mebibyte), ...hostileBodies(128 * 1024), large];

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import { createTestTenant } from '@millrace/testing';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from './testing/test-gateway.ts';
 
-/** What newcomers send, and what they are told: what is wrong, and what to do about it. */
+/** Mistakes of new users, and the errors that describe the problem and its solution. */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
 let key: string;
@@ -54,26 +54,26 @@ const cases: [name: string, sent: Sent, body: Body, status: number, code: string
   ['a word', {}, 'hello', 400, 'invalid_json', null, noJson],
   ['two words', {}, 'hello world', 400, 'invalid_json', null, noJson],
   ['a word as gzip', gzip, gzipSync('hello'), 400, 'invalid_json', null, noJson],
-  ['a word that is said to be gzip', gzip, 'hello', 400, 'invalid_gzip', null, notGzip],
+  ['a word declared as gzip', gzip, 'hello', 400, 'invalid_gzip', null, notGzip],
   ['a word in base64', {}, base64('hello'), 400, 'invalid_json', null, noJson],
   ['text like base64 as gzip', gzip, gzipSync('aGVsbG8gd29ybGQ'), 400, 'invalid_json', null, noJson],
   ['gzip cut short', gzip, gzipSync('{"event":"a"}').subarray(0, 20), 400, 'invalid_gzip', null, tornGzip],
-  ['no text as gzip', gzip, gzipSync(Buffer.from([0x7b, 0xff])), 400, 'invalid_utf8', null, noText],
+  ['invalid UTF-8 as gzip', gzip, gzipSync(Buffer.from([0x7b, 0xff])), 400, 'invalid_utf8', null, noText],
   ['brotli', { headers: { 'content-encoding': 'br' } }, Buffer.from([0x8b, 0xff]), 400, 'invalid_utf8', null, encoding],
-  ['deflate that is not named', {}, Buffer.from([0x78, 0x9c, 0xff]), 400, 'invalid_utf8', null, noText],
-  ['lz64 that is none', { path: '/e/?compression=lz64' }, 'garbage!', 400, 'invalid_lz64', null, noLz64],
+  ['undeclared deflate', {}, Buffer.from([0x78, 0x9c, 0xff]), 400, 'invalid_utf8', null, noText],
+  ['invalid lz64', { path: '/e/?compression=lz64' }, 'garbage!', 400, 'invalid_lz64', null, noLz64],
   ['nothing', {}, '', 400, 'no_data', null, noData],
   ['null', {}, 'null', 400, 'invalid_payload', null, 'The body must be a JSON object or array, not null.'],
   ['a number', {}, '5', 400, 'invalid_payload', null, 'The body must be a JSON object or array, not number.'],
   ['a text', {}, '"hello"', 400, 'invalid_payload', null, 'The body must be a JSON object or array, not string.'],
   ['single quotes', {}, "{'event':'a'}", 400, 'invalid_json', null, 'The body is not valid JSON: unexpected character at line 1, column 2.'],
   ['JSON cut short', {}, '{"event":"a"', 400, 'invalid_json', null, cutShort],
-  ['JSON cut short in base64', {}, base64('{"event":"a"'), 400, 'invalid_json', null, cutShort],
-  ['a comma too many', {}, '{"event":"a",}', 400, 'invalid_json', null, 'The body is not valid JSON: unexpected character at line 1, column 14.'],
+  ['truncated JSON in base64', {}, base64('{"event":"a"'), 400, 'invalid_json', null, cutShort],
+  ['a trailing comma', {}, '{"event":"a",}', 400, 'invalid_json', null, 'The body is not valid JSON: unexpected character at line 1, column 14.'],
   ['fields of a form', form, 'event=a&distinct_id=d', 400, 'no_data', 'data', noField],
   ['a form with empty data', form, 'data=', 400, 'no_data', null, noData],
   ['no key', {}, JSON.stringify(event), 401, 'missing_api_key', 'api_key', noKey],
-  ['a key that nobody has', {}, ofKey('phc_nobody'), 401, 'invalid_api_key', 'api_key', nobodys],
+  ['an unknown key', {}, ofKey('phc_nobody'), 401, 'invalid_api_key', 'api_key', nobodys],
   ['a personal key', {}, ofKey('phx_mine'), 401, 'personal_api_key', 'api_key', personal],
   ['a secret key', {}, ofKey('phs_secret'), 401, 'invalid_api_key', 'api_key', secret],
   ['a number as key', {}, ofKey(5), 401, 'not_string', 'api_key', 'The project API key must be a string.'],
@@ -83,13 +83,13 @@ const cases: [name: string, sent: Sent, body: Body, status: number, code: string
   ['an event as batch', batch, withKey({ batch: event }), 400, 'invalid_payload', 'batch', 'The field `batch` must be an array of events, not object.'],
   ['events instead of batch', batch, withKey({ events: [event] }), 400, 'invalid_payload', 'batch', 'The field `batch` must be an array of events.'],
   ['texts as events', batch, withKey({ batch: ['a'] }), 400, 'invalid_payload', 'batch__0', 'The event must be a JSON object, not string.'],
-  ['properties that are a text', {}, withKey({ ...event, properties: 'a' }), 400, 'invalid_payload', 'properties', 'The field `properties` must be an object, not string.'],
-  ['a uuid that is none', {}, withKey({ ...event, uuid: '5' }), 400, 'invalid_payload', 'uuid', 'The field `uuid` must be a UUID.'],
+  ['properties that are a string', {}, withKey({ ...event, properties: 'a' }), 400, 'invalid_payload', 'properties', 'The field `properties` must be an object, not string.'],
+  ['an invalid UUID', {}, withKey({ ...event, uuid: '5' }), 400, 'invalid_payload', 'uuid', 'The field `uuid` must be a UUID.'],
   ['a boolean in quotes', batch, withKey({ batch: [event], historical_migration: 'true' }), 400, 'invalid_payload', 'historical_migration', 'The field `historical_migration` must be a boolean, not string.'],
-  ['a word as question for flags', flags, 'hello', 400, 'invalid_json', null, 'The body is not valid JSON: unexpected character at line 1, column 1. Send a JSON object.'],
-  ['a question without a key', flags, '{"distinct_id":"d"}', 401, 'not_authenticated', null, noKey],
-  ['a question with a personal key', flags, '{"distinct_id":"d","token":"phx_mine"}', 401, 'authentication_failed', null, personal],
-  ['a question without a distinct id', flags, withKey({}), 400, 'missing_distinct_id', 'distinct_id', 'The field `distinct_id` is required.'],
+  ['a word as flag request', flags, 'hello', 400, 'invalid_json', null, 'The body is not valid JSON: unexpected character at line 1, column 1. Send a JSON object.'],
+  ['a flag request without a key', flags, '{"distinct_id":"d"}', 401, 'not_authenticated', null, noKey],
+  ['a flag request with a personal API key', flags, '{"distinct_id":"d","token":"phx_mine"}', 401, 'authentication_failed', null, personal],
+  ['a flag request without a distinct ID', flags, withKey({}), 400, 'missing_distinct_id', 'distinct_id', 'The field `distinct_id` is required.'],
 ];
 
 test.each(cases)('%s', async (_name, { path = '/e/', headers = {} }, body, status, code, attr, detail) => {
@@ -98,7 +98,7 @@ test.each(cases)('%s', async (_name, { path = '/e/', headers = {} }, body, statu
   expect([response.status, await response.json()]).toEqual([status, expect.objectContaining({ code, attr, detail })]);
 });
 
-/** Questions for definitions, whose answers SDKs show as they are. */
+/** Requests for flag definitions. SDKs show the error messages to their users. */
 // biome-ignore format: one case per line
 test.each<[name: string, authorization: () => string, token: boolean, detail: string]>([
   ['a project API key', () => `Bearer ${key}`, true, 'This is a project API key. Local evaluation and remote config require a personal API key with the scope `feature_flag:read`, or the secret API key of the project.'],

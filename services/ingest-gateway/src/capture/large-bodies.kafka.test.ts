@@ -102,8 +102,8 @@ test.each<[string, (key: string) => string | Buffer, number, object]>([
     { code: 'invalid_payload', attr: 'batch__412__$set' },
   ],
   ['no JSON', (key) => `${JSON.stringify({ api_key: key, batch: events() })}x`, 400, { code: 'invalid_json' }],
-  ['a key of nobody', () => JSON.stringify({ api_key: 'phc_of_nobody', batch: events() }), 401, { attr: 'api_key' }],
-  ['a key of nobody in every event', () => JSON.stringify(events(() => ({ api_key: 'phc_of_nobody' }))), 401, {}],
+  ['an unknown key', () => JSON.stringify({ api_key: 'phc_of_nobody', batch: events() }), 401, { attr: 'api_key' }],
+  ['an unknown key in every event', () => JSON.stringify(events(() => ({ api_key: 'phc_of_nobody' }))), 401, {}],
   [
     'a torn gzip stream',
     (key) => gzipSync(JSON.stringify({ api_key: key, batch: events() })).subarray(0, -20),
@@ -130,19 +130,19 @@ test('the memory of a thread counts towards the byte budget, and is released', a
 test('a lost thread fails only its own request, which can be retried, and is replaced', async () => {
   const key = await newKey();
   const narrow = await fixture.startGateway({ config: { largeBodyHeapMb: 24, largeBodyThreads: 1 } });
-  // Torn text has it parsed, which takes more than the thread has.
+  // An unpaired surrogate forces a complete parse, which needs more memory than the thread has.
   const many = `[${'{},'.repeat(480_000)}{}]`;
   const heavy = JSON.stringify({ api_key: key, batch: [event(0, { properties: { torn: '\ud83c' } })] }).replace(
     '"torn"',
     `"many":${many},"torn"`,
   );
-  const [lost, beside, behind] = await Promise.all([
+  const [failed, small, large] = await Promise.all([
     post(heavy, narrow),
     post(JSON.stringify({ api_key: key, batch: [event(1)] }), narrow),
     post(JSON.stringify({ api_key: key, batch: events().slice(0, 300) }), narrow),
   ]);
-  expect(lost).toMatchObject({ status: 503, body: { code: 'body_thread_lost' } });
-  expect([beside, behind].map(({ status, body }) => [status, body])).toEqual(Array(2).fill([200, { status: 'Ok' }]));
+  expect(failed).toMatchObject({ status: 503, body: { code: 'body_thread_lost' } });
+  expect([small, large].map(({ status, body }) => [status, body])).toEqual(Array(2).fill([200, { status: 'Ok' }]));
   expect(await inFlightBytes(narrow)).toBe('0');
 });
 

@@ -99,7 +99,10 @@ test('returns a result for each event, and reports the indexes to the project', 
   ]);
 });
 
-/** What only Capture v1 drops, beside what no path can store: in this thread with a small limit, in another with the usual one. */
+/**
+ * Events that only Capture v1 drops, and events that no path can store: in the main thread with a small limit, and in a
+ * worker thread with the usual limit.
+ */
 test.each([
   ['small', 2_000],
   ['large', 900_000],

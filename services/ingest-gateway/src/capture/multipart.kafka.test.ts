@@ -235,7 +235,7 @@ test.each<[string, number, string, string | null, () => Buffer]>([
     () => toBody([event, { name: 'event.properties.$ai_input', body: '[1', type: 'application/json' }]),
   ],
   [
-    'a blob that is compressed by itself',
+    'a separately compressed blob',
     400,
     'invalid_part',
     'event.properties.a',
@@ -284,7 +284,7 @@ test.each<[string, number, string, string | null, () => Buffer]>([
       toBody([event, { name: 'event.properties.a', body: `[${'[],'.repeat(700_000)}1]`, type: 'application/json' }]),
   ],
   [
-    'an event that is too large by itself',
+    'an event that is too large on its own',
     413,
     'event_too_large',
     null,

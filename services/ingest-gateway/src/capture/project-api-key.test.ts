@@ -17,7 +17,7 @@ describe('finds the key in all positions that clients use', () => {
     ['K12 in one element only', null, [{}, { token: key }, {}], null],
     ['K13 the batch wins over its events', { api_key: key }, [{ api_key: 'phc_other' }], null],
     ['in the events of a batch without one', {}, [{ properties: { token: key } }], null],
-    ['E17 beside the payload', null, [{}], key],
+    ['E17 next to the payload', null, [{}], key],
     ['a properties.token that is no text is a property', null, [{ properties: { token: 5 } }], key],
     ['exactly 64 bytes', { api_key: 'k'.repeat(64) }, [{}], null],
   ])('%s', (name, envelope, events, fallback) => {

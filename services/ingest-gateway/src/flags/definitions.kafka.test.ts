@@ -173,7 +173,7 @@ describe('access', () => {
     ],
     ['the project API key', 401, { type: 'authentication_error', code: 'authentication_failed' }],
     ['without the scope', 403, { code: 'permission_denied' }],
-    ['of somebody else', 403, { code: 'permission_denied' }],
+    ['of another user', 403, { code: 'permission_denied' }],
     ['for another project', 403, { code: 'permission_denied' }],
   ])('F-79: %s', async (name, status, expected) => {
     const stranger = await createTestTenant(fixture.database);
@@ -181,7 +181,7 @@ describe('access', () => {
       none: () => null,
       'the project API key': () => tenant.token,
       'without the scope': () => keyWith(tenant, { scopes: ['project:read'] }),
-      'of somebody else': () => stranger.personalApiKey,
+      'of another user': () => stranger.personalApiKey,
       'for another project': async () => {
         const { environment } = await fixture.database.transaction((tx) =>
           createProject(tx, { organizationId: tenant.organizationId, settings: { name: 'Other' }, actor: null }),

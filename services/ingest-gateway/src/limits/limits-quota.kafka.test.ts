@@ -135,7 +135,7 @@ test('does not count events that were not stored: events without a name, and req
 });
 
 test('two gateways share the count, and other projects are not affected', async () => {
-  // Far more than the questions below could use up in a gateway by itself.
+  // Far more than the following requests could use up in a single gateway.
   const { token } = await limitedTenant(1000);
   const neighbour = await limitedTenant(1000);
   const [one, two] = [await start(), await start()];
@@ -189,7 +189,7 @@ describe('Redis', () => {
   }
 
   test.each(['refuse', 'blackHole'] as const)(
-    'lost by %s: the gateway goes on counting by itself, and tells what it counted afterwards',
+    'lost by %s: each gateway continues to count alone, and adds its count to the store afterwards',
     async (fault) => {
       const { token } = await limitedTenant(10_000);
       const [{ proxy, gateway }, other] = [await startBehindProxy(), await start()];

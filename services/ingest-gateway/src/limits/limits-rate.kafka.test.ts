@@ -54,7 +54,7 @@ test('accepts a batch that is larger than the limit of a window, and rejects the
   expect(await sendBatch(gateway, token, times(1), server)).toMatchObject({ status: 429 });
 });
 
-// Who drops its events at a 4xx must never see one (docs/wire-rules.md#how-sdks-react-to-responses, rule 12).
+// An SDK that drops its events at 4xx must never get one (docs/wire-rules.md#how-sdks-react-to-responses, rule 12).
 test.each([
   ['posthog-node', '/batch/', { 'user-agent': 'posthog-node/5.1.0' }, 429],
   ['posthog-python', '/batch/', { 'user-agent': 'posthog-python/6.0.0' }, 429],
@@ -63,7 +63,7 @@ test.each([
   ['a page that names an SDK', '/batch/', { 'user-agent': 'posthog-node/5.1.0', origin: 'https://shop.example' }, 503],
   ['the legacy Java SDK', '/batch', { 'user-agent': 'posthog-java/1.1.0' }, 503],
   ['curl', '/capture/', { 'user-agent': 'curl/8.0' }, 503],
-  ['nobody in particular', '/i/v0/e/', { 'user-agent': '' }, 503],
+  ['an unnamed client', '/i/v0/e/', { 'user-agent': '' }, 503],
 ])('%s gets the status after which it resends events', async (_, path, headers, status) => {
   const token = await limitedToken(0);
   const gateway = await start();

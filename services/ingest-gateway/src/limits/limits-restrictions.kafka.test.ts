@@ -122,12 +122,15 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
   });
 });
 
-// Decided differently: an operator drops events, or lets them through another way; a queue of dead letters by request,
-// or a topic of one's choice, has nobody who would read it.
-test.each(['redirect_to_dlq', 'redirect_to_topic'])('R11 R12 R13 there is no restriction %s', async (kind) => {
-  const added = restrict(kind as RestrictionKind, await newToken(), null);
-  await expect(added).rejects.toMatchObject({ kind: 'invalid', code: 'invalid_choice', attr: 'kind' });
-});
+// Unlike in PostHog, operators can drop events or route them to the overflow topic, but not send them to dead letters or to
+// any other topic, which nothing would read.
+test.each(['redirect_to_dlq', 'redirect_to_topic'])(
+  'R11 R12 R13 rejects the restriction %s, which does not exist',
+  async (kind) => {
+    const added = restrict(kind as RestrictionKind, await newToken(), null);
+    await expect(added).rejects.toMatchObject({ kind: 'invalid', code: 'invalid_choice', attr: 'kind' });
+  },
+);
 
 test('an announced change takes effect in all gateways immediately', async () => {
   const token = await newToken();

@@ -6,8 +6,8 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 
 /**
- * Every path that takes events times every way an SDK writes them (docs/wire-rules.md#body-decoding;
- * rules 3 to 6): each pair must be answered with success and store the right event.
+ * Every path for events with every encoding that SDKs use (docs/wire-rules.md#body-decoding; rules 3 to 6). Each combination
+ * must succeed and store the right event.
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
@@ -26,11 +26,11 @@ afterAll(async () => {
 interface Sending {
   method?: 'GET';
   query?: string;
-  /** Content type; null for none at all. */
+  /** Content-Type header; null to omit it. */
   type?: string | null;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** 200 unless told. */
+  /** Expected status, by default 200. */
   status?: number;
 }
 
@@ -47,29 +47,29 @@ const encodings: [string, (payload: string) => Sending][] = [
   ['JSON with a charset', (p) => ({ type: `${json}; charset=utf-8`, body: p })],
   ['JSON as text/plain', (p) => ({ type: text, body: p })],
   ['JSON without a content type', (p) => ({ type: null, body: Buffer.from(p) })],
-  ['JSON under the name of a form', (p) => ({ type: form, body: p })],
+  ['JSON declared as a form', (p) => ({ type: form, body: p })],
   ['gzip by header', (p) => ({ type: json, headers: { 'content-encoding': 'gzip' }, body: gzip(p) })],
   ['gzip by query', (p) => ({ type: text, query: 'compression=gzip', body: gzip(p) })],
-  ['JSON whose gzip a proxy has undone', (p) => ({ type: json, headers: { 'content-encoding': 'gzip' }, body: p })],
-  ['JSON under the name of gzip in the query', (p) => ({ type: text, query: 'compression=gzip', body: p })],
-  ['JSON under the name of lz64', (p) => ({ type: text, query: 'compression=lz64', body: p })],
-  ['gzip by query as gzip-js', (p) => ({ type: text, query: 'compression=gzip-js', body: gzip(p) })],
+  [
+    'JSON declared as gzip, as after a proxy that decompresses',
+    (p) => ({ type: json, headers: { 'content-encoding': 'gzip' }, body: p }),
+  ],
+  ['JSON declared as gzip in the query', (p) => ({ type: text, query: 'compression=gzip', body: p })],
+  ['JSON declared as lz64', (p) => ({ type: text, query: 'compression=lz64', body: p })],
+  ['gzip declared as gzip-js in the query', (p) => ({ type: text, query: 'compression=gzip-js', body: gzip(p) })],
   ['gzip by its first bytes', (p) => ({ type: text, body: gzip(p) })],
   ['gzip by its first bytes, no content type', (p) => ({ type: null, body: gzip(p) })],
   [
-    'gzip by header and query, packed once',
+    'gzip by header and query, compressed once',
     (p) => ({ type: json, query: 'compression=gzip', headers: { 'content-encoding': 'gzip' }, body: gzip(p) }),
   ],
   ['base64', (p) => ({ type: text, body: base64(p) })],
   ['base64 by query', (p) => ({ type: text, query: 'compression=base64', body: base64(p) })],
-  ['base64 without its padding', (p) => ({ type: text, body: base64(p).replace(/=+$/, '') })],
+  ['base64 without padding', (p) => ({ type: text, body: base64(p).replace(/=+$/, '') })],
   ['lz64 by query', (p) => ({ type: text, query: 'compression=lz64', body: lz64(p) })],
   ['lz64 by header', (p) => ({ type: text, headers: { 'content-encoding': 'lz64' }, body: lz64(p) })],
   ['form with base64', (p) => ({ type: form, body: urlencoded({ data: base64(p) }) })],
-  [
-    'form with base64 that says so',
-    (p) => ({ type: form, body: urlencoded({ data: base64(p), compression: 'base64' }) }),
-  ],
+  ['form with declared base64', (p) => ({ type: form, body: urlencoded({ data: base64(p), compression: 'base64' }) })],
   [
     'form with base64 and the compression in the query',
     (p) => ({ type: `${form}; charset=UTF-8`, query: 'compression=base64', body: urlencoded({ data: base64(p) }) }),
@@ -81,7 +81,7 @@ const encodings: [string, (payload: string) => Sending][] = [
     'form with gzip',
     (p) => ({ type: form, body: urlencoded({ data: gzipSync(p).toString('base64'), compression: 'gzip' }) }),
   ],
-  ['form without its content type', (p) => ({ type: text, body: urlencoded({ data: base64(p) }) })],
+  ['form without the Content-Type', (p) => ({ type: text, body: urlencoded({ data: base64(p) }) })],
   ['GET with JSON', (p) => ({ method: 'GET', query: urlencoded({ data: p }) })],
   ['GET with base64', (p) => ({ method: 'GET', query: urlencoded({ data: base64(p), ip: '1', ver: '1.20.0' }) })],
   ['GET with lz64', (p) => ({ method: 'GET', query: urlencoded({ data: lz64(p), compression: 'lz64' }) })],
@@ -107,9 +107,9 @@ async function send(path: string, { method, query = '', type, headers = {}, body
 
 const labels = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage', '/i/v0/ai', '/i/v0/ai/batch'];
 
-test.each(labels.flatMap((label) => [label, `${label}/`]))('%s takes every encoding', async (path) => {
+test.each(labels.flatMap((label) => [label, `${label}/`]))('%s accepts every encoding', async (path) => {
   const { token } = await createTestTenant(fixture.database);
-  // Text that shows where an encoding mistook bytes for characters, or plus signs for spaces.
+  // Text that reveals whether a decoder treats bytes as characters, or plus signs as spaces.
   const properties = { said: 'größer+kleiner / 東京 🎉 ~~~???>>>', ünï: ['a+b', { nested: true }] };
   const sent = encodings.map(([name, encode]) => {
     const event = { event: name, distinct_id: `who+${name}`, uuid: randomUUID(), properties };

@@ -45,8 +45,8 @@ function numbers(letter: string, ranges: (number | [number, number])[], gaps: nu
 }
 
 /**
- * Numbers that begin, alone or several, the name of a test or the first cell of a row. A number in a comment or anywhere
- * else proves nothing: nobody would notice when the test behind it went. Skipped tests do not count.
+ * Numbers at the beginning of a test title or of a row's name, alone or several. Numbers elsewhere do not count, because they
+ * could stay after their test was deleted. Skipped tests do not count.
  */
 function namedByTests(): Set<string> {
   const root = fileURLToPath(new URL('../../../..', import.meta.url));

@@ -21,7 +21,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-/** What SDKs put into properties, with the values JSON has. */
+/** Properties of SDKs, with all kinds of JSON values. */
 const properties = (token: string) => ({
   token,
   distinct_id: 'in the properties',
@@ -50,7 +50,7 @@ interface Shape {
   /** Path and query. */
   path: string;
   body(event: object, token: string, sentAt: string): object;
-  /** Whether the request says when it was sent. */
+  /** Whether the request contains the time at which it was sent. */
   saysSentAt: boolean;
 }
 
@@ -60,7 +60,7 @@ const shapes: Record<string, Shape> = {
     body: (event, api_key, sent_at) => ({ api_key, batch: [event], sent_at }),
     saysSentAt: true,
   },
-  'batch with the names of old Python SDKs': {
+  'batch with the field names of old Python SDKs': {
     path: '/batch/',
     body: (event, api_key, sentAt) => ({ api_key, batch: [event], sentAt }),
     saysSentAt: true,
@@ -72,7 +72,7 @@ const shapes: Record<string, Shape> = {
 test.each(Object.entries(shapes))('%s', async (_name, { path, body, saysSentAt }) => {
   const { token, environmentId } = await createTestTenant(fixture.database);
   const before = Date.now();
-  // A client whose clock is an hour late: the record has the time by ours where the client says when it sent.
+  // The client's clock is an hour late. If the request contains its send time, the record has the corrected time.
   const lateByMs = 3_600_000;
   const sentAtMs = before - lateByMs;
   const timestampMs = sentAtMs - 5000;
@@ -86,7 +86,7 @@ test.each(Object.entries(shapes))('%s', async (_name, { path, body, saysSentAt }
     $set: { email_domain: 'example.org' },
     $set_once: { seen: 1 },
     $unset: ['gone'],
-    // What SDKs also send and nobody stores.
+    // SDKs also send this field, which is not stored.
     type: 'capture',
     library: 'posthog-node',
     library_version: '4.0.0',

@@ -1,6 +1,6 @@
 /**
- * Numbers of docs/cases.md#the-ingest-host that this gateway does not meet as PostHog has them, with what is
- * done instead. A test asserts that every number is either named by a case or here.
+ * Numbers of docs/cases.md#the-ingest-host for which this gateway deviates from PostHog, with its behavior. A test checks
+ * that every number has a case or is listed here.
  */
 export const knownDeviations: { no: string[]; because: string }[] = [
   {

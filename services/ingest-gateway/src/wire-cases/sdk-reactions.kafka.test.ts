@@ -9,8 +9,8 @@ import { createTestClock, type TestClock } from '../testing/traffic-probe.ts';
 import { type SdkRow, sdkRows } from './sdk-reactions.ts';
 
 /**
- * Every SDK of sdk-reactions.ts against every answer of this gateway: whatever passes is sent again, whatever can never
- * pass is not, and what was taken counts as taken.
+ * Every SDK of sdk-reactions.ts with every response of this gateway: the SDK resends after temporary errors, does not resend
+ * after permanent ones, and treats accepted requests as delivered.
  */
 let fixture: GatewayFixture;
 let reader: TopicReader;
@@ -35,7 +35,7 @@ beforeAll(async () => {
     fixture.startGateway({ config: { maxBodyBytes: 2000, bodyTimeoutMs: 100 } }),
   ]);
   clock.advance(3500);
-  // From here on its log is known to be away, and no row has to wait for it.
+  // The gateway now knows that its log is unavailable, so no row has to wait for it.
   const { token } = await createTestTenant(fixture.database);
   const [, node] = sdkRows;
   if (node === undefined) throw new Error('there are rows');
@@ -60,7 +60,7 @@ async function send({ path, headers, encode }: SdkRow, gateway: TestGateway, jso
   return { status: response.status, retryAfter, json: text.startsWith('{') ? JSON.parse(text) : undefined };
 }
 
-/** An upload that stops in its middle. */
+/** An upload that stops before its end. */
 async function stall({ path, headers }: SdkRow, gateway: TestGateway) {
   const connection = await openRawConnection(gateway.port);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
@@ -86,18 +86,18 @@ test.each(sdkRows.map((row) => [row.row, row.sdk, row] as const))('row %i: %s', 
 
   const answers = {
     accepted: await send(row, normal, envelope(token, [taken])),
-    'all of it without a name': await send(row, normal, envelope(token, [event({ event: '' })])),
+    'only events without a name': await send(row, normal, envelope(token, [event({ event: '' })])),
     'within the quota': await send(row, normal, envelope(quota, [event()])),
     'over the quota': await send(row, normal, envelope(quota, [event()])),
     'as fast as the plan allows': await send(row, throttling, envelope(slow, many)),
     'faster than the plan allows': await send(row, throttling, envelope(slow, [event()])),
-    'the log is away': await send(row, withoutLog, envelope(token, [event()])),
-    'memory is used up': await send(row, full, envelope(token, [event()])),
-    'no JSON': await send(row, normal, '{"batch": [,]}'),
+    'the log is unavailable': await send(row, withoutLog, envelope(token, [event()])),
+    'the memory is used up': await send(row, full, envelope(token, [event()])),
+    'invalid JSON': await send(row, normal, '{"batch": [,]}'),
     'a wrong type': await send(row, normal, envelope(token, [event({ properties: 'none' })])),
     'no key': await send(row, normal, JSON.stringify({ batch: [event()] })),
     'a wrong key': await send(row, normal, envelope('phc_of_nobody', [event()])),
-    'a migration without the plan for it': await send(
+    'a migration that the plan does not include': await send(
       row,
       normal,
       envelope(poor.token, [event()], { historical_migration: true }),
@@ -111,28 +111,28 @@ test.each(sdkRows.map((row) => [row.row, row.sdk, row] as const))('row %i: %s', 
   };
 
   const reactions = Object.fromEntries(Object.entries(answers).map(([name, answer]) => [name, row.react(answer)]));
-  // Browsers and the legacy Java SDK lose what they are told to have sent too slowly. 408 it is all the same: the other
-  // ten send again, and who stops in the middle of an upload for half a minute is seldom there to read an answer.
+  // Browsers and the legacy Java SDK lose events after 408. The gateway returns it anyway, because the other ten resend, and
+  // a client that stops in the middle of an upload for half a minute rarely reads the response.
   const losesStalled = row.row === 1 || row.row === 13;
   const splits = [2, 3, 11, 12].includes(row.row);
   expect(reactions).toEqual({
     accepted: 'ok',
-    'all of it without a name': 'ok',
+    'only events without a name': 'ok',
     'within the quota': 'ok',
     'over the quota': 'ok',
     'as fast as the plan allows': 'ok',
     'faster than the plan allows': 'retried',
-    'the log is away': 'retried',
-    'memory is used up': 'retried',
-    'no JSON': 'dropped',
+    'the log is unavailable': 'retried',
+    'the memory is used up': 'retried',
+    'invalid JSON': 'dropped',
     'a wrong type': 'dropped',
     'no key': 'dropped',
     'a wrong key': 'dropped',
-    'a migration without the plan for it': 'dropped',
+    'a migration that the plan does not include': 'dropped',
     'too large': splits ? 'split' : 'dropped',
     'the upload stalls': losesStalled ? 'dropped' : 'retried',
   });
-  for (const name of ['faster than the plan allows', 'the log is away', 'memory is used up'] as const) {
+  for (const name of ['faster than the plan allows', 'the log is unavailable', 'the memory is used up'] as const) {
     expect([name, Number(answers[name].retryAfter) > 0]).toEqual([name, true]);
   }
   expect((await reader.events(token, 1)).map(({ uuid }) => uuid)).toEqual([taken.uuid]);

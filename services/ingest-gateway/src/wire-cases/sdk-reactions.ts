@@ -1,17 +1,17 @@
 import { gzipSync } from 'node:zlib';
 import { isObject } from '@millrace/contracts';
 
-/** What an SDK makes of an answer: `split` sends the batch again in halves, `dropped` loses it. */
+/** The reaction of an SDK to a response: `split` resends the batch in halves, `dropped` loses it. */
 export type Reaction = 'ok' | 'retried' | 'split' | 'dropped';
 
 export interface SdkAnswer {
   status: number;
   retryAfter: string | null;
-  /** The body as JSON; undefined when it is none. */
+  /** The body as JSON; undefined if it is not valid JSON. */
   json: unknown;
 }
 
-/** How an SDK sends, and what it does with the answer (docs/wire-rules.md#how-sdks-react-to-responses). */
+/** How an SDK sends requests, and how it reacts to responses (docs/wire-rules.md#how-sdks-react-to-responses). */
 export interface SdkRow {
   row: number;
   sdk: string;
@@ -25,7 +25,7 @@ const plain = (json: string) => json;
 const gzip = (json: string) => new Uint8Array(gzipSync(json));
 const json = 'application/json';
 
-/** A table of the same form for most SDKs. `again`: statuses sent again, besides the server errors it knows. */
+/** The reaction of most SDKs. `again` contains statuses after which they resend, in addition to server errors. */
 function reactions(is: {
   ok(answer: SdkAnswer): boolean;
   again: number[];
@@ -130,7 +130,7 @@ export const sdkRows: SdkRow[] = [
     path: '/batch',
     headers: { ...serverSdk('posthog-dotnet'), 'content-encoding': 'gzip' },
     encode: gzip,
-    // Without a body that can be read into an object it throws, which loses what it sent.
+    // A body that cannot be parsed into an object makes it throw, which loses the events.
     react: reactions({ ok: (answer) => isSuccess(answer) && isObject(answer.json), again: [408, 429] }),
   },
   {

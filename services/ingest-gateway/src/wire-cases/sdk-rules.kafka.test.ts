@@ -5,8 +5,8 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 
 /**
- * The twelve rules of docs/wire-rules.md#how-sdks-react-to-responses, each over the wire. Of rule 12 there is more in
- * sdk-reactions.kafka.test.ts.
+ * The twelve rules of docs/wire-rules.md#how-sdks-react-to-responses over HTTP. sdk-reactions.kafka.test.ts contains more
+ * tests of rule 12.
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
@@ -35,7 +35,7 @@ async function ask(path: string, init: RequestInit = {}) {
   const response = await fetch(gateway.url + path, { method: 'POST', redirect: 'manual', ...init });
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
-/** Sends and expects to be understood; the events as they are stored. */
+/** Sends a request and expects success. @returns the stored events. */
 async function stored(count: number, path: string, body: string | Uint8Array, headers: Record<string, string> = {}) {
   const answer = await ask(path, { body: body as string, headers });
   expect([answer.status, answer.text]).toEqual([200, '{"status":"Ok"}']);
@@ -72,7 +72,7 @@ test.each<[string, string, Record<string, string>]>([
   ['the query gzip', '/e/?compression=gzip', {}],
   ['the query gzip-js', '/e/?compression=gzip-js', { 'content-type': 'text/plain' }],
   ['its first bytes', '/i/v0/e/', { 'content-type': 'text/plain' }],
-  ['its first bytes alone', '/i/v0/e/', {}],
+  ['only its first bytes', '/i/v0/e/', {}],
   ['header and query at once, as Go and Rust send it', '/batch/?compression=gzip', { 'content-encoding': 'gzip' }],
 ])('rule 4: detects gzip by %s', async (_name, path, headers) => {
   const body = new Uint8Array(gzipSync(json({ api_key: token, ...event() })));
@@ -93,7 +93,7 @@ test.each([
   else expect(await ask(path, { body, headers })).toMatchObject({ status: 200 });
 });
 
-test.each(paths)('rule 6: %s takes a single object, an array, and an envelope', async (path) => {
+test.each(paths)('rule 6: %s accepts a single object, an array, and an envelope', async (path) => {
   const names = async (count: number, body: object) => (await stored(count, path, json(body))).map((one) => one.event);
   const properties = { token };
   expect(await names(1, { api_key: token, ...event({ event: 'single' }) })).toEqual(['single']);
@@ -118,7 +118,7 @@ test.each<[string, object, string]>([
   ['at the top', { distinct_id: 'top', properties: { distinct_id: 'inner' } }, 'top'],
   ['in the properties', { distinct_id: undefined, properties: { distinct_id: 'inner' } }, 'inner'],
   ['as $distinct_id', { distinct_id: undefined, $distinct_id: 'dollar' }, 'dollar'],
-  ['under a null at the top', { distinct_id: null, properties: { distinct_id: 'inner' } }, 'inner'],
+  ['under a top-level null', { distinct_id: null, properties: { distinct_id: 'inner' } }, 'inner'],
   ['as a number', { distinct_id: 42 }, '42'],
 ])('rule 8: finds the distinct ID %s', async (_name, fields, expected) => {
   expect(await stored(1, '/batch/', json({ api_key: token, batch: [event(fields)] }))).toMatchObject([
@@ -163,8 +163,8 @@ test.each<[string, string, RequestInit, number]>([
   ['a success', '/e/', {}, 200],
   ['a refusal', '/i/v0/e/', { body: 'no JSON' }, 400],
   ['a wrong key', '/e/', { body: json({ api_key: 'phc_of_nobody', ...event() }) }, 401],
-  ['a path that is not there', '/nope', {}, 404],
-  ['a method that is not there', '/e/', { method: 'PUT' }, 405],
+  ['an unknown path', '/nope', {}, 404],
+  ['an unsupported method', '/e/', { method: 'PUT' }, 405],
   ['a preflight', '/e/', { method: 'OPTIONS' }, 200],
   ['flags', '/flags/?v=2', {}, 200],
 ])('rule 11: pages can read %s', async (_name, path, init, status) => {

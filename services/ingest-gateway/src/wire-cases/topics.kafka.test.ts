@@ -22,13 +22,13 @@ const of = (event: string, more: object = {}) => ({ event, distinct_id: 'b', pro
 describe('topics of events, and unusual events (deviations: see known-deviations.ts)', () => {
   test.each<[string, object[], object, 'live' | 'historical']>([
     [
-      'R04 special events stay among the others',
+      'R04 special events are in the same topic as others',
       ['$exception', 'a', '$$heatmap', '$$client_ingestion_warning', 'b'].map((name) => of(name)),
       {},
       'live',
     ],
     [
-      'R05 in a migration too',
+      'R05 special events of a migration',
       ['$exception', 'a', '$$heatmap'].map((name) => of(name)),
       { historical_migration: true },
       'historical',
@@ -40,7 +40,7 @@ describe('topics of events, and unusual events (deviations: see known-deviations
       'live',
     ],
     ['T15 a day old', [of('old', { timestamp: new Date(Date.now() - dayMs).toISOString() })], {}, 'live'],
-    ['F26 an offset in the properties that is no integer', [of('a', { properties: { offset: 'soon' } })], {}, 'live'],
+    ['F26 an offset property that is not an integer', [of('a', { properties: { offset: 'soon' } })], {}, 'live'],
   ])('%s', async (_name, batch, more, lane) => {
     const { token } = await createTestTenant(fixture.database, { plan: 'full' });
     const body = JSON.stringify({ api_key: token, batch, ...more });
@@ -69,12 +69,12 @@ describe('topics of events, and unusual events (deviations: see known-deviations
       return fixture.log.append(records);
     };
     const failing = await fixture.startGateway({ log: { append } });
-    // Three of these are as much as one write takes.
+    // One write contains at most three of these.
     const batch = Array.from({ length: 15 }, (_, index) => of(`e${index}`, { properties: { p: 'x'.repeat(800_000) } }));
     const body = JSON.stringify({ api_key: token, batch });
     expect((await fetch(`${failing.url}/batch/`, { method: 'POST', body })).status).toBeGreaterThanOrEqual(500);
     expect(calls).toBe(3);
-    // What was written before stays: the sender repeats the whole request, and uuids make it one.
+    // Earlier writes are not reverted. The client repeats the whole request, and UUIDs remove the duplicates.
     await fetch(`${gateway.url}/batch/`, { method: 'POST', body: JSON.stringify({ api_key: token, ...of('after') }) });
     const names = (await reader.events(token, 7)).map(({ event }) => event);
     expect(names).toEqual(['e0', 'e1', 'e2', 'e3', 'e4', 'e5', 'after']);
