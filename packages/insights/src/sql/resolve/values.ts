@@ -191,7 +191,13 @@ export function condition(expression: Expression, place: Place): Expression {
   const { kind } = expression.type;
   if (kind === 'int' || kind === 'float') {
     const zero: Expression = { is: 'constant', type: expression.type, value: kind === 'int' ? '0' : 0 };
-    return { is: 'compare', comparator: '<>', left: expression, right: nonNull(zero), type: flag };
+    const isNonzero: Expression = {
+      ...{ is: 'compare', comparator: '<>', left: expression, right: nonNull(zero), type: flag },
+      isStandard: true,
+    };
+    if (!expression.type.isNullable) return isNonzero;
+    const isSet: Expression = { is: 'not', part: { is: 'null', part: expression, type: flag }, type: flag };
+    return { is: 'all', parts: [isSet, isNonzero], type: flag };
   }
   // Properties without a definition are text.
   if (kind === 'text')
