@@ -224,6 +224,32 @@ test('returns 403 for SQL that could read a closed cohort', async () => {
   expect((await ask('SELECT count() FROM cohort_people', acme.A.key)).status).toBe(200);
 });
 
+test.each<[string, (text: string) => object]>([
+  ['a filter', (key) => ({ ...trend, properties: [{ type: 'hogql', key }] })],
+  [
+    'a filter within a group',
+    (key) => ({ ...trend, properties: { type: 'AND', values: [{ type: 'OR', values: [{ type: 'hogql', key }] }] } }),
+  ],
+  ['a breakdown', (breakdown) => ({ ...trend, breakdownFilter: { breakdown_type: 'hogql', breakdown } })],
+  [
+    'one of two breakdowns',
+    (property) => ({ ...trend, breakdownFilter: { breakdowns: [{ type: 'hogql', property }] } }),
+  ],
+  [
+    'a measure',
+    (text) => ({ ...trend, series: [{ ...trend.series[0], math: 'hogql', math_hogql: `countIf(${text})` }] }),
+  ],
+  ['a column', (text) => ({ kind: 'EventsQuery', select: [text] })],
+  ['a condition', (text) => ({ kind: 'EventsQuery', select: ['event'], where: [text] })],
+  ['an order', (text) => ({ kind: 'EventsQuery', select: ['event'], orderBy: [text] })],
+])('returns 403 for a SQL expression that could read a closed cohort in %s', async (_place, queryOf) => {
+  const ask = (text: string, key?: string) => send('POST', 'query', { query: queryOf(text) }, key);
+  expect(await ask(`person_id IN COHORT ${closed.cohort}`)).toMatchObject(refused());
+  expect(await ask('person_id IN (SELECT person_id FROM "coh\\u006frt_people")')).toMatchObject(refused());
+  expect((await ask(`person_id IN COHORT ${closed.cohort}`, acme.A.key)).status).toBe(200);
+  expect((await ask("event = 'x'")).status).toBe(200);
+});
+
 test("does not reveal the numbers of a closed cohort through another user's insight or filters", async () => {
   expect(await send('GET', `insights/${openInsight}?refresh=blocking`)).toMatchObject(refused());
   const one = encodeURIComponent(JSON.stringify({ properties: [{ key: 'email', type: 'person', value: 'a@b.c' }] }));
@@ -245,6 +271,11 @@ test("does not reveal the numbers of a closed cohort through another user's insi
   await api.send('PATCH', `/api/projects/${acme.projectId}/`, { key: acme.A.key, body: settings });
   expect(await send('POST', 'query', { query: { ...trend, filterTestAccounts: true } })).toMatchObject(refused());
   expect((await send('POST', 'query', { query: trend })).status).toBe(200);
+  const asSql = { test_account_filters: [{ type: 'hogql', key: `person_id IN COHORT ${closed.cohort}` }] };
+  expect((await api.send('PATCH', `/api/projects/${acme.projectId}/`, { key: acme.A.key, body: asSql })).status).toBe(
+    200,
+  );
+  expect(await send('POST', 'query', { query: { ...trend, filterTestAccounts: true } })).toMatchObject(refused());
 });
 
 test('a result that is computed in the background is found by the user who asked for it', async () => {

@@ -20,6 +20,16 @@ interface Named {
 /** SQL names cohorts by ID, by name and by a table. A backslash can hide the word in a quoted name. */
 const mayReadCohorts = /cohort|\\/i;
 
+/** Returns the texts of an object that are SQL. */
+function sqlIn({ kind, type, breakdown_type: breakdownType, ...part }: Record<string, unknown>): unknown[] {
+  return [
+    kind === 'HogQLQuery' || kind === 'HogQLMetadata' ? part.query : null,
+    ...(type === 'hogql' ? [part.key, part.property] : []),
+    breakdownType === 'hogql' ? part.breakdown : null,
+    ...[part.math_hogql, part.select, part.where, part.orderBy],
+  ].flat();
+}
+
 /** The records that filters, conditions or a query name anywhere, as the code that evaluates them reads them. */
 function namedIn(value: unknown): Named {
   const named: Named = {
@@ -38,8 +48,8 @@ function namedIn(value: unknown): Named {
       const flag = part.type === 'flag' ? parseRecordId(part.key) : undefined;
       if (flag !== undefined) named.feature_flag.add(flag);
       if (part.filterTestAccounts) named.withTestAccountFilters = true;
-      const isSql = part.kind === 'HogQLQuery' || part.kind === 'HogQLMetadata';
-      if (isSql && mayReadCohorts.test(String(part.query))) named.withAllCohorts = true;
+      if (sqlIn(part).some((text) => typeof text === 'string' && mayReadCohorts.test(text)))
+        named.withAllCohorts = true;
       open.push(...Object.values(part));
     }
   }
@@ -64,8 +74,9 @@ export async function requireNamedRecords(
   const named = namedIn(filters);
   if (named.withTestAccountFilters || named.withAllCohorts) {
     const { testAccountFilters, cohorts } = known ?? (await readSettings(sql, environmentId));
-    if (named.withTestAccountFilters) for (const id of namedIn(testAccountFilters).cohort) named.cohort.add(id);
-    if (named.withAllCohorts) for (const id of cohorts.keys()) named.cohort.add(id);
+    const ofTestAccounts = namedIn(named.withTestAccountFilters ? testAccountFilters : []);
+    for (const id of ofTestAccounts.cohort) named.cohort.add(id);
+    if (named.withAllCohorts || ofTestAccounts.withAllCohorts) for (const id of cohorts.keys()) named.cohort.add(id);
   }
   for (const kind of ['cohort', 'feature_flag'] as const) {
     if (!rights.rules.some(({ resource }) => resource === kind)) continue;
