@@ -4,17 +4,11 @@ import type { Sql } from '@millrace/db';
 import { isAppError } from '@millrace/runtime';
 import { withFilters } from './override.ts';
 import { parseQuery, readStoredQuery } from './parse-query.ts';
-import { planActors } from './plan/actors.ts';
-import { modifiersOf, type PlanContext, planContext } from './plan/context.ts';
-import { planEvents } from './plan/events.ts';
-import { planFunnel } from './plan/funnel.ts';
-import { planLifecycle } from './plan/lifecycle.ts';
-import { planRetention } from './plan/retention.ts';
-import { planTrends } from './plan/trends.ts';
-import { planWeb } from './plan/web.ts';
-import type { Query } from './query.ts';
+import { modifiersOf, planContext } from './plan/context.ts';
+import { planQuery } from './plan/query.ts';
 import { isRecord, queryError } from './query-parts.ts';
 import { readSettings } from './records-store.ts';
+import { uncheckedExpression } from './sql/expressions.ts';
 import type { SqlParser } from './sql/parse.ts';
 import { sqlRequest } from './sql/request.ts';
 import { requireSql } from './sql/run.ts';
@@ -29,7 +23,7 @@ interface Stored {
 /**
  * Validates a query that will be stored and not run, by planning it. Ignores unknown fields, because a client newer
  * than Millrace may have written them. Ignores the project's filters of test accounts, because the query does not cause
- * their errors.
+ * their errors. SQL is checked when it runs, because cohorts and the types of properties can change until then.
  *
  * @throws AppError `invalid` naming a known field with an invalid value.
  */
@@ -49,7 +43,7 @@ async function checkInsight(sql: Sql, { projectId, now, query: sent }: Stored & 
   const query = readStoredQuery(sent);
   const settings = { ...(await readSettings(sql, projectId)), testAccountFilters: [] };
   const context = planContext(modifiersOf(query), { settings, now, earliest: null, booleans: new Set() });
-  plan(query, { ...context, allowsUnknown: true });
+  planQuery(query, { ...context, allowsUnknown: true, expression: uncheckedExpression });
 }
 
 /**
@@ -65,34 +59,5 @@ export async function checkFilters(sql: Sql, { filters, ...stored }: Stored & { 
     // Rename the query fields to those of the filters.
     const detail = error.message.replace(/^dateRange\./, '').replace(/^breakdownFilter/, 'breakdown_filter');
     throw queryError('', detail);
-  }
-}
-
-/** Plans a query. Planning is a pure function of the query and the context. */
-function plan(query: Query, context: PlanContext): unknown {
-  switch (query.kind) {
-    case 'TrendsQuery':
-      return planTrends(query, context);
-    case 'FunnelsQuery':
-      return planFunnel(query, context);
-    case 'RetentionQuery':
-      return planRetention(query, context);
-    case 'LifecycleQuery':
-      return planLifecycle(query, context);
-    case 'ActorsQuery':
-      return planActors(query, context);
-    case 'EventsQuery':
-      return planEvents(query, context);
-    case 'WebOverviewQuery':
-    case 'WebStatsTableQuery':
-    case 'WebTrendsQuery':
-      return planWeb(query, context);
-    // `checkQuery` handles SQL.
-    case 'HogQLQuery':
-    case 'HogQLMetadata':
-    case 'DatabaseSchemaQuery':
-      return query;
-    default:
-      return query satisfies never;
   }
 }

@@ -1,8 +1,9 @@
 import type { Sql } from '@millrace/db';
 import type { Condition } from './event-store/port.ts';
-import { readFilters } from './plan/conditions.ts';
+import { type FilterContext, readFilters } from './plan/conditions.ts';
 import { clockOf } from './plan/dates.ts';
 import { readSettings } from './records-store.ts';
+import { uncheckedExpression } from './sql/expressions.ts';
 
 /**
  * Parses event filters outside of queries, such as those of a batch export. Person filters use the person properties
@@ -13,8 +14,32 @@ import { readSettings } from './records-store.ts';
  */
 export async function readEventFilters(
   sql: Sql,
-  { projectId, filters, path = 'filters', now }: { projectId: number; filters: unknown; path?: string; now: number },
+  { projectId, filters, path = 'filters', now }: FiltersToRead,
 ): Promise<Condition> {
+  return readFilters(filters, path, await contextOf(sql, { projectId, now }));
+}
+
+/**
+ * Checks event filters that queries will apply. They may contain SQL, which is checked when a query runs.
+ * @throws AppError `invalid` naming the filter.
+ */
+export async function checkEventFilters(
+  sql: Sql,
+  { projectId, filters, path = 'filters', now }: FiltersToRead,
+): Promise<void> {
+  const context = await contextOf(sql, { projectId, now });
+  readFilters(filters, path, { ...context, expression: uncheckedExpression });
+}
+
+interface FiltersToRead {
+  projectId: number;
+  filters: unknown;
+  path?: string;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+async function contextOf(sql: Sql, { projectId, now }: { projectId: number; now: number }): Promise<FilterContext> {
   const { timezone, weekStart, cohorts } = await readSettings(sql, projectId);
-  return readFilters(filters, path, { clock: clockOf(timezone, weekStart, now), personsAsStored: true, cohorts });
+  return { clock: clockOf(timezone, weekStart, now), personsAsStored: true, cohorts };
 }

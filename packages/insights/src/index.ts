@@ -1,6 +1,6 @@
 export { checkFilters, checkQuery } from './check-query.ts';
 export { inOrderOfLayout, queryOfTile } from './dashboard.ts';
-export { readEventFilters } from './event-filters.ts';
+export { checkEventFilters, readEventFilters } from './event-filters.ts';
 export {
   claimCopy,
   finishRemovals,

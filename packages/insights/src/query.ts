@@ -35,7 +35,7 @@ const counting = [
   ...(['total', 'dau', 'weekly_active', 'monthly_active', 'unique_session', 'unique_group'] as const),
   ...(['first_time_for_user', 'first_matching_event_for_user', 'first_time_for_user_with_filters'] as const),
 ];
-export type Math = (typeof counting)[number] | Aggregate | (typeof perActor)[number];
+export type Math = 'hogql' | (typeof counting)[number] | Aggregate | (typeof perActor)[number];
 
 export const eventsNode = object('InsightEventsNode', {
   kind: Type.Literal('EventsNode'),
@@ -43,12 +43,18 @@ export const eventsNode = object('InsightEventsNode', {
   name: text('Name displayed by clients.'),
   custom_name: text('Custom name, returned in the result.'),
   math: Type.Optional(
-    Type.Enum([...counting, ...aggregates, ...perActor] as Math[], { description: 'Defaults to `total`.' }),
+    Type.Enum([...counting, ...aggregates, ...perActor, 'hogql'] as Math[], { description: 'Defaults to `total`.' }),
   ),
   math_property: text('Property to aggregate with `sum`, `avg`, `median` and so on.'),
   math_property_type: choice(
     ['event_properties', 'person_properties', 'session_properties'],
     'Type of the property. For sessions, only `$session_duration` is supported.',
+  ),
+  math_hogql: Type.Optional(
+    Type.String({
+      maxLength: 10_000,
+      description: 'SQL expression with an aggregation, such as `sum(properties.amount) / count()`, for `hogql`.',
+    }),
   ),
   math_group_type_index: groupIndex,
   math_multiplier: Type.Optional(Type.Number({ description: 'Factor by which each value is multiplied.' })),
@@ -59,20 +65,23 @@ export const eventsNode = object('InsightEventsNode', {
 });
 export type EventsNode = Static<typeof eventsNode>;
 
-const breakdownTypes = ['event', 'person', 'group'] as const;
+const breakdownTypes = ['event', 'person', 'group', 'hogql'] as const;
 const binCount = Type.Optional(
   Type.Integer({ minimum: 1, maximum: 100, description: 'Number of bins for a numeric breakdown.' }),
 );
 const breakdownFilter = Type.Optional(
   object('InsightBreakdownFilter', {
     breakdown: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 3 })])),
-    breakdown_type: choice(breakdownTypes, 'Type of the property. Defaults to `event`.'),
+    breakdown_type: choice(
+      breakdownTypes,
+      'Type of the property. Defaults to `event`. `hogql` means a SQL expression.',
+    ),
     breakdown_group_type_index: groupIndex,
     breakdowns: Type.Optional(
       Type.Array(
         object('InsightBreakdown', {
           property: Type.String(),
-          type: choice(breakdownTypes, 'Type of the property. Defaults to `event`.'),
+          type: choice(breakdownTypes, 'Type of the property. Defaults to `event`. `hogql` means a SQL expression.'),
           group_type_index: groupIndex,
           normalize_url: flag('Whether to strip trailing `/`, `?` and `#`.'),
           histogram_bin_count: binCount,
@@ -257,8 +266,8 @@ export const lifecycleQuery = object('LifecycleQuery', {
 export type LifecycleQuery = Static<typeof lifecycleQuery>;
 
 const page = {
-  select: Type.Optional(Type.Array(Type.String({ maxLength: 500 }), { maxItems: 100 })),
-  orderBy: Type.Optional(Type.Array(Type.String({ maxLength: 500 }), { maxItems: 10 })),
+  select: Type.Optional(Type.Array(Type.String({ maxLength: 10_000 }), { maxItems: 100 })),
+  orderBy: Type.Optional(Type.Array(Type.String({ maxLength: 10_000 }), { maxItems: 10 })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 50_000, description: 'Row limit. Defaults to 100.' })),
   offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
 };
@@ -300,7 +309,12 @@ export const eventsQuery = object('EventsQuery', {
   events: Type.Optional(
     Type.Array(Type.String(), { maxItems: 200, description: 'Returns only events with these names. Empty means all.' }),
   ),
-  where: Type.Optional(Type.Unknown({ description: 'SQL is not supported. Only an empty list is accepted.' })),
+  where: Type.Optional(
+    Type.Array(Type.String({ maxLength: 10_000 }), {
+      maxItems: 50,
+      description: 'SQL conditions on events, such as `properties.amount > 10`. All must be true.',
+    }),
+  ),
   properties: filters,
   fixedProperties: filters,
   filterTestAccounts: common.filterTestAccounts,

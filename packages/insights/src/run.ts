@@ -24,6 +24,7 @@ import { modifiersOf, type PlanContext, type ProjectSettings, planContext } from
 import { planEvents } from './plan/events.ts';
 import { planFunnel } from './plan/funnel.ts';
 import { planLifecycle } from './plan/lifecycle.ts';
+import { planQuery } from './plan/query.ts';
 import { planRetention } from './plan/retention.ts';
 import { planTrends, type TrendsPlan } from './plan/trends.ts';
 import { planWeb, type WebPlan } from './plan/web.ts';
@@ -31,9 +32,10 @@ import type { Query } from './query.ts';
 import { queryError } from './query-parts.ts';
 import { readBooleans, readGroups, readPersons, readSettings } from './records-store.ts';
 import { type DatabaseSchema, databaseSchema } from './sql/database-schema.ts';
+import { withExpressions } from './sql/expressions.ts';
 import type { SqlParser } from './sql/parse.ts';
 import { sqlRequest } from './sql/request.ts';
-import { checkSql, runSql, type SqlMetadata } from './sql/run.ts';
+import { checkSql, explain, runSql, type SqlMetadata } from './sql/run.ts';
 import type { AnySqlQuery, SqlMetadataQuery, SqlQuery } from './sql-query.ts';
 
 export interface QueryDeps {
@@ -93,8 +95,13 @@ export async function runQuery(
     ? await deps.events.earliest({ projectId, events: namesIn(query) }, run)
     : null;
   const booleans = await readBooleans(deps.sql, projectId, brokenDownBy(query));
-  const context = planContext(modifiersOf(query), { settings, now, earliest, booleans });
-  const answer = await answerQuery(deps, query, { context, run });
+  const context = await withExpressions(
+    deps,
+    planContext(modifiersOf(query), { settings, now, earliest, booleans }),
+    (planning) => planQuery(query, planning),
+  );
+  const answering = answerQuery(deps, query, { context, run });
+  const answer = await (context.expression === undefined ? answering : answering.catch(explain));
   return { ...answer, timezone: settings.timezone };
 }
 

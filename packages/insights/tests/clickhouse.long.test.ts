@@ -12,6 +12,7 @@ else {
   await import('./traps.test.ts');
   await import('./lists.test.ts');
   await import('./sql-cases.test.ts');
+  await import('./sql-expressions.test.ts');
   await import('./sql-hostile.test.ts');
   await import('./random-questions.test.ts');
   await import('./changed-queries.test.ts');

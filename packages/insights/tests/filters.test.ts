@@ -131,7 +131,6 @@ describe.each(engines)('on $name', (engine) => {
       () => ({ type: 'cohort', key: 'id', value: 999_999 }),
       /^properties\.0\.value: Cohort 999999 does not exist/,
     ],
-    ['Q-123: SQL', () => ({ type: 'hogql', key: '1 = 1' }), /^properties\.0\.type: /],
     ['a group without its type', () => ({ type: 'group', key: 'a', value: 1 }), /^properties\.0\.group_type_index: /],
     ['an unknown field', () => ({ key: 'a', value: 1, foo: 1 }), /^properties\.0\.foo: /],
   ])('rejects %s and names its path', async (_, filter, message) => {

@@ -1,6 +1,7 @@
 // SQL from an attacker: texts that try to escape their quotes, and queries that try to read another project.
 
 import { isAppError } from '@millrace/runtime';
+import { runQuery } from '../src/index.ts';
 import { readSettings } from '../src/records-store.ts';
 import { createParser, type SqlParser } from '../src/sql/parse.ts';
 import { runSql, type SqlRequest } from '../src/sql/run.ts';
@@ -43,6 +44,12 @@ const nastyTexts = [
   "file('/etc/passwd')",
 ];
 
+const trends = (series: Record<string, unknown>, more: Record<string, unknown> = {}) => ({
+  kind: 'TrendsQuery',
+  dateRange: { date_from: '2026-03-01', date_to: '2026-03-31' },
+  series: [{ kind: 'EventsNode', ...series }],
+  ...more,
+});
 const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 const asName = (text: string) => `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 
@@ -130,6 +137,69 @@ describe.each(engines)('on $name', (engine) => {
     ])
       expect(await run(place.replace('%', () => asName(text)))).toMatch(/^hogql_(query|syntax)_error$/);
     expect(await run('SELECT (SELECT count() FROM events) > 0, (SELECT count() FROM persons) > 0')).toEqual([[1, 1]]);
+  });
+
+  /** Returns the result of an insight query, or the code of its error. */
+  async function runInsight(query: Record<string, unknown>): Promise<unknown> {
+    const { projectId, now } = own;
+    const deps = { sql: store.database.sql, events: store.events, parser };
+    return runQuery(deps, { projectId, query, now }, ample()).then(
+      ({ results }) => results,
+      (error: unknown) => {
+        if (!isAppError(error, 'invalid')) throw error;
+        return String(error.code);
+      },
+    );
+  }
+
+  /** Insight queries with an expression in every place that accepts one. */
+  const places: [string, (text: string) => Record<string, unknown>][] = [
+    ['a filter', (key) => trends({}, { properties: [{ type: 'hogql', key }] })],
+    ['a filter of a series', (key) => trends({ properties: [{ type: 'hogql', key }] })],
+    ['a breakdown', (breakdown) => trends({}, { breakdownFilter: { breakdown_type: 'hogql', breakdown } })],
+    [
+      'a listed breakdown',
+      (property) => trends({}, { breakdownFilter: { breakdowns: [{ type: 'hogql', property }] } }),
+    ],
+    ['a measure', (text) => trends({ math: 'hogql', math_hogql: text })],
+    ['a column', (text) => ({ kind: 'EventsQuery', select: [text], after: 'all', limit: 5 })],
+    ['a column of groups', (text) => ({ kind: 'EventsQuery', select: ['count()', text], after: 'all', limit: 5 })],
+    ['a condition', (text) => ({ kind: 'EventsQuery', select: ['event'], where: [text], after: 'all' })],
+    ['an order', (text) => ({ kind: 'EventsQuery', select: ['event'], orderBy: [text], after: 'all', limit: 5 })],
+  ];
+
+  test.each(places)('texts remain texts in %s of an insight query', async (_, queryOf) => {
+    for (const text of nastyTexts) {
+      const value = quoted(text);
+      const isAggregate = queryOf('').series !== undefined && JSON.stringify(queryOf('')).includes('math_hogql');
+      const expression = isAggregate ? `countIf(event = ${value})` : `concat(${value}, event) = ${value}`;
+      expect([text, await runInsight(queryOf(expression))]).toEqual([text, expect.any(Array)]);
+      // The text as a whole expression: an error, or a value.
+      const answer = await runInsight(queryOf(text));
+      expect([
+        text,
+        Array.isArray(answer) || /^(hogql_(query|syntax)_error|invalid_input)$/.test(String(answer)),
+      ]).toEqual([text, true]);
+    }
+  });
+
+  test.each(nastyTexts)('%j remains a text in the result of an EventsQuery', async (text) => {
+    const query = { kind: 'EventsQuery', after: 'all', limit: 1 };
+    expect(await runInsight({ ...query, select: [quoted(text)] })).toEqual([[text]]);
+    expect(await runInsight({ ...query, select: [`${quoted(text)} AS ${asName(text)}`, 'count()'] })).toEqual(
+      expect.anything(),
+    );
+  });
+
+  test('expressions of insight queries read only the own project', async () => {
+    const count = async (where: string) =>
+      runInsight({ kind: 'EventsQuery', select: ['count()'], where: [where], after: 'all', before: '2030-01-01' });
+    const all = await run('SELECT count() FROM events');
+    expect(await count('1 = 1 OR team_id = team_id')).toEqual(all);
+    expect(await count(`team_id = ${other.projectId}`)).toEqual([[0]]);
+    expect(await count('uuid IN (SELECT uuid FROM events)')).toEqual(all);
+    expect(await count(`(SELECT count() FROM events WHERE team_id = ${other.projectId}) > 0`)).toEqual([[0]]);
+    expect(await count(`person_id IN COHORT ${firstCohort(other)}`)).toBe('hogql_query_error');
   });
 
   test.each([

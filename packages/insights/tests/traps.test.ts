@@ -622,7 +622,7 @@ describe.each(engines)('on $name', (engine) => {
     ]);
     for (const orderBy of [['timestamp'], ['count()', 'properties.plan']])
       await expect(query(['event', 'count()'], orderBy)).rejects.toThrow(
-        /^orderBy\.[01]: With `count\(\)`, results can only/,
+        /^orderBy\.[01]: With `count\(\)` or another aggregation, results can only/,
       );
   });
 

@@ -1,3 +1,4 @@
+import { keyOf } from '../event-store/page.ts';
 import type { PageColumn } from '../event-store/port.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { isoIn } from '../plan/dates.ts';
@@ -5,7 +6,6 @@ import type { EventsColumn, EventsPlan } from '../plan/events.ts';
 import type { ShownPerson } from '../records-store.ts';
 import { displayName } from './actors.ts';
 
-const keyOf = (column: PageColumn) => (typeof column === 'object' ? JSON.stringify(column) : column);
 type ReadEvent = (column: PageColumn) => unknown;
 
 /** Returns the IDs of the persons whose records are part of the result. */
@@ -43,7 +43,7 @@ interface Reading {
   context: PlanContext;
 }
 
-function columnValue({ shows, needs: [need] }: EventsColumn, { read, persons, context }: Reading): unknown {
+function columnValue({ shows, expression, needs: [need] }: EventsColumn, { read, persons, context }: Reading): unknown {
   const value = need === undefined ? null : read(need);
   switch (shows) {
     case 'value':
@@ -52,6 +52,8 @@ function columnValue({ shows, needs: [need] }: EventsColumn, { read, persons, co
       return timeOf(value, context);
     case 'json':
       return jsonOf(value);
+    case 'expression':
+      return expression?.read(value) ?? null;
     case 'person': {
       const person = persons.get(String(read('person_id')));
       const distinct_id = read('distinct_id');

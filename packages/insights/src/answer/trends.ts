@@ -211,7 +211,7 @@ function actionOf(node: Partial<EventsNode>, { period, order, context }: LineRes
     custom_name: node.custom_name ?? null,
     math: node.math ?? null,
     math_property: node.math_property ?? null,
-    math_hogql: null,
+    math_hogql: node.math_hogql ?? null,
     math_group_type_index: node.math_group_type_index ?? null,
     properties: {},
   };

@@ -29,7 +29,7 @@ export function fromEvents(
   dialect: Dialect,
   { projectId, units = [], conditions = [], properties = [], recordOf }: Reads,
 ): Fragment {
-  const all = [...properties, ...conditions.flatMap(propertiesOf)];
+  const all = [...properties, ...conditions.flatMap(propertiesOf)].flatMap(readBy);
   const groups = new Set(all.flatMap((property) => (property.of === 'group' ? [property.index] : [])));
   if (recordOf?.of === 'group') groups.add(recordOf.index);
   const readsRecord = all.some(({ of }) => of === 'person' || of === 'shown person') || recordOf?.of === 'person';
@@ -49,12 +49,17 @@ export function fromEvents(
   );
 }
 
+/** Returns the property, or the properties that an expression reads. */
+const readBy = (property: Property): readonly Property[] =>
+  property.of === 'column' && property.key === 'expression' ? property.expression.reads : [property];
+
 function propertiesOf(condition: Condition): Property[] {
   if ('all' in condition) return condition.all.flatMap(propertiesOf);
   if ('any' in condition) return condition.any.flatMap(propertiesOf);
   if ('not' in condition) return propertiesOf(condition.not);
   if ('property' in condition) return [condition.property];
   if ('breakdown' in condition) return [condition.breakdown.property];
+  if ('expression' in condition) return [...condition.expression.reads];
   return [];
 }
 
@@ -98,6 +103,7 @@ export function condition(dialect: Dialect, node: Condition, projectId: number):
   if ('all' in node) return node.all.length === 0 ? sql`1 = 1` : sql`(${sql.join(parts(node.all), ' AND ')})`;
   if ('any' in node) return node.any.length === 0 ? sql`1 = 0` : sql`(${sql.join(parts(node.any), ' OR ')})`;
   if ('not' in node) return sql`NOT (${condition(dialect, node.not, projectId)})`;
+  if ('expression' in node) return node.expression.print(dialect.name, 'value');
   if ('inStaticCohort' in node) return dialect.inStaticCohort(projectId, node.inStaticCohort);
   if ('anyDistinctId' in node) {
     const test = tested(dialect, { of: 'column', key: 'distinct_id' }, node.anyDistinctId);

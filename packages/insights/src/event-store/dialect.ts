@@ -121,10 +121,10 @@ export function versionKey(version: SemanticVersion): string {
  * @param texts the current person's ID and the event's time as text, and the match of `hrefPattern` or an empty text
  */
 export function columnText(
-  { key }: Extract<Property, { of: 'column' }>,
-  texts: { person: Fragment; timestamp: Fragment; href: Fragment },
+  property: Extract<Property, { of: 'column' }>,
+  texts: { engine: EngineName; person: Fragment; timestamp: Fragment; href: Fragment },
 ): Fragment {
-  switch (key) {
+  switch (property.key) {
     case 'distinct_id':
       return sql`e.distinct_id`;
     case 'event':
@@ -137,8 +137,10 @@ export function columnText(
       return texts.person;
     case 'timestamp':
       return texts.timestamp;
+    case 'expression':
+      return sql`coalesce(${property.expression.print(texts.engine, 'value')}, '')`;
     default:
-      return key satisfies never;
+      return property satisfies never;
   }
 }
 

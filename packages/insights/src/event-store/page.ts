@@ -15,10 +15,8 @@ export function pageText(dialect: Dialect, question: PageQuestion, persons: Frag
   const page = sql`LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
   const all = [...columns, ...order.map(({ column }) => column)];
   const events = eventsOf(dialect, question, { columns: all, persons });
-  if (all.includes('count')) return sql`${countsText(dialect, question, events)} ${page}`;
-  const orders = order.map(({ column, isDescending }) =>
-    directed(column, storedTime(column) ?? comparable(dialect, column, expression(dialect, column)), isDescending),
-  );
+  if (all.some(isAggregated)) return sql`${groupsText(dialect, question, events)} ${page}`;
+  const orders = order.map(({ column, isDescending }) => directed(column, sortKey(dialect, column), isDescending));
   // Sorting by uuid keeps simultaneous events in the same order across pages.
   return sql`SELECT ${list(columns.map((column) => expression(dialect, column)))} ${events}
               ORDER BY ${list([...orders, dialect.uuidText(sql`e.uuid`)])} ${page}`;
@@ -35,31 +33,56 @@ function eventsOf(
   const from = fromEvents(dialect, {
     projectId: select.projectId,
     conditions: [select.where],
-    properties: [...person, ...columns.flatMap((column) => (typeof column === 'object' ? [column.json] : []))],
+    properties: [...person, ...columns.flatMap(propertiesOf)],
   });
   const ofThese = persons === null ? sql`` : sql`AND ${dialect.person} IN (SELECT unit FROM (${persons}) AS behind)`;
   return sql`${from} WHERE ${selected(dialect, select)} ${ofThese}`;
 }
 
+function propertiesOf(column: PageColumn): readonly Property[] {
+  if (typeof column !== 'object') return [];
+  return 'json' in column ? [column.json] : column.expression.reads;
+}
+
+/** Returns whether a column combines events, so that rows stand for groups of events. */
+export const isAggregated = (column: PageColumn): boolean =>
+  column === 'count' || (typeof column === 'object' && 'expression' in column && column.expression.isAggregate);
+
 /**
  * A subquery names the columns, because PostgreSQL would treat two copies of a property expression as different values.
  */
-function countsText(dialect: Dialect, { columns, order }: PageQuestion, events: Fragment): Fragment {
-  const counted = columns.filter((column) => column !== 'count');
-  const places = new Map(counted.map((column, at) => [JSON.stringify(column), at]));
-  const named = (column: PageColumn) =>
-    column === 'count' ? sql`count(*)` : sql.numbered('b', places.get(JSON.stringify(column)) ?? 0);
-  const ordered = (column: PageColumn) => comparable(dialect, column, named(column));
-  const shown = list(columns.map(named));
-  if (counted.length === 0) return sql`SELECT ${shown} FROM (SELECT 1 AS one ${events}) AS counted`;
-  const read = counted.map((column) => sql`${expression(dialect, column)} AS ${named(column)}`);
-  // Sorting by value keeps rows with the same count in the same order across pages.
+function groupsText(dialect: Dialect, { columns, order }: PageQuestion, events: Fragment): Fragment {
+  const grouped = columns.filter((column) => !isAggregated(column));
+  const places = new Map(grouped.map((column, at) => [keyOf(column), at]));
+  const named = (column: PageColumn) => sql.numbered('b', places.get(keyOf(column)) ?? 0);
+  const shown = (column: PageColumn) => (isAggregated(column) ? expression(dialect, column) : named(column));
+  const ordered = (column: PageColumn) =>
+    isAggregated(column) ? sortKey(dialect, column) : comparable(dialect, column, named(column));
+  const aggregates = [...columns, ...order.map(({ column }) => column)].flatMap((column) =>
+    typeof column === 'object' && 'expression' in column && column.expression.isAggregate ? [column.expression] : [],
+  );
+  const read = [
+    ...grouped.map((column) => sql`${expression(dialect, column)} AS ${named(column)}`),
+    ...[...new Set(aggregates)].flatMap((aggregate) => aggregate.columns(dialect.name)),
+  ];
+  const rows = sql`SELECT ${list(columns.map(shown))} FROM (SELECT ${read.length === 0 ? sql`1 AS one` : list(read)} ${events}) AS counted`;
+  if (grouped.length === 0) return rows;
+  // Sorting by value keeps rows with the same aggregates in the same order across pages.
   const orders = [
     ...order.map(({ column, isDescending }) => directed(column, ordered(column), isDescending)),
-    ...counted.map(ordered),
+    ...grouped.map(ordered),
   ];
-  return sql`SELECT ${shown} FROM (SELECT ${list(read)} ${events}) AS counted
-              GROUP BY ${list(counted.map(named))} ORDER BY ${list(orders)}`;
+  return sql`${rows} GROUP BY ${list(grouped.map(named))} ORDER BY ${list(orders)}`;
+}
+
+/** Returns a text that is equal for equal columns. */
+export const keyOf = (column: PageColumn): string =>
+  typeof column === 'object' && 'expression' in column ? `expression ${column.expression.key}` : JSON.stringify(column);
+
+/** Returns the value by which a column is sorted. */
+function sortKey(dialect: Dialect, column: PageColumn): Fragment {
+  if (typeof column === 'object' && 'expression' in column) return column.expression.print(dialect.name, 'order');
+  return storedTime(column) ?? comparable(dialect, column, expression(dialect, column));
 }
 
 /** Returns a time column in the form in which it is indexed; null for other columns. */
@@ -81,6 +104,7 @@ function directed(column: PageColumn, value: Fragment, isDescending: boolean): F
 
 /** Returns an expression that sorts the column in the same way in all engines. */
 function comparable(dialect: Dialect, column: PageColumn, value: Fragment): Fragment {
+  if (typeof column === 'object' && 'expression' in column && !column.expression.isShownAsText) return value;
   switch (column) {
     case 'uuid':
     case 'person_id':
@@ -95,7 +119,8 @@ function comparable(dialect: Dialect, column: PageColumn, value: Fragment): Frag
 }
 
 function expression(dialect: Dialect, column: PageColumn): Fragment {
-  if (typeof column === 'object') return dialect.json(column.json);
+  if (typeof column === 'object')
+    return 'json' in column ? dialect.json(column.json) : column.expression.print(dialect.name, 'result');
   switch (column) {
     case 'uuid':
       return sql`e.uuid`;

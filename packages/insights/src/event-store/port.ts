@@ -119,7 +119,24 @@ export type Property =
   /** Link of the innermost element that has one, or an empty text. */
   | { of: 'column'; key: 'first href' }
   /** Time of the event; as a number, in seconds since 1970. */
-  | { of: 'column'; key: 'timestamp' };
+  | { of: 'column'; key: 'timestamp' }
+  /** The text of a SQL expression; empty if it is null. */
+  | { of: 'column'; key: 'expression'; expression: EventExpression };
+
+/** A SQL expression over an event, or an aggregate over events, that code outside of the event store prints. */
+export interface EventExpression {
+  /** Equal expressions have equal keys. */
+  key: string;
+  isAggregate: boolean;
+  /** Records that the expression needs in addition to the event. */
+  reads: readonly Property[];
+  /** True if the form for results is a text. */
+  isShownAsText: boolean;
+  /** Prints the columns of the event that an aggregate reads, with their names. */
+  columns(engine: EngineName): Fragment[];
+  /** Prints the value itself, a form that both engines sort alike, or the form for results. */
+  print(engine: EngineName, form: 'value' | 'order' | 'result'): Fragment;
+}
 
 export type Comparison = '>' | '>=' | '<' | '<=';
 
@@ -149,6 +166,8 @@ export type Condition =
   /** Matches a breakdown value; null for a missing one. */
   | { breakdown: Breakdown; value: string | null }
   | { inStaticCohort: number }
+  /** An expression that is true or false. */
+  | { expression: EventExpression }
   /** Tests any distinct ID of the current person. */
   | { anyDistinctId: Test };
 
@@ -173,7 +192,9 @@ export type Measure =
   /** Durations in seconds of the sessions with a selected event, aggregated over sessions. */
   | { of: 'sessions'; times: number; aggregate: Aggregation }
   /** Number of events per actor, aggregated over actors. */
-  | { of: 'counts'; unit: Unit; aggregate: Aggregation };
+  | { of: 'counts'; unit: Unit; aggregate: Aggregation }
+  /** The number that an aggregate returns; null for none. */
+  | { of: 'expression'; expression: EventExpression };
 
 /** Restricts events to the first of these events of each actor, which counts only if it is selected. */
 export interface FirstTime extends EventNames {
@@ -388,7 +409,8 @@ export type PageColumn =
   | 'properties'
   | 'elements_chain'
   | 'count'
-  | { json: Property };
+  | { json: Property }
+  | { expression: EventExpression };
 
 export interface PageQuestion {
   select: Selection;

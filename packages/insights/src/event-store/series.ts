@@ -53,6 +53,7 @@ function counted(dialect: Dialect, question: SeriesQuestion): Fragment {
   switch (measure.of) {
     case 'events':
     case 'property':
+    case 'expression':
       return events;
     case 'counts':
       return sql`SELECT bucket${list}, unit, count(*) AS x FROM (${events}) AS events GROUP BY bucket${list}, unit`;
@@ -84,6 +85,7 @@ function matching(dialect: Dialect, question: SeriesQuestion): Fragment {
     sql`${bucket} AS bucket`,
     ...(unit === null ? [] : [sql`${dialect.unit(unit)} AS unit`]),
     ...(property === null ? [] : [sql`${dialect.number(property)} AS x`]),
+    ...(measure.of === 'expression' ? measure.expression.columns(dialect.name) : []),
   ];
   return sql`SELECT ${sql.join(columns, ', ')}${labels(dialect, breakdowns).columns}
              ${whereMatching(dialect, question, unit, property === null ? [] : [property])}`;
@@ -123,7 +125,11 @@ function whereMatching(
     projectId: select.projectId,
     units: unit === null ? [] : [unit],
     conditions: [select.where],
-    properties: [...properties, ...breakdowns.map((breakdown) => breakdown.property)],
+    properties: [
+      ...properties,
+      ...breakdowns.map((breakdown) => breakdown.property),
+      ...(measure.of === 'expression' ? measure.expression.reads : []),
+    ],
   });
   const first = measure.of === 'units' ? measure.first : null;
   const firsts =
@@ -146,6 +152,8 @@ function number(dialect: Dialect, question: SeriesQuestion): Fragment {
       return aggregate(dialect, measure.aggregate, measure.times === 1 ? sql`x` : sql`x * ${sql.float(measure.times)}`);
     case 'counts':
       return aggregate(dialect, measure.aggregate, sql`x`);
+    case 'expression':
+      return measure.expression.print(dialect.name, 'value');
     default:
       return measure satisfies never;
   }

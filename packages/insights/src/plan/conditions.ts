@@ -3,7 +3,7 @@
 import { cohortFilterTypes, namedCohort, versionRule } from '@millrace/flags';
 import { anyTextPattern, partOfTextPattern, selectorPattern, tagPattern, textPattern } from '../elements-chain.ts';
 import { releaseKey, versionKey } from '../event-store/dialect.ts';
-import type { Condition, Property, Test } from '../event-store/port.ts';
+import type { Condition, EventExpression, Property, Test } from '../event-store/port.ts';
 import { patternProblem } from '../patterns.ts';
 import { isRecord, queryError } from '../query-parts.ts';
 import { type Clock, dayMs, readMoment } from './dates.ts';
@@ -22,6 +22,22 @@ export interface Cohort {
   tree: unknown;
 }
 
+/** The use of a SQL expression, which determines what it may contain. */
+export type ExpressionUse = 'condition' | 'value' | 'number' | 'column' | 'order';
+
+export interface PlannedExpression extends EventExpression {
+  /** Type of the value, as named in responses. */
+  typeName: string;
+  alias: string | null;
+  /** True while a query is planned without running it. */
+  isUnchecked?: true;
+  /** Converts a value from the form for results. */
+  read(value: unknown): unknown;
+}
+
+/** Reads a SQL expression over an event. @throws AppError naming the path */
+export type ReadExpression = (text: string, use: ExpressionUse, path: string) => PlannedExpression;
+
 export interface FilterContext {
   clock: Clock;
   /** True if filters use the person properties stored with the event, and not the current person. */
@@ -32,6 +48,8 @@ export interface FilterContext {
   allowsUnknown?: boolean;
   /** The project's cohorts that are not deleted. */
   cohorts: ReadonlyMap<number, Cohort>;
+  /** Absent where filters cannot contain SQL. */
+  expression?: ReadExpression;
 }
 
 const everything: Condition = { all: [] };
@@ -101,6 +119,8 @@ function readLeaf(filter: Record<string, unknown>, place: Place): Condition {
   if (isEmpty && (filter.type === undefined || type === 'empty')) return everything;
   if (reading.isOfPersons && !ofPersons.has(type))
     throw queryError(`${path}.type`, 'Actors can only be filtered by person properties and cohorts.');
+  if (type === 'hogql' && reading.expression !== undefined && reading.inside.length === 0)
+    return readSqlFilter(filter, reading.expression, path);
   if (cohortFilterTypes.has(type)) return readCohort(filter, { path, reading });
   switch (type) {
     case 'event':
@@ -120,6 +140,19 @@ function readLeaf(filter: Record<string, unknown>, place: Place): Condition {
   const property = propertyOf({ type, key, index }, { path, reading });
   const condition = readTest(property, { operator, value }, { path, reading });
   return type === 'person' && key === 'distinct_id' ? ofAnyDistinctId(condition, reading) : condition;
+}
+
+const longestExpression = 10_000;
+
+function readSqlFilter(filter: Record<string, unknown>, expression: ReadExpression, path: string): Condition {
+  const other = ['value', 'operator', 'group_type_index', 'negation'].find(
+    (name) => filter[name] !== undefined && filter[name] !== null,
+  );
+  if (other !== undefined) throw queryError(`${path}.${other}`, 'Filters of the type "hogql" consist only of `key`.');
+  const { key } = filter;
+  if (typeof key !== 'string' || key.length > longestExpression)
+    throw queryError(`${path}.key`, `Expected a SQL expression of at most ${longestExpression} characters.`);
+  return { expression: expression(key, 'condition', `${path}.key`) };
 }
 
 /** Matches any distinct ID of the person. Also matches the event's own, because an event may have no person. */

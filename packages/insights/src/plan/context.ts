@@ -1,6 +1,6 @@
 // Input of planning in addition to the query: project settings and the time. Plans are pure functions of both.
 
-import type { Breakdown, Condition, Selection, Unit } from '../event-store/port.ts';
+import type { Breakdown, Condition, Property, Selection, Unit } from '../event-store/port.ts';
 import type { BreakdownFilter, EventsNode, Query } from '../query.ts';
 import { type Interval, isRecord, queryError } from '../query-parts.ts';
 import type { StoredVariable } from '../sql/variables.ts';
@@ -99,6 +99,12 @@ export function selectionOf(
   };
 }
 
+/** Rejects `math: hogql` in queries that count actors. */
+export function refuseSqlMath(series: readonly Pick<EventsNode, 'math'>[]): void {
+  const at = series.findIndex(({ math }) => math === 'hogql');
+  if (at >= 0) throw queryError(`series.${at}.math`, '`hogql` is only supported in a TrendsQuery.');
+}
+
 /** Returns the actor type of a query whose series all count the same. */
 export function unitOfQuery({ aggregation_group_type_index: index }: { aggregation_group_type_index?: number }): Unit {
   return index === undefined ? { of: 'person' } : { of: 'group', index };
@@ -136,10 +142,13 @@ export function breakdownsOf(
     hidesOther: filter?.breakdown_hide_other_aggregation ?? false,
   };
   const listed = filter?.breakdowns ?? [];
-  const add = (one: AskedProperty, path: string) => {
+  const add = (one: AskedProperty, path: string, pathOfText: string) => {
     const { property, type = 'event', group_type_index: index } = one;
     plan.breakdowns.push({
-      property: propertyOf({ type, key: property, index }, { path, reading: context }),
+      property:
+        type === 'hogql'
+          ? expressionProperty(property, pathOfText, context)
+          : propertyOf({ type, key: property, index }, { path, reading: context }),
       isUrl: one.normalize_url ?? false,
       isBoolean: context.booleans.has(propertyKey(type, index ?? -1, property)),
       bins: null,
@@ -147,18 +156,25 @@ export function breakdownsOf(
     plan.bins.push(one.histogram_bin_count ?? null);
   };
   if (listed.length > 0) {
-    for (const [at, one] of listed.entries()) add(one, `breakdownFilter.breakdowns.${at}`);
+    for (const [at, one] of listed.entries())
+      add(one, `breakdownFilter.breakdowns.${at}`, `breakdownFilter.breakdowns.${at}.property`);
     return { ...plan, isList: true };
   }
   if (filter?.breakdown === undefined) return plan;
   if (Array.isArray(filter.breakdown) && !allowsNames)
     throw queryError('breakdownFilter.breakdown', 'Expected the name of a single property.');
-  for (const property of [filter.breakdown].flat()) {
+  for (const [at, property] of [filter.breakdown].flat().entries()) {
+    const path = Array.isArray(filter.breakdown) ? `breakdownFilter.breakdown.${at}` : 'breakdownFilter.breakdown';
     const { breakdown_type: type, breakdown_group_type_index: index } = filter;
     const asked = { property, ...(type && { type }), ...(index !== undefined && { group_type_index: index }) };
     const url = filter.breakdown_normalize_url === undefined ? {} : { normalize_url: filter.breakdown_normalize_url };
     const count = filter.breakdown_histogram_bin_count;
-    add({ ...asked, ...url, ...(count !== undefined && { histogram_bin_count: count }) }, 'breakdownFilter');
+    add({ ...asked, ...url, ...(count !== undefined && { histogram_bin_count: count }) }, 'breakdownFilter', path);
   }
   return plan;
+}
+
+function expressionProperty(text: string, path: string, { expression }: PlanContext): Property {
+  if (expression === undefined) throw queryError(path, 'SQL expressions cannot run here.');
+  return { of: 'column', key: 'expression', expression: expression(text, 'value', path) };
 }

@@ -1,10 +1,11 @@
 // Plans an EventsQuery.
 
-import type { PageColumn, PageQuestion } from '../event-store/port.ts';
+import { isAggregated, keyOf } from '../event-store/page.ts';
+import type { Condition, PageColumn, PageQuestion } from '../event-store/port.ts';
 import type { EventsQuery } from '../query.ts';
 import { queryError } from '../query-parts.ts';
 import { planPersons } from './actors.ts';
-import { readFilters } from './conditions.ts';
+import { type PlannedExpression, readFilters } from './conditions.ts';
 import { both, filtersOfQuery, type PlanContext, selectionOf } from './context.ts';
 import { firstMoment, readMoment } from './dates.ts';
 
@@ -12,8 +13,10 @@ import { firstMoment, readMoment } from './dates.ts';
 export interface EventsColumn {
   text: string;
   type: string;
-  shows: 'value' | 'time' | 'json' | 'everything' | 'person' | 'display name';
+  shows: 'value' | 'time' | 'json' | 'everything' | 'person' | 'display name' | 'expression';
   needs: PageColumn[];
+  /** The expression of the column. */
+  expression?: PlannedExpression;
 }
 
 export interface EventsPlan {
@@ -30,14 +33,12 @@ const aheadMs = 5000;
 
 export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan {
   const { limit = usualLimit, offset = 0, orderBy = [], personId } = query;
-  const { where: code, events } = query;
-  if (code !== undefined && !(Array.isArray(code) && code.length === 0))
-    throw queryError('where', 'SQL is not supported. Use `properties` instead.');
+  const { where: expressions = [], events } = query;
   if (events !== undefined && events.length > 0 && query.event !== undefined)
     throw queryError('events', '`events` cannot be combined with `event`.');
   const select = query.select === undefined || query.select.length === 0 ? ['*'] : query.select;
   const columns = select.map((text, at) => columnOf(text, `select.${at}`, context));
-  const needed = [...new Map(columns.flatMap(({ needs }) => needs).map((one) => [JSON.stringify(one), one])).values()];
+  const needed = [...new Map(columns.flatMap(({ needs }) => needs).map((one) => [keyOf(one), one])).values()];
   const { clock } = context;
   const person =
     personId === undefined
@@ -51,6 +52,11 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
   const where = both(
     filtersOfQuery(query, context),
     readFilters(query.fixedProperties, 'fixedProperties', context),
+    ...expressions.map(
+      (text, at): Condition => ({
+        expression: expressionOf(text, 'condition', { path: `where.${at}`, context }),
+      }),
+    ),
     ...person,
   );
   const from = query.after === 'all' ? firstMoment : after(query.after ?? '-24h', 'after');
@@ -68,7 +74,7 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
       },
       of: query.source === undefined ? null : planPersons(query.source, context),
       columns: needed,
-      order: orderBy.length > 0 ? orderOf(orderBy, needed, context) : usualOrder(needed),
+      order: orderBy.length > 0 ? orderOf(orderBy, columns, context) : usualOrder(needed),
       limit: limit + 1,
       offset,
     },
@@ -87,28 +93,34 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
 }
 
 function usualOrder(columns: PageColumn[]): PageQuestion['order'] {
-  return [{ column: columns.includes('count') ? 'count' : 'timestamp', isDescending: true }];
+  const column = columns.includes('count') ? 'count' : (columns.find(isAggregated) ?? 'timestamp');
+  return [{ column, isDescending: true }];
 }
 
-/** @param selected columns of the rows. When events are counted, results can only be sorted by these. */
-function orderOf(texts: string[], selected: PageColumn[], context: PlanContext): PageQuestion['order'] {
-  const order = texts.map((text, at) => orderedBy(text, `orderBy.${at}`, context));
-  const isCounted = [...selected, ...order.map(({ column }) => column)].includes('count');
-  const known = new Set([...selected, 'count'].map((column) => JSON.stringify(column)));
-  const unknown = order.findIndex(({ column }) => !known.has(JSON.stringify(column)));
-  if (isCounted && unknown >= 0)
+/** With an aggregate, results can only be sorted by selected columns and by aggregates. */
+function orderOf(texts: string[], selected: EventsColumn[], context: PlanContext): PageQuestion['order'] {
+  const order = texts.map((text, at) => orderedBy(text, selected, { path: `orderBy.${at}`, context }));
+  const columns = [...selected.flatMap(({ needs }) => needs), ...order.map(({ column }) => column)];
+  if (!columns.some(isAggregated) || columns.some(isUnchecked)) return order;
+  const known = new Set(selected.flatMap(({ needs }) => needs.map(keyOf)));
+  const unknown = order.findIndex(({ column }) => !isAggregated(column) && !known.has(keyOf(column)));
+  if (unknown >= 0)
     throw queryError(
       `orderBy.${unknown}`,
-      'With `count()`, results can only be ordered by `count()` or by a selected column.',
+      'With `count()` or another aggregation, results can only be ordered by aggregations and by selected columns.',
     );
   return order;
 }
 
-function orderedBy(text: string, path: string, context: PlanContext): PageQuestion['order'][number] {
-  const [, name = '', direction = 'ASC'] = /^(.*?)(?:\s+(ASC|DESC))?$/i.exec(text.trim()) ?? [];
-  const [column] = columnOf(name, path, context).needs;
+const isUnchecked = (column: PageColumn) =>
+  typeof column === 'object' && 'expression' in column && 'isUnchecked' in column.expression;
+
+function orderedBy(text: string, selected: EventsColumn[], place: Placed): PageQuestion['order'][number] {
+  const [, name = '', direction = 'ASC'] = /^([\s\S]*?)(?:\s+(ASC|DESC))?$/i.exec(text.trim()) ?? [];
+  const known = selected.find(({ expression }) => expression?.alias === name) ?? plainColumn(name, name, place.context);
+  const [column] = known?.needs ?? [{ expression: expressionOf(name, 'order', place) }];
   if (column === undefined || name === '*' || name === 'person')
-    throw queryError(path, 'Results cannot be ordered by this column.');
+    throw queryError(place.path, 'Results cannot be ordered by this column.');
   return { column, isDescending: direction.toUpperCase() === 'DESC' };
 }
 
@@ -129,19 +141,30 @@ const plain: Record<string, Omit<EventsColumn, 'text'>> = {
   'count()': { type: 'UInt64', shows: 'value', needs: ['count'] },
 };
 
-function columnOf(given: string, path: string, { personsAsStored }: PlanContext): EventsColumn {
-  const name = given.replace(/\s+--.*$/, '').trim();
+interface Placed {
+  path: string;
+  context: PlanContext;
+}
+
+function columnOf(given: string, path: string, context: PlanContext): EventsColumn {
+  const known = plainColumn(given, given.replace(/\s+--.*$/, '').trim(), context);
+  if (known !== null) return known;
+  const expression = expressionOf(given, 'column', { path, context });
+  return { text: given, type: expression.typeName, shows: 'expression', needs: [{ expression }], expression };
+}
+
+/** Returns a column that is not a SQL expression, or a property, which is shown as it was sent. */
+function plainColumn(given: string, name: string, { personsAsStored }: PlanContext): EventsColumn | null {
   const known = Object.hasOwn(plain, name) ? plain[name] : undefined;
   if (known !== undefined) return { text: given, ...known };
-  const [, owner, key = ''] = /^(person\.)?properties\.(.+)$/.exec(name) ?? [];
-  const property = key.replace(/^`(.*)`$/, '$1');
-  if (property === '' || property.length > 400 || /[()]/.test(property)) {
-    throw queryError(
-      path,
-      `"${name.slice(0, 100)}" is not supported. Choose one of: ${Object.keys(plain).join(', ')}, properties.NAME, ` +
-        'person.properties.NAME.',
-    );
-  }
+  const [, owner, word, quoted = word] =
+    /^(person\.)?properties\.(?:([A-Za-z_$][\w$]{0,399})|`([^`\\]{1,400})`)$/.exec(name) ?? [];
+  if (quoted === undefined) return null;
   const of = owner === undefined ? 'event' : personsAsStored ? 'stored person' : 'person';
-  return { text: given, type: 'Nullable(String)', shows: 'json', needs: [{ json: { of, key: property } }] };
+  return { text: given, type: 'Nullable(String)', shows: 'json', needs: [{ json: { of, key: quoted } }] };
+}
+
+function expressionOf(text: string, use: 'column' | 'condition' | 'order', { path, context }: Placed) {
+  if (context.expression === undefined) throw queryError(path, 'SQL expressions cannot run here.');
+  return context.expression(text, use, path);
 }

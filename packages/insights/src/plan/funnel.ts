@@ -11,6 +11,7 @@ import {
   filtersOfQuery,
   type PlanContext,
   rangeOfQuery,
+  refuseSqlMath,
   selectionOf,
   unitOfQuery,
 } from './context.ts';
@@ -45,6 +46,7 @@ export function planFunnel(query: FunnelsQuery, context: PlanContext): FunnelPla
   const { series, funnelsFilter: filter = {}, interval = 'day' } = query;
   const { exclusions = [], funnelVizType: shows = 'steps', funnelOrderType: order = 'ordered' } = filter;
   refuse(filter, series);
+  refuseSqlMath(series);
   const breakdown = breakdownsOf(query.breakdownFilter, context, { allowsNames: true });
   if (breakdown.bins.some((count) => count !== null))
     throw queryError('breakdownFilter', 'Funnels do not support bins for a numeric breakdown.');

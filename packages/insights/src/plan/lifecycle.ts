@@ -6,6 +6,7 @@ import {
   filtersOfQuery,
   type PlanContext,
   rangeOfQuery,
+  refuseSqlMath,
   selectionOf,
   unitOfQuery,
 } from './context.ts';
@@ -20,6 +21,7 @@ export interface LifecyclePlan {
 
 export function planLifecycle(query: LifecycleQuery, context: PlanContext): LifecyclePlan {
   const { interval = 'day' } = query;
+  refuseSqlMath(query.series);
   const [node] = query.series;
   if (node === undefined) throw new Error('A lifecycle query has no series.');
   const period = bucketsOf(rangeOfQuery(query, interval, context), interval, context.clock);

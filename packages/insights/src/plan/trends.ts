@@ -168,6 +168,8 @@ function measureOf(node: EventsNode, path: string, { context, once, first }: Mea
       if (node.math_group_type_index === undefined)
         throw queryError(`${path}.math_group_type_index`, 'This field is required for unique_group.');
       return units({ of: 'group', index: node.math_group_type_index });
+    case 'hogql':
+      return sqlMeasure(node, `${path}.math_hogql`, context);
     default: {
       const [, name] = /^(.*)_count_per_actor$/.exec(math) ?? [];
       if (name !== undefined)
@@ -175,6 +177,12 @@ function measureOf(node: EventsNode, path: string, { context, once, first }: Mea
       return { ...propertyMeasure(node, path, context), aggregate: aggregationOf(math as Aggregate) };
     }
   }
+}
+
+function sqlMeasure({ math_hogql: text }: EventsNode, path: string, { expression }: PlanContext): Measure {
+  if (text === undefined) throw queryError(path, 'This field is required for hogql.');
+  if (expression === undefined) throw queryError(path, 'SQL expressions cannot run here.');
+  return { of: 'expression', expression: expression(text, 'number', path) };
 }
 
 function propertyMeasure(

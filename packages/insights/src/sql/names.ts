@@ -1,7 +1,7 @@
 // Determines the names of columns in the result. A column without an alias is named by its expression, printed as
 // function calls, because clients look up columns by these names.
 
-import type { Node, OrderExpr, WindowExpr } from './ast.ts';
+import { type Node, nodesOf, type OrderExpr, type WindowExpr } from './ast.ts';
 
 const operators: Record<string, string> = {
   ...{ '+': 'plus', '-': 'minus', '*': 'multiply', '/': 'divide', '%': 'modulo' },
@@ -109,4 +109,14 @@ function windowText({ partition_by, order_by }: WindowExpr): string {
   const partition = partition_by === undefined ? [] : [`PARTITION BY ${partition_by.map(printed).join(', ')}`];
   const order = order_by === undefined ? [] : [`ORDER BY ${order_by.map(orderText).join(', ')}`];
   return [...partition, ...order].join(' ');
+}
+
+/** Returns all names in trees that may be properties. */
+export function namesIn(trees: unknown): string[] {
+  const names = new Set<string>();
+  for (const node of nodesOf(trees)) {
+    if (node.node === 'Field' && Array.isArray(node.chain)) for (const name of node.chain) names.add(String(name));
+    if (node.node === 'Constant' && typeof node.value === 'string') names.add(node.value);
+  }
+  return [...names];
 }

@@ -25,6 +25,8 @@ const maxCachedCharacters = 8_000_000;
 export interface SqlParser {
   /** @throws SqlProblem; AppError `limited` when too many texts wait for the parser. */
   parse(text: string): Promise<Select | SelectSet>;
+  /** Parses an expression on its own. @throws like `parse`. */
+  parseExpression(text: string): Promise<Node>;
   stop(): Promise<void>;
 }
 
@@ -36,6 +38,9 @@ export async function parseAhead(parser: SqlParser, text: unknown): Promise<void
   if (typeof text === 'string' && text !== '') await parser.parse(text).catch(() => {});
 }
 
+/** The parser's function for each kind of text. */
+type Rule = 'parseSelect' | 'parseExpr';
+
 export function createParser(): SqlParser {
   const cache = new Map<string, string>();
   let cachedCharacters = 0;
@@ -45,10 +50,12 @@ export function createParser(): SqlParser {
 
   return {
     async parse(text) {
-      scan(text);
-      const json = cache.get(text) ?? (await enqueue(text));
-      return readResult(json, text);
+      const tree = await treeOf(text, 'parseSelect');
+      if (tree.node !== 'SelectQuery' && tree.node !== 'SelectSetQuery')
+        throw new SqlProblem('Expected a SELECT query.', tree.place);
+      return tree;
     },
+    parseExpression: (text) => treeOf(text, 'parseExpr'),
     async stop() {
       await running.catch(() => {});
       const started = await worker?.catch(() => null);
@@ -57,7 +64,15 @@ export function createParser(): SqlParser {
     },
   };
 
-  async function enqueue(text: string): Promise<string> {
+  async function treeOf(text: string, rule: Rule): Promise<Node> {
+    scan(text);
+    const json = cache.get(`${rule} ${text}`) ?? (await enqueue(text, rule));
+    const result = JSON.parse(json) as ParserError | Record<string, unknown>;
+    if ('error' in result) throw syntaxProblem(result as ParserError, text);
+    return readTree(result, text);
+  }
+
+  async function enqueue(text: string, rule: Rule): Promise<string> {
     if (waiting >= maxWaiting) {
       throw new AppError('rate_limited', 'Too many SQL queries are being parsed. Try again in a few seconds.', {
         code: 'too_many_queries',
@@ -65,16 +80,16 @@ export function createParser(): SqlParser {
       });
     }
     waiting += 1;
-    const turn = running.then(() => parseInWorker(text));
+    const turn = running.then(() => parseInWorker(text, rule));
     running = turn.catch(() => {});
     const json = await turn.finally(() => {
       waiting -= 1;
     });
-    remember(text, json);
+    remember(`${rule} ${text}`, json);
     return json;
   }
 
-  async function parseInWorker(text: string): Promise<string> {
+  async function parseInWorker(text: string, rule: Rule): Promise<string> {
     worker ??= startWorker();
     const current = await worker.catch((error: unknown) => {
       worker = null;
@@ -98,7 +113,7 @@ export function createParser(): SqlParser {
       current.once('message', onMessage);
       current.once('error', onError);
       current.ref();
-      current.postMessage({ text });
+      current.postMessage({ text, rule });
 
       function settle(finish: () => void): void {
         clearInterval(timer);
@@ -110,9 +125,9 @@ export function createParser(): SqlParser {
     });
   }
 
-  function remember(text: string, json: string): void {
-    cache.set(text, json);
-    cachedCharacters += text.length + json.length;
+  function remember(key: string, json: string): void {
+    cache.set(key, json);
+    cachedCharacters += key.length + json.length;
     for (const [oldest, tree] of cache) {
       if (cache.size <= maxCached && cachedCharacters <= maxCachedCharacters) break;
       cache.delete(oldest);
@@ -124,10 +139,10 @@ export function createParser(): SqlParser {
 /** Program of the thread. As text, it does not need a separate file next to the bundled programs. */
 const program = `
 const { parentPort, workerData } = require('node:worker_threads');
-require(workerData).default().then(({ parseSelect }) => {
+require(workerData).default().then((parser) => {
   // The first parse compiles most of the module.
-  parseSelect('SELECT 1');
-  parentPort.on('message', ({ text }) => parentPort.postMessage({ json: parseSelect(text) }));
+  parser.parseSelect('SELECT 1');
+  parentPort.on('message', ({ text, rule }) => parentPort.postMessage({ json: parser[rule](text) }));
   parentPort.postMessage({ isReady: true });
 });`;
 
@@ -162,15 +177,6 @@ interface ParserError {
   type: string;
   message: string;
   start?: { offset: number };
-}
-
-function readResult(json: string, text: string): Select | SelectSet {
-  const result = JSON.parse(json) as ParserError | Record<string, unknown>;
-  if ('error' in result) throw syntaxProblem(result as ParserError, text);
-  const tree: Node = readTree(result, text);
-  if (tree.node !== 'SelectQuery' && tree.node !== 'SelectSetQuery')
-    throw new SqlProblem('Expected a SELECT query.', tree.place);
-  return tree;
 }
 
 /**

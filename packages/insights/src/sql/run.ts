@@ -4,18 +4,20 @@
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Budget, EngineName, EventStore } from '../event-store/port.ts';
-import { type Cohort, type FilterContext, readFilters } from '../plan/conditions.ts';
-import { both, type ProjectSettings, planContext } from '../plan/context.ts';
+import { type FilterContext, readFilters } from '../plan/conditions.ts';
+import { both, type PlanContext, type ProjectSettings, planContext } from '../plan/context.ts';
 import { readMoment } from '../plan/dates.ts';
 import { queryError } from '../query-parts.ts';
 import { readPropertyTypes } from '../records-store.ts';
 import { type Field, nodesOf, type Select, type SelectSet } from './ast.ts';
+import { withExpressions } from './expressions.ts';
+import { namesIn } from './names.ts';
 import type { SqlParser } from './parse.ts';
 import { substitute } from './placeholders.ts';
 import { statementOf } from './print/query.ts';
 import { type Place, SqlProblem } from './problem.ts';
-import type { SqlCohort, SqlSettings } from './resolve/scope.ts';
 import { maxRows, type ResolvedQuery, resolveQuery } from './resolve/select.ts';
+import { sqlSettingsOf } from './settings.ts';
 import { columnTypes } from './tree.ts';
 import { typeName } from './types.ts';
 import { valueReader } from './values.ts';
@@ -99,12 +101,19 @@ async function prepareSql(
   const tree = await parser.parse(request.text);
   const { projectId, settings, values = {}, variables = {}, unknownVariables = [], filters = {} } = request;
   const mode = request.personsOnEventsMode;
-  const context = planContext(mode === undefined ? {} : { modifiers: { personsOnEventsMode: mode } }, {
+  const planned = planContext(mode === undefined ? {} : { modifiers: { personsOnEventsMode: mode } }, {
     settings,
     now: request.now,
     earliest: null,
     booleans: new Set(),
   });
+  const conditionsOf = (filtering: PlanContext) => [
+    ...(filters.properties === undefined ? [] : [readFilters(filters.properties, 'filters.properties', filtering)]),
+    ...(filters.filterTestAccounts
+      ? [readFilters(settings.testAccountFilters, 'test_account_filters', filtering)]
+      : []),
+  ];
+  const context = await withExpressions({ sql, parser }, planned, conditionsOf);
   const from = boundOf(filters.dateRange?.date_from, 'date_from', context);
   const to = boundOf(filters.dateRange?.date_to, 'date_to', context);
   const iso = (time: number | null) => (time === null ? null : new Date(time).toISOString());
@@ -114,20 +123,11 @@ async function prepareSql(
     unknownVariables,
     dateRange: { from: iso(from), to: iso(to) },
   });
-  const conditions = [
-    ...(filters.properties === undefined ? [] : [readFilters(filters.properties, 'filters.properties', context)]),
-    ...(filters.filterTestAccounts ? [readFilters(settings.testAccountFilters, 'test_account_filters', context)] : []),
-  ];
-  const sqlSettings: SqlSettings = {
-    projectId,
-    zone: settings.timezone,
-    weekStart: context.clock.weekStart,
-    now: request.now,
+  const conditions = conditionsOf(context);
+  const sqlSettings = sqlSettingsOf(context, {
     propertyTypes: await readPropertyTypes(sql, projectId, namesIn(complete)),
-    cohorts: cohortsOf(settings, context),
     filters: { from, to, condition: conditions.length === 0 ? null : both(...conditions) },
-    personsAsStored: context.personsAsStored,
-  };
+  });
   return { tree, resolved: resolveQuery(complete, sqlSettings), timezone: settings.timezone };
 }
 
@@ -191,25 +191,6 @@ function boundOf(text: string | null | undefined, name: string, { clock }: Filte
   return moment.instant;
 }
 
-function cohortsOf({ cohorts }: ProjectSettings, context: FilterContext): SqlCohort[] {
-  return [...cohorts].map(([id, { name = null }]: [number, Cohort]) => ({
-    id,
-    name,
-    condition: () =>
-      readFilters([{ type: 'cohort', key: 'id', value: id }], 'cohort', { ...context, isOfPersons: true }),
-  }));
-}
-
-/** Returns all names that may be properties. */
-export function namesIn(tree: Select | SelectSet): string[] {
-  const names = new Set<string>();
-  for (const node of nodesOf(tree)) {
-    if (node.node === 'Field' && Array.isArray(node.chain)) for (const name of node.chain) names.add(String(name));
-    if (node.node === 'Constant' && typeof node.value === 'string') names.add(node.value);
-  }
-  return [...names];
-}
-
 function asAppError(problem: SqlProblem, place = ''): AppError {
   return new AppError('invalid', `${problem.message}${place}`, { code: problem.code, attr: 'query', cause: problem });
 }
@@ -226,11 +207,12 @@ const engineProblems: Record<string, string> = {
   '427': 'The regular expression is not valid.',
 };
 
-function explain(error: unknown): never {
+/** Rethrows an error of an engine. @throws AppError `invalid` for a value that the engine cannot compute with. */
+export function explain(error: unknown): never {
   const codes = [error, error instanceof Error ? error.cause : null].map((one) =>
     typeof one === 'object' && one !== null && 'code' in one ? String(one.code) : '',
   );
   const problem = codes.map((code) => engineProblems[code]).find((found) => found !== undefined);
   if (problem === undefined) throw error;
-  throw new SqlProblem(problem, null);
+  throw asAppError(new SqlProblem(problem, null));
 }

@@ -135,7 +135,7 @@ export const filters: InsightCase[] = [
   rule('rejects between with three values', sums, passing(filter('sum', 'between', [1, 2, 3])), refused('properties.0.value')),
   rule('rejects between with words', sums, passing(filter('sum', 'between', ['one', 'two'])), refused('properties.0.value')),
   rule('rejects a group filter without a type index', plans, passing({ key: 'x', type: 'group', operator: 'exact', value: 'y' }), refused('group_type_index')),
-  ...['session', 'hogql', 'feature', 'recording', 'log_entry', 'data_warehouse', 'behavioral', 'flag', 'nonsense'].map((type) => rule(`rejects filters of type ${type}`, plans, passing({ key: 'x', type, operator: 'exact', value: 'y' }), refused('properties.0.type'))),
+  ...['session', 'feature', 'recording', 'log_entry', 'data_warehouse', 'behavioral', 'flag', 'nonsense'].map((type) => rule(`rejects filters of type ${type}`, plans, passing({ key: 'x', type, operator: 'exact', value: 'y' }), refused('properties.0.type'))),
   passes('filters an event without a person by distinct ID', history({ a: ['sale 4 09:00 $process_person_profile=false'], b: ['sale 4 10:00'] }), { key: 'distinct_id', type: 'person', operator: 'exact', value: 'a' }, 1),
   passes('is_not excludes persons with the distinct ID', history({ a: ['sale 4 09:00'], b: ['sale 4 10:00'] }, { persons: [{ ...person('a', '2024-03-04'), distinct_ids: ['a', 'other'] }] }), { key: 'distinct_id', type: 'person', operator: 'is_not', value: 'other' }, 1),
   passes('matches any distinct ID of a person', history({ a: ['sale 4 09:00'], b: ['sale 4 10:00'] }, { persons: [{ ...person('a', '2024-03-04'), distinct_ids: ['a', 'other'] }] }), { key: 'distinct_id', type: 'person', operator: 'exact', value: 'other' }, 1),
@@ -222,5 +222,6 @@ export const lists: InsightCase[] = [
   rule('selects all columns by default', listed, events([], { limit: 1 }), { columns: ['*'] }),
   rule('sorts by a column in ascending order', listed, events(['timestamp'], { orderBy: ['timestamp ASC'], limit: 1 }), { results: [['2024-03-20T09:00:00Z']], hasMore: true }),
   rule('rejects a limit that is too large', listed, events(['event'], { limit: 50_001 }), refused('limit')),
+  rule('rejects SQL expressions without a parser', plans, passing({ type: 'hogql', key: '1 = 1' }), refused('properties.0.key: SQL expressions cannot run here.')),
   rule('rejects SQL without a parser', listed, { kind: 'HogQLQuery', query: 'select 1' }, refused('SQL queries cannot run here')),
 ];

@@ -224,7 +224,7 @@ export const breakdowns: InsightCase[] = [
   row('Q-096', 'values of a list with one breakdown are lists', thirty, trends(seen, { ...march(7, 18), breakdownFilter: { breakdowns: [{ property: 'page', type: 'event' }], breakdown_limit: 10 } }), series(...values(...pages.slice(0, 10).map((page): [string[], number] => [[page], 1]), [[otherValue], 20]))),
   row('Q-097', 'shows no others if there are no more values than the limit', twentyFive, trends(sale, { ...onFourth, ...by('page') }), { results: Array.from({ length: 25 }, () => ({ count: 1 })), hasMore: false }),
   row('Q-098', 'rejects four breakdowns', 'visits', trends(seen, { breakdownFilter: { breakdowns: ['a', 'b', 'c', 'd'].map((property) => ({ property, type: 'event' })) } }), refused('breakdowns')),
-  ...['cohort', 'hogql'].map((type) => row('Q-099', `rejects a breakdown by ${type}`, 'visits', trends(seen, by('browser', { breakdown_type: type })), refused('breakdown'))),
+  row('Q-099', 'rejects a breakdown by cohort', 'visits', trends(seen, by('browser', { breakdown_type: 'cohort' })), refused('breakdown')),
   row('Q-100', 'a value that equals the text for no value counts as no value', sentinels, trends(sale, { ...onFourth, ...by('plan') }), series(...values(['pro', 1], [nullValue, 2]))),
   row('Q-102', 'filters by true and false', 'visits', trends(seen, by('paid')), series({ label: 'true', count: 7 }, { label: 'false', count: 3 })),
 ];

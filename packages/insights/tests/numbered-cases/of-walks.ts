@@ -286,7 +286,7 @@ export const lists: InsightCase[] = [
     },
     halfPastTwo,
   ),
-  row('Q-208', 'rejects an unknown column', 'visits', events(['sum(properties.amount)']), refused('sum(properties.amount)')),
+  row('Q-208', 'rejects an expression without a parser', 'visits', events(['sum(properties.amount)']), refused('select.0: SQL expressions cannot run here.')),
   row('Q-209', 'returns null for a property that the person does not have', one('tick 15 10:00'), events(['event', 'person.properties.email']), { results: [['tick', null]] }, halfPastTwo),
   row('Q-210', 'accepts the query in a table node', eventsOfDay, { kind: 'DataTableNode', source: events(moments, { limit: 1 }) }, { results: [['tick', '2024-03-15T14:00:00Z']], hasMore: true }, halfPastTwo),
 ];

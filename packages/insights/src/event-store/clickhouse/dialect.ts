@@ -21,6 +21,7 @@ const person = sql`coalesce(o.person_uuid, e.person_id)`;
 /** Returns an event column as text. */
 const column = (property: Extract<Property, { of: 'column' }>) =>
   columnText(property, {
+    engine: 'clickhouse',
     person: sql`toString(${person})`,
     timestamp: sql`toString(e.timestamp)`,
     href: sql`extract(e.elements_chain, ${sql.text(hrefPattern)})`,

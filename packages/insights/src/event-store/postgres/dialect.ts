@@ -20,6 +20,7 @@ const person = sql`coalesce(o.person_uuid, e.person_id)`;
 /** Returns an event column as text. */
 const column = (property: Extract<Property, { of: 'column' }>) =>
   columnText(property, {
+    engine: 'postgres',
     person: sql`${person}::text`,
     timestamp: sql`e.timestamp::text`,
     href: sql`coalesce(substring(e.elements_chain FROM ${sql.text(hrefPattern)}), '')`,

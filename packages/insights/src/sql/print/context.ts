@@ -12,6 +12,8 @@ export interface Printing {
   projectId: number;
   bind(type: Value['type'], value: string | number): Fragment;
   expression(expression: Expression): Fragment;
+  /** Prints a column that is read without a subquery; null for other columns. */
+  column?(column: Extract<Expression, { is: 'column' }>): Fragment | null;
 }
 
 /** Equal constants share a bound value, so that equal expressions have equal texts. */

@@ -19,9 +19,12 @@ export function expressionText(expression: Expression, printing: Printing, print
   switch (expression.is) {
     case 'constant':
       return constantText(expression, printing);
-    case 'column':
+    case 'column': {
+      const plain = printing.column?.(expression) ?? null;
+      if (plain !== null) return plain;
       if (expression.isElement && !isPostgres) return sql.numbered('c', expression.column);
       return sql`${sql.numbered('s', expression.relation)}.${sql.numbered('c', expression.column)}`;
+    }
     case 'parameter':
       return parameterText(expression.id, isPostgres);
     case 'lambda':

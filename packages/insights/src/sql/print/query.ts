@@ -25,15 +25,21 @@ const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
 
 const dialects: Record<EngineName, Dialect> = { postgres: postgresDialect, clickhouse: clickhouseDialect };
 
-/** Returns the statement for an engine. `valueReader` reads its columns. */
-export function statementOf(query: Query, { engine, projectId }: { engine: EngineName; projectId: number }): Fragment {
+export function createPrinting(engine: EngineName, projectId: number, column?: Printing['column']): Printing {
   const printing: Printing = {
     dialect: dialects[engine],
     isPostgres: engine === 'postgres',
     projectId,
     bind: createBinder(),
     expression: (expression) => expressionText(expression, printing, queryText),
+    ...(column && { column }),
   };
+  return printing;
+}
+
+/** Returns the statement for an engine. `valueReader` reads its columns. */
+export function statementOf(query: Query, { engine, projectId }: { engine: EngineName; projectId: number }): Fragment {
+  const printing = createPrinting(engine, projectId);
   const columns = columnTypes(query).map(({ column, type }) => outputText(sql.numbered('c', column), type, printing));
   return sql`SELECT ${list(columns)} FROM (${queryText(query, printing)}) AS ${sql.numbered('s', query.id)}`;
 }
@@ -89,7 +95,7 @@ function bodyText(query: SelectQuery, extra: readonly Fragment[], printing: Prin
 }
 
 /** Prints a tuple as a column. PostgreSQL has no type for the columns of a row, so it is JSON there. */
-function valueText(value: Expression, printing: Printing): Fragment {
+export function valueText(value: Expression, printing: Printing): Fragment {
   if (value.is !== 'tuple') return printing.expression(value);
   const parts = value.parts.map((part) => outputText(valueText(part, printing), part.type, printing));
   return printing.isPostgres ? sql`jsonb_build_array(${list(parts)})` : sql`tuple(${list(parts)})`;
@@ -168,7 +174,7 @@ function limitByText(query: SelectQuery, limitBy: NonNullable<SelectQuery['limit
 }
 
 /** Prints a column of the result: times as milliseconds, dates and UUIDs as texts, lists as JSON. */
-function outputText(value: Fragment, type: SqlType, printing: Printing): Fragment {
+export function outputText(value: Fragment, type: SqlType, printing: Printing): Fragment {
   const { dialect, isPostgres } = printing;
   switch (type.kind) {
     case 'time':

@@ -64,6 +64,17 @@ function neededBy(columns: readonly TableColumn[]): Needs {
   };
 }
 
+/** Returns the records that columns of events need. */
+export const recordsNeededBy = (columns: readonly TableColumn[]): Property[] => recordsOf(neededBy(columns));
+
+function recordsOf({ person, personRecord, groups }: Needs): Property[] {
+  return [
+    ...(person ? [{ of: 'column', key: 'person_id' } as const] : []),
+    ...(personRecord ? [{ of: 'person', key: '' } as const] : []),
+    ...groups.map((index) => ({ of: 'group', index, key: '' }) as const),
+  ];
+}
+
 interface From {
   names: Needs;
   dialect: Dialect;
@@ -81,14 +92,8 @@ function fromOf(table: TableName, { names, dialect, projectId }: From): Fragment
     ? sql`person_distinct_id o`
     : sql`(SELECT project_id, distinct_id, person_uuid FROM person_distinct_id WHERE project_id = ${project}) AS o`;
   switch (table) {
-    case 'events': {
-      const properties: Property[] = [
-        ...(names.person ? [{ of: 'column', key: 'person_id' } as const] : []),
-        ...(names.personRecord ? [{ of: 'person', key: '' } as const] : []),
-        ...names.groups.map((index) => ({ of: 'group', index, key: '' }) as const),
-      ];
-      return fromEvents(dialect, { projectId, properties, conditions: names.conditions });
-    }
+    case 'events':
+      return fromEvents(dialect, { projectId, properties: recordsOf(names), conditions: names.conditions });
     case 'persons':
       return names.distinctIds
         ? sql`FROM ${persons} INNER JOIN ${ids} ON o.project_id = p.project_id AND o.person_uuid = p.uuid`
@@ -115,7 +120,7 @@ function fromOf(table: TableName, { names, dialect, projectId }: From): Fragment
   }
 }
 
-function columnText(column: TableColumn, table: TableName, printing: Printing): Fragment {
+export function columnText(column: TableColumn, table: TableName, printing: Printing): Fragment {
   const { dialect, projectId } = printing;
   if (column.of === 'condition') return condition(dialect, column.condition, projectId);
   if (column.of === 'property') return propertyText(column, printing);

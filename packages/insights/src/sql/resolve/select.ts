@@ -43,17 +43,26 @@ export interface ResolvedQuery {
 }
 
 /** @throws SqlProblem with the position of the first part that cannot run. */
-export function resolveQuery(node: Select | SelectSet, settings: SqlSettings): ResolvedQuery {
-  let number = 0;
+export function resolveQuery(
+  node: Select | SelectSet,
+  settings: SqlSettings,
+  nextNumber: Resolution['nextNumber'] = counter(),
+): ResolvedQuery {
   const run: Resolution = {
     settings,
-    nextNumber: () => number++,
+    nextNumber,
     places: new WeakMap(),
     expression: resolveExpression,
     query: (one, scope) => resolveAny(one, run, scope).query,
     tables: 0,
   };
   return resolveAny(node, run, null);
+}
+
+/** Returns a function that returns 0, 1, 2 and so on. */
+export function counter(): () => number {
+  let number = 0;
+  return () => number++;
 }
 
 function resolveAny(node: Select | SelectSet, run: Resolution, outer: Scope | null): ResolvedQuery {

@@ -147,7 +147,7 @@ test.each([
 });
 
 test.each([
-  ['where', { kind: 'EventsQuery', select: ['event'], where: ['1 = 1'] }],
+  ['where', { kind: 'EventsQuery', select: ['event'], where: '1 = 1' }],
   ['orderBy', { kind: 'EventsQuery', select: ['event'], orderBy: ['person ASC'] }],
   [
     'source.day',

@@ -174,10 +174,10 @@ test.each<[string, unknown, string, RegExp]>([
     /^dateRange: /,
   ],
   [
-    'Q-062: SQL as math',
+    'Q-062: SQL as math without an expression',
     { query: { ...trends, series: [{ kind: 'EventsNode', math: 'hogql' }] } },
     'invalid_input',
-    /^series.0.math: /,
+    /^series.0.math_hogql: /,
   ],
   [
     'Q-064: an action',

@@ -13,7 +13,7 @@ import {
 } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';
-import { readEventFilters } from '@millrace/insights';
+import { checkEventFilters } from '@millrace/insights';
 import { AppError, isAppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type Caller, isAdministrator, isLimited } from '../../access/caller.ts';
@@ -67,7 +67,7 @@ export async function checkTestAccountFilters(
   const refusal = (detail: string) => new AppError('invalid', detail, { code: 'invalid_input', attr: path });
   if (!Array.isArray(filters)) throw refusal('Expected a list of filters.');
   try {
-    await readEventFilters(tx, { projectId: environmentId, filters, path, now: Date.now() });
+    await checkEventFilters(tx, { projectId: environmentId, filters, path, now: Date.now() });
   } catch (error) {
     throw isAppError(error, 'invalid') ? refusal(error.message) : error;
   }

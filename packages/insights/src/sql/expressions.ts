@@ -1,0 +1,179 @@
+// SQL expressions within other queries: filters, breakdowns, measures and columns. A query is planned twice: first to
+// find its expressions, and again when they are parsed and the types of their properties are known.
+
+import type { Sql } from '@millrace/db';
+import { AppError } from '@millrace/runtime';
+import type { ExpressionUse, PlannedExpression, ReadExpression } from '../plan/conditions.ts';
+import type { PlanContext } from '../plan/context.ts';
+import { queryError } from '../query-parts.ts';
+import { readPropertyTypes } from '../records-store.ts';
+import { type Node, nodesOf, type Select } from './ast.ts';
+import { namesIn, printed } from './names.ts';
+import type { SqlParser } from './parse.ts';
+import { eventExpression } from './print/event-expression.ts';
+import { type Place, SqlProblem } from './problem.ts';
+import type { SqlSettings } from './resolve/scope.ts';
+import { counter, resolveQuery } from './resolve/select.ts';
+import { condition, convert } from './resolve/values.ts';
+import { sqlSettingsOf } from './settings.ts';
+import { type Expression, someOf, type TableRelation } from './tree.ts';
+import { describe, float, nullable, text as textType, typeName } from './types.ts';
+import { valueReader } from './values.ts';
+
+const maxExpressions = 100;
+const maxCharacters = 65_536;
+
+/**
+ * Returns the context with the function that reads the query's expressions. Without expressions, it is unchanged.
+ * @param plan plans the query with a context.
+ * @throws AppError like `plan`, and when the expressions cannot be parsed now.
+ */
+export async function withExpressions(
+  { sql, parser }: { sql: Sql; parser?: SqlParser },
+  context: PlanContext,
+  plan: (context: PlanContext) => unknown,
+): Promise<PlanContext> {
+  const texts = new Set<string>();
+  let characters = 0;
+  plan({
+    ...context,
+    expression(text, _, path) {
+      if (parser === undefined) throw queryError(path, 'SQL expressions cannot run here.');
+      if (!texts.has(text)) characters += text.length;
+      texts.add(text);
+      if (texts.size > maxExpressions)
+        throw queryError(path, `A query can contain at most ${maxExpressions} SQL expressions.`);
+      if (characters > maxCharacters)
+        throw queryError(path, `The SQL expressions of a query can have at most ${maxCharacters} characters in total.`);
+      return uncheckedExpression(text);
+    },
+  });
+  if (texts.size === 0 || parser === undefined) return context;
+  const trees = new Map<string, Node | SqlProblem>();
+  for (const text of texts) trees.set(text, await parser.parseExpression(text).catch(asProblem));
+  const parsed = [...trees.values()].filter((tree) => !(tree instanceof SqlProblem));
+  const propertyTypes = await readPropertyTypes(sql, context.settings.projectId, namesIn(parsed));
+  const settings = sqlSettingsOf(context, { propertyTypes, filters: { from: null, to: null, condition: null } });
+  return { ...context, expression: readerOf(trees, settings) };
+}
+
+function asProblem(error: unknown): SqlProblem {
+  if (error instanceof SqlProblem) return error;
+  throw error;
+}
+
+/** Stands for an expression while a query is planned without running it. */
+export function uncheckedExpression(text: string): PlannedExpression {
+  const unusable = () => {
+    throw new Error('The expression was not checked.');
+  };
+  return {
+    ...{ key: text, isAggregate: false, isShownAsText: true, reads: [], columns: unusable, print: unusable },
+    ...{ isUnchecked: true, typeName: 'String', alias: null, read: unusable },
+  };
+}
+
+function readerOf(trees: ReadonlyMap<string, Node | SqlProblem>, settings: SqlSettings): ReadExpression {
+  const known = new Map<string, PlannedExpression>();
+  const nextNumber = counter();
+  return (text, use, path) => {
+    const key = `${use} ${text}`;
+    try {
+      const tree = trees.get(text);
+      if (tree === undefined) throw new Error('The expression was not parsed.');
+      if (tree instanceof SqlProblem) throw tree;
+      const found = known.get(key) ?? planned(tree, use, { settings, nextNumber, text });
+      known.set(key, found);
+      return found;
+    } catch (error) {
+      if (!(error instanceof SqlProblem)) throw error;
+      throw new AppError('invalid', `${path}: ${error.message}`, { code: error.code, attr: 'query', cause: error });
+    }
+  };
+}
+
+interface Planning {
+  settings: SqlSettings;
+  nextNumber: () => number;
+  text: string;
+}
+
+function planned(tree: Node, use: ExpressionUse, { settings, nextNumber, text }: Planning): PlannedExpression {
+  const alias = tree.node === 'Alias' ? tree.alias : null;
+  const node = tree.node === 'Alias' ? tree.expr : tree;
+  const { place } = node;
+  if (alias !== null && use !== 'column') throw new SqlProblem('An alias is not supported here.', place);
+  const { value, relation, isAggregate } = resolveOverEvents(node, settings, nextNumber);
+  const used = valueFor(use, value, { place, isAggregate });
+  return {
+    ...eventExpression({
+      // Subqueries are not part of the printed form.
+      key: hasSubquery(node) ? textAt(text, place) : printed(node),
+      ...{ value: used, relation, isAggregate, projectId: settings.projectId, mustBeFinite: use === 'number' },
+    }),
+    ...{ alias, typeName: typeName(used.type), read: valueReader(used.type) },
+  };
+}
+
+const hasSubquery = (node: Node) => [...nodesOf(node)].some((one) => String(one.node).startsWith('Select'));
+const textAt = (text: string, { start, end }: Place) => Array.from(text).slice(start, end).join('');
+
+function resolveOverEvents(
+  node: Node,
+  settings: SqlSettings,
+  nextNumber: () => number,
+): { value: Expression; relation: TableRelation; isAggregate: boolean } {
+  const { place } = node;
+  if (node.node === 'Field' && node.chain.at(-1) === '*')
+    throw new SqlProblem('Columns must be listed by name here.', place);
+  const table: Node = { node: 'Field', chain: ['events'], place };
+  const select: Select = {
+    node: 'SelectQuery',
+    select: [node],
+    select_from: { node: 'JoinExpr', table, place },
+    place,
+  };
+  const { query } = resolveQuery(select, settings, nextNumber);
+  const [column] = query.is === 'select' ? query.columns : [];
+  const relation = query.is === 'select' ? query.from[0]?.relation : undefined;
+  if (query.is !== 'select' || column === undefined || relation?.is !== 'table')
+    throw new Error('An expression did not become a column of events.');
+  if (query.expand.length > 0) throw new SqlProblem('arrayJoin is not supported here.', place);
+  if (someOf(column.value, ({ is }) => is === 'window'))
+    throw new SqlProblem('Window functions are not supported here.', place);
+  return { value: column.value, relation, isAggregate: query.isAggregated };
+}
+
+/** Checks an expression for its use, and converts it. */
+function valueFor(
+  use: ExpressionUse,
+  value: Expression,
+  { place, isAggregate }: { place: Place; isAggregate: boolean },
+): Expression {
+  if (isAggregate && (use === 'condition' || use === 'value'))
+    throw new SqlProblem('Aggregations are not supported here. Use an expression over a single event.', place);
+  const { kind, isNullable } = value.type;
+  const isSimple = kind !== 'array' && kind !== 'tuple' && kind !== 'json' && kind !== 'nothing';
+  switch (use) {
+    case 'condition':
+      return condition(value, place);
+    case 'value':
+      if (!isSimple)
+        throw new SqlProblem(`Expected a text, a number, a time or a condition, found ${describe(value.type)}.`, place);
+      return kind === 'text' ? value : { is: 'cast', value, type: nullable(textType, isNullable) };
+    case 'number': {
+      if (!isAggregate)
+        throw new SqlProblem('Expected an expression with an aggregation, such as sum(properties.amount).', place);
+      const number = kind === 'text' ? null : convert(value, float);
+      if (number === null) throw new SqlProblem(`Expected a number, found ${describe(value.type)}.`, place);
+      return number;
+    }
+    case 'order':
+      if (!isSimple) throw new SqlProblem(`Results cannot be ordered by ${describe(value.type)}.`, place);
+      return value;
+    case 'column':
+      return value;
+    default:
+      return use satisfies never;
+  }
+}

@@ -1,0 +1,65 @@
+// Prints an expression over an event within the statement of another query. Columns of the event are read from the
+// statement's own tables; an aggregate reads them from a subquery.
+
+import type { EngineName, EventExpression } from '../../event-store/port.ts';
+import { type Fragment, sql } from '../../event-store/sql.ts';
+import type { Expression, TableRelation } from '../tree.ts';
+import { orderForm } from './casts.ts';
+import type { Printing } from './context.ts';
+import { createPrinting, outputText, valueText } from './query.ts';
+import { columnText, recordsNeededBy } from './tables.ts';
+
+interface Resolved {
+  key: string;
+  value: Expression;
+  /** The table `events` as read by the expression. */
+  relation: TableRelation;
+  isAggregate: boolean;
+  projectId: number;
+  /** True to print infinity and not-a-number as null. */
+  mustBeFinite: boolean;
+}
+
+const kindsShownAsText = new Set(['text', 'uuid', 'date', 'json', 'array', 'tuple']);
+
+export function eventExpression({
+  key,
+  value,
+  relation,
+  isAggregate,
+  projectId,
+  mustBeFinite,
+}: Resolved): EventExpression {
+  const columns = [...relation.columns];
+  const printingOf = (engine: EngineName): Printing => {
+    const printing = createPrinting(engine, projectId, (one) => {
+      const column = one.relation === relation.id ? relation.columns.get(one.column) : undefined;
+      if (column === undefined) return null;
+      return isAggregate ? sql.numbered('c', one.column) : columnText(column, 'events', printing);
+    });
+    return printing;
+  };
+  return {
+    ...{ key, isAggregate, isShownAsText: kindsShownAsText.has(value.type.kind) },
+    reads: recordsNeededBy(columns.map(([, column]) => column)),
+    columns(engine) {
+      const printing = printingOf(engine);
+      return columns.map(
+        ([number, column]) => sql`${columnText(column, 'events', printing)} AS ${sql.numbered('c', number)}`,
+      );
+    },
+    print(engine, form) {
+      const printing = printingOf(engine);
+      if (form === 'order') return orderForm(value, printing);
+      const text = valueText(value, printing);
+      if (form === 'result') return outputText(text, value.type, printing);
+      return mustBeFinite ? finite(text, printing) : text;
+    },
+  };
+}
+
+function finite(number: Fragment, { isPostgres }: Printing): Fragment {
+  return isPostgres
+    ? sql`CASE WHEN abs(${number}) < 'Infinity'::float8 THEN ${number} END`
+    : sql`if(isFinite(${number}), ${number}, NULL)`;
+}

@@ -1,0 +1,30 @@
+// The settings and definitions that SQL is resolved with, from those of other queries.
+
+import { type Cohort, type FilterContext, readFilters } from '../plan/conditions.ts';
+import type { PlanContext, ProjectSettings } from '../plan/context.ts';
+import type { SqlCohort, SqlSettings } from './resolve/scope.ts';
+
+export function sqlSettingsOf(
+  context: PlanContext,
+  found: Pick<SqlSettings, 'propertyTypes' | 'filters'>,
+): SqlSettings {
+  const { settings, clock } = context;
+  return {
+    projectId: settings.projectId,
+    zone: settings.timezone,
+    weekStart: clock.weekStart,
+    now: clock.now,
+    ...found,
+    cohorts: cohortsOf(settings, context),
+    personsAsStored: context.personsAsStored,
+  };
+}
+
+function cohortsOf({ cohorts }: ProjectSettings, context: FilterContext): SqlCohort[] {
+  return [...cohorts].map(([id, { name = null }]: [number, Cohort]) => ({
+    id,
+    name,
+    condition: () =>
+      readFilters([{ type: 'cohort', key: 'id', value: id }], 'cohort', { ...context, isOfPersons: true }),
+  }));
+}

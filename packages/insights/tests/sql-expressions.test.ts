@@ -1,0 +1,48 @@
+// Cases sql-251 to sql-259 and sql-301 to sql-399: SQL expressions within other queries, with the expected results.
+
+import { isAppError } from '@millrace/runtime';
+import { runQuery } from '../src/index.ts';
+import { readSettings } from '../src/records-store.ts';
+import { createParser, type SqlParser } from '../src/sql/parse.ts';
+import * as ofSql from './numbered-cases/of-sql.ts';
+import { createSqlWorld, type SqlWorld } from './sql-world.ts';
+import { ample, engines, type TestStore } from './test-store.ts';
+
+const cases = Object.values(ofSql).flat();
+
+describe.each(engines)('on $name', (engine) => {
+  let store: TestStore;
+  let world: SqlWorld;
+  let parser: SqlParser;
+  beforeAll(async () => {
+    store = await engine.open();
+    world = await createSqlWorld(store.database);
+    // A second project with the same data. A query that also reads it returns other numbers.
+    const neighbor = await createSqlWorld(store.database);
+    await store.events.earliest({ projectId: neighbor.projectId, events: null }, ample());
+    parser = createParser();
+    // Loading the parser takes seconds on a busy machine.
+    await parser.parse('SELECT 1');
+  });
+  afterAll(async () => {
+    await parser.stop();
+    await store.stop();
+  });
+
+  test.each(cases.map((one) => [`${one.no}: ${one.title}`, one] as const))('%s', async (_, one) => {
+    const { projectId, now } = world;
+    const settings = await readSettings(store.database.sql, projectId);
+    const asked = {
+      ...{ projectId, query: one.query, now },
+      settings: { ...settings, ...(one.testAccountFilters && { testAccountFilters: one.testAccountFilters }) },
+    };
+    const deps = { sql: store.database.sql, events: store.events, parser };
+    const answer = await runQuery(deps, asked, ample()).catch((error: unknown) => {
+      if (isAppError(error, 'invalid')) return { code: error.code, detail: error.message };
+      throw error;
+    });
+    const { detail, ...others } = one.expect;
+    expect(answer).toMatchObject(others);
+    if (detail !== undefined) expect(answer).toHaveProperty('detail', expect.stringContaining(String(detail)));
+  });
+});
