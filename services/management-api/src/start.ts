@@ -102,7 +102,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
   });
   const app = createApp({
     live,
-    deadLetters: log && { log, topics },
+    deadLetterLog: log && { log, topics },
     sql: database.sql,
     transaction: database.transaction,
     searches: createSearches({ sql: searchDatabase.sql, connections: searchConnections }),

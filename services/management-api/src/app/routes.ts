@@ -66,7 +66,7 @@ import { signOnPages } from '../identity/single-sign-on/pages.ts';
 import type { SingleSignOnDeps } from '../identity/single-sign-on/pending.ts';
 import { singleSignOnRoutes, ticketRoutes } from '../identity/single-sign-on/routes.ts';
 import { userRoutes } from '../identity/users/routes.ts';
-import type { DeadLetterLog } from '../operations/dead-letters/letters.ts';
+import type { DeadLetterLog } from '../operations/dead-letters/read-dead-letters.ts';
 import { deadLetterRoutes } from '../operations/dead-letters/routes.ts';
 import { ingestionWarningRoutes } from '../operations/ingestion-warnings/routes.ts';
 import type { Live } from '../operations/live/live.ts';
@@ -97,7 +97,7 @@ export interface RouteDeps
   /** URLs for links in reports. */
   addresses: Addresses;
   /** Null if `EVENT_LOG` is not set. */
-  deadLetters: DeadLetterLog | null;
+  deadLetterLog: DeadLetterLog | null;
   /** URL of a gateway, which receives test events. */
   ingestUrl?: string | undefined;
   /** Limit per organization; 0 = no limit. */

@@ -122,7 +122,7 @@ export async function startTestApi(
   const parts = usualParts({ sql, transaction: database.transaction, logger, mailer });
   const { server, url, answerWith } = await listen();
   const app = createApp({
-    deadLetters: { log, topics },
+    deadLetterLog: { log, topics },
     sql,
     live,
     transaction: (work) => database.transaction((tx) => work(countingSql(tx, count))),

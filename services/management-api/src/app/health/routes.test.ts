@@ -139,7 +139,7 @@ test('reports the events accepted per minute from the second measurement on', as
 
 test('counts only the dead letters of the project that were neither replayed nor discarded', async () => {
   const owner = await createTestTenant(api.database);
-  const letterOf = (of: TestTenant, offset: string) => ({
+  const deadLetterOf = (of: TestTenant, offset: string) => ({
     topic: topicNames().deadLetter,
     key: `${of.projectApiKey}:ada`,
     value: Buffer.from(JSON.stringify({ environment_id: of.environmentId })),
@@ -148,7 +148,12 @@ test('counts only the dead letters of the project that were neither replayed nor
       ...{ dlq_topic: topicNames().live, dlq_partition: '0', dlq_offset: offset, dlq_log: 'a log' },
     },
   });
-  await log.append([letterOf(owner, '1'), letterOf(owner, '2'), letterOf(owner, '3'), letterOf(tenant, '4')]);
+  await log.append([
+    deadLetterOf(owner, '1'),
+    deadLetterOf(owner, '2'),
+    deadLetterOf(owner, '3'),
+    deadLetterOf(tenant, '4'),
+  ]);
   const discard = { key: owner.personalApiKey, body: { ids: ['live-0-2'] } };
   await api.send('POST', `/api/projects/${owner.projectId}/dead_letters/discard/`, discard);
   expect(await healthOf(owner)).toMatchObject({ dead_letters_waiting: 2 });

@@ -8,8 +8,8 @@ import { Type } from 'typebox';
 import manifest from '../../../../../package.json' with { type: 'json' };
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import type { DeadLetterLog } from '../../operations/dead-letters/letters.ts';
-import { createWaitingCount } from '../../operations/dead-letters/waiting.ts';
+import type { DeadLetterLog } from '../../operations/dead-letters/read-dead-letters.ts';
+import { createWaitingCount } from '../../operations/dead-letters/waiting-count.ts';
 import type { LaneLag } from '../../operations/live/lag.ts';
 import type { Live } from '../../operations/live/live.ts';
 import { kindOf } from '../../operations/live/warning-kinds.ts';
@@ -25,11 +25,11 @@ interface HealthDeps {
   sql: Sql;
   live: Live;
   /** Null if no event log is configured. */
-  deadLetters: DeadLetterLog | null;
+  deadLetterLog: DeadLetterLog | null;
 }
 
-export function healthOfProjectRoutes({ sql, live, deadLetters }: HealthDeps) {
-  const waiting = deadLetters && createWaitingCount({ sql, log: deadLetters });
+export function healthOfProjectRoutes({ sql, live, deadLetterLog }: HealthDeps) {
+  const waiting = deadLetterLog && createWaitingCount({ sql, log: deadLetterLog });
   return defineRoutes({
     method: 'GET',
     below: belowEnvironment(sql),
@@ -46,7 +46,7 @@ export function healthOfProjectRoutes({ sql, live, deadLetters }: HealthDeps) {
     responses: { 200: { description: 'The current state of ingestion.', schema: projectHealth() } },
     examples: { response: healthExample() },
     handler: async ({ target: { environmentId } }) => {
-      const [lag, stored, warnings, letters, connections] = await Promise.all([
+      const [lag, stored, warnings, deadLetters, connections] = await Promise.all([
         ask(live.lag()),
         ask(countStored(sql, environmentId, windowSeconds)),
         ask(countWarnings(sql, environmentId, windowSeconds)),
@@ -64,13 +64,13 @@ export function healthOfProjectRoutes({ sql, live, deadLetters }: HealthDeps) {
           stored: stored.value,
           dropped: dropped?.map(({ type, count }) => ({ reason: type, count })) ?? null,
         },
-        dead_letters_waiting: letters.value,
+        dead_letters_waiting: deadLetters.value,
         services: connections.value && byService(connections.value),
         sources: {
           log: lag.state,
           events: stored.state,
           warnings: warnings.state,
-          dead_letters: letters.state,
+          dead_letters: deadLetters.state,
           services: connections.state,
         },
       };

@@ -41,7 +41,7 @@ interface Given {
 }
 
 /** Writes a dead letter as the consumer does. @returns its ID. */
-async function letter(given: Given = {}): Promise<string> {
+async function storeDeadLetter(given: Given = {}): Promise<string> {
   const { of = tenant, reason = 'refused_by_database', at = '2026-11-20T10:00:00.000Z', topic = topics.live } = given;
   const offset = String(next++);
   const captured = {
@@ -74,8 +74,8 @@ async function replayedRecords(): Promise<LogRecord[]> {
 }
 
 test('describes what happened to which event and returns the captured record, only to its own project', async () => {
-  const theirs = await letter({ of: other });
-  const id = await letter();
+  const theirs = await storeDeadLetter({ of: other });
+  const id = await storeDeadLetter();
   const shown = {
     ...{
       id,
@@ -102,10 +102,10 @@ test('describes what happened to which event and returns the captured record, on
 });
 
 test('a record without an environment ID belongs to the project of its key, otherwise to its environment', async () => {
-  const broken = await letter({ value: '{"broken', reason: 'failed_parse_message' });
-  await letter({ value: JSON.stringify({ environment_id: other.environmentId }) });
-  await letter({ value: '', topic: 'somewhere else' });
-  const omitted = await letter({ value: '', omitted: true });
+  const broken = await storeDeadLetter({ value: '{"broken', reason: 'failed_parse_message' });
+  await storeDeadLetter({ value: JSON.stringify({ environment_id: other.environmentId }) });
+  await storeDeadLetter({ value: '', topic: 'somewhere else' });
+  const omitted = await storeDeadLetter({ value: '', omitted: true });
   expect(await ids()).toEqual([omitted, broken].sort().reverse());
   expect((await ask(`/${broken}`)).body).toMatchObject({ record: '{"broken', event: null, captured_at: null });
   expect((await ask(`/${omitted}`)).body).toMatchObject({ record: null });
@@ -114,9 +114,9 @@ test('a record without an environment ID belongs to the project of its key, othe
 });
 
 test('combines filters with AND, and pages are complete although many dead letters have the same time', async () => {
-  const early = await letter({ reason: 'processing_error', at: '2026-11-01T00:00:00.000Z' });
+  const early = await storeDeadLetter({ reason: 'processing_error', at: '2026-11-01T00:00:00.000Z' });
   const many: string[] = [];
-  for (let index = 0; index < 5; index += 1) many.push(await letter());
+  for (let index = 0; index < 5; index += 1) many.push(await storeDeadLetter());
   expect(await ids('?reason=processing_error')).toEqual([early]);
   expect(await ids('?before=2026-11-20')).toEqual([early]);
   expect(await ids('?after=2026-11-01')).toHaveLength(5);
@@ -127,7 +127,7 @@ test('combines filters with AND, and pages are complete although many dead lette
 });
 
 test('C-030: replays the record to its topic unchanged, decides each dead letter only once, and records each decision', async () => {
-  const [first, second, third] = [await letter(), await letter(), await letter()];
+  const [first, second, third] = [await storeDeadLetter(), await storeDeadLetter(), await storeDeadLetter()];
   expect((await send('replay', { ids: [first, first, second] })).body).toEqual({ replayed: 2, skipped: [] });
   expect(await replayedRecords()).toMatchObject([{ headers: { kept: 'yes' } }, { headers: { kept: 'yes' } }]);
   expect((await replayedRecords())[0]?.headers).not.toHaveProperty('dlq_reason');
@@ -152,7 +152,7 @@ test('returns 403 to members', async () => {
   const member = await createUser(sql, { email: `member-${tenant.userId}@example.com` });
   await addMember(sql, { organizationId: tenant.organizationId, userId: member.id, level: 1 });
   const { value } = await createPersonalApiKey(sql, { actor: null, userId: member.id, label: 'k', scopes: ['*'] });
-  const id = await letter();
+  const id = await storeDeadLetter();
   expect((await api.get(path, value)).status).toBe(403);
   expect((await api.get(`${path}/${id}`, value)).status).toBe(403);
   expect((await send('replay', { ids: [id] }, value)).status).toBe(403);
@@ -160,7 +160,7 @@ test('returns 403 to members', async () => {
 });
 
 test('returns 503 without an event log', async () => {
-  const without = await startTestApi({ deadLetters: null });
+  const without = await startTestApi({ deadLetterLog: null });
   const own = await createTestTenant(without.database);
   const answer = await without.get(`/api/projects/${own.projectId}/dead_letters`, own.personalApiKey);
   expect(answer).toMatchObject({ status: 503, body: { code: 'no_event_log' } });

@@ -16,19 +16,27 @@ import { findEnvironmentToken } from '../../analytics/send-event/store.ts';
 import { timeRangeQuery, toTimeRange } from '../../time/time-range.ts';
 import {
   type DeadLetterLog,
+  describeReason,
   idPattern,
-  mostLetters,
-  type ProjectLetter,
+  maxDeadLetters,
+  type ProjectDeadLetter,
   readCaptured,
-  readLetters,
-  wordsOf,
-} from './letters.ts';
-import { deadLetter, deadLetterExample, discarded, letterIds, replayed, states, wholeDeadLetter } from './schema.ts';
+  readDeadLetters,
+} from './read-dead-letters.ts';
+import {
+  deadLetterExample,
+  deadLetterIds,
+  deadLetterSchema,
+  deadLetterWithRecord,
+  discarded,
+  replayed,
+  states,
+} from './schema.ts';
 
 interface DeadLetterDeps extends Pick<Database, 'sql' | 'transaction'> {
   searches: Searches;
   /** Null if no event log is configured. */
-  deadLetters: DeadLetterLog | null;
+  deadLetterLog: DeadLetterLog | null;
 }
 
 /** The last dead letter of the previous page: milliseconds since 1970, and the ID. */
@@ -40,12 +48,12 @@ const position = Type.Object({
 /** Limits the memory for one request, and the size of the batch it appends to the log. */
 const maxReplayedBytes = 16 * 1024 * 1024;
 
-interface Asked {
+interface DeadLetterRequest {
   caller: Caller;
   target: AddressedProject;
 }
 
-export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: DeadLetterDeps) {
+export function deadLetterRoutes({ sql, transaction, searches, deadLetterLog }: DeadLetterDeps) {
   const common = {
     below: belowEnvironment(sql),
     tags: ['dead letters'] as [string],
@@ -54,33 +62,37 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
   };
 
   /** Reading the log counts as a search, because it is as much work. This way, one user's requests cannot block another's. */
-  async function find({ caller, target }: Asked, ids?: readonly string[]) {
+  async function find({ caller, target }: DeadLetterRequest, ids?: readonly string[]) {
     const log = requireLog();
     const { environmentId } = target;
     const token = await findEnvironmentToken(sql, environmentId);
-    const letters = await searches.run({ caller, target }, null, () =>
-      readLetters(log, { environmentId, token: token ?? '' }, new Set(ids)),
+    const deadLetters = await searches.run({ caller, target }, null, () =>
+      readDeadLetters(log, { environmentId, token: token ?? '' }, new Set(ids)),
     );
     const decisions = await readDeadLetterDecisions(sql);
-    return { log, letters: letters.map((one) => ({ ...one, state: stateOf(one, decisions) })) };
+    return { log, deadLetters: deadLetters.map((one) => ({ ...one, state: stateOf(one, decisions) })) };
   }
 
   function requireLog(): DeadLetterLog {
-    if (deadLetters !== null) return deadLetters;
+    if (deadLetterLog !== null) return deadLetterLog;
     throw new AppError('unavailable', 'Dead letters are not available because EVENT_LOG is not set.', {
       code: 'no_event_log',
     });
   }
 
   /** Stores a decision and records it in the activity log. */
-  const decide = ({ caller, target }: Asked, letters: DecidedLetter[], after: 'replayed' | 'discarded') =>
+  const decide = (
+    { caller, target }: DeadLetterRequest,
+    deadLetters: DecidedProjectDeadLetter[],
+    after: 'replayed' | 'discarded',
+  ) =>
     transaction(async (tx) => {
-      const positions = letters.map(({ letter }) => letter.position);
+      const positions = deadLetters.map(({ deadLetter }) => deadLetter.position);
       await decideDeadLetters(tx, positions, after);
-      for (const { id, letter, state } of letters) {
+      for (const { id, deadLetter, state } of deadLetters) {
         await recordActivity(tx, {
           ...{ organizationId: target.organizationId, environmentId: target.environmentId },
-          ...{ scope: 'DeadLetter', itemId: id, activity: 'updated', actor: caller, name: letter.reason },
+          ...{ scope: 'DeadLetter', itemId: id, activity: 'updated', actor: caller, name: deadLetter.reason },
           changes: [{ type: 'DeadLetter', action: 'changed', field: 'state', before: state, after }],
         });
       }
@@ -94,7 +106,7 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
       operationId: 'dead_letters_list',
       summary: 'List dead letters',
       description:
-        `Returns the latest ${mostLetters} events of the project that could not be processed, most recent first. A ` +
+        `Returns the latest ${maxDeadLetters} events of the project that could not be processed, most recent first. A ` +
         'request takes a few seconds, because it reads the event log from the start. To list dead letters that ' +
         'cannot be assigned to a project, use `millrace dead-letters list`.',
       scope: 'event:read',
@@ -105,14 +117,14 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
         state: Type.Optional(Type.Enum(states, { description: 'Only dead letters in this state.' })),
         ...timeRangeQuery,
       }),
-      responses: { 200: { description: 'One page of dead letters.', schema: keysetPageOf(deadLetter) } },
+      responses: { 200: { description: 'One page of dead letters.', schema: keysetPageOf(deadLetterSchema) } },
       examples: { response: { next: null, results: [deadLetterExample] } },
       handler: async ({ caller, target, query, request }) => {
         const { after, before } = toTimeRange(query);
         const from = decodeCursor(position, query.cursor);
-        const { letters } = await find({ caller, target });
-        const behind = letters.filter(
-          ({ id, lane, state, letter: { at, reason } }) =>
+        const { deadLetters } = await find({ caller, target });
+        const behind = deadLetters.filter(
+          ({ id, lane, state, deadLetter: { at, reason } }) =>
             (query.reason === undefined || reason === query.reason) &&
             (query.lane === undefined || lane === query.lane) &&
             (query.state === undefined || state === query.state) &&
@@ -122,8 +134,9 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
         );
         const page = behind.slice(0, query.limit);
         const last = page.at(-1);
-        const nextPosition = last && behind.length > page.length ? { at: last.letter.at.getTime(), id: last.id } : null;
-        return keysetPage(request, { nextPosition }, page.map(toShown));
+        const nextPosition =
+          last && behind.length > page.length ? { at: last.deadLetter.at.getTime(), id: last.id } : null;
+        return keysetPage(request, { nextPosition }, page.map(toDeadLetterResponse));
       },
     }),
     ...defineRoutes({
@@ -137,18 +150,18 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
         'Events that have been stored in the meantime are not changed, so nothing is stored twice. A record that fails ' +
         'again becomes a new dead letter.',
       scope: 'event:write',
-      body: letterIds,
+      body: deadLetterIds,
       responses: { 200: { description: 'How many records were replayed, and which were skipped.', schema: replayed } },
       examples: { request: { ids: ['live-3-1042'] }, response: { replayed: 1, skipped: [] } },
       handler: async ({ caller, target, body }) => {
         const ids = [...new Set(body.ids)];
-        const { log, letters } = await find({ caller, target }, ids);
+        const { log, deadLetters } = await find({ caller, target }, ids);
         let bytes = 0;
-        const chosen: DecidedLetter[] = [];
+        const chosen: DecidedProjectDeadLetter[] = [];
         const skipped: { id: string; why: string }[] = [];
         for (const id of ids) {
-          const found = letters.find((one) => one.id === id);
-          const why = whyNotReplayed(found, bytes);
+          const found = deadLetters.find((one) => one.id === id);
+          const why = replayProblem(found, bytes);
           if (found === undefined || why !== null) {
             skipped.push({ id, why: why ?? notFound });
           } else {
@@ -157,7 +170,7 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
           }
         }
         if (chosen.length > 0) {
-          await log.log.append(chosen.map(({ letter }) => toReplayedRecord(letter)));
+          await log.log.append(chosen.map(({ deadLetter }) => toReplayedRecord(deadLetter)));
           await decide({ caller, target }, chosen, 'replayed');
         }
         return { replayed: chosen.length, skipped };
@@ -172,12 +185,12 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
       description:
         'Marks waiting dead letters as discarded. Their records stay in the event log until its retention period ends.',
       scope: 'event:write',
-      body: letterIds,
+      body: deadLetterIds,
       responses: { 200: { description: 'How many dead letters were discarded.', schema: discarded } },
       examples: { request: { ids: ['live-3-1042'] }, response: { discarded: 1 } },
       handler: async ({ caller, target, body }) => {
-        const { letters } = await find({ caller, target });
-        const chosen = letters.filter(({ id, state }) => state === 'waiting' && body.ids.includes(id));
+        const { deadLetters } = await find({ caller, target });
+        const chosen = deadLetters.filter(({ id, state }) => state === 'waiting' && body.ids.includes(id));
         if (chosen.length > 0) await decide({ caller, target }, chosen, 'discarded');
         return { discarded: chosen.length };
       },
@@ -191,45 +204,61 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetters }: De
       description: 'Returns one dead letter, including the record as it was captured.',
       scope: 'event:read',
       params: Type.Object({ id: Type.String({ description: 'ID of the dead letter.' }) }),
-      responses: { 200: { description: 'The dead letter.', schema: wholeDeadLetter } },
+      responses: { 200: { description: 'The dead letter.', schema: deadLetterWithRecord } },
       examples: {
         response: { ...deadLetterExample, record: { kind: 'event', event: 'checkout', distinct_id: 'user-42' } },
       },
       handler: async ({ caller, target, params: { id } }) => {
         if (!new RegExp(idPattern).test(id)) throw new AppError('not_found', 'Not found.');
-        const { letters } = await find({ caller, target }, [id]);
-        const found = letters.find((one) => one.id === id);
+        const { deadLetters } = await find({ caller, target }, [id]);
+        const found = deadLetters.find((one) => one.id === id);
         if (found === undefined) throw new AppError('not_found', 'Not found.');
-        const { hasValue, record } = found.letter;
-        return { ...toShown(found), record: hasValue ? readCaptured(record.value) : null };
+        const { hasValue, record } = found.deadLetter;
+        return { ...toDeadLetterResponse(found), record: hasValue ? readCaptured(record.value) : null };
       },
     }),
   ];
 }
 
 type State = (typeof states)[number];
-type DecidedLetter = ProjectLetter & { state: State };
+type DecidedProjectDeadLetter = ProjectDeadLetter & { state: State };
 
-function stateOf({ letter }: ProjectLetter, decisions: ReadonlyMap<string, DecidedDeadLetter>): State {
-  return decisionOn(letter, decisions) ?? 'waiting';
+function stateOf({ deadLetter }: ProjectDeadLetter, decisions: ReadonlyMap<string, DecidedDeadLetter>): State {
+  return decisionOn(deadLetter, decisions) ?? 'waiting';
 }
 
 const notFound = 'Dead letter not found.';
 
 /** The reason why a dead letter cannot be replayed in a request that already contains so many bytes; null if it can. */
-function whyNotReplayed(found: DecidedLetter | undefined, bytesBefore: number): string | null {
+function replayProblem(found: DecidedProjectDeadLetter | undefined, bytesBefore: number): string | null {
   if (found === undefined) return notFound;
   if (found.state !== 'waiting') return `The dead letter was already ${found.state}.`;
-  if (!found.letter.hasValue)
+  if (!found.deadLetter.hasValue)
     return 'The record was too large to be stored with its dead letter, so it cannot be replayed.';
   return bytesBefore + found.bytes > maxReplayedBytes && bytesBefore > 0
     ? 'The records in one request can have at most 16 MiB. Replay this record in a separate request.'
     : null;
 }
 
-function toShown({ id, lane, letter, capturedAt, event, distinctId, bytes, state }: DecidedLetter) {
+function toDeadLetterResponse({
+  id,
+  lane,
+  deadLetter,
+  capturedAt,
+  event,
+  distinctId,
+  bytes,
+  state,
+}: DecidedProjectDeadLetter) {
   return {
-    ...{ id, lane, reason: letter.reason, ...wordsOf(letter.reason) },
-    ...{ captured_at: capturedAt, dead_at: formatDateTime(letter.at), event, distinct_id: distinctId, bytes, state },
+    ...{ id, lane, reason: deadLetter.reason, ...describeReason(deadLetter.reason) },
+    ...{
+      captured_at: capturedAt,
+      dead_at: formatDateTime(deadLetter.at),
+      event,
+      distinct_id: distinctId,
+      bytes,
+      state,
+    },
   };
 }

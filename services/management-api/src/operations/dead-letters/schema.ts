@@ -1,12 +1,12 @@
 import { lanes } from '@millrace/contracts';
 import { type Static, Type } from 'typebox';
-import { idPattern, wordsOf } from './letters.ts';
+import { describeReason, idPattern } from './read-dead-letters.ts';
 
 export const states = ['waiting', 'replayed', 'discarded'] as const;
 
 const nullable = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
-const letterFields = {
+const deadLetterFields = {
   id: Type.String({ description: 'Topic, partition and offset of the failed record.' }),
   lane: Type.Enum(lanes, { description: 'Topic that the record came from.' }),
   reason: Type.String({ description: 'Reason why processing failed, for example `refused_by_database`.' }),
@@ -23,12 +23,12 @@ const letterFields = {
   }),
 };
 
-export const deadLetter = Type.Object(letterFields, { title: 'DeadLetter' });
-export type ShownDeadLetter = Static<typeof deadLetter>;
+export const deadLetterSchema = Type.Object(deadLetterFields, { title: 'DeadLetter' });
+export type DeadLetterResponse = Static<typeof deadLetterSchema>;
 
-export const wholeDeadLetter = Type.Object(
+export const deadLetterWithRecord = Type.Object(
   {
-    ...letterFields,
+    ...deadLetterFields,
     record: Type.Unknown({
       description:
         'The captured record: as a string if it is not valid JSON, or null if it was too large to be stored with its dead letter.',
@@ -37,7 +37,7 @@ export const wholeDeadLetter = Type.Object(
   { title: 'WholeDeadLetter' },
 );
 
-export const letterIds = Type.Object(
+export const deadLetterIds = Type.Object(
   {
     ids: Type.Array(Type.String({ pattern: idPattern }), {
       minItems: 1,
@@ -67,11 +67,11 @@ export const discarded = Type.Object(
   { title: 'DiscardedDeadLetters' },
 );
 
-export const deadLetterExample: ShownDeadLetter = {
+export const deadLetterExample: DeadLetterResponse = {
   id: 'live-3-1042',
   lane: 'live',
   reason: 'refused_by_database',
-  ...wordsOf('refused_by_database'),
+  ...describeReason('refused_by_database'),
   captured_at: '2026-11-20T08:15:00.250Z',
   dead_at: '2026-11-20T08:15:02Z',
   event: 'checkout',

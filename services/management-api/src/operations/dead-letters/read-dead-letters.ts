@@ -14,16 +14,16 @@ export interface DeadLetterLog {
  * The project whose dead letters are read. A record belongs to it if the gateway stored the environment's ID in it or,
  * without an ID, if it was sent with the current project API key.
  */
-export interface LetterOwner {
+export interface DeadLetterOwner {
   environmentId: number;
   token: string;
 }
 
-export interface ProjectLetter {
+export interface ProjectDeadLetter {
   /** Topic, partition and offset of the failed record: `live-3-1042`. */
   id: string;
   lane: Lane;
-  letter: ReadDeadLetter;
+  deadLetter: ReadDeadLetter;
   capturedAt: string | null;
   event: string | null;
   distinctId: string | null;
@@ -33,70 +33,74 @@ export interface ProjectLetter {
 export const idPattern = `^(${lanes.join('|')})-\\d{1,9}-\\d{1,18}$`;
 
 /** The limit for one project. A bug in Millrace could produce far more. */
-export const mostLetters = 10_000;
+export const maxDeadLetters = 10_000;
 /** Lists truncate longer names and IDs. */
-const longestText = 200;
-const patienceMs = 10_000;
+const maxTextLength = 200;
+const readTimeoutMs = 10_000;
 
 /**
  * Reads the topic from its start to its current end, and keeps the project's latest dead letters. Only those in `wanted` keep
  * the captured record, because all records together may not fit into memory.
  * @throws AppError `unavailable` if the log does not respond in time.
  */
-export async function readLetters(
+export async function readDeadLetters(
   { log, topics }: DeadLetterLog,
-  owner: LetterOwner,
+  owner: DeadLetterOwner,
   wanted: ReadonlySet<string> = new Set(),
-): Promise<ProjectLetter[]> {
-  const signal = AbortSignal.timeout(patienceMs);
-  let letters = new Map<string, ProjectLetter>();
+): Promise<ProjectDeadLetter[]> {
+  const signal = AbortSignal.timeout(readTimeoutMs);
+  let deadLetters = new Map<string, ProjectDeadLetter>();
   await readTopic(log, {
     ...{ topic: topics.deadLetter, from: 'start', until: 'end', signal },
     onRecord(record) {
-      const letter = toDeadLetter(record);
-      const found = letter && toProjectLetter(letter, owner, topics);
+      const deadLetter = toDeadLetter(record);
+      const found = deadLetter && toProjectDeadLetter(deadLetter, owner, topics);
       if (!found) return;
-      if (!wanted.has(found.id)) found.letter = { ...letter, record: { ...record, value: Buffer.alloc(0) } };
+      if (!wanted.has(found.id)) found.deadLetter = { ...deadLetter, record: { ...record, value: Buffer.alloc(0) } };
       // Two dead letters of the same record count as one. The later one wins, in case a previous log had another record at
       // the same offset.
-      letters.set(found.id, found);
-      if (letters.size >= 2 * mostLetters) letters = byId(latest(letters));
+      deadLetters.set(found.id, found);
+      if (deadLetters.size >= 2 * maxDeadLetters) deadLetters = byId(latest(deadLetters));
     },
   });
   if (signal.aborted) {
     const detail = 'Reading the dead letters from the event log took too long. Try again later.';
     throw new AppError('unavailable', detail, { code: 'query_timeout', retryAfterSeconds: 2 });
   }
-  return latest(letters);
+  return latest(deadLetters);
 }
 
-const byId = (letters: ProjectLetter[]) => new Map(letters.map((one) => [one.id, one]));
+const byId = (deadLetters: ProjectDeadLetter[]) => new Map(deadLetters.map((one) => [one.id, one]));
 
-function latest(letters: ReadonlyMap<string, ProjectLetter>): ProjectLetter[] {
-  return [...letters.values()].sort(isBefore).slice(0, mostLetters);
+function latest(deadLetters: ReadonlyMap<string, ProjectDeadLetter>): ProjectDeadLetter[] {
+  return [...deadLetters.values()].sort(compareByTime).slice(0, maxDeadLetters);
 }
 
 /** Compares for the order of lists: the latest first. */
-function isBefore(one: ProjectLetter, other: ProjectLetter): number {
-  return other.letter.at.getTime() - one.letter.at.getTime() || (one.id < other.id ? 1 : -1);
+function compareByTime(one: ProjectDeadLetter, other: ProjectDeadLetter): number {
+  return other.deadLetter.at.getTime() - one.deadLetter.at.getTime() || (one.id < other.id ? 1 : -1);
 }
 
 /** @returns null if the record belongs to another project, or to none. */
-function toProjectLetter(letter: ReadDeadLetter, owner: LetterOwner, topics: TopicNames): ProjectLetter | null {
-  const { record, position } = letter;
+function toProjectDeadLetter(
+  deadLetter: ReadDeadLetter,
+  owner: DeadLetterOwner,
+  topics: TopicNames,
+): ProjectDeadLetter | null {
+  const { record, position } = deadLetter;
   const lane = lanes.find((one) => topics[one] === position.topic);
   if (lane === undefined) return null;
-  const isNamed = record.key?.split(':', 1)[0] === owner.token;
+  const hasOwnKey = record.key?.split(':', 1)[0] === owner.token;
   // Skip parsing the records of other projects.
-  if (!isNamed && !record.value.includes(`"environment_id":${owner.environmentId}`)) return null;
+  if (!hasOwnKey && !record.value.includes(`"environment_id":${owner.environmentId}`)) return null;
   const captured = readCaptured(record.value);
   const environmentId = isObject(captured) ? captured.environment_id : undefined;
-  if (environmentId === undefined ? !isNamed : environmentId !== owner.environmentId) return null;
+  if (environmentId === undefined ? !hasOwnKey : environmentId !== owner.environmentId) return null;
   const fields = isObject(captured) ? captured : {};
   return {
     id: `${lane}-${position.partition}-${position.offset}`,
     lane,
-    letter,
+    deadLetter,
     capturedAt: timeOf(fields.now),
     event: textOf(fields.event),
     distinctId: textOf(fields.distinct_id),
@@ -114,7 +118,7 @@ export function readCaptured(value: Buffer): unknown {
   }
 }
 
-const textOf = (value: unknown) => (typeof value === 'string' ? value.slice(0, longestText).toWellFormed() : null);
+const textOf = (value: unknown) => (typeof value === 'string' ? value.slice(0, maxTextLength).toWellFormed() : null);
 
 function timeOf(value: unknown): string | null {
   const time = typeof value === 'string' ? new Date(value) : null;
@@ -122,29 +126,29 @@ function timeOf(value: unknown): string | null {
 }
 
 /** Explains what went wrong, and what to do about it. */
-export function wordsOf(reason: string): { detail: string; advice: string } {
+export function describeReason(reason: string): { detail: string; advice: string } {
   const known = Object.hasOwn(reasons, reason) ? reasons[reason] : undefined;
-  const [detail, advice] = known ?? ['The record could not be processed.', look];
+  const [detail, advice] = known ?? ['The record could not be processed.', unknownReasonAdvice];
   return { detail, advice };
 }
 
-const look = 'Find the error in the event consumer log. Replay the record once the cause is fixed.';
-const ofProgram =
+const unknownReasonAdvice = 'Find the error in the event consumer log. Replay the record once the cause is fixed.';
+const upgradeAdvice =
   'Upgrade to a version that fixes the bug, then replay the record. If no version fixes it yet, report the bug. ' +
   'Until then, leave the record as it is.';
-const hopeless = 'Replaying the record would fail again. Find the client that sent it, then discard the record.';
+const discardAdvice = 'Replaying the record would fail again. Find the client that sent it, then discard the record.';
 
 const reasons: Record<string, [detail: string, advice: string]> = {
-  failed_parse_message: ['The record is not valid JSON.', hopeless],
-  empty_uuid: ['The event has no UUID.', hopeless],
-  invalid_uuid: ["The event's UUID is invalid.", hopeless],
-  token_missing: ['The record has no project API key.', hopeless],
-  event_name_missing: ['The event has no name.', hopeless],
-  distinct_id_missing: ['The event has no distinct ID.', hopeless],
-  timestamp_out_of_range: ["The event's timestamp is outside the range that the database can store.", hopeless],
-  processing_error: ['Processing the event failed because of a bug in Millrace.', ofProgram],
-  refused_by_database: ['PostgreSQL rejected one of the values in the event.', ofProgram],
-  ledger_conflict: ['The stored data about the IDs in this event is inconsistent.', ofProgram],
+  failed_parse_message: ['The record is not valid JSON.', discardAdvice],
+  empty_uuid: ['The event has no UUID.', discardAdvice],
+  invalid_uuid: ["The event's UUID is invalid.", discardAdvice],
+  token_missing: ['The record has no project API key.', discardAdvice],
+  event_name_missing: ['The event has no name.', discardAdvice],
+  distinct_id_missing: ['The event has no distinct ID.', discardAdvice],
+  timestamp_out_of_range: ["The event's timestamp is outside the range that the database can store.", discardAdvice],
+  processing_error: ['Processing the event failed because of a bug in Millrace.', upgradeAdvice],
+  refused_by_database: ['PostgreSQL rejected one of the values in the event.', upgradeAdvice],
+  ledger_conflict: ['The stored data about the IDs in this event is inconsistent.', upgradeAdvice],
   timed_out: [
     'Storing the event repeatedly took longer than the statement timeout.',
     'Check the load on PostgreSQL, then replay the record.',

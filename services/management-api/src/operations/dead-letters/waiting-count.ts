@@ -5,24 +5,24 @@ import { readDeadLetterDecisions } from '@millrace/db';
 import { decisionOn } from '@millrace/event-log';
 import { LRUCache } from 'lru-cache';
 import { findEnvironmentToken } from '../../analytics/send-event/store.ts';
-import { type DeadLetterLog, readLetters } from './letters.ts';
+import { type DeadLetterLog, readDeadLetters } from './read-dead-letters.ts';
 
-interface Counted {
+interface CachedCount {
   /** The state for which the count is valid: the end offsets of the topic, and the decisions. */
-  of: string;
+  state: string;
   at: number;
   waiting: Promise<number>;
 }
 
 /** While dead letters arrive or are decided, the count would otherwise be outdated every second. */
-const keptMs = 30_000;
+const maxAgeMs = 30_000;
 
 /**
  * Reads the topic only after new dead letters or decisions, and at most every half minute per environment. In between, a
  * count only takes one request for the end offsets and one query for the decisions.
  */
 export function createWaitingCount({ sql, log }: { sql: Sql; log: DeadLetterLog }) {
-  const counts = new LRUCache<number, Counted>({ max: 1000 });
+  const counts = new LRUCache<number, CachedCount>({ max: 1000 });
 
   async function stateOfTopic(): Promise<string> {
     const [ends, decided] = await Promise.all([
@@ -34,18 +34,18 @@ export function createWaitingCount({ sql, log }: { sql: Sql; log: DeadLetterLog 
 
   async function read(environmentId: number): Promise<number> {
     const token = await findEnvironmentToken(sql, environmentId);
-    const letters = await readLetters(log, { environmentId, token: token ?? '' });
+    const deadLetters = await readDeadLetters(log, { environmentId, token: token ?? '' });
     const decisions = await readDeadLetterDecisions(sql);
-    return letters.filter(({ letter }) => decisionOn(letter, decisions) === null).length;
+    return deadLetters.filter(({ deadLetter }) => decisionOn(deadLetter, decisions) === null).length;
   }
 
   return {
     /** @throws AppError `unavailable` if the log does not respond. */
     async count(environmentId: number): Promise<number> {
-      const of = await stateOfTopic();
+      const state = await stateOfTopic();
       const known = counts.get(environmentId);
-      if (known !== undefined && (known.of === of || Date.now() - known.at < keptMs)) return known.waiting;
-      const counted = { of, at: Date.now(), waiting: read(environmentId) };
+      if (known !== undefined && (known.state === state || Date.now() - known.at < maxAgeMs)) return known.waiting;
+      const counted = { state, at: Date.now(), waiting: read(environmentId) };
       counts.set(environmentId, counted);
       counted.waiting.catch(() => {
         if (counts.get(environmentId) === counted) counts.delete(environmentId);
