@@ -268,9 +268,9 @@ function startMailing(
     mailsPerHour: config.mailsPerOrganizationHour,
   });
   // Stopped before the mailer and the database, which it needs for emails in flight.
-  lifecycle.own('pending emails', { stop: inviteMailing.settle });
+  lifecycle.own('pending emails', { stop: inviteMailing.drain });
   const { sql, transaction } = database;
   const accountMailing = createAccountMailing({ sql, transaction, logger, mailer, publicUrl: config.publicApiUrl });
-  lifecycle.own('pending account emails', { stop: accountMailing.settle });
+  lifecycle.own('pending account emails', { stop: accountMailing.drain });
   return { inviteMailing, accountMailing };
 }

@@ -16,7 +16,7 @@ beforeAll(async () => {
   without = await startTestApi(
     {
       publicUrl: undefined,
-      installed: new Map([['gitlab', { ...gitlab, clientSecret: 'secret', isOfOperator: true }]]),
+      installed: new Map([['gitlab', { ...gitlab, clientSecret: 'secret', isConfiguredByOperator: true }]]),
     },
     { databaseUrl: api.databaseUrl },
   );

@@ -181,7 +181,7 @@ export async function startTestApi(
       }
       return Math.min(...counts);
     },
-    mailsSent: () => parts.accountMailing.settle(),
+    mailsSent: () => parts.accountMailing.drain(),
     async stop() {
       await live.stop();
       await server.stop();

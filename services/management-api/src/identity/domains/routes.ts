@@ -152,7 +152,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       return { before, after };
     });
     for (const notice of noticesOf(toDomain(before, installed), toDomain(after, installed))) {
-      accountMailing.tellAdministrators(after, notice);
+      accountMailing.notifyAdministrators(after, notice);
     }
     return after;
   }
@@ -312,7 +312,7 @@ export function verifyDomainRoute(deps: VerifyDomainDeps) {
           await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
         },
       });
-      if (lost) accountMailing.tellAdministrators(lost, 'domain_lost');
+      if (lost) accountMailing.notifyAdministrators(lost, 'domain_lost');
       return { ...toDomain(row, installed), check };
     },
   });

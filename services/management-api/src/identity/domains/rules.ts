@@ -45,7 +45,7 @@ export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boo
   if (changes.saml_x509_cert) splitSamlCertificates(changes.saml_x509_cert);
   requireSecretOfIssuer(row, changes);
   const changed = { ...row, ...changes };
-  return changed.domain === row.domain ? provedAsBefore(row, changed) : withoutProof(changed);
+  return changed.domain === row.domain ? keepProofsOfUnchangedProviders(row, changed) : withoutProof(changed);
 }
 
 /**
@@ -88,7 +88,7 @@ function requireSecretOfIssuer(row: DomainRow, { oidc_issuer: issuer, oidc_clien
 }
 
 /** A sign-in through the previous provider does not prove that the new settings work. */
-function provedAsBefore(before: DomainRow, after: DomainRow): DomainRow {
+function keepProofsOfUnchangedProviders(before: DomainRow, after: DomainRow): DomainRow {
   const isSame = (fields: readonly (keyof DomainRow)[]) => fields.every((field) => before[field] === after[field]);
   const kept = {
     saml: isSame(['saml_entity_id', 'saml_acs_url', 'saml_x509_cert']),

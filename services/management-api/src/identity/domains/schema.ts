@@ -4,7 +4,7 @@ import { enforcementOf, hasProofInTime, type Installed } from '@millrace/account
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
 import { organizationParams } from '../../access/addressed-organization.ts';
-import { hasOidc, samlOf } from './own-provider.ts';
+import { checkSamlProvider, hasOidc } from './own-provider.ts';
 import type { DomainRow } from './store.ts';
 
 const nullableText = (description: string, options: { maxLength?: number } = {}) =>
@@ -228,7 +228,7 @@ export const checkedDomainExample = {
 
 /** A domain as the API shows it. @param installed sign-in providers of the installation. */
 export function toDomain(row: DomainRow, installed: Installed) {
-  const saml = samlOf(row);
+  const saml = checkSamlProvider(row);
   const [has_saml, has_oidc] = [saml !== null, hasOidc(row)];
   const inForce = enforcementOf({ ...row, has_saml, has_oidc }, installed);
   const enforcement =

@@ -137,7 +137,7 @@ async function checkDemoChange(
 }
 
 /** Whether a request creates demo data. This runs before the body is validated, because it determines the required level. */
-async function isAskedForDemo(request: ApiRequest): Promise<boolean> {
+async function isDemoRequested(request: ApiRequest): Promise<boolean> {
   const body = await request.body().catch(() => null);
   const asked = (body as { is_demo?: unknown } | null)?.is_demo;
   return asked === true || /^(true|1|t|y|yes|on)$/i.test(String(asked));
@@ -153,6 +153,6 @@ export async function requireCreator(
 ): Promise<void> {
   if (isAdministrator(caller, organizationId)) return;
   const isMember = caller.memberships.some((own) => own.organizationId === organizationId);
-  if (isMember && (await isAskedForDemo(request))) return;
+  if (isMember && (await isDemoRequested(request))) return;
   throw new AppError('forbidden', 'Your organization access level is insufficient.');
 }

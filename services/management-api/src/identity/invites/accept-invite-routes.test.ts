@@ -26,7 +26,7 @@ beforeAll(async () => {
     inviteMailing: {
       send: (...args) => mailing.send(...args),
       notifyJoined: (...args) => mailing.notifyJoined(...args),
-      settle: async () => {},
+      drain: async () => {},
     },
   });
   const logger = createLogger('test', 'error');
@@ -384,21 +384,21 @@ test('Millrace keeps the invites of other organizations, unlike PostHog', async 
 });
 
 test('emails administrators and owners when a user joins, unless the organization has turned that off', async () => {
-  const told = async () => {
+  const sentMails = async () => {
     const { id, email, token } = await invite({ first_name: 'Grace' });
     sent.length = 0;
     expect((await signUp(id, { token })).status).toBe(201);
-    await mailing.settle();
+    await mailing.drain();
     return sent.filter(({ subject, text }) => subject === `${email} joined Acme on Millrace` && text.includes(email));
   };
-  const recipients = (await told()).map(({ to }) => to);
+  const recipients = (await sentMails()).map(({ to }) => to);
   expect(recipients).toEqual(expect.arrayContaining([acme.A.email, acme.W.email]));
   expect(recipients).not.toContain(acme.M.email);
   await api.database.prisma.organization.update({
     where: { id: acme.organizationId },
     data: { is_member_join_email_enabled: false },
   });
-  expect(await told()).toEqual([]);
+  expect(await sentMails()).toEqual([]);
 });
 
 test('grants the access to private projects that the invite contains', async () => {

@@ -38,7 +38,7 @@ beforeAll(async () => {
     inviteMailing: {
       send: (invites, organization) => mailing.send(invites, organization),
       notifyJoined: () => {},
-      settle: () => mailing.settle(),
+      drain: () => mailing.drain(),
     },
   });
   mailing = waitingForMails(patienceMs);
@@ -46,7 +46,7 @@ beforeAll(async () => {
   path = `/api/organizations/${acme.organizationId}/invites/`;
 });
 afterAll(async () => {
-  await mailing.settle();
+  await mailing.drain();
   await api.stop();
   await mailer.stop();
   await proxy.stop();

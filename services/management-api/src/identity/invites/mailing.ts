@@ -21,7 +21,7 @@ export interface InviteMailing {
   /** Emails administrators and owners about a new member, in the background and within the hourly limit. Never throws. */
   notifyJoined(joined: Joined): void;
   /** Resolves when no email is in flight, at the latest after the mailer's own timeout. */
-  settle(): Promise<void>;
+  drain(): Promise<void>;
 }
 
 export interface Joined {
@@ -53,7 +53,7 @@ interface InviteMailingDeps {
 
 export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
   const { sql, logger, mailer, publicUrl, withConsole = false, patienceMs, mailsPerHour } = deps;
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
 
   /** @returns the error of the attempt; null if the server accepted the email. */
   async function sendOne(
@@ -79,7 +79,7 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
     return error;
   }
 
-  async function takeAllowed<T>(organizationId: string, wanted: readonly T[]): Promise<readonly T[]> {
+  async function limitToHourlyQuota<T>(organizationId: string, wanted: readonly T[]): Promise<readonly T[]> {
     if (mailsPerHour === 0 || wanted.length === 0) return wanted;
     const granted = await takeMails(sql, { organizationId, wanted: wanted.length, mailsPerHour });
     const left = wanted.length - granted;
@@ -91,8 +91,8 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
   function track(work: Promise<void>): Promise<void> {
     const tracked: Promise<void> = work
       .catch((error: unknown) => void logger.warn('sending an invite email failed', { error }))
-      .finally(() => underWay.delete(tracked));
-    underWay.add(tracked);
+      .finally(() => inFlight.delete(tracked));
+    inFlight.add(tracked);
     return tracked;
   }
 
@@ -102,7 +102,7 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
       if (!mailer || !publicUrl) return attempted;
       const wanted = invites.filter(({ row }) => row.send_email);
       const sendAll = async () => {
-        const allowed = await takeAllowed(id, wanted);
+        const allowed = await limitToHourlyQuota(id, wanted);
         const mails = allowed.map((invite) =>
           track(
             sendOne(invite, { organizationName: name, mailer, publicUrl }).then(
@@ -120,12 +120,12 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
       const { send } = mailer;
       const notify = async () => {
         const recipients = await findJoinRecipients(sql, joined.organization_id, joined.user.id);
-        const allowed = await takeAllowed(joined.organization_id, recipients);
+        const allowed = await limitToHourlyQuota(joined.organization_id, recipients);
         await Promise.all(allowed.map((to) => send(joinedMail(to, joined))));
       };
       track(notify());
     },
-    settle: async () => void (await Promise.all(underWay)),
+    drain: async () => void (await Promise.all(inFlight)),
   };
 }
 
@@ -138,7 +138,7 @@ async function atMost(milliseconds: number, work: Promise<unknown>): Promise<voi
   clearTimeout(timer);
 }
 
-interface InviteLetter {
+interface InviteMailContent {
   /** ID of the invite. */
   id: string;
   token: string;
@@ -157,30 +157,30 @@ interface InviteLetter {
  * The email of an invite (docs/api/invites.md). Its link only shows the invite, because mail scanners open every link and must not accept
  * it.
  */
-function inviteMail(letter: InviteLetter): Mail {
+function inviteMail(content: InviteMailContent): Mail {
   // Users choose their own names, and an unverified address can belong to another person, so neither identifies the inviter.
-  const replyTo = letter.inviter?.is_email_verified ? letter.inviter.email : undefined;
-  const inviter = replyTo ?? `A member of ${letter.organizationName}`;
-  const address = `${letter.publicUrl}/api/signup/${letter.id}`;
+  const replyTo = content.inviter?.is_email_verified ? content.inviter.email : undefined;
+  const inviter = replyTo ?? `A member of ${content.organizationName}`;
+  const address = `${content.publicUrl}/api/signup/${content.id}`;
   // Browsers do not send the fragment (`#`), so the secret does not reach access logs.
-  const page = `${letter.publicUrl}/console/invite/${letter.id}#${letter.token}`;
+  const page = `${content.publicUrl}/console/invite/${content.id}#${content.token}`;
   return {
-    to: letter.targetEmail,
+    to: content.targetEmail,
     replyTo,
-    subject: `${inviter} invited you to join ${letter.organizationName} on Millrace`,
+    subject: `${inviter} invited you to join ${content.organizationName} on Millrace`,
     text: [
       'Hello,',
-      `${inviter} invited you to join ${letter.organizationName} on Millrace as ${roleOf(letter.level)}.`,
-      ...(letter.message ? ['They wrote:', quoteMessage(letter.message)] : []),
-      `The invite is only for you and is valid until ${formatMoment(letter.expiresAt)}:`,
-      letter.withConsole
+      `${inviter} invited you to join ${content.organizationName} on Millrace as ${roleOf(content.level)}.`,
+      ...(content.message ? ['They wrote:', quoteMessage(content.message)] : []),
+      `The invite is only for you and is valid until ${formatMoment(content.expiresAt)}:`,
+      content.withConsole
         ? page
-        : `curl -X POST '${address}/look/' -H 'Content-Type: application/json' -d '{"token": "${letter.token}"}'`,
+        : `curl -X POST '${address}/look/' -H 'Content-Type: application/json' -d '{"token": "${content.token}"}'`,
       'To accept it through the API as a new user and receive a personal API key, send:',
-      `curl -X POST '${address}/' -H 'Content-Type: application/json' -d '{"token": "${letter.token}"}'`,
+      `curl -X POST '${address}/' -H 'Content-Type: application/json' -d '{"token": "${content.token}"}'`,
       'If you already have a personal API key, send this instead:',
-      `curl -X POST '${letter.publicUrl}/api/invites/${letter.id}/accept/' -H 'Authorization: Bearer <your key>' -H 'Content-Type: ` +
-        `application/json' -d '{"token": "${letter.token}"}'`,
+      `curl -X POST '${content.publicUrl}/api/invites/${content.id}/accept/' -H 'Authorization: Bearer <your key>' -H 'Content-Type: ` +
+        `application/json' -d '{"token": "${content.token}"}'`,
       'If you do not know the sender, you can ignore this email.',
     ].join('\n\n'),
   };

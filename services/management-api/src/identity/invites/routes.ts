@@ -33,12 +33,12 @@ import {
   acceptance,
   acceptedInvite,
   acceptedInviteExample,
+  createdInvite,
   invitation,
   invitationExample,
   invite,
   inviteExample,
   inviteLook,
-  madeInvite,
   newInvite,
   signedUp,
   signUp,
@@ -96,7 +96,7 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       isSensitive: true,
       params: organizationParams,
       body: newInvite,
-      responses: { 201: { description: 'The new invite.', schema: madeInvite } },
+      responses: { 201: { description: 'The new invite.', schema: createdInvite } },
       examples: { request: { target_email: 'grace@example.com', first_name: 'Grace' }, response: inviteExample },
       target: addressedOrganization(sql),
       handler: async ({ caller, target, body }) => {
@@ -119,7 +119,7 @@ export function inviteRoutes(deps: InviteRouteDeps) {
       isSensitive: true,
       params: organizationParams,
       body: Type.Unknown({ description: 'A list of up to 20 invites, or a single invite.' }),
-      responses: { 200: { description: 'The new invites.', schema: Type.Array(madeInvite), onlyIfPreferred: true } },
+      responses: { 200: { description: 'The new invites.', schema: Type.Array(createdInvite), onlyIfPreferred: true } },
       examples: {
         request: [
           { target_email: 'grace@example.com' },
@@ -185,7 +185,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
       }
     });
   /** Call after the commit. */
-  const toldTo = <T extends Joined>(joined: T): T => {
+  const notifyOfJoin = <T extends Joined>(joined: T): T => {
     inviteMailing.notifyJoined(joined);
     return joined;
   };
@@ -278,7 +278,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
           await refuseEnforced(deps, invite.email_key);
           const hash = await hashOfNewUser(invite, body, request);
           let signedIn: SignedIn | null = null;
-          const joined = toldTo(
+          const joined = notifyOfJoin(
             await transaction(async (tx) => {
               const joined = await signUpByInvite(tx, params.id, {
                 now: new Date(),
@@ -321,7 +321,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
         response: acceptedInviteExample,
       },
       handler: async ({ caller, params, body: { token = '' } }) =>
-        hideMissing(async () => toldTo(await acceptAsUser({ transaction }, params.id, { caller, token }))),
+        hideMissing(async () => notifyOfJoin(await acceptAsUser({ transaction }, params.id, { caller, token }))),
     }),
   ];
 }

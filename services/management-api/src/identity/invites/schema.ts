@@ -55,7 +55,7 @@ export const invite = Type.Object(
 );
 
 /** An invite in the response to its creation, with its secret in a session. */
-export const madeInvite = Type.Object(
+export const createdInvite = Type.Object(
   {
     ...invite.properties,
     token: Type.Optional(

@@ -30,7 +30,7 @@ interface Answer {
 }
 
 /** The account is identified by its number. Only its primary address is used, and only if GitHub has verified it. */
-export async function askGitHub(provider: OidcProvider, answer: Answer, fetch: Fetch): Promise<OidcOutcome> {
+export async function fetchGitHubIdentity(provider: OidcProvider, answer: Answer, fetch: Fetch): Promise<OidcOutcome> {
   const query = new URL(answer.callbackUrl).searchParams;
   const failed = query.get('error');
   if (query.get('state') !== answer.state)

@@ -82,7 +82,7 @@ class Provider {
   }
 
   async signIn(oidc: OidcSignIn, kind: OidcProvider['kind']): Promise<OidcOutcome> {
-    const provider = { kind, name: 'Test', issuer: this.server.url, ...client, isOfOperator: true };
+    const provider = { kind, name: 'Test', issuer: this.server.url, ...client, isConfiguredByOperator: true };
     const begun = await oidc.begin(provider, { redirectUri });
     if (!begun.ok) return begun;
     const { state, question }: { state: string; question: OidcQuestion } = begun;

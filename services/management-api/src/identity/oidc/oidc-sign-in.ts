@@ -5,7 +5,7 @@ import { isSubject } from '@millrace/accounts';
 import { createGuardedFetch } from '@millrace/runtime/outbound';
 import { LRUCache } from 'lru-cache';
 import * as openid from 'openid-client';
-import { askGitHub, gitHubUrl } from './github.ts';
+import { fetchGitHubIdentity, gitHubUrl } from './github.ts';
 import {
   attributesOf,
   type OidcIdentity,
@@ -54,17 +54,17 @@ interface OidcSettings {
 export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: OidcSettings): OidcSignIn {
   const fetchFor = (isPrivate: boolean) => createGuardedFetch({ mayBePrivate: isPrivate, timeoutMs, mostBytes });
   const [publicFetch, anyFetch] = [fetchFor(mayBePrivate), fetchFor(true)];
-  const fetchOf = ({ isOfOperator }: OidcProvider) => (isOfOperator ? anyFetch : publicFetch);
+  const fetchOf = ({ isConfiguredByOperator }: OidcProvider) => (isConfiguredByOperator ? anyFetch : publicFetch);
   /** Discovery documents and keys of providers, cached for one hour. */
   const known = new LRUCache<string, openid.Configuration>({ max: mostRemembered, ttl: rememberMs });
 
   async function configurationOf(provider: OidcProvider): Promise<openid.Configuration> {
-    const { issuer, clientId, clientSecret, isOfOperator } = provider;
+    const { issuer, clientId, clientSecret, isConfiguredByOperator } = provider;
     // Providers of organizations are cached separately, because their requests are restricted to public addresses.
-    const name = JSON.stringify([isOfOperator, issuer, clientId, clientSecret]);
+    const name = JSON.stringify([isConfiguredByOperator, issuer, clientId, clientSecret]);
     const remembered = known.get(name);
     if (remembered) return remembered;
-    const isPlain = new URL(issuer).protocol === 'http:' && (mayBePrivate || isOfOperator);
+    const isPlain = new URL(issuer).protocol === 'http:' && (mayBePrivate || isConfiguredByOperator);
     const metadata = { client_secret: clientSecret, [openid.clockTolerance]: skewSeconds };
     const found = await openid.discovery(new URL(issuer), clientId, metadata, undefined, {
       [openid.customFetch]: fetchOf(provider) as openid.CustomFetch,
@@ -112,7 +112,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
     },
     async finish(provider, { callbackUrl, redirectUri, state, question }) {
       if (provider.kind === 'github') {
-        return askGitHub(provider, { callbackUrl, redirectUri, state, question }, fetchOf(provider));
+        return fetchGitHubIdentity(provider, { callbackUrl, redirectUri, state, question }, fetchOf(provider));
       }
       try {
         const configuration = await configurationOf(provider);

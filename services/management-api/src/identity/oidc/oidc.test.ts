@@ -76,7 +76,7 @@ const metadata = (changed: object = {}) => ({
   ...changed,
 });
 const provider = (changed: Partial<OidcProvider> = {}): OidcProvider => ({
-  ...{ kind: 'oidc', name: 'Test', issuer, ...client, isOfOperator: true, ...changed },
+  ...{ kind: 'oidc', name: 'Test', issuer, ...client, isConfiguredByOperator: true, ...changed },
 });
 const redirectUri = 'https://millrace.example/complete/oidc/';
 
@@ -215,7 +215,7 @@ test.each(badProviders)('S-154: rejects a provider that returns %s: %s', async (
 
 test("S-154: sends no request to an organization's provider in a private network or without TLS", async () => {
   const oidc = createOidcSignIn({ mayBePrivate: false });
-  const begin = (issuer: string) => oidc.begin(provider({ isOfOperator: false, issuer }), { redirectUri });
+  const begin = (issuer: string) => oidc.begin(provider({ isConfiguredByOperator: false, issuer }), { redirectUri });
   expect(await begin(issuer)).toMatchObject({ ok: false, reason: 'provider_unreachable' });
   expect(await begin(issuer.replace('http:', 'https:'))).toMatchObject({
     ok: false,

@@ -12,7 +12,7 @@ export interface OidcProvider {
   clientId: string;
   clientSecret: string;
   /** Whether the operator configured the URL, which can then be in a private network. Otherwise, an organization did. */
-  isOfOperator: boolean;
+  isConfiguredByOperator: boolean;
 }
 
 /** The secrets to which the response is compared. The browser never sees them. */
@@ -143,15 +143,15 @@ export function refusalOf(error: unknown): OidcOutcome & { ok: false } {
 }
 
 function invalidResponse(message: string, cause: string): OidcOutcome & { ok: false } {
-  const said = `${message} ${cause}`;
-  if (/"?state"?/.test(said)) return refused('wrong_state', 'The response belongs to a different sign-in (state).');
-  if (/signature/i.test(said)) return refused('bad_signature', "The ID token's signature is invalid.");
-  if (/"iss"|issuer/i.test(said)) return refused('wrong_issuer', 'The response comes from a different provider (iss).');
-  if (/nonce/.test(said)) return refused('wrong_nonce', 'The ID token belongs to a different sign-in (nonce).');
-  if (/auth_time|max_age/i.test(said)) {
+  const text = `${message} ${cause}`;
+  if (/"?state"?/.test(text)) return refused('wrong_state', 'The response belongs to a different sign-in (state).');
+  if (/signature/i.test(text)) return refused('bad_signature', "The ID token's signature is invalid.");
+  if (/"iss"|issuer/i.test(text)) return refused('wrong_issuer', 'The response comes from a different provider (iss).');
+  if (/nonce/.test(text)) return refused('wrong_nonce', 'The ID token belongs to a different sign-in (nonce).');
+  if (/auth_time|max_age/i.test(text)) {
     return refused('not_recent', 'The provider did not say when the user last confirmed their identity.');
   }
-  if (/alg/i.test(said))
+  if (/alg/i.test(text))
     return refused('weak_algorithm', 'The ID token is not signed, or the signature algorithm is not accepted.');
   return refused('provider_refused', "The provider's response does not conform to OpenID Connect.");
 }

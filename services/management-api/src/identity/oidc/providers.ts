@@ -61,7 +61,7 @@ export function providersOf(config: ProviderSettings): ReadonlyMap<ProviderKind,
       ]);
     }
     providers.set(kind, {
-      ...{ kind, name, issuer, clientId: id, isOfOperator: true },
+      ...{ kind, name, issuer, clientId: id, isConfiguredByOperator: true },
       get clientSecret() {
         return secret();
       },

@@ -13,7 +13,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { isWithinReach, type KeyPowers, type KeyReach, requireWithin, requireWithinReach } from './rules.ts';
+import { isWithinReach, type KeyPermissions, type KeyReach, requireWithin, requireWithinReach } from './rules.ts';
 import {
   newPersonalApiKey,
   personalApiKey,
@@ -27,7 +27,7 @@ const tags: [string] = ['personal API keys'];
 const keyParams = Type.Object({
   id: Type.String({ description: 'ID of the key, or `@current` for the key used for the request.' }),
 });
-const madeExample = { ...personalApiKeyExample, value: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' };
+const createdExample = { ...personalApiKeyExample, value: 'phx_exampleexampleexampleexampleexampleexamplef3Qz' };
 
 /**
  * A user's own keys (docs/api/personal-api-keys.md). PostHog requires a session for these routes. Millrace also accepts a key with the user
@@ -37,12 +37,12 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
   /** Runs a write on a key that the caller can change. */
   const change = <T>(
     { caller, params }: { caller: Caller; params: { id: string } },
-    work: (tx: Transaction, choice: { id: string; userId: number }, own: KeyPowers) => Promise<T>,
+    work: (tx: Transaction, choice: { id: string; userId: number }, own: KeyPermissions) => Promise<T>,
   ): Promise<T> =>
     transaction(async (tx) => {
       const choice = chooseKey(caller, params.id);
       await lockKeysOf(tx, caller.userId);
-      const own = await powersOfCaller(tx, caller);
+      const own = await permissionsOfCaller(tx, caller);
       requireWithin(own, await getPersonalApiKey(tx, choice));
       return work(tx, choice, own);
     });
@@ -80,11 +80,11 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       isSensitive: true,
       body: newPersonalApiKey,
       responses: { 201: { description: 'The new key, with its value.', schema: personalApiKey } },
-      examples: { request: { label: 'Terraform', scopes: ['project:write'] }, response: madeExample },
+      examples: { request: { label: 'Terraform', scopes: ['project:write'] }, response: createdExample },
       handler: async ({ caller, body }) =>
         transaction(async (tx) => {
           await lockKeysOf(tx, caller.userId);
-          const own = await powersOfCaller(tx, caller);
+          const own = await permissionsOfCaller(tx, caller);
           requireWithinReach(own, reachAfter({ scoped_teams: [], scoped_organizations: [] }, body));
           const made = await createPersonalApiKey(tx, {
             userId: caller.userId,
@@ -167,7 +167,7 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       isSensitive: true,
       params: keyParams,
       responses: { 200: { description: 'The key, with its new value.', schema: personalApiKey } },
-      examples: { response: { ...madeExample, last_rolled_at: '2026-11-02T09:00:00Z' } },
+      examples: { response: { ...createdExample, last_rolled_at: '2026-11-02T09:00:00Z' } },
       handler: async ({ caller, params }) =>
         change({ caller, params }, async (tx, choice) =>
           shown(await rollPersonalApiKey(tx, { ...choice, actor: caller })),
@@ -212,7 +212,7 @@ function reachAfter(before: KeyReach, body: Partial<KeyReach>): KeyReach {
   };
 }
 
-async function powersOfCaller(tx: Transaction, caller: Caller): Promise<KeyPowers> {
+async function permissionsOfCaller(tx: Transaction, caller: Caller): Promise<KeyPermissions> {
   const { credential, userId } = caller;
   if (credential.kind === 'key') return getPersonalApiKey(tx, { id: credential.id, userId });
   // A signed-in user can give a key all of their own permissions.

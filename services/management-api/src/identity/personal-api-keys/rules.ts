@@ -8,7 +8,7 @@ export interface KeyReach {
 }
 
 /** The limits, scopes and expiry of a key. */
-export interface KeyPowers extends KeyReach {
+export interface KeyPermissions extends KeyReach {
   scopes: readonly string[];
   expires_at: Date | null;
 }
@@ -18,12 +18,12 @@ export interface KeyPowers extends KeyReach {
  * used to create one with all. PostHog prevents this by not letting keys create keys.
  * @throws AppError `forbidden`.
  */
-export function requireWithin(own: KeyPowers, other: KeyPowers): void {
+export function requireWithin(own: KeyPermissions, other: KeyPermissions): void {
   const isWithin =
     other.scopes.every((scope) => own.scopes.includes(scope) || (isScopeName(scope) && grants(own.scopes, scope))) &&
     isWithinReach(own, other) &&
     (own.expires_at === null || (other.expires_at !== null && other.expires_at <= own.expires_at));
-  if (!isWithin) throw tooGreat();
+  if (!isWithin) throw exceedsOwnPermissions();
 }
 
 /**
@@ -32,7 +32,7 @@ export function requireWithin(own: KeyPowers, other: KeyPowers): void {
  * @throws AppError `forbidden`.
  */
 export function requireWithinReach(own: KeyReach, other: KeyReach): void {
-  if (!isWithinReach(own, other)) throw tooGreat();
+  if (!isWithinReach(own, other)) throw exceedsOwnPermissions();
 }
 
 /** Whether a key is limited to projects and organizations that another key can access. */
@@ -42,7 +42,7 @@ export function isWithinReach(own: KeyReach, other: KeyReach): boolean {
   );
 }
 
-function tooGreat(): AppError {
+function exceedsOwnPermissions(): AppError {
   return new AppError(
     'forbidden',
     'An API key cannot be used to manage a key that has more scopes, broader access or a later expiration date.',

@@ -299,35 +299,35 @@ test('other routes do not bypass access rules', async () => {
   await rule('feature_flag', 'role', 'none', flag);
   await rule('cohort', 'role', 'viewer', cohort);
 
-  const told = async (method: Method, rest: string, body?: object) => {
+  const responseOf = async (method: Method, rest: string, body?: object) => {
     const answer = await send(method, rest, body && { body });
     return [answer.status, answer.body];
   };
-  expect(await told('GET', `insights/${short}/`)).toEqual([403, refused('viewer').body]);
-  expect(await told('GET', 'insights/my_last_viewed/')).toEqual([200, []]);
-  expect(await told('GET', 'insights/trending/')).toEqual([200, []]);
+  expect(await responseOf('GET', `insights/${short}/`)).toEqual([403, refused('viewer').body]);
+  expect(await responseOf('GET', 'insights/my_last_viewed/')).toEqual([200, []]);
+  expect(await responseOf('GET', 'insights/trending/')).toEqual([200, []]);
   expect((await send('GET', `dashboards/${dashboard}/`)).body.tiles).toMatchObject([{ insight: null }]);
   expect((await send('GET', `dashboards/${dashboard}/`, asAdministrator)).body.tiles[0].insight.id).toBe(insight);
   expect((await send('GET', 'insights/activity/')).body.total_count).toBe(0);
-  expect(await told('GET', `insights/${insight}/activity/`)).toEqual([403, refused('viewer').body]);
+  expect(await responseOf('GET', `insights/${insight}/activity/`)).toEqual([403, refused('viewer').body]);
   // Copying or deleting the dashboard does not copy or delete insights that the member cannot access.
   const removal = { deleted: true, delete_insights: true };
-  expect(await told('PATCH', `dashboards/${dashboard}/`, removal)).toEqual([403, refused('editor').body]);
+  expect(await responseOf('PATCH', `dashboards/${dashboard}/`, removal)).toEqual([403, refused('editor').body]);
   const copy = await send('POST', 'dashboards/', { body: { use_dashboard: dashboard, duplicate_tiles: true } });
   expect(copy.body.tiles).toMatchObject([{ insight: null }]);
 
   const report = { target_type: 'email', target_value: 'a@example.com', frequency: 'daily', title: 'x' };
   const start = { ...report, interval: 1, start_date: '2026-01-01T00:00:00Z' };
   for (const about of [{ insight }, { dashboard }]) {
-    expect(await told('POST', 'subscriptions/', { ...start, ...about })).toEqual([403, refused('viewer').body]);
+    expect(await responseOf('POST', 'subscriptions/', { ...start, ...about })).toEqual([403, refused('viewer').body]);
     const query = new URLSearchParams(Object.entries(about).map(([name, id]): [string, string] => [name, String(id)]));
-    expect(await told('GET', `subscriptions/preview/?${query}`)).toEqual([403, refused('viewer').body]);
+    expect(await responseOf('GET', `subscriptions/preview/?${query}`)).toEqual([403, refused('viewer').body]);
   }
 
-  expect(await told('POST', 'feature_flags/bulk_keys/', { ids: [flag] })).toEqual([200, { keys: {} }]);
-  expect(await told('GET', 'feature_flags/matching_ids/')).toEqual([200, { ids: [], total: 0 }]);
-  expect(await told('GET', 'feature_flags/my_flags/')).toEqual([200, []]);
-  expect(await told('GET', 'feature_flags/evaluation_reasons/?distinct_id=a')).toEqual([200, {}]);
+  expect(await responseOf('POST', 'feature_flags/bulk_keys/', { ids: [flag] })).toEqual([200, { keys: {} }]);
+  expect(await responseOf('GET', 'feature_flags/matching_ids/')).toEqual([200, { ids: [], total: 0 }]);
+  expect(await responseOf('GET', 'feature_flags/my_flags/')).toEqual([200, []]);
+  expect(await responseOf('GET', 'feature_flags/evaluation_reasons/?distinct_id=a')).toEqual([200, {}]);
   expect((await send('GET', 'feature_flags/activity/')).body.total_count).toBe(0);
   expect((await send('POST', 'feature_flags/bulk_delete/', { body: { ids: [flag] } })).body).toEqual({
     deleted: [],
@@ -341,14 +341,14 @@ test('other routes do not bypass access rules', async () => {
     body: { detail: 'Feature flag to copy does not exist.' },
   });
   const feature = { name: 'Beta', stage: 'beta', feature_flag_id: flag };
-  expect(await told('POST', 'early_access_feature/', feature)).toEqual([403, refused('editor').body]);
-  expect(await told('POST', `feature_flags/${flag}/create_static_cohort_for_flag/`)).toEqual([
+  expect(await responseOf('POST', 'early_access_feature/', feature)).toEqual([403, refused('editor').body]);
+  expect(await responseOf('POST', `feature_flags/${flag}/create_static_cohort_for_flag/`)).toEqual([
     ...[403, refused('viewer').body],
   ]);
 
-  expect(await told('GET', `cohorts/${cohort}/persons/`)).toMatchObject([200, {}]);
+  expect(await responseOf('GET', `cohorts/${cohort}/persons/`)).toMatchObject([200, {}]);
   const persons = { person_ids: ['0193f0c5-7a4e-7000-8000-0000000000cc'] };
-  expect(await told('PATCH', `cohorts/${cohort}/add_persons_to_static_cohort/`, persons)).toEqual([
+  expect(await responseOf('PATCH', `cohorts/${cohort}/add_persons_to_static_cohort/`, persons)).toEqual([
     ...[403, refused('editor').body],
   ]);
 });
@@ -406,12 +406,12 @@ test('returns 403 for queries that would reveal the members of a closed cohort, 
     ['POST', 'feature_flags/user_blast_radius/', { condition: groups[0] }],
   ];
   const answers = async () => {
-    const told: string[] = [];
+    const results: string[] = [];
     for (const [method, rest, body] of asks) {
       const answer = await send(method, rest, body && { body });
-      told.push(`${method} ${rest.split('?')[0]} ${answer.status < 300 ? 'good' : answer.status}`);
+      results.push(`${method} ${rest.split('?')[0]} ${answer.status < 300 ? 'good' : answer.status}`);
     }
-    return told;
+    return results;
   };
   await rule('cohort', 'role', 'none', cohort);
   expect(await answers()).toEqual(asks.map(([method, rest]) => `${method} ${rest.split('?')[0]} 403`));
@@ -443,15 +443,15 @@ test('records each change of a rule in the activity log', async () => {
   await rule('dashboard', 'role', null);
   const history = await api.get(`/api/organizations/${acme.organizationId}/activity/?scope=Team`, acme.A.key);
   const changes = history.body.results.map((one: { detail: { changes: object[] } }) => one.detail.changes[0]);
-  const told = (access_level: string) => ({
+  const ruleWith = (access_level: string) => ({
     ...{ access_level, resource: 'dashboard', resource_id: null },
     ...{ organization_member: null, role },
   });
   const field = 'access_rule';
   expect(changes).toMatchObject([
-    { field, action: 'deleted', before: told('none'), after: null },
-    { field, action: 'changed', before: told('viewer'), after: told('none') },
-    { field, action: 'created', before: null, after: told('viewer') },
+    { field, action: 'deleted', before: ruleWith('none'), after: null },
+    { field, action: 'changed', before: ruleWith('viewer'), after: ruleWith('none') },
+    { field, action: 'created', before: null, after: ruleWith('viewer') },
   ]);
 });
 

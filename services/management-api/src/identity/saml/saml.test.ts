@@ -1,9 +1,17 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { readSamlCertificates } from '@millrace/accounts';
 import { createTestKey } from '@millrace/testing/provider-key';
-import { checkSamlAnswer, type SamlExpectation, type SamlRefusal } from './check-answer.ts';
+import { checkSamlResponse, type SamlExpectation, type SamlRefusal } from './check-response.ts';
 import { checkSignOnUrl, samlMetadata, samlRequestUrl } from './messages.ts';
-import { type AnswerParts, encode, enveloped, excC14n, type Signing, samlXml, sign } from './testing/answer.ts';
+import {
+  encode,
+  enveloped,
+  excC14n,
+  type SamlResponseParts,
+  type Signing,
+  samlXml,
+  sign,
+} from './testing/saml-response.ts';
 
 const [key, otherKey, ecKey] = [createTestKey(), createTestKey(), createTestKey({ type: 'ec' })];
 const expiredKey = createTestKey({ expiresAt: new Date('2026-11-01T00:00:00Z') });
@@ -18,7 +26,7 @@ const expected: SamlExpectation = {
   now,
 };
 const persistent = 'urn:oasis:names:tc:SAML:2.0:nameid-format:persistent';
-const usual: AnswerParts = {
+const usual: SamlResponseParts = {
   issuer: expected.issuer,
   responseIssuer: expected.issuer,
   acsUrl: expected.acsUrl,
@@ -39,11 +47,11 @@ const usual: AnswerParts = {
   more: '',
 };
 
-const signed = (parts: Partial<AnswerParts> = {}, signing: Partial<Signing> = {}) =>
+const signed = (parts: Partial<SamlResponseParts> = {}, signing: Partial<Signing> = {}) =>
   sign(samlXml({ ...usual, ...parts }), { key, ...signing });
-const bothSigned = (parts: Partial<AnswerParts> = {}) => sign(signed(parts), { key, of: 'Response' });
+const bothSigned = (parts: Partial<SamlResponseParts> = {}) => sign(signed(parts), { key, of: 'Response' });
 const check = (encoded: string, other: Partial<SamlExpectation> = {}) =>
-  checkSamlAnswer(encoded, { ...expected, ...other });
+  checkSamlResponse(encoded, { ...expected, ...other });
 const claims = 'http://schemas.xmlsoap.org/ws/2005/05/identity/claims/';
 const wrapped = (text: string) => text.replaceAll(/(.{60})/g, '$1\r\n');
 
@@ -131,7 +139,7 @@ describe('a valid response', () => {
     });
   });
 
-  const identities: [string, Partial<AnswerParts>, object][] = [
+  const identities: [string, Partial<SamlResponseParts>, object][] = [
     [
       'S-142 Microsoft’s names',
       {
@@ -247,7 +255,7 @@ const broken = (change: (xml: string) => string, original = signed()) => {
   return encode(changed);
 };
 const reference = (xml: string) => /<ds:Reference.*<\/ds:Reference>/s.exec(xml)?.[0] ?? '';
-const other = (parts: Partial<AnswerParts>) => () => encode(signed(parts));
+const other = (parts: Partial<SamlResponseParts>) => () => encode(signed(parts));
 
 const refused: [string, SamlRefusal, () => string, Partial<SamlExpectation>?][] = [
   ['S-122 without a signature', 'not_signed', () => encode(samlXml(usual))],

@@ -24,10 +24,9 @@ import { type GuessLimit, type RateLimit, throttled } from '../../access/rate-li
 import type { AccountMailing } from '../sign-in/account-mailing.ts';
 import { resourceTypes, schemaDocuments, serviceProviderConfig } from './documents.ts';
 import {
-  type Answer,
-  errorAnswer,
+  errorResponse,
   type GroupChange,
-  listAnswer,
+  listResponse,
   pageOf,
   parseFilter,
   patchGroup,
@@ -36,6 +35,7 @@ import {
   readParts,
   readSearch,
   readUser,
+  type ScimResponse,
   schemas,
 } from './protocol.ts';
 import { findScimDomain, listGroups, noteGroup, noteRequest, type ScimGroupRow } from './store.ts';
@@ -56,7 +56,7 @@ const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const pathPattern = new RegExp(`^/scim/v2/(${uuid})(?:/([^/]*)(?:/([^/]+))?)?/?$`, 'i');
 
 /** A request of a provider, after routing. */
-interface Asked {
+interface ScimRequest {
   domain: ScimDomain;
   request: ApiRequest;
   method: string;
@@ -71,36 +71,36 @@ interface Asked {
 export function scimPage(deps: ScimDeps): PageRoute {
   const { sql, logger } = deps;
   const counter = deps.metrics.counter('millrace_scim_requests_total', 'SCIM requests, by response status', ['status']);
-  const kinds = new Map<string, (asked: Asked) => Promise<Answer>>([
-    ['users', (asked) => answerUsers(deps, asked)],
-    ['groups', (asked) => answerGroups(deps, asked)],
-    ['serviceproviderconfig', async (asked) => document(asked, serviceProviderConfig(asked.base))],
-    ['resourcetypes', async (asked) => documents(asked, resourceTypes(asked.base))],
-    ['schemas', async (asked) => documents(asked, schemaDocuments(asked.base))],
+  const kinds = new Map<string, (scimRequest: ScimRequest) => Promise<ScimResponse>>([
+    ['users', (scimRequest) => handleUsers(deps, scimRequest)],
+    ['groups', (scimRequest) => handleGroups(deps, scimRequest)],
+    ['serviceproviderconfig', async (scimRequest) => document(scimRequest, serviceProviderConfig(scimRequest.base))],
+    ['resourcetypes', async (scimRequest) => documents(scimRequest, resourceTypes(scimRequest.base))],
+    ['schemas', async (scimRequest) => documents(scimRequest, schemaDocuments(scimRequest.base))],
   ]);
 
   async function answer({ request, response }: PageContext): Promise<void> {
     const { method } = request;
     let domain: ScimDomain | undefined;
-    let given: Answer;
+    let given: ScimResponse;
     try {
       const [, domainId = '', kind = '', id] = pathPattern.exec(request.path) ?? [];
       domain = await identify(deps, request, domainId);
-      const answerKind = kinds.get(kind.toLowerCase());
-      if (!answerKind)
+      const handleKind = kinds.get(kind.toLowerCase());
+      if (!handleKind)
         throw new AppError(
           'not_found',
           'The path does not contain a known resource type: Users, Groups, ServiceProviderConfig, ResourceTypes or ' +
             'Schemas.',
         );
       const base = `${request.baseUrl}/scim/v2/${domain.id}`;
-      const asked = { domain, request, method, id: id && decoded(id), query: request.query, base };
-      given = await answerKind(await searching(asked));
+      const scimRequest = { domain, request, method, id: id && decoded(id), query: request.query, base };
+      given = await handleKind(await searching(scimRequest));
     } catch (error) {
       const known = deps.translateError(error) ?? error;
       const isOurs = !isAppError(known) || known.kind === 'internal';
       if (isOurs) logger.error('SCIM request failed', { error, requestId: request.id, path: request.path });
-      given = errorAnswer(isOurs ? new AppError('internal', `A server error occurred (${request.id}).`) : known);
+      given = errorResponse(isOurs ? new AppError('internal', `A server error occurred (${request.id}).`) : known);
     }
     if (domain) {
       const detail = given.status < 400 ? '' : String((given.body as { detail?: unknown }).detail);
@@ -156,13 +156,13 @@ async function identify(
 }
 
 /** A search by POST is a list request with its query in the body. */
-async function searching(asked: Asked): Promise<Asked> {
-  if (asked.id !== '.search') return asked;
-  requireMethod(asked, 'POST');
-  return { ...asked, method: 'GET', id: undefined, query: readSearch(await asked.request.body()) };
+async function searching(scimRequest: ScimRequest): Promise<ScimRequest> {
+  if (scimRequest.id !== '.search') return scimRequest;
+  requireMethod(scimRequest, 'POST');
+  return { ...scimRequest, method: 'GET', id: undefined, query: readSearch(await scimRequest.request.body()) };
 }
 
-function requireMethod({ method }: Asked, ...allowed: string[]): void {
+function requireMethod({ method }: ScimRequest, ...allowed: string[]): void {
   if (allowed.includes(method)) return;
   throw new AppError(
     'method_not_allowed',
@@ -170,44 +170,48 @@ function requireMethod({ method }: Asked, ...allowed: string[]): void {
   );
 }
 
-function document(asked: Asked, body: object): Answer {
-  requireMethod(asked, 'GET');
-  if (asked.id !== undefined) throw new AppError('not_found', 'Not found.');
+function document(scimRequest: ScimRequest, body: object): ScimResponse {
+  requireMethod(scimRequest, 'GET');
+  if (scimRequest.id !== undefined) throw new AppError('not_found', 'Not found.');
   return { status: 200, body };
 }
 
-function documents(asked: Asked, all: { id: string }[]): Answer {
-  requireMethod(asked, 'GET');
-  if (asked.id === undefined) return { status: 200, body: listAnswer(all, { startIndex: 1, total: all.length }) };
-  const body = all.find(({ id }) => id === asked.id);
+function documents(scimRequest: ScimRequest, all: { id: string }[]): ScimResponse {
+  requireMethod(scimRequest, 'GET');
+  if (scimRequest.id === undefined)
+    return { status: 200, body: listResponse(all, { startIndex: 1, total: all.length }) };
+  const body = all.find(({ id }) => id === scimRequest.id);
   if (!body) throw new AppError('not_found', 'Not found.');
   return { status: 200, body };
 }
 
-async function answerUsers({ sql, transaction, accountMailing }: ScimDeps, asked: Asked): Promise<Answer> {
-  const { domain, request, method, id, query } = asked;
+async function handleUsers(
+  { sql, transaction, accountMailing }: ScimDeps,
+  scimRequest: ScimRequest,
+): Promise<ScimResponse> {
+  const { domain, request, method, id, query } = scimRequest;
   const parts = readParts(query);
   const now = new Date();
   if (id === undefined) {
-    requireMethod(asked, 'GET', 'POST');
+    requireMethod(scimRequest, 'GET', 'POST');
     if (method === 'POST') {
       const fields = readUser(await request.body());
       const { user, isClaimed } = await transaction(async (tx) => {
         const { uuid, isClaimed } = await provisionUser(tx, domain, { ...fields, now });
         return { user: await requireUser(tx, domain, uuid), isClaimed };
       });
-      if (isClaimed) accountMailing.tell(user, 'account_provisioned', { domain: domain.name });
-      const body = toUser(asked, user);
+      if (isClaimed) accountMailing.notifyUser(user, 'account_provisioned', { domain: domain.name });
+      const body = toUser(scimRequest, user);
       return { status: 201, body: parts(body), location: body.meta.location };
     }
     const page = pageOf(query);
     const filter = parseFilter(query.get('filter'), ['username', 'emails.value', 'externalid', 'id']);
     const { count, rows } = await listScimUsers(sql, domain, { ...page, filter: toUserFilter(filter) });
-    const users = rows.map((row) => parts(toUser(asked, row)));
-    return { status: 200, body: listAnswer(users, { ...page, total: count }) };
+    const users = rows.map((row) => parts(toUser(scimRequest, row)));
+    return { status: 200, body: listResponse(users, { ...page, total: count }) };
   }
-  requireMethod(asked, 'GET', 'PUT', 'PATCH', 'DELETE');
-  if (method === 'GET') return { status: 200, body: parts(toUser(asked, await requireUser(sql, domain, id))) };
+  requireMethod(scimRequest, 'GET', 'PUT', 'PATCH', 'DELETE');
+  if (method === 'GET') return { status: 200, body: parts(toUser(scimRequest, await requireUser(sql, domain, id))) };
   if (method === 'DELETE') {
     await transaction((tx) => removeProvisioned(tx, domain, id));
     return { status: 204 };
@@ -222,10 +226,10 @@ async function answerUsers({ sql, transaction, accountMailing }: ScimDeps, asked
     return { user: await requireUser(tx, domain, id), emailBefore };
   });
   if (emailBefore !== null) {
-    accountMailing.tell(user, 'email_changed');
-    accountMailing.tell({ ...user, email: emailBefore }, 'email_changed');
+    accountMailing.notifyUser(user, 'email_changed');
+    accountMailing.notifyUser({ ...user, email: emailBefore }, 'email_changed');
   }
-  return { status: 200, body: parts(toUser(asked, user)) };
+  return { status: 200, body: parts(toUser(scimRequest, user)) };
 }
 
 function toUserFilter(filter: { name: string; value: string } | null) {
@@ -250,7 +254,7 @@ const fieldsOf = (user: ScimUser) => ({
   isActive: user.is_active,
 });
 
-function toUser({ base }: Asked, user: ScimUser) {
+function toUser({ base }: ScimRequest, user: ScimUser) {
   const whole = `${user.first_name} ${user.last_name}`.trim();
   const groups = user.roles.map(({ id, name }) => ({ value: id, display: name, $ref: `${base}/Groups/${id}` }));
   return {
@@ -276,18 +280,18 @@ function metaOf(
 }
 
 /** Whether a client excludes an attribute. The members of large groups are only read if the client wants them. */
-function isLeftOut(query: URLSearchParams, name: string): boolean {
+function isExcluded(query: URLSearchParams, name: string): boolean {
   return !Object.hasOwn(readParts(query)({ [name]: null }), name);
 }
 
-async function answerGroups({ sql, transaction }: ScimDeps, asked: Asked): Promise<Answer> {
-  const { domain, request, method, id, query } = asked;
+async function handleGroups({ sql, transaction }: ScimDeps, scimRequest: ScimRequest): Promise<ScimResponse> {
+  const { domain, request, method, id, query } = scimRequest;
   const { organizationId, name: scimDomain } = domain;
   const of = { organizationId, actor: { scimDomain } };
-  const show = async (tx: Sql, roleId: string) => toGroup(tx, asked, await requireGroup(tx, domain, roleId));
+  const show = async (tx: Sql, roleId: string) => toGroup(tx, scimRequest, await requireGroup(tx, domain, roleId));
   const parts = readParts(query);
   if (id === undefined) {
-    requireMethod(asked, 'GET', 'POST');
+    requireMethod(scimRequest, 'GET', 'POST');
     if (method === 'POST') {
       const { name, ...rest } = readGroup(await request.body());
       const body = await transaction(async (tx) => {
@@ -304,10 +308,10 @@ async function answerGroups({ sql, transaction }: ScimDeps, asked: Asked): Promi
       ...page,
       filter: filter && by ? { [by]: filter.value } : {},
     });
-    const groups = await Promise.all(rows.map(async (row) => parts(await toGroup(sql, asked, row))));
-    return { status: 200, body: listAnswer(groups, { ...page, total: count }) };
+    const groups = await Promise.all(rows.map(async (row) => parts(await toGroup(sql, scimRequest, row))));
+    return { status: 200, body: listResponse(groups, { ...page, total: count }) };
   }
-  requireMethod(asked, 'GET', 'PUT', 'PATCH', 'DELETE');
+  requireMethod(scimRequest, 'GET', 'PUT', 'PATCH', 'DELETE');
   await requireGroup(sql, domain, id);
   if (method === 'GET') return { status: 200, body: parts(await show(sql, id)) };
   if (method === 'DELETE') {
@@ -347,8 +351,8 @@ async function requireGroup(sql: Sql, domain: ScimDomain, id: string): Promise<S
   return rows[0];
 }
 
-async function toGroup(sql: Sql, { base, domain, query }: Asked, row: ScimGroupRow) {
-  const holders = isLeftOut(query, 'members') ? null : await listRoleHolders(sql, domain, row.id);
+async function toGroup(sql: Sql, { base, domain, query }: ScimRequest, row: ScimGroupRow) {
+  const holders = isExcluded(query, 'members') ? null : await listRoleHolders(sql, domain, row.id);
   const members = holders?.map(({ uuid: value, email: display }) => ({
     value,
     display,
@@ -364,7 +368,11 @@ async function toGroup(sql: Sql, { base, domain, query }: Asked, row: ScimGroupR
   };
 }
 
-function send(response: ServerResponse, { status, body, location, retryAfterSeconds }: Answer, method: string): void {
+function send(
+  response: ServerResponse,
+  { status, body, location, retryAfterSeconds }: ScimResponse,
+  method: string,
+): void {
   response.setHeader('Cache-Control', 'no-store');
   if (location) response.setHeader('Location', location);
   if (retryAfterSeconds !== undefined) response.setHeader('Retry-After', String(retryAfterSeconds));

@@ -16,7 +16,7 @@ export const schemas = {
 } as const;
 
 /** The response to one request. */
-export interface Answer {
+export interface ScimResponse {
   status: number;
   body?: object;
   location?: string;
@@ -43,20 +43,20 @@ function invalid(scimType: ScimType, detail: string): AppError {
 }
 
 /** An error in SCIM's own form (RFC 7644, 3.12). */
-export function errorAnswer(error: AppError): Answer {
+export function errorResponse(error: AppError): ScimResponse {
   const { kind, code, attr, message, retryAfterSeconds } = error;
   // SCIM reports a role name that is taken as a conflict, not as an invalid value.
   if (code === 'unique' && attr === 'name') return refused(409, 'A group with this name already exists.', 'uniqueness');
   return { ...refused(statusOf(kind), message, scimTypeOf(error)), ...(retryAfterSeconds && { retryAfterSeconds }) };
 }
 
-function refused(status: number, detail: string, scimType?: ScimType): Answer {
+function refused(status: number, detail: string, scimType?: ScimType): ScimResponse {
   return { status, body: { schemas: [schemas.error], status: String(status), ...(scimType && { scimType }), detail } };
 }
 
 function scimTypeOf({ kind, code }: AppError): ScimType | undefined {
-  const said = scimTypes.find((known) => known === code);
-  if (kind === 'conflict' || said !== undefined) return said;
+  const scimType = scimTypes.find((known) => known === code);
+  if (kind === 'conflict' || scimType !== undefined) return scimType;
   if (kind !== 'invalid') return undefined;
   return code === 'parse_error' ? 'invalidSyntax' : 'invalidValue';
 }
@@ -75,7 +75,7 @@ export function pageOf(query: URLSearchParams): { limit: number; offset: number;
   return { limit, offset: startIndex - 1, startIndex };
 }
 
-export function listAnswer(resources: object[], { startIndex, total }: { startIndex: number; total: number }) {
+export function listResponse(resources: object[], { startIndex, total }: { startIndex: number; total: number }) {
   return {
     schemas: [schemas.list],
     totalResults: total,

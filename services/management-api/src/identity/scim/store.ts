@@ -100,7 +100,7 @@ export async function noteGroup(
 
 export type ScimRequestRow = Columns<'scim_request', 'id' | 'method' | 'path' | 'status' | 'detail' | 'created_at'>;
 
-const requestsKept = 500;
+const maxStoredRequests = 500;
 
 /** Stores a request and the time at which the token was used, and deletes the oldest requests. */
 export async function noteRequest(
@@ -122,7 +122,7 @@ export async function noteRequest(
   await sql.query(
     `DELETE FROM scim_request WHERE domain_id = $1 AND created_at < (
        SELECT created_at FROM scim_request WHERE domain_id = $1
-        ORDER BY created_at DESC OFFSET ${requestsKept} LIMIT 1)`,
+        ORDER BY created_at DESC OFFSET ${maxStoredRequests} LIMIT 1)`,
     [domainId],
   );
 }

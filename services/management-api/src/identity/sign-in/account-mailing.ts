@@ -14,15 +14,15 @@ export interface AccountMailing {
   /** Sends the code with which a user proves that an address is theirs. */
   sendCode(email: string, code: string): void;
   /** Notifies a user about a change of their account. */
-  tell(user: { email: string }, notice: Notice, values?: Record<string, string>): void;
+  notifyUser(user: { email: string }, notice: Notice, values?: Record<string, string>): void;
   /** Notifies the administrators of a domain's organization about a change of its sign-in. */
-  tellAdministrators(
+  notifyAdministrators(
     domain: { organization_id: string; domain: string },
     notice: DomainNotice,
     values?: Record<string, string>,
   ): void;
   /** Resolves when no email is in flight, at the latest after the mailer's own timeout. */
-  settle(): Promise<void>;
+  drain(): Promise<void>;
 }
 
 /** Subjects and texts of the notices, from which users notice changes that they did not make. */
@@ -140,14 +140,14 @@ interface AccountMailingDeps extends Pick<Database, 'sql' | 'transaction'> {
 export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
   const { sql, transaction, logger, mailer } = deps;
   const publicUrl = deps.publicUrl?.replace(/\/+$/, '');
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
 
-  function beside(what: string, work: Promise<unknown>): void {
+  function runInBackground(what: string, work: Promise<unknown>): void {
     const tracked: Promise<void> = work
       .then(() => undefined)
       .catch((error: unknown) => void logger.warn(`${what} failed`, { error }))
-      .finally(() => underWay.delete(tracked));
-    underWay.add(tracked);
+      .finally(() => inFlight.delete(tracked));
+    inFlight.add(tracked);
   }
 
   async function sendLink(account: string): Promise<void> {
@@ -160,16 +160,19 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
   }
 
   return {
-    sendReset: (account) => beside('sending a password reset email', sendLink(account)),
+    sendReset: (account) => runInBackground('sending a password reset email', sendLink(account)),
     sends: mailer !== undefined && publicUrl !== undefined,
     sendCode(email, code) {
-      if (mailer && publicUrl) beside('sending a verification code', mailer.send(codeMail(email, code)));
+      if (mailer && publicUrl) runInBackground('sending a verification code', mailer.send(codeMail(email, code)));
     },
-    tell(user, notice, values = {}) {
+    notifyUser(user, notice, values = {}) {
       if (mailer && publicUrl)
-        beside('sending an account notification email', mailer.send(noticeMail(user, notice, { publicUrl, values })));
+        runInBackground(
+          'sending an account notification email',
+          mailer.send(noticeMail(user, notice, { publicUrl, values })),
+        );
     },
-    tellAdministrators(domain, notice, values = {}) {
+    notifyAdministrators(domain, notice, values = {}) {
       if (!mailer || !publicUrl) return;
       const [subject, sentence] = domainNotices[notice];
       const known: Record<string, string> = { domain: domain.domain, ...values };
@@ -178,9 +181,9 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
         `You can find the domain settings in the console: ${publicUrl}/console/`,
       ];
       const mails = mailAdministrators({ sql, mailer }, domain.organization_id, { subject, sentences });
-      beside('sending a domain notification email', mails);
+      runInBackground('sending a domain notification email', mails);
     },
-    settle: async () => void (await Promise.all(underWay)),
+    drain: async () => void (await Promise.all(inFlight)),
   };
 }
 

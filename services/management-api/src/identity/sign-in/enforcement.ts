@@ -44,7 +44,7 @@ export async function findEnforced(
  * The sign-in methods for an address. The result is the same whether an account has the address or not.
  * @param hasPublicUrl whether the installation has the URL that providers need (`requirePublicUrl`).
  */
-export async function waysInOf(
+export async function findSignInMethods(
   { sql, installed }: EnforcementDeps,
   { email, hasPublicUrl }: { email: string; hasPublicUrl: boolean },
 ) {
@@ -90,7 +90,7 @@ export function ssoEnforced(
  * Whether a user can use a password although a provider is enforced: an owner of the organization with a second factor, if
  * the organization allows that.
  */
-export async function isExcepted(sql: Sql, domain: AddressDomain, userId: number): Promise<boolean> {
+export async function isExemptOwner(sql: Sql, domain: AddressDomain, userId: number): Promise<boolean> {
   if (!domain.sso_owner_exception) return false;
   const member = await findMembership(sql, { organizationId: domain.organization_id, userId });
   return member?.level === membershipLevels.owner && asksSecondFactor(await findSecondFactors(sql, userId));

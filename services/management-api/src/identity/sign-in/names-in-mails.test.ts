@@ -31,7 +31,7 @@ beforeAll(async () => {
   const inviteMailing: InviteMailing = {
     send: async (...args) => (await mailing?.send(...args)) ?? new Map(),
     notifyJoined: (...args) => mailing?.notifyJoined(...args),
-    settle: async () => mailing?.settle(),
+    drain: async () => mailing?.drain(),
   };
   api = await startTestApi({ inviteMailing }, { mailer });
   const { sql } = api.database;

@@ -123,12 +123,12 @@ export async function finishRegistration(
     await recordPasskey(tx, user, { before: null, after: body.label });
     return inserted;
   });
-  accountMailing.tell(user, 'passkey_added');
+  accountMailing.notifyUser(user, 'passkey_added');
   return passkey;
 }
 
 /** Options for `navigator.credentials.get()`, including the passkeys of the user if the user is known. */
-export async function passkeyQuestion(
+export async function createPasskeyChallenge(
   publicUrl: string,
   { passkeys = [], needsVerification = false }: { passkeys?: readonly Passkey[]; needsVerification?: boolean } = {},
 ) {
@@ -193,7 +193,7 @@ export async function checkPasskey(
     );
   }
   if (!(await transaction((tx) => notePasskeyUse(tx, passkey.id, authenticationInfo.newCounter)))) {
-    accountMailing.tell(user, 'passkey_refused');
+    accountMailing.notifyUser(user, 'passkey_refused');
     throw badPasskey(
       "This passkey's signature counter has decreased, so the passkey may be a copy. Use a different passkey.",
     );
@@ -205,7 +205,7 @@ export async function checkPasskey(
  * The same for a challenge of `POST /api/webauthn/login/begin`, which any passkey can answer once.
  * @throws AppError also `invalid` with code `2fa_no_challenge`.
  */
-export async function checkAskedPasskey(
+export async function checkDiscoverablePasskey(
   deps: Parameters<typeof checkPasskey>[0],
   { credential, request }: { credential: Record<string, unknown>; request: ApiRequest },
 ): ReturnType<typeof checkPasskey> {

@@ -7,7 +7,7 @@ const maxLength = 256;
 /** From 0 to 4. A password with a lower score needs fewer than 10^8 guesses. */
 const minScore = 3;
 /** More characters cannot make a password weaker, and the time for an estimate grows with the square of the length. */
-const judgedLength = 72;
+const maxJudgedLength = 72;
 
 /**
  * @param person what an attacker would try first: the user's address and name.
@@ -22,7 +22,7 @@ export async function checkNewPassword(password: string, person: readonly string
     .flatMap((text) => [text, text.split('@')[0] ?? '', ...text.split(/[^\p{L}\p{N}]+/u)])
     .filter((text) => text.length > 2);
   const { guessing } = await import('./guess-password.ts');
-  const { score, sequence } = guessing.check(characters.slice(0, judgedLength).join(''), known);
+  const { score, sequence } = guessing.check(characters.slice(0, maxJudgedLength).join(''), known);
   if (score >= minScore) return;
   const isOwn = sequence.some((match) => 'dictionaryName' in match && match.dictionaryName === 'userInputs');
   throw badPassword(

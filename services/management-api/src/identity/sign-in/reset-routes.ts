@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
 import { refuseEnforced } from './enforcement.ts';
 import { requireResetLink, resetPassword, type SignInDeps } from './rules.ts';
-import { resetDone, resetIsValid, resetLook, resetQuestion, resetUse } from './schema.ts';
+import { resetDone, resetIsValid, resetLook, resetRequest, resetUse } from './schema.ts';
 
 const tags: [string] = ['sign-in'];
 const resetParams = Type.Object({ user_uuid: Type.String({ format: 'uuid', description: 'UUID of the user.' }) });
@@ -24,7 +24,7 @@ export function resetRoutes(deps: SignInDeps) {
         'domain that enforces single sign-on are rejected with 400 `sso_enforced`.',
       tags,
       scope: 'public',
-      body: resetQuestion,
+      body: resetRequest,
       responses: { 204: { description: 'The request was accepted.' } },
       examples: { request: { email: 'ada@example.com' } },
       handler: async ({ body, request }) => {

@@ -8,9 +8,18 @@ import {
   withoutSession,
   withSession,
 } from '../../access/session-cookie.ts';
-import { waysInOf } from './enforcement.ts';
-import { lookAtLink, type SignInDeps, signInByPassword, useLink } from './rules.ts';
-import { done, linkLook, linkMeaning, linkUse, precheck, signIn, waysIn, waysInExample } from './schema.ts';
+import { findSignInMethods } from './enforcement.ts';
+import { describeLink, type SignInDeps, signInByPassword, useLink } from './rules.ts';
+import {
+  done,
+  linkDescription,
+  linkLook,
+  linkUse,
+  precheck,
+  signIn,
+  signInMethods,
+  signInMethodsExample,
+} from './schema.ts';
 
 const tags: [string] = ['sign-in'];
 const isDone = { success: true };
@@ -32,11 +41,11 @@ export function signInRoutes(deps: SignInDeps) {
       tags,
       scope: 'public',
       body: precheck,
-      responses: { 200: { description: 'The sign-in methods.', schema: waysIn } },
-      examples: { request: { email: 'ada@example.com' }, response: waysInExample },
+      responses: { 200: { description: 'The sign-in methods.', schema: signInMethods } },
+      examples: { request: { email: 'ada@example.com' }, response: signInMethodsExample },
       target: ({ request }) => signInLimits.countQuestion(request.address),
       handler: ({ body: { email }, request: { publicUrl } }) =>
-        waysInOf(deps, { email, hasPublicUrl: publicUrl !== null }),
+        findSignInMethods(deps, { email, hasPublicUrl: publicUrl !== null }),
     }),
     defineRoute({
       method: 'POST',
@@ -94,10 +103,10 @@ export function signInRoutes(deps: SignInDeps) {
       tags,
       scope: 'public',
       body: linkLook,
-      responses: { 200: { description: 'Purpose of the link.', schema: linkMeaning } },
+      responses: { 200: { description: 'Purpose of the link.', schema: linkDescription } },
       examples: { request: { secret: secretExample }, response: { kind: 'sign_in', email: 'ada@example.com' } },
       target: ({ request }) => signInLimits.countQuestion(request.address),
-      handler: ({ body }) => lookAtLink(sql, body.secret),
+      handler: ({ body }) => describeLink(sql, body.secret),
     }),
     defineRoute({
       method: 'POST',

@@ -36,10 +36,10 @@ import { AppError, isAppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import { type Caller, requireRecentSignIn, requireSession } from '../../access/caller.ts';
 import { deviceOf, type SignedIn, sessionOf } from '../../access/session-cookie.ts';
-import { findEnforced, isExcepted, ssoEnforced } from './enforcement.ts';
+import { findEnforced, isExemptOwner, ssoEnforced } from './enforcement.ts';
 import { checkNewPassword } from './password-rules.ts';
 import { describeBrowser, firstOwner, type linkUse } from './schema.ts';
-import { type SecondFactorDeps, secondFactorOf, secondFactorWanted } from './second-factor.ts';
+import { type SecondFactorDeps, secondFactorOf, secondFactorRequired } from './second-factor.ts';
 import type { SignInCount } from './sign-in-count.ts';
 
 export interface SignInDeps extends SecondFactorDeps {
@@ -68,8 +68,8 @@ export async function signInByPassword(
   const user = account === null ? undefined : await findSigningIn(sql, { email: account });
   const outcome = await passwords.compare(password, user?.password_hash ?? null, device !== null);
   if (!user || outcome === 'wrong' || !user.is_active) throw refused();
-  if (enforced && !(await isExcepted(sql, enforced.domain, user.id))) throw refused();
-  const renewed = outcome === 'outdated' ? await hashIfThereIsTime(passwords, password) : null;
+  if (enforced && !(await isExemptOwner(sql, enforced.domain, user.id))) throw refused();
+  const renewed = outcome === 'outdated' ? await hashUnlessBusy(passwords, password) : null;
   const signedIn = await transaction(async (tx) => {
     await requireUnchanged(tx, user);
     if (renewed !== null && user.password_hash !== null) {
@@ -80,7 +80,7 @@ export async function signInByPassword(
     return begin(deps, tx, request, { user, method: 'password', secondFactor: factor.shown });
   });
   await takeBack();
-  if ('step' in signedIn) throw secondFactorWanted(request, signedIn.step);
+  if ('step' in signedIn) throw secondFactorRequired(request, signedIn.step);
   return signedIn;
 }
 
@@ -91,7 +91,7 @@ async function requireUnchanged(tx: Transaction, seen: SigningIn): Promise<void>
   if (!user?.is_active || user.password_hash !== seen.password_hash) throw wrongCredentials();
 }
 
-async function hashIfThereIsTime(passwords: Passwords, password: string): Promise<string | null> {
+async function hashUnlessBusy(passwords: Passwords, password: string): Promise<string | null> {
   try {
     return await passwords.hash(password);
   } catch (error) {
@@ -163,14 +163,14 @@ export async function begin(
   if (remember) await trustDevice(tx, device);
   const browser = request.header('user-agent') ?? '';
   if (known === null && (await hasSignedIn(tx, user.id))) {
-    accountMailing.tell(user, 'new_browser', { browser: describeBrowser(browser), address: request.address });
+    accountMailing.notifyUser(user, 'new_browser', { browser: describeBrowser(browser), address: request.address });
   }
   const seen = { login_method: how.method, second_factor: how.secondFactor, address: request.address, browser };
   await recordOwnActivity(tx, user, { activity: 'logged_in', changes: seenAt(seen) });
   const enforced = await findEnforced({ sql: tx, installed }, user.email);
   if (enforced && how.method !== enforced.kind) {
-    await recordWayAround(tx, enforced.domain, { user, method: how.method });
-    accountMailing.tellAdministrators(enforced.domain, 'way_around', { email: user.email, method: how.method });
+    await recordSsoBypass(tx, enforced.domain, { user, method: how.method });
+    accountMailing.notifyAdministrators(enforced.domain, 'way_around', { email: user.email, method: how.method });
   }
   return {
     session: await beginSession(tx, { userId: user.id, ...how, address: request.address, browser }),
@@ -182,7 +182,7 @@ export async function begin(
  * Records in the organization's activity log that a user bypassed an enforced provider, by an operator's link or as an exempt
  * owner.
  */
-async function recordWayAround(
+async function recordSsoBypass(
   tx: Transaction,
   { id: itemId, domain: name, organization_id: organizationId }: AddressDomain,
   { user, method }: { user: Pick<SigningIn, 'id'>; method: string },
@@ -247,7 +247,7 @@ export async function resetPassword(
     if (!(await takeOneTimeLink(tx, token))) throw badLink('token');
     await changePassword(tx, current, { hash, actor: { userId: user.id } });
   });
-  accountMailing.tell(user, 'password_changed');
+  accountMailing.notifyUser(user, 'password_changed');
   return user.email;
 }
 
@@ -255,7 +255,7 @@ export async function resetPassword(
  * Describes a link that `millrace console-link` printed, without using it.
  * @throws AppError `invalid` with code `invalid_token`.
  */
-export async function lookAtLink(
+export async function describeLink(
   sql: Sql,
   secret: string,
 ): Promise<{ kind: 'sign_in' | 'first_owner'; email?: string }> {
@@ -269,14 +269,14 @@ export async function lookAtLink(
 
 /**
  * Uses such a link: signs its user in, or creates the first account of the installation and signs it in.
- * @throws AppError as `lookAtLink`; `invalid` naming a field of the first owner.
+ * @throws AppError as `describeLink`; `invalid` naming a field of the first owner.
  */
 export async function useLink(
   deps: SignInDeps,
   { body, request }: { body: Static<typeof linkUse>; request: ApiRequest },
 ): Promise<SignedIn> {
-  const { kind } = await lookAtLink(deps.sql, body.secret);
-  if (kind === 'first_owner') return becomeFirstOwner(deps, { body, request });
+  const { kind } = await describeLink(deps.sql, body.secret);
+  if (kind === 'first_owner') return createFirstOwner(deps, { body, request });
   return deps.transaction(async (tx) => {
     const link = await takeOneTimeLink(tx, body.secret);
     if (link?.kind !== 'sign_in' || link.user_id === null) throw badLink();
@@ -290,7 +290,7 @@ export async function useLink(
   });
 }
 
-async function becomeFirstOwner(
+async function createFirstOwner(
   deps: SignInDeps,
   { body, request }: { body: Static<typeof linkUse>; request: ApiRequest },
 ): Promise<SignedIn> {

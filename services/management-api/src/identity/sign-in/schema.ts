@@ -16,7 +16,7 @@ const secret = Type.String({ minLength: 1, description: "The link's secret, whic
 export const done = Type.Object({ success: Type.Boolean({ description: 'Always true.' }) }, { title: 'Done' });
 
 export const precheck = Type.Object({ email }, { title: 'SignInQuestion' });
-export const waysIn = Type.Object(
+export const signInMethods = Type.Object(
   {
     password_login_available: Type.Boolean({
       description: 'Whether users with this address can sign in with a password.',
@@ -39,7 +39,7 @@ export const waysIn = Type.Object(
   },
   { title: 'WaysIn' },
 );
-export const waysInExample = {
+export const signInMethodsExample = {
   password_login_available: true,
   sso_enforcement: null,
   saml_available: false,
@@ -174,7 +174,7 @@ export const reauthentication = Type.Object(
 );
 
 export const linkLook = Type.Object({ secret }, { title: 'LinkLook' });
-export const linkMeaning = Type.Object(
+export const linkDescription = Type.Object(
   {
     kind: Type.Enum(['sign_in', 'first_owner'], {
       description:
@@ -216,7 +216,7 @@ export const firstOwner = Type.Object({
   organization_name: Type.String({ minLength: 1, maxLength: 64 }),
 });
 
-export const resetQuestion = Type.Object({ email }, { title: 'ResetQuestion' });
+export const resetRequest = Type.Object({ email }, { title: 'ResetQuestion' });
 const resetToken = Type.String({ minLength: 1, description: 'Secret from the email.' });
 export const resetLook = Type.Object({ token: resetToken }, { title: 'ResetLook' });
 export const resetIsValid = Type.Object({}, { title: 'ResetIsValid' });

@@ -239,7 +239,7 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
           if (!asksSecondFactor(left)) await removeBackupCodes(tx, user.id);
           await recordPasskey(tx, user, { before: removed.label, after: null });
         });
-        accountMailing.tell(user, 'passkey_removed');
+        accountMailing.notifyUser(user, 'passkey_removed');
         return undefined;
       },
     }),

@@ -78,7 +78,7 @@ async function connectApp(): Promise<{ secret: string; codes: string[] }> {
 }
 const half = async () => cookieOf(await login(), 'step');
 const mailsTo = (address: string) => mailServer.mails.filter(({ to }) => to.includes(address));
-const told = (subject: string) =>
+const waitForMail = (subject: string) =>
   eventually(async () => mailsTo(user.email).some((mail) => mail.headers.subject?.includes(subject)), {
     what: subject,
   });
@@ -117,7 +117,7 @@ describe('an authenticator app', () => {
     expect((await own('GET', '/api/users/@me/')).body.is_2fa_enabled).toBe(true);
     const members = await own('GET', `/api/organizations/${tenant.organizationId}/members/`);
     expect(members.body.results[0].is_2fa_enabled).toBe(true);
-    await told('A second factor is now required');
+    await waitForMail('A second factor is now required');
 
     const first = await login();
     expect(first).toMatchObject({ status: 401, body: { code: '2fa_required', attr: null } });
@@ -229,7 +229,7 @@ describe('an authenticator app', () => {
     const { secret } = await connectApp();
     const other = cookieOf(await post('/api/login/token/', { token: totp(secret) }, await half()), 'session');
     expect((await own('POST', '/api/users/@me/two_factor_disable/')).status).toBe(200);
-    await told('An authenticator app was disconnected');
+    await waitForMail('An authenticator app was disconnected');
     expect(await status(other)).toMatchObject({ is_enabled: false, method: null, backup_codes_remaining: 0 });
     expect((await login()).status).toBe(200);
     expect(await own('POST', '/api/users/@me/two_factor_disable/')).toMatchObject({
@@ -276,7 +276,7 @@ describe('backup codes', () => {
     );
     expect(answers.map((answer) => answer.status).sort()).toEqual([200, 400]);
     expect((await status()).backup_codes_remaining).toBe(9);
-    await told('A backup code was used');
+    await waitForMail('A backup code was used');
   });
 
   test('S-020: new codes replace the old ones, and require a second factor', async () => {
@@ -285,7 +285,7 @@ describe('backup codes', () => {
     const { codes } = await connectApp();
     const renewed = await own('POST', '/api/users/@me/two_factor_backup_codes/');
     expect(renewed.body.backup_codes).toHaveLength(10);
-    await told('New backup codes');
+    await waitForMail('New backup codes');
     expect(await changedFields()).toContain('backup_codes');
     expect((await post('/api/login/token/', { token: codes[0] }, await half())).status).toBe(400);
     expect((await post('/api/login/token/', { token: renewed.body.backup_codes[0] }, await half())).status).toBe(200);
@@ -402,7 +402,7 @@ describe('passkeys', () => {
       status: 201,
       body: { label: 'Laptop', verified: true, authenticator_type: 'platform', last_used_at: null },
     });
-    await told('A passkey was added');
+    await waitForMail('A passkey was added');
     const path = `/api/webauthn/credentials/${answer.body.id}/`;
     expect((await own('PATCH', path, { label: 'Desk' })).body.label).toBe('Desk');
     const entered = await enter(passkey, { userHandle: handle });
@@ -469,7 +469,7 @@ describe('passkeys', () => {
     ] as const) {
       expect((await enter(passkey, { userHandle: handle, counter })).status).toBe(expected);
     }
-    await told('A passkey was rejected');
+    await waitForMail('A passkey was rejected');
   });
 
   test('is required after the password if the user turns that on', async () => {
@@ -477,7 +477,7 @@ describe('passkeys', () => {
     expect((await login()).status).toBe(200);
     const wanted = { passkeys_enabled_for_2fa: true };
     expect((await own('PATCH', '/api/users/@me/', wanted)).body).toMatchObject({ ...wanted, is_2fa_enabled: true });
-    await told('A passkey is now required');
+    await waitForMail('A passkey is now required');
     expect(await changedFields()).toContain('passkeys_enabled_for_2fa');
     const step = await half();
     const { body: options } = await post('/api/login/2fa/passkey/begin/', {}, step);
@@ -510,7 +510,7 @@ describe('passkeys', () => {
     await api.database.sql.query('DELETE FROM user_password WHERE user_id = $1', [user.id]);
     const remove = ({ answer }: typeof one) => own('DELETE', `/api/webauthn/credentials/${answer.body.id}/`);
     expect((await remove(one)).status).toBe(204);
-    await told('A passkey was removed');
+    await waitForMail('A passkey was removed');
     expect(await remove(two)).toMatchObject({ status: 400, body: { code: 'last_sign_in_method' } });
     expect((await remove(one)).status).toBe(404);
     expect((await enter(two.passkey, { userHandle: two.handle })).status).toBe(200);

@@ -102,7 +102,7 @@ export async function finishTotpSetup(
     return renewBackupCodes(tx, user.id);
   });
   await takeBack();
-  accountMailing.tell(user, 'second_factor_on');
+  accountMailing.notifyUser(user, 'second_factor_on');
   return codes;
 }
 
@@ -118,7 +118,7 @@ export async function makeBackupCodes(
     await recordOwnActivity(tx, user, { activity: 'updated', changes: [renewed] });
     return renewBackupCodes(tx, user.id);
   });
-  accountMailing.tell(user, 'backup_codes_renewed');
+  accountMailing.notifyUser(user, 'backup_codes_renewed');
   return codes;
 }
 
@@ -137,7 +137,7 @@ export async function switchTotpOff({ transaction, accountMailing }: SecondFacto
     if (!asksSecondFactor({ ...factors, hasTotp: false })) await removeBackupCodes(tx, user.id);
     await recordFactor(tx, user, false);
   });
-  accountMailing.tell(user, 'second_factor_off');
+  accountMailing.notifyUser(user, 'second_factor_off');
 }
 
 /**
@@ -174,7 +174,7 @@ export async function checkCode(
   }
   if (!(await takeBackupCode(sql, user.id, code))) throw await refuseCode(sql, user);
   await takeBack();
-  accountMailing.tell(user, 'backup_code_used');
+  accountMailing.notifyUser(user, 'backup_code_used');
   return 'backup_code';
 }
 
@@ -207,7 +207,7 @@ export async function secondFactorOf(
 }
 
 /** The response to a right password: the client continues with `POST /api/login/token`. */
-export function secondFactorWanted(request: ApiRequest, step: string): AppError {
+export function secondFactorRequired(request: ApiRequest, step: string): AppError {
   return new AppError('unauthenticated', 'A second factor is required. Enter a code or use a passkey.', {
     code: '2fa_required',
     headers: withStep(request, step),

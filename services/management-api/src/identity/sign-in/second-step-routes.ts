@@ -25,10 +25,10 @@ import {
   withStep,
 } from '../../access/session-cookie.ts';
 import { refuseEnforced } from './enforcement.ts';
-import { badPasskey, checkAskedPasskey, checkPasskey, noChallenge, passkeyQuestion } from './passkeys.ts';
+import { badPasskey, checkDiscoverablePasskey, checkPasskey, createPasskeyChallenge, noChallenge } from './passkeys.ts';
 import { begin, knownDeviceOf, type SignInDeps } from './rules.ts';
 import { done, passkeyOptions, passkeySignIn, secondStep, secondStepMethods } from './schema.ts';
-import { checkCode, secondFactorOf, secondFactorWanted } from './second-factor.ts';
+import { checkCode, secondFactorOf, secondFactorRequired } from './second-factor.ts';
 
 const tags: [string] = ['sign-in'];
 const isDone = { success: true };
@@ -104,7 +104,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       handler: async ({ request }) => {
         const { secret, user, needsVerification } = await requireHalf(request);
         const passkeys = await listPasskeys(sql, user.id);
-        const options = await passkeyQuestion(requirePublicUrl(request), { passkeys, needsVerification });
+        const options = await createPasskeyChallenge(requirePublicUrl(request), { passkeys, needsVerification });
         await noteInSignInStep(sql, 'second_factor', { secret, data: { challenge: options.challenge } });
         return { ...options };
       },
@@ -162,7 +162,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       examples: { response: optionsExample },
       target: beforeAnybody,
       handler: async ({ request }) => {
-        const options = await passkeyQuestion(requirePublicUrl(request));
+        const options = await createPasskeyChallenge(requirePublicUrl(request));
         const data = { challenge: options.challenge };
         const step = await beginSignInStep(sql, { kind: 'passkey_sign_in', userId: null, data });
         return new WithHeaders({ ...options }, withStep(request, step));
@@ -186,7 +186,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       target: beforeAnybody,
       handler: ({ body: { credential }, request }) =>
         countSignIn('passkey', async () => {
-          const { user, isVerified } = await checkAskedPasskey(deps, { credential, request });
+          const { user, isVerified } = await checkDiscoverablePasskey(deps, { credential, request });
           await refuseEnforced(deps, user.email);
           const signedIn = await transaction(async (tx) => {
             await lockKeysOf(tx, user.id);
@@ -198,7 +198,7 @@ export function secondStepRoutes(deps: SignInDeps) {
             if ('step' in factor) return factor;
             return begin(deps, tx, request, { user, method: 'passkey', secondFactor: factor.shown });
           });
-          if ('step' in signedIn) throw secondFactorWanted(request, signedIn.step);
+          if ('step' in signedIn) throw secondFactorRequired(request, signedIn.step);
           return new WithHeaders(isDone, withSession(request, signedIn));
         }),
     }),

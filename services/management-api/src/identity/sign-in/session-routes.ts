@@ -15,7 +15,7 @@ import { type Static, Type } from 'typebox';
 import { type Caller, requireSession, type SessionCredential } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { withSession } from '../../access/session-cookie.ts';
-import { checkAskedPasskey } from './passkeys.ts';
+import { checkDiscoverablePasskey } from './passkeys.ts';
 import { knownDeviceOf, requireUser, type SignInDeps } from './rules.ts';
 import {
   done,
@@ -141,7 +141,7 @@ async function confirmByPasskey(
   deps: SignInDeps,
   { user, credential, request }: { user: SigningIn; credential: Record<string, unknown>; request: ApiRequest },
 ): Promise<boolean> {
-  const shown = await checkAskedPasskey(deps, { credential, request });
+  const shown = await checkDiscoverablePasskey(deps, { credential, request });
   if (shown.user.id === user.id) return shown.isVerified;
   throw new AppError('invalid', 'This passkey belongs to a different account.', {
     code: 'reauth_user_mismatch',

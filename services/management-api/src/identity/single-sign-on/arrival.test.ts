@@ -30,7 +30,13 @@ beforeAll(async () => {
   own = await startOpenIdProvider(ownRedirects);
   replacement = await startOpenIdProvider(ownRedirects);
   const { issuer, client } = gitlab;
-  const installed = { name: 'GitLab', issuer, clientId: client.id, clientSecret: client.secret, isOfOperator: true };
+  const installed = {
+    name: 'GitLab',
+    issuer,
+    clientId: client.id,
+    clientSecret: client.secret,
+    isConfiguredByOperator: true,
+  };
   api = await startTestApi({
     installed: new Map([
       ['gitlab', { ...installed, kind: 'gitlab' }],
@@ -346,7 +352,7 @@ describe('the issuer', () => {
     const { client } = gitlab;
     let url = '';
     const moved = await startOpenIdProvider(() => [`${url}/complete/gitlab/`]);
-    const provider = { kind: 'gitlab', name: 'GitLab', issuer: moved.issuer, isOfOperator: true } as const;
+    const provider = { kind: 'gitlab', name: 'GitLab', issuer: moved.issuer, isConfiguredByOperator: true } as const;
     const credentials = { clientId: client.id, clientSecret: client.secret };
     const changed = await startTestApi(
       { installed: new Map([['gitlab', { ...provider, ...credentials }]]) },

@@ -22,9 +22,9 @@ import {
   openIdProvider,
   type Pending,
   type Purpose,
+  redirectUrlOf,
   refusal,
   refuse,
-  returnAddress,
   type SingleSignOnDeps,
 } from './pending.ts';
 
@@ -60,12 +60,12 @@ export async function beginAtProvider(
     const data: Pending = { ...started, kind, question: requestId };
     const state = await beginSignInStep(sql, { kind: 'provider_sign_in', userId: null, data });
     const { saml_acs_url: signOnUrl } = domain as DomainRow;
-    const own = { entityId: publicUrl, acsUrl: returnAddress(publicUrl, { kind, domainId }) };
+    const own = { entityId: publicUrl, acsUrl: redirectUrlOf(publicUrl, { kind, domainId }) };
     const times = { requestId, relayState: state, now: new Date(), forceAuthn: again };
     return { url: samlRequestUrl({ signOnUrl: String(signOnUrl), ...own, ...times }), browserSecret };
   }
   const begun = await deps.oidc.begin(openIdProvider(deps, kind, domain), {
-    redirectUri: returnAddress(publicUrl, { kind, domainId }),
+    redirectUri: redirectUrlOf(publicUrl, { kind, domainId }),
     reauthenticate: again,
     ...(email !== null && { loginHint: email }),
   });

@@ -3,17 +3,17 @@
 import type { ApiRequest } from '@millrace/http';
 import { requirePublicUrl } from '../../access/public-url.ts';
 import { findVerifiedDomain } from '../domains/store.ts';
+import { completeSignIn, reportedAddress } from './complete-sign-in.ts';
 import {
-  type Leads,
+  type NextPage,
   openIdProvider,
+  redirectUrlOf,
   refusal,
   refuse,
   requireSameBrowser,
-  returnAddress,
   type SingleSignOnDeps,
   takePending,
 } from './pending.ts';
-import { reportedAddress, settle } from './settle.ts';
 
 /**
  * Checks the response of an OpenID provider, which the browser brings in the URL, and completes the sign-in.
@@ -22,7 +22,7 @@ import { reportedAddress, settle } from './settle.ts';
 export async function finishOpenId(
   deps: SingleSignOnDeps,
   { provider, domainId, request }: { provider: string; domainId: string | null; request: ApiRequest },
-): Promise<Leads> {
+): Promise<NextPage> {
   const publicUrl = requirePublicUrl(request);
   await deps.signInLimits.countProviderStep(request.address);
   const state = request.query.get('state') ?? '';
@@ -36,7 +36,7 @@ export async function finishOpenId(
   const asked = openIdProvider(deps, pending.kind, domain);
   const outcome = await deps.oidc.finish(asked, {
     callbackUrl: `${publicUrl}${request.path}?${request.query}`,
-    redirectUri: returnAddress(publicUrl, pending),
+    redirectUri: redirectUrlOf(publicUrl, pending),
     state,
     question: pending.question,
   });
@@ -52,5 +52,5 @@ export async function finishOpenId(
     firstName,
     lastName,
   };
-  return settle(deps, { ...pending, request, attributes, answer });
+  return completeSignIn(deps, { ...pending, request, attributes, answer });
 }

@@ -8,7 +8,7 @@ import { withSession, withStep } from '../../access/session-cookie.ts';
 import { samlMetadata } from '../saml/messages.ts';
 import { beginAtProvider } from './begin.ts';
 import { finishOpenId } from './openid-return.ts';
-import type { Leads, SingleSignOnDeps } from './pending.ts';
+import type { NextPage, SingleSignOnDeps } from './pending.ts';
 import { finishSaml, receiveSaml } from './saml-return.ts';
 
 interface PageDeps extends SingleSignOnDeps {
@@ -43,7 +43,11 @@ export function signOnPages(deps: PageDeps): PageRoute[] {
     },
   });
   /** A page at which a sign-in arrives from the provider. */
-  const arrival = (path: string, method: 'GET' | 'POST', work: (context: PageContext) => Promise<Leads>): PageRoute =>
+  const arrival = (
+    path: string,
+    method: 'GET' | 'POST',
+    work: (context: PageContext) => Promise<NextPage>,
+  ): PageRoute =>
     page(path, method, async (context) =>
       follow(
         context.request,
@@ -99,7 +103,7 @@ function sendMetadata({ request: { publicUrl }, response }: PageContext): void {
   response.end(samlMetadata({ entityId: publicUrl, acsUrl: `${publicUrl}/complete/saml/` }));
 }
 
-function follow(request: ApiRequest, { path, signedIn, step }: Leads): Redirect {
+function follow(request: ApiRequest, { path, signedIn, step }: NextPage): Redirect {
   const location = request.baseUrl + path;
   if (signedIn) return { status: 303, location, cookies: withSession(request, signedIn) };
   return { status: 303, location, cookies: step === undefined ? undefined : withStep(request, step) };

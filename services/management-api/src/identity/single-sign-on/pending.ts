@@ -4,7 +4,7 @@
 // | --- | --- | --- | --- |
 // | The browser is at the provider | sign-in step `provider_sign_in` (`Pending`) | `begin.ts` | `openid-return.ts`, `saml-return.ts` |
 // | A SAML response was accepted, the browser follows a redirect | sign-in step `provider_answer` (`SamlTicket`) | `saml-return.ts` | `saml-return.ts` |
-// | The response is valid and from the same browser | not stored | the returns | `settle.ts` |
+// | The response is valid and from the same browser | not stored | the returns | `complete-sign-in.ts` |
 
 import { clientSecretContext, type ProviderKind, takeSignInStep } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
@@ -15,13 +15,13 @@ import { AppError } from '@millrace/runtime';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Check } from 'typebox/value';
 import { type SignedIn, stepOf } from '../../access/session-cookie.ts';
-import { samlOf } from '../domains/own-provider.ts';
+import { checkSamlProvider } from '../domains/own-provider.ts';
 import type { DomainRow } from '../domains/store.ts';
 import type { OidcSignIn } from '../oidc/oidc-sign-in.ts';
 import type { OidcProvider } from '../oidc/outcome.ts';
 import type { SignInDeps } from '../sign-in/rules.ts';
 import type { SignInOutcome } from '../sign-in/sign-in-count.ts';
-import { noteTry } from './store.ts';
+import { recordAttempt } from './store.ts';
 
 export interface SingleSignOnDeps extends SignInDeps {
   /** The providers of the installation. */
@@ -98,7 +98,7 @@ export async function takePending(sql: Sql, state: string): Promise<Pending | un
 }
 
 /** Where the browser goes next, and with which cookies. */
-export interface Leads {
+export interface NextPage {
   /** Relative to the URL of the installation. */
   path: string;
   signedIn?: SignedIn;
@@ -108,13 +108,13 @@ export interface Leads {
 }
 
 /** The return URL for a provider. Each provider has its own, so that it cannot be used with another provider's response. */
-export function returnAddress(publicUrl: string, { kind, domainId }: Pick<Pending, 'kind' | 'domainId'>): string {
+export function redirectUrlOf(publicUrl: string, { kind, domainId }: Pick<Pending, 'kind' | 'domainId'>): string {
   return `${publicUrl}/complete/${kind}/${domainId === null || kind === 'saml' ? '' : `${domainId}/`}`;
 }
 
 /** Whether users of a domain can sign in through its SAML provider. */
 export const hasSaml = (domain: DomainRow): boolean =>
-  samlOf(domain)?.problem === null && hasPlanFeature(domain.features, 'saml');
+  checkSamlProvider(domain)?.problem === null && hasPlanFeature(domain.features, 'saml');
 
 /** @throws AppError `improperly_configured_sso`. */
 export function openIdProvider(
@@ -133,7 +133,7 @@ export function openIdProvider(
     issuer: String(domain.oidc_issuer),
     clientId: String(domain.oidc_client_id),
     clientSecret: sealedTexts.open(String(domain.oidc_client_secret), clientSecretContext(domain.id)),
-    isOfOperator: false,
+    isConfiguredByOperator: false,
   };
 }
 
@@ -157,7 +157,7 @@ export async function refuse(
       email: null,
       attributes: null,
     };
-    await noteTry(sql, { ...tried, reason, detail });
+    await recordAttempt(sql, { ...tried, reason, detail });
     if (purpose.for === 'test') {
       return new AppError('invalid', detail, { code: 'sso_test_failed', details: { reason, next } });
     }

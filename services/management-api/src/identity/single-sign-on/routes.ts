@@ -11,12 +11,20 @@ import { refuseForeignPage, requireSessionPlace, withSession } from '../../acces
 import { domainParams } from '../domains/schema.ts';
 import { findDomain } from '../domains/store.ts';
 import type { SingleSignOnDeps } from './pending.ts';
-import { confirmTicket, lookAtTicket } from './saml-return.ts';
-import { keptOut, providerTries, providerTriesExample, ticket, ticketLook, ticketUse, toTry } from './schema.ts';
-import { listTries } from './store.ts';
+import { confirmTicket, describeTicket } from './saml-return.ts';
+import {
+  blockedAddress,
+  providerAttempts,
+  providerAttemptsExample,
+  ticket,
+  ticketDescription,
+  ticketUse,
+  toTry,
+} from './schema.ts';
+import { listAttempts } from './store.ts';
 
 const secretExample = 'u3Vd0m9Jr1b8KcYw5hQ2sXe7LnPz4TfGaIoRxNqCvEk';
-const keptOutExample = { email: 'ada@example.com', created_at: '2026-11-01T09:00:00Z' };
+const blockedAddressExample = { email: 'ada@example.com', created_at: '2026-11-01T09:00:00Z' };
 
 /** Single sign-on of an organization (docs/api/single-sign-on.md). */
 export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 'sql' | 'transaction'>) {
@@ -32,14 +40,14 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
       tags: ['domains'],
       scope: 'organization:read',
       params: domainParams,
-      responses: { 200: { description: 'The sign-in attempts.', schema: providerTries } },
-      examples: { response: providerTriesExample },
+      responses: { 200: { description: 'The sign-in attempts.', schema: providerAttempts } },
+      examples: { response: providerAttemptsExample },
       level: membershipLevels.administrator,
       target: addressedOrganization(sql),
       handler: async ({ target, params }) => {
         const domain = await findDomain(sql, target.organizationId, params.id);
         if (!domain) throw new AppError('not_found', 'Not found.');
-        return { results: (await listTries(sql, domain.id)).map(toTry) };
+        return { results: (await listAttempts(sql, domain.id)).map(toTry) };
       },
     }),
     defineRoute({
@@ -54,8 +62,8 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
       scope: 'organization_member:read',
       params: organizationParams,
       query: Type.Object(offsetQuery),
-      responses: { 200: { description: 'One page of blocked email addresses.', schema: offsetPageOf(keptOut) } },
-      examples: { response: { count: 1, next: null, previous: null, results: [keptOutExample] } },
+      responses: { 200: { description: 'One page of blocked email addresses.', schema: offsetPageOf(blockedAddress) } },
+      examples: { response: { count: 1, next: null, previous: null, results: [blockedAddressExample] } },
       level: membershipLevels.administrator,
       target: addressedOrganization(sql),
       handler: async ({ target, query, request }) =>
@@ -109,10 +117,10 @@ export function ticketRoutes(deps: SingleSignOnDeps) {
       description:
         'Returns the user of a sign-in that was started on the provider’s own page and still needs confirmation. ' +
         'The request does not use up the ticket.',
-      responses: { 200: { description: 'The user who would be signed in.', schema: ticketLook } },
+      responses: { 200: { description: 'The user who would be signed in.', schema: ticketDescription } },
       examples: { request: { ticket: secretExample }, response: { email: 'ada@example.com' } },
       target: ({ request }) => deps.signInLimits.countQuestion(request.address),
-      handler: ({ body }) => lookAtTicket(deps, body.ticket),
+      handler: ({ body }) => describeTicket(deps, body.ticket),
     }),
     defineRoute({
       ...shared,

@@ -6,22 +6,22 @@ import { hashSecret } from '@millrace/accounts/access';
 import type { ApiRequest } from '@millrace/http';
 import { requirePublicUrl } from '../../access/public-url.ts';
 import { type DomainRow, findVerifiedDomain } from '../domains/store.ts';
-import { checkSamlAnswer } from '../saml/check-answer.ts';
+import { checkSamlResponse } from '../saml/check-response.ts';
 import { ownPath } from './begin.ts';
+import { completeSignIn, reportedAddress } from './complete-sign-in.ts';
 import {
   hasSaml,
-  type Leads,
+  type NextPage,
   parseTicket,
+  redirectUrlOf,
   refusal,
   refuse,
   requireSameBrowser,
-  returnAddress,
   type SamlPending,
   type SamlTicket,
   type SingleSignOnDeps,
   takePending,
 } from './pending.ts';
-import { reportedAddress, settle } from './settle.ts';
 
 /**
  * Checks the response of a SAML provider, which a page of the provider posts. The browser does not send our cookies with that request,
@@ -30,14 +30,14 @@ import { reportedAddress, settle } from './settle.ts';
 export async function receiveSaml(
   deps: SingleSignOnDeps,
   { samlResponse, relayState, request }: { samlResponse: string; relayState: string; request: ApiRequest },
-): Promise<Leads> {
+): Promise<NextPage> {
   const publicUrl = requirePublicUrl(request);
   await deps.signInLimits.countProviderStep(request.address);
-  const { pending, domain } = await samlQuestion(deps, relayState);
-  const outcome = checkSamlAnswer(samlResponse, {
+  const { pending, domain } = await samlSignInState(deps, relayState);
+  const outcome = checkSamlResponse(samlResponse, {
     issuer: String(domain.saml_entity_id),
     certificates: [String(domain.saml_x509_cert)],
-    acsUrl: returnAddress(publicUrl, pending),
+    acsUrl: redirectUrlOf(publicUrl, pending),
     audience: publicUrl,
     inResponseTo: pending.question,
     now: new Date(),
@@ -85,7 +85,7 @@ const recentlyMs = 5 * 60_000;
  * The sign-in that a response belongs to. Responses that the provider sends unsolicited belong to none, and only some domains allow
  * them.
  */
-async function samlQuestion(
+async function samlSignInState(
   deps: SingleSignOnDeps,
   relayState: string,
 ): Promise<{ pending: SamlPending; domain: DomainRow }> {
@@ -115,16 +115,16 @@ async function samlQuestion(
 export async function finishSaml(
   deps: SingleSignOnDeps,
   { ticket, request }: { ticket: string; request: ApiRequest },
-): Promise<Leads> {
+): Promise<NextPage> {
   const seen = await findTicket(deps, ticket);
   if (seen?.browser === null) return { path: `/console/sign-in#confirm=${ticket}` };
   const taken = await takeTicket(deps, ticket);
   requireSameBrowser(taken, request);
-  return settle(deps, { ...taken, request });
+  return completeSignIn(deps, { ...taken, request });
 }
 
 /** The user of an unsolicited sign-in, for the page on which they confirm it. */
-export async function lookAtTicket(deps: SingleSignOnDeps, ticket: string): Promise<{ email: string | null }> {
+export async function describeTicket(deps: SingleSignOnDeps, ticket: string): Promise<{ email: string | null }> {
   const seen = await findTicket(deps, ticket);
   if (seen?.browser !== null) throw refusal('state_unknown');
   return { email: seen.answer.email };
@@ -134,10 +134,10 @@ export async function lookAtTicket(deps: SingleSignOnDeps, ticket: string): Prom
 export async function confirmTicket(
   deps: SingleSignOnDeps,
   { ticket, request }: { ticket: string; request: ApiRequest },
-): Promise<Leads> {
+): Promise<NextPage> {
   const taken = await takeTicket(deps, ticket);
   if (taken.browser !== null) throw refusal('state_unknown');
-  return settle(deps, { ...taken, request });
+  return completeSignIn(deps, { ...taken, request });
 }
 
 async function findTicket({ sql }: SingleSignOnDeps, ticket: string): Promise<SamlTicket | undefined> {

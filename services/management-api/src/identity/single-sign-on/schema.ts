@@ -2,7 +2,7 @@
 
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
-import type { ProviderTry } from './store.ts';
+import type { ProviderAttempt } from './store.ts';
 
 const providerTry = Type.Object(
   {
@@ -24,11 +24,11 @@ const providerTry = Type.Object(
   },
   { title: 'SignInTry' },
 );
-export const providerTries = Type.Object(
+export const providerAttempts = Type.Object(
   { results: Type.Array(providerTry, { description: 'The sign-in attempts, the latest first. At most 20.' }) },
   { title: 'SignInTries' },
 );
-export const providerTriesExample = {
+export const providerAttemptsExample = {
   results: [
     {
       id: '0193f0c5-7a4e-7000-8000-0000000000f1',
@@ -44,7 +44,7 @@ export const providerTriesExample = {
   ],
 };
 
-export function toTry({ created_at, ...row }: ProviderTry) {
+export function toTry({ created_at, ...row }: ProviderAttempt) {
   const passed = row.is_test ? ('passed' as const) : ('signed in' as const);
   return {
     ...row,
@@ -58,7 +58,7 @@ export const ticket = Type.Object(
   { ticket: Type.String({ minLength: 1, description: 'Ticket from the URL of the page.' }) },
   { title: 'SignInTicket' },
 );
-export const ticketLook = Type.Object(
+export const ticketDescription = Type.Object(
   {
     email: Type.Union([Type.String(), Type.Null()], {
       description: 'Email address of the user who would be signed in. Null if the provider did not report one.',
@@ -74,7 +74,7 @@ export const ticketUse = Type.Object(
   { title: 'SignInTicketUse' },
 );
 
-export const keptOut = Type.Object(
+export const blockedAddress = Type.Object(
   {
     email: Type.String({ description: 'The blocked email address.' }),
     created_at: Type.String({ format: 'date-time', description: 'When the email address was blocked.' }),

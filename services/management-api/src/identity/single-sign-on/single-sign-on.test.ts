@@ -17,7 +17,7 @@ import { createTestKey } from '@millrace/testing/provider-key';
 import { softwarePasskey } from '../../testing/software-passkey.ts';
 import { noLimits, signInAs, startTestApi, type TestApi, testSecretBox } from '../../testing/start-test-api.ts';
 import { createWalkingBrowser } from '../../testing/walking-browser.ts';
-import { type AnswerParts, encode, samlXml, sign } from '../saml/testing/answer.ts';
+import { encode, type SamlResponseParts, samlXml, sign } from '../saml/testing/saml-response.ts';
 
 /** Sign-in through a provider over HTTP, with a real OpenID provider and signed SAML messages. */
 let mailServer: MailServer;
@@ -49,7 +49,7 @@ beforeAll(async () => {
     issuer,
     clientId: client.id,
     clientSecret: client.secret,
-    isOfOperator: true,
+    isConfiguredByOperator: true,
   } as const;
   api = await startTestApi({ metrics, installed: new Map([['gitlab', gitlab]]), trustedProxies: 0 }, { mailer });
   redirects.push(`${api.url}/complete/gitlab/`);
@@ -128,8 +128,8 @@ async function beginSaml(browser = newBrowser(), query = `?email=x@${domain}`) {
     .filter((question) => typeof question === 'string');
   return { browser, location, relayState, requestId: step[0] ?? '' };
 }
-const answerFor = (requestId: string | null, parts: Partial<AnswerParts> = {}) => {
-  const usual: AnswerParts = {
+const answerFor = (requestId: string | null, parts: Partial<SamlResponseParts> = {}) => {
+  const usual: SamlResponseParts = {
     ...{
       issuer: entityId,
       responseIssuer: entityId,
@@ -155,7 +155,10 @@ const answerFor = (requestId: string | null, parts: Partial<AnswerParts> = {}) =
   };
   return encode(sign(samlXml({ ...usual, ...parts }), { key }));
 };
-async function bySaml(parts: Partial<AnswerParts> = {}, { browser = newBrowser(), query = `?email=x@${domain}` } = {}) {
+async function bySaml(
+  parts: Partial<SamlResponseParts> = {},
+  { browser = newBrowser(), query = `?email=x@${domain}` } = {},
+) {
   await sql('DELETE FROM sign_in_step');
   const { relayState, requestId } = await beginSaml(browser, query);
   const form = { SAMLResponse: answerFor(requestId, parts), RelayState: relayState };
@@ -651,7 +654,7 @@ describe('the SAML provider of a domain', () => {
     expect((await api.send('POST', '/api/login/sso/', { body })).status).toBe(400);
   });
 
-  const refusals: [string, Partial<AnswerParts>, string, string][] = [
+  const refusals: [string, Partial<SamlResponseParts>, string, string][] = [
     [
       'S-141: an address of another domain',
       { attributes: { email: ['ada@other.example'] } },

@@ -3,17 +3,17 @@
 import type { Columns, Sql } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
 
-export type ProviderTry = Columns<
+export type ProviderAttempt = Columns<
   'provider_try',
   'id' | 'provider' | 'is_test' | 'reason' | 'detail' | 'email' | 'attributes' | 'created_at'
 >;
 
-const triesKept = 20;
+const maxAttempts = 20;
 
 /** Stores an attempt, and deletes the oldest ones over the limit. */
-export async function noteTry(
+export async function recordAttempt(
   sql: Sql,
-  row: Omit<ProviderTry, 'id' | 'created_at'> & { domain_id: string },
+  row: Omit<ProviderAttempt, 'id' | 'created_at'> & { domain_id: string },
 ): Promise<void> {
   await sql.query(
     `INSERT INTO provider_try (id, domain_id, provider, is_test, reason, detail, email, attributes)
@@ -31,14 +31,14 @@ export async function noteTry(
   );
   await sql.query(
     `DELETE FROM provider_try WHERE domain_id = $1
-       AND id NOT IN (SELECT id FROM provider_try WHERE domain_id = $1 ORDER BY created_at DESC, id DESC LIMIT ${triesKept})`,
+       AND id NOT IN (SELECT id FROM provider_try WHERE domain_id = $1 ORDER BY created_at DESC, id DESC LIMIT ${maxAttempts})`,
     [row.domain_id],
   );
 }
 
 /** The attempts of a domain, the latest first. */
-export async function listTries(sql: Sql, domainId: string): Promise<ProviderTry[]> {
-  return sql.query<ProviderTry & Record<string, unknown>>(
+export async function listAttempts(sql: Sql, domainId: string): Promise<ProviderAttempt[]> {
+  return sql.query<ProviderAttempt & Record<string, unknown>>(
     `SELECT id, provider, is_test, reason, detail, email, attributes, created_at FROM provider_try
       WHERE domain_id = $1 ORDER BY created_at DESC, id DESC`,
     [domainId],

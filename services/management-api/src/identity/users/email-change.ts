@@ -32,7 +32,7 @@ export interface EmailChangeDeps extends Pick<Database, 'sql' | 'transaction'> {
 }
 
 const kind = 'email_change';
-const mostTries = 5;
+const maxAttempts = 5;
 /** Shorter than for other changes, because an attacker in an open session could take the account over with a new address. */
 const freshMs = 5 * 60_000;
 
@@ -52,7 +52,7 @@ export async function pendingEmailOf(sql: Sql, userId: number): Promise<string |
  * @throws AppError `forbidden` for keys, and for a sign-in more than five minutes ago; `invalid` naming `email`;
  * `rate_limited`.
  */
-export async function prepareEmail(
+export async function prepareEmailChange(
   deps: EmailChangeDeps,
   { caller, email, request }: { caller: Caller; email: string; request: ApiRequest },
 ): Promise<(() => Promise<void>) | null> {
@@ -81,7 +81,7 @@ export async function prepareEmail(
   await signInLimits.countAddressCode(request.address, user.id);
   return async () => {
     await mailCode({ sql, accountMailing }, user, wanted);
-    accountMailing.tell(user, 'email_change_asked');
+    accountMailing.notifyUser(user, 'email_change_asked');
   };
 }
 
@@ -89,14 +89,14 @@ export async function prepareEmail(
  * Mails a new code for the pending address and invalidates the previous code. @throws AppError `invalid` if no address is
  * pending; `rate_limited`.
  */
-export async function askForCode(
+export async function requestEmailCode(
   { sql, accountMailing, signInLimits }: EmailChangeDeps,
   { caller, request }: { caller: Caller; request: ApiRequest },
 ): Promise<void> {
   requireSession(caller);
   const user = await requireUser(sql, caller.userId);
   const email = await pendingEmailOf(sql, user.id);
-  if (email === null) throw nothingWaits();
+  if (email === null) throw noPendingEmail();
   await signInLimits.countAddressCode(request.address, user.id);
   await mailCode({ sql, accountMailing }, user, email);
 }
@@ -116,7 +116,7 @@ async function mailCode(
  * Changes the address of the account, ends its other sessions, and notifies both addresses.
  * @throws AppError `invalid` naming `code` (`invalid_code`, `too_many_attempts`) or `email` (`email_taken`).
  */
-export async function proveEmail(
+export async function verifyEmail(
   { sql, transaction, accountMailing }: EmailChangeDeps,
   { caller, code }: { caller: Caller; code: string },
 ): Promise<void> {
@@ -124,8 +124,8 @@ export async function proveEmail(
   const user = await requireUser(sql, caller.userId);
   // Count the attempt before the code is compared, whether it is right or wrong.
   const step = await countTryOfSignInStep(sql, kind, secretOf(user.id));
-  if (step === undefined) throw nothingWaits();
-  if (Number(step.data.tries) > mostTries) {
+  if (step === undefined) throw noPendingEmail();
+  if (Number(step.data.tries) > maxAttempts) {
     throw new AppError('invalid', 'Too many wrong codes. Request a new one.', {
       code: 'too_many_attempts',
       attr: 'code',
@@ -138,12 +138,12 @@ export async function proveEmail(
   await transaction(async (tx) => {
     await lockKeysOf(tx, user.id);
     const taken = await takeSignInStep(tx, kind, secretOf(user.id));
-    if (taken?.data.email !== email) throw nothingWaits();
+    if (taken?.data.email !== email) throw noPendingEmail();
     await changeEmail(tx, user, email);
     await endSessionsOf(tx, user.id, { except: session.id });
   });
-  accountMailing.tell(user, 'email_changed');
-  accountMailing.tell({ ...user, email }, 'email_changed');
+  accountMailing.notifyUser(user, 'email_changed');
+  accountMailing.notifyUser({ ...user, email }, 'email_changed');
 }
 
 export async function forgetEmail(sql: Sql, caller: Caller): Promise<void> {
@@ -151,7 +151,7 @@ export async function forgetEmail(sql: Sql, caller: Caller): Promise<void> {
   await takeSignInStep(sql, kind, secretOf(caller.userId));
 }
 
-function nothingWaits(): AppError {
+function noPendingEmail(): AppError {
   return new AppError('invalid', 'There is no pending email change to confirm. Request the change again.', {
     code: 'no_pending_email',
   });

@@ -21,15 +21,15 @@ import { findEnvironmentSummary } from '../projects/store.ts';
 import { prepareNewPassword, requireUser } from '../sign-in/rules.ts';
 import { done } from '../sign-in/schema.ts';
 import {
-  askForCode,
   type EmailChangeDeps,
   forgetEmail,
   pendingEmailOf,
-  prepareEmail,
-  proveEmail,
+  prepareEmailChange,
+  requestEmailCode,
+  verifyEmail,
 } from './email-change.ts';
-import { changePasskeysCount, changeUser } from './rules.ts';
-import { emailProof, me, meExample, refusedUserFields, userChanges } from './schema.ts';
+import { changeUser, requirePasskeyAfterPassword } from './rules.ts';
+import { emailVerification, me, meExample, refusedUserFields, userChanges } from './schema.ts';
 import { findCurrentEnvironment, findUser } from './store.ts';
 
 interface UserRouteDeps extends EmailChangeDeps {
@@ -85,17 +85,17 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
         // Hash before the transaction, because hashing takes long and the transaction occupies a connection.
         const setPassword = change && (await prepareNewPassword({ sql, passwords }, caller, change));
         // Check everything before anything is changed.
-        const mailCode = email === undefined ? null : await prepareEmail(deps, { caller, email, request });
+        const mailCode = email === undefined ? null : await prepareEmailChange(deps, { caller, email, request });
         const notice = await transaction(async (tx) => {
-          const told = count === undefined ? null : await changePasskeysCount(tx, caller, count);
+          const passkeyNotice = count === undefined ? null : await requirePasskeyAfterPassword(tx, caller, count);
           await changeUser(tx, caller, changes);
           await setPassword?.(tx);
-          return told;
+          return passkeyNotice;
         });
         await mailCode?.();
         const user = await describeCaller(sql, await withCurrentEnvironment(sql, caller));
-        if (setPassword) accountMailing.tell(user, 'password_changed');
-        if (notice) accountMailing.tell(user, notice);
+        if (setPassword) accountMailing.notifyUser(user, 'password_changed');
+        if (notice) accountMailing.notifyUser(user, notice);
         return user;
       },
     }),
@@ -168,11 +168,11 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
         "your account's email address, and your other sessions end. After five wrong codes, you must request a new " +
         'one. ' +
         'Requires a session.',
-      body: emailProof,
+      body: emailVerification,
       responses: done200,
       examples: { request: { code: '123456' }, response: isDone },
       handler: async ({ caller, body }) => {
-        await proveEmail(deps, { caller, code: body.code });
+        await verifyEmail(deps, { caller, code: body.code });
         return isDone;
       },
     }),
@@ -187,7 +187,7 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
       responses: done200,
       examples: { response: isDone },
       handler: async ({ caller, request }) => {
-        await askForCode(deps, { caller, request });
+        await requestEmailCode(deps, { caller, request });
         return isDone;
       },
     }),
@@ -246,7 +246,7 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
         }
         const user = await requireUser(sql, caller.userId);
         await transaction((tx) => removeUser(tx, user));
-        accountMailing.tell(user, 'account_removed');
+        accountMailing.notifyUser(user, 'account_removed');
         return new WithHeaders(undefined, withoutSession(request));
       },
     }),

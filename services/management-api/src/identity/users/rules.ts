@@ -57,7 +57,11 @@ export async function changeUser(
  * @returns the notice for the user; null if nothing changed.
  * @throws AppError `forbidden` for keys and for a sign-in too long ago; `invalid`: `no_passkeys`, or `2fa_demanded`.
  */
-export async function changePasskeysCount(tx: Transaction, caller: Caller, count: boolean): Promise<Notice | null> {
+export async function requirePasskeyAfterPassword(
+  tx: Transaction,
+  caller: Caller,
+  count: boolean,
+): Promise<Notice | null> {
   const session = requireSession(caller);
   requireRecentSignIn(caller);
   await lockKeysOf(tx, caller.userId);

@@ -83,7 +83,7 @@ export const meExample = {
 };
 
 /** The code that was mailed to the new address. */
-export const emailProof = Type.Object(
+export const emailVerification = Type.Object(
   { code: Type.String({ minLength: 1, maxLength: 20, description: 'Six-digit code from the email.' }) },
   { title: 'EmailProof' },
 );

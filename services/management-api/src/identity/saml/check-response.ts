@@ -92,7 +92,7 @@ class Refused extends Error {
  * @param encoded the form field `SAMLResponse`: Base64, in which line breaks are allowed. Never throws for anything that a provider or a
  * browser sends.
  */
-export function checkSamlAnswer(encoded: string, expected: SamlExpectation): SamlOutcome {
+export function checkSamlResponse(encoded: string, expected: SamlExpectation): SamlOutcome {
   try {
     const xml = decodeText(decodeBase64(encoded));
     const { root } = readXml(xml);
@@ -134,8 +134,8 @@ function requireSuccess(root: Element): void {
   const inner = code ? only(code, protocol, 'StatusCode')?.getAttribute('Value') : null;
   const short = (text: string) => text.split(':').at(-1)?.slice(0, 60) ?? '';
   const message = status ? textOf(only(status, protocol, 'StatusMessage') ?? null).slice(0, 80) : '';
-  const said = [short(value), inner ? short(inner) : '', message].filter(Boolean).join(', ');
-  throw new Refused('status_not_success', `The provider did not sign in the user (${said || 'no status'}).`);
+  const reason = [short(value), inner ? short(inner) : '', message].filter(Boolean).join(', ');
+  throw new Refused('status_not_success', `The provider did not sign in the user (${reason || 'no status'}).`);
 }
 
 function requireUniqueIds(elements: Element[]): void {

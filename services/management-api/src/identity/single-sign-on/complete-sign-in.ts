@@ -16,44 +16,44 @@ import type { AppError } from '@millrace/runtime';
 import { findVerifiedDomain } from '../domains/store.ts';
 import { begin, knownDeviceOf } from '../sign-in/rules.ts';
 import { secondFactorOf } from '../sign-in/second-factor.ts';
-import { type Leads, type Pending, refusal, refuse, type SingleSignOnDeps } from './pending.ts';
-import { noteTry } from './store.ts';
+import { type NextPage, type Pending, refusal, refuse, type SingleSignOnDeps } from './pending.ts';
+import { recordAttempt } from './store.ts';
 
-interface Answered extends Pick<Pending, 'kind' | 'domainId' | 'purpose' | 'next'> {
+interface ValidResponse extends Pick<Pending, 'kind' | 'domainId' | 'purpose' | 'next'> {
   answer: ProviderAnswer;
   attributes: Record<string, string[]>;
   request: ApiRequest;
 }
 
 /** Completes a sign-in, reauthentication or test with a valid response from a provider. */
-export async function settle(deps: SingleSignOnDeps, answered: Answered): Promise<Leads> {
-  const { purpose } = answered;
+export async function completeSignIn(deps: SingleSignOnDeps, response: ValidResponse): Promise<NextPage> {
+  const { purpose } = response;
   switch (purpose.for) {
     case 'test':
-      return showTest(deps, answered);
+      return showTest(deps, response);
     case 'reauthentication':
-      return reauthenticate(deps, purpose, answered);
+      return reauthenticate(deps, purpose, response);
     case 'sign_in':
-      return signIn(deps, answered);
+      return signIn(deps, response);
   }
 }
 
 async function reauthenticate(
   deps: SingleSignOnDeps,
   { sessionId, userId }: { sessionId: string; userId: number },
-  answered: Answered,
-): Promise<Leads> {
-  const { answer, next } = answered;
+  response: ValidResponse,
+): Promise<NextPage> {
+  const { answer, next } = response;
   const { installed } = deps;
   const reason = await deps.transaction((tx) => refusalToConfirm(tx, answer, { userId, installed }));
   if (reason === 'another_account') throw refusal('reauth_user_mismatch');
-  if (reason !== null) throw await refuseArrival(deps, answered, reason);
+  if (reason !== null) throw await rejectSignIn(deps, response, reason);
   const session = await renewSessionSecret(deps.sql, sessionId);
   return { path: next, signedIn: { session, device: null } };
 }
 
-async function signIn(deps: SingleSignOnDeps, answered: Answered): Promise<Leads> {
-  const { answer, next, request } = answered;
+async function signIn(deps: SingleSignOnDeps, response: ValidResponse): Promise<NextPage> {
+  const { answer, next, request } = response;
   const { transaction, installed, accountMailing } = deps;
   const { kind, domainId } = answer;
   const done = await transaction(async (tx) => {
@@ -67,20 +67,20 @@ async function signIn(deps: SingleSignOnDeps, answered: Answered): Promise<Leads
     const signedIn = await begin(deps, tx, request, { user, method: kind, secondFactor: factor.shown });
     return { ...arrival, signedIn };
   });
-  if (done.outcome === 'refused') throw await refuseArrival(deps, answered, done.reason);
+  if (done.outcome === 'refused') throw await rejectSignIn(deps, response, done.reason);
   const { user, changed, emailBefore, domain, isEnforcedNow } = done;
-  if (changed.includes('claimed')) accountMailing.tell(user, 'account_claimed');
-  else if (changed.includes('linked')) accountMailing.tell(user, 'provider_linked');
+  if (changed.includes('claimed')) accountMailing.notifyUser(user, 'account_claimed');
+  else if (changed.includes('linked')) accountMailing.notifyUser(user, 'provider_linked');
   if (emailBefore !== null) {
-    accountMailing.tell(user, 'email_changed');
-    accountMailing.tell({ ...user, email: emailBefore }, 'email_changed');
+    accountMailing.notifyUser(user, 'email_changed');
+    accountMailing.notifyUser({ ...user, email: emailBefore }, 'email_changed');
   }
-  if (domain && isEnforcedNow) accountMailing.tellAdministrators(domain, 'sso_active');
+  if (domain && isEnforcedNow) accountMailing.notifyAdministrators(domain, 'sso_active');
   if (domainId !== null) {
-    const tried = { domain_id: domainId, provider: kind, is_test: false, email: user.email, attributes: null };
+    const attempt = { domain_id: domainId, provider: kind, is_test: false, email: user.email, attributes: null };
     const detail =
       'step' in done ? 'The response is valid. The account requires a second factor.' : 'The user was signed in.';
-    await noteTry(deps.sql, { ...tried, reason: null, detail });
+    await recordAttempt(deps.sql, { ...attempt, reason: null, detail });
   }
   if ('step' in done) {
     const path = `/console/sign-in?second_factor=1&next=${encodeURIComponent(next)}`;
@@ -92,13 +92,13 @@ async function signIn(deps: SingleSignOnDeps, answered: Answered): Promise<Leads
 /** Records for an administrator what the provider reported, and what the result of a sign-in would be. Changes nothing else. */
 async function showTest(
   { sql }: SingleSignOnDeps,
-  { kind, domainId, answer, attributes, next }: Answered,
-): Promise<Leads> {
+  { kind, domainId, answer, attributes, next }: ValidResponse,
+): Promise<NextPage> {
   const domain = domainId === null ? undefined : await findVerifiedDomain(sql, { id: domainId });
   if (!domain) throw refusal('improperly_configured_sso');
   const outcome = testOutcome(answer, domain.domain);
   const { email } = answer;
-  await noteTry(sql, { domain_id: domain.id, provider: kind, is_test: true, email, attributes, ...outcome });
+  await recordAttempt(sql, { domain_id: domain.id, provider: kind, is_test: true, email, attributes, ...outcome });
   return { path: next };
 }
 
@@ -109,27 +109,31 @@ function testOutcome(
 ): { reason: string | null; detail: string } {
   if (email === null || domainOfAddress(email) !== domain) {
     const detail =
-      email === null ? arrivalSentences.no_email : `The email address ${email} is not in the domain ${domain}.`;
+      email === null ? refusalSentences.no_email : `The email address ${email} is not in the domain ${domain}.`;
     return { reason: 'other_domain', detail };
   }
   if (!isEmailVerified) {
-    return { reason: 'email_not_verified', detail: `${arrivalSentences.email_not_verified} Address: ${email}.` };
+    return { reason: 'email_not_verified', detail: `${refusalSentences.email_not_verified} Address: ${email}.` };
   }
   const names = [firstName, lastName, subject].filter(Boolean).join(', ');
   return { reason: null, detail: `The response is valid. It identifies the user ${email} (${names}).` };
 }
 
-async function refuseArrival(deps: SingleSignOnDeps, answered: Answered, reason: ArrivalRefusal): Promise<AppError> {
-  const { email } = answered.answer;
+async function rejectSignIn(
+  deps: SingleSignOnDeps,
+  response: ValidResponse,
+  reason: ArrivalRefusal,
+): Promise<AppError> {
+  const { email } = response.answer;
   const isEnforced = typeof reason === 'object';
   const code = isEnforced ? `${reason.enforced}_sso_enforced` : reason;
   const sentence = isEnforced
     ? `The domain of the account, or of the reported email address, enforces a different provider (${reason.enforced}).`
-    : arrivalSentences[reason];
-  return refuse(deps, answered, { reason: code, detail: `${sentence} Reported address: ${email ?? 'none'}.`, code });
+    : refusalSentences[reason];
+  return refuse(deps, response, { reason: code, detail: `${sentence} Reported address: ${email ?? 'none'}.`, code });
 }
 
-const arrivalSentences: Record<Extract<ArrivalRefusal, string>, string> = {
+const refusalSentences: Record<Extract<ArrivalRefusal, string>, string> = {
   account_disabled: 'The account is deactivated.',
   no_email: 'The provider did not report a valid email address.',
   email_not_verified: 'The provider did not report the email address as verified.',

@@ -3,7 +3,7 @@ import type { TestKey } from '@millrace/testing/provider-key';
 import { SignedXml } from 'xml-crypto';
 
 /** A response of a provider. Each part can be replaced or omitted. */
-export interface AnswerParts {
+export interface SamlResponseParts {
   issuer: string;
   responseIssuer: string | null;
   acsUrl: string;
@@ -33,7 +33,7 @@ const minutes = (now: Date, offset: number) =>
 const attribute = (name: string, value: string | null) => (value === null ? '' : ` ${name}="${value}"`);
 
 /** A message without a signature. */
-export function samlXml(p: AnswerParts): string {
+export function samlXml(p: SamlResponseParts): string {
   const conditions = p.audiences
     .map(
       (ones) =>
