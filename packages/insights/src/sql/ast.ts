@@ -94,6 +94,7 @@ export type Node =
   | ({ node: 'ArithmeticOperation'; op: '+' | '-' | '*' | '/' | '%'; left: Node; right: Node } & Located)
   | ({ node: 'BetweenExpr'; expr: Node; low: Node; high: Node; negated: boolean } & Located)
   | ({ node: 'ArrayAccess'; array: Node; property: Node } & Located)
+  | ({ node: 'ArraySlice'; array: Node; start_expr?: Node; end_expr?: Node } & Located)
   | ({ node: 'TupleAccess'; tuple: Node; index: number } & Located)
   | ({ node: 'TypeCast'; expr: Node; type_name: string } & Located)
   | Select
@@ -148,7 +149,16 @@ const unsupported: Record<string, string> = {
 
 const known = new Set([
   ...['Constant', 'Field', 'Call', 'CompareOperation', 'Alias', 'Lambda', 'Placeholder', 'Tuple', 'Array', 'And', 'Or'],
-  ...['WindowFunction', 'OrderExpr', 'Not', 'ArithmeticOperation', 'BetweenExpr', 'ArrayAccess', 'TupleAccess'],
+  ...[
+    'WindowFunction',
+    'OrderExpr',
+    'Not',
+    'ArithmeticOperation',
+    'BetweenExpr',
+    'ArrayAccess',
+    'ArraySlice',
+    'TupleAccess',
+  ],
   ...['TypeCast', 'SelectQuery', 'SelectSetQuery', 'SelectSetNode', 'JoinExpr', 'JoinConstraint', 'CTE', 'LimitByExpr'],
   ...['WindowExpr', 'WindowFrameExpr', 'SampleExpr', 'RatioExpr'],
 ]);

@@ -76,6 +76,10 @@ export function printed(node: Node): string {
       const path = pathOf(node);
       return path === null ? `${printed(node.array)}[${printed(node.property)}]` : path.map(identifier).join('.');
     }
+    case 'ArraySlice': {
+      const [start, end] = [node.start_expr, node.end_expr].map((one) => (one === undefined ? '' : printed(one)));
+      return `${printed(node.array)}[${start}:${end}]`;
+    }
     case 'TupleAccess':
       return `${printed(node.tuple)}.${node.index}`;
     case 'TypeCast':

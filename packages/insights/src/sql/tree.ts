@@ -194,6 +194,55 @@ export function partsOf(expression: Expression): readonly Expression[] {
   }
 }
 
+/** Copies an expression, with replacements for some of its parts, except those in subqueries. */
+export function mapExpression(one: Expression, replace: (part: Expression) => Expression | null): Expression {
+  const map = (part: Expression) => mapExpression(part, replace);
+  const mapCall = (call: CallExpression): CallExpression => ({
+    ...call,
+    args: call.args.map(map),
+    ...(call.filter && { filter: map(call.filter) }),
+  });
+  const replaced = replace(one);
+  if (replaced !== null) return replaced;
+  switch (one.is) {
+    case 'constant':
+    case 'column':
+    case 'parameter':
+    case 'query':
+      return one;
+    case 'call':
+      return mapCall(one);
+    case 'window': {
+      const order = one.order.map(({ by, isDescending }) => ({ by: map(by), isDescending }));
+      return { ...one, call: mapCall(one.call), partition: one.partition.map(map), order };
+    }
+    case 'lambda':
+      return { ...one, body: map(one.body) };
+    case 'compare':
+      return { ...one, left: map(one.left), right: map(one.right) };
+    case 'all':
+    case 'any':
+    case 'array':
+    case 'tuple':
+      return { ...one, parts: one.parts.map(map) };
+    case 'not':
+    case 'null':
+      return { ...one, part: map(one.part) };
+    case 'in list':
+      return { ...one, value: map(one.value), list: one.list.map(map) };
+    case 'in query':
+    case 'cohort':
+    case 'cast':
+      return { ...one, value: map(one.value) };
+    case 'choice': {
+      const cases = one.cases.map(({ when, result }) => ({ when: map(when), result: map(result) }));
+      return { ...one, cases, otherwise: map(one.otherwise) };
+    }
+    default:
+      return one satisfies never;
+  }
+}
+
 export function someOf(expression: Expression, test: (one: Expression) => boolean): boolean {
   return test(expression) || partsOf(expression).some((part) => someOf(part, test));
 }

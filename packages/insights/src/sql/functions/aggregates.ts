@@ -2,6 +2,12 @@
 
 import { define, type Row, t } from './define.ts';
 
+const top = t`ARRAY(SELECT item FROM unnest(array_agg({1:order}){f}) AS items (item)
+  GROUP BY item ORDER BY count(*) DESC, item LIMIT {p}::int8)`;
+const topOfClickHouse = t`arrayMap(pair -> pair.1, arraySlice(arraySort(pair -> (- pair.2, pair.1), arrayZip(
+  arrayReduce('sumMap', arrayMap(item -> [item], groupArray({1}){f}), arrayMap(item -> [toInt64(1)], groupArray({1}){f})).1,
+  arrayReduce('sumMap', arrayMap(item -> [item], groupArray({1}){f}), arrayMap(item -> [toInt64(1)], groupArray({1}){f})).2)), 1, {p}))`;
+
 const rows: Row[] = [
   ['count() count!', t`count(*){f}`, t`toInt64(count(){f})`],
   ['count(anything) count!', t`count({1}){f}`, t`toInt64(count({1}){f})`],
@@ -54,6 +60,12 @@ const rows: Row[] = [
   ['stddevSamp(float) float?', t`stddev_samp({1}){f}`, t`stddevSampStable({1}){f}`],
   ['varPop(float) float?', t`var_pop({1}){f}`, t`varPopStable({1}){f}`],
   ['varSamp(float) float?', t`var_samp({1}){f}`, t`varSampStable({1}){f}`],
+  ['corr(float, float) float?', t`corr({1}, {2}){f}`, t`corrStable({1}, {2}){f}`],
+  ['covarPop(float, float) float?', t`covar_pop({1}, {2}){f}`, t`covarPopStable({1}, {2}){f}`],
+  ['covarSamp(float, float) float?', t`covar_samp({1}, {2}){f}`, t`covarSampStable({1}, {2}){f}`],
+  // The most frequent values; the smaller value first where two are equally frequent.
+  ['topK(text) array', top, topOfClickHouse],
+  ['topK(comparable) array', top, topOfClickHouse],
 ];
 
 export const aggregateFunctions = define(rows, true);
@@ -67,6 +79,18 @@ export const windowFunctions = define([
   ['lag(anything, int) same?', t`lag({1}, {2}::int){f}`, t`lag(toNullable({1}), {2}){f}`],
   ['lead(anything) same?', t`lead({1}){f}`, t`lead(toNullable({1})){f}`],
   ['lead(anything, int) same?', t`lead({1}, {2}::int){f}`, t`lead(toNullable({1}), {2}){f}`],
+  // The resolver adds the value for rows outside of the partition.
+  [
+    'lag(anything, int, anything) filled',
+    t`lag({1}, {2}::int, {3}){f}`,
+    t`lag(toNullable({1}), {2}, toNullable({3})){f}`,
+  ],
+  [
+    'lead(anything, int, anything) filled',
+    t`lead({1}, {2}::int, {3}){f}`,
+    t`lead(toNullable({1}), {2}, toNullable({3})){f}`,
+  ],
+  ['nth_value(anything, int) same?', t`nth_value({1}, {2}::int){f}`, t`nth_value(toNullable({1}), {2}){f}`],
   ['first_value(anything) same?', t`first_value({1}){f}`],
   ['last_value(anything) same?', t`last_value({1}){f}`],
 ]);

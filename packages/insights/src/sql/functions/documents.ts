@@ -67,6 +67,15 @@ const documents: Row[] = [
   ],
 ];
 
+const kinds: Row[] = [
+  [
+    'JSONType(document, path...) text!',
+    t`coalesce(CASE jsonb_typeof({1:json} #> {r}) WHEN 'string' THEN 'String' WHEN 'array' THEN 'Array' WHEN 'object' THEN 'Object'
+        WHEN 'boolean' THEN 'Bool' WHEN 'number' THEN CASE WHEN {1:json} #>> {r} ~ '^-?\\d+$' THEN 'Int64' ELSE 'Double' END END, 'Null')`,
+    t`replaceOne(toString(JSONType({1:json}{r})), 'UInt64', 'Int64')`,
+  ],
+];
+
 const lists: Row[] = [
   ['length(array) count', t`cardinality({1})::int8`, t`toInt64(length({1}))`],
   ['empty(array) flag', t`(cardinality({1}) = 0)`, t`empty({1})`],
@@ -78,8 +87,13 @@ const lists: Row[] = [
     t`coalesce(CASE WHEN {2} < 0 THEN ({1})[cardinality({1}) + 1 + {2}] ELSE ({1})[{2}] END, {3})`,
     t`arrayElement({1}, {2})`,
   ],
-  ['has(array, element) flag!', t`coalesce({2} = ANY ({1}), false)`, t`has({1}, {2})`],
-  ['indexOf(array, element) count!', t`coalesce(array_position({1}, {2}), 0)::int8`, t`toInt64(indexOf({1}, {2}))`],
+  // ClickHouse compares null like an empty value.
+  ['has(array, element) flag!', t`coalesce({2} = ANY ({1}), false)`, t`(({2}) IS NOT NULL AND has({1}, {2}))`],
+  [
+    'indexOf(array, element) count!',
+    t`coalesce(array_position({1}, {2}), 0)::int8`,
+    t`if(({2}) IS NULL, 0, toInt64(indexOf({1}, {2})))`,
+  ],
   [
     'arraySort(array) array',
     t`ARRAY(SELECT item FROM unnest({1}) AS items (item) ORDER BY item{1:collate} NULLS LAST)`,
@@ -111,6 +125,16 @@ const lists: Row[] = [
   ],
   ['arrayStringConcat(text[]) text', t`array_to_string({1}, '')`, t`arrayStringConcat({1}, '')`],
   ['arrayStringConcat(text[], separator) text', t`array_to_string({1}, {2})`, t`arrayStringConcat({1}, {2})`],
+  [
+    'countEqual(array, element) count!',
+    t`(SELECT count(*) FROM unnest({1}) AS items (item) WHERE item = {2})`,
+    t`if(({2}) IS NULL, 0, toInt64(countEqual({1}, {2})))`,
+  ],
+  [
+    'arrayEnumerate(array) numbers',
+    t`ARRAY(SELECT generate_series(1, cardinality({1}))::int8)`,
+    t`arrayMap(place -> toInt64(place), arrayEnumerate({1}))`,
+  ],
   // The resolver checks that the bounds are constants.
   ['range(int, int) numbers', t`ARRAY(SELECT generate_series({1}, {2} - 1))`, t`range({1}, {2})`],
   // Lambdas: `{1}` is the body, in which `{0}` is the element.
@@ -123,6 +147,12 @@ const lists: Row[] = [
     'arrayFilter(condition, array) list',
     t`ARRAY(SELECT {0} FROM unnest({2}) WITH ORDINALITY AS {0:row} WHERE {1} ORDER BY {0:place})`,
     t`arrayFilter({0} -> {1}, {2})`,
+  ],
+  // Without a match, the result is null.
+  [
+    'arrayFirst(condition, array) item?',
+    t`(SELECT {0} FROM unnest({2}) WITH ORDINALITY AS {0:row} WHERE {1} ORDER BY {0:place} LIMIT 1)`,
+    t`arrayFirstOrNull({0} -> {1}, {2})`,
   ],
   [
     'arrayExists(condition, array) flag!',
@@ -141,4 +171,4 @@ const lists: Row[] = [
   ],
 ];
 
-export const documentFunctions = define([...documents, ...lists]);
+export const documentFunctions = define([...documents, ...kinds, ...lists]);

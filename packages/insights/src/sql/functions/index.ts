@@ -25,8 +25,10 @@ export const special: ReadonlyMap<string, readonly [number, number]> = new Map([
   ...entries(['coalesce', 'least', 'greatest', 'and', 'or'], [1, 100]),
   ...entries(['ifNull', 'nullIf', 'dateTrunc', 'date_trunc', 'toTimeZone', 'toStartOfInterval'], [2, 2]),
   ...entries(['isNull', 'isNotNull', 'not', 'toString', 'toFloat', 'toInt', 'toBool', 'toUUID', 'arrayJoin'], [1, 1]),
-  ...entries(['toStartOfWeek', 'range', 'toDateTime'], [1, 2]),
-  ...entries(['toStartOfFiveMinutes', 'toStartOfTenMinutes', 'toStartOfFifteenMinutes'], [1, 1]),
+  ...entries(['toStartOfWeek', 'toWeek', 'range', 'toDateTime', 'parseDateTimeBestEffort'], [1, 2]),
+  ...entries(['toFloatOrZero', 'toIntOrZero', 'assumeNotNull', 'toNullable', 'toTypeName'], [1, 1]),
+  ...entries(['in', 'notIn', 'notILike'], [2, 2]),
+  ...entries(['toStartOfFiveMinutes', 'toStartOfTenMinutes', 'toStartOfFifteenMinutes', 'timeSlot'], [1, 1]),
   ...entries(['tuple', 'array'], [0, 100]),
   ...entries(['transform'], [4, 4]),
   ...entries(['JSONExtract'], [2, 12]),
@@ -38,6 +40,7 @@ export const otherNames: ReadonlyMap<string, string> = new Map([
   ['uniq', 'uniqExact'],
   ['countDistinct', 'uniqExact'],
   ['any', 'min'],
+  ['anyLast', 'max'],
   ['median', 'quantile'],
 ]);
 
@@ -67,8 +70,24 @@ const inAnyCase = new Map(
   ].map((name) => [name.toLowerCase(), name]),
 );
 
+/** Other names of functions. All conversions return null for a text that is not such a value. */
+const synonyms = new Map<string, string>([
+  ['toFloatOrNull', 'toFloat'],
+  ['toFloat64OrNull', 'toFloat'],
+  ['toFloat64OrZero', 'toFloatOrZero'],
+  ['toIntOrNull', 'toInt'],
+  ['toInt32OrNull', 'toInt'],
+  ['toInt64OrNull', 'toInt'],
+  ['toInt32OrZero', 'toIntOrZero'],
+  ['toInt64OrZero', 'toIntOrZero'],
+  ['toDateOrNull', 'toDate'],
+  ['toDateTimeOrNull', 'toDateTime'],
+  ['toUUIDOrNull', 'toUUID'],
+  ['parseDateTimeBestEffortOrNull', 'parseDateTimeBestEffort'],
+]);
+
 /** Returns the name as in the table. Functions of the SQL standard may be written in any case. */
-export const canonicalName = (name: string) => inAnyCase.get(name.toLowerCase()) ?? name;
+export const canonicalName = (name: string) => inAnyCase.get(name.toLowerCase()) ?? synonyms.get(name) ?? name;
 
 /** Functions of PostHog that are rejected with a specific message. */
 export const refusedFunctions: ReadonlyMap<string, string> = new Map([

@@ -2,8 +2,8 @@
 
 import { define, type Row, t } from './define.ts';
 
-const divide = t`(CASE WHEN {2} <> 0 THEN {1} / {2} WHEN {1} > 0 THEN 'Infinity'::float8 WHEN {1} < 0 THEN '-Infinity'::float8
-  WHEN {1} IS NULL OR {2} IS NULL THEN NULL ELSE 'NaN'::float8 END)`;
+const divide = t`(CASE WHEN {2} <> 0 THEN {1} / {2} WHEN {1} IS NULL OR {2} IS NULL THEN NULL
+  WHEN {1} > 0 THEN 'Infinity'::float8 WHEN {1} < 0 THEN '-Infinity'::float8 ELSE 'NaN'::float8 END)`;
 
 const rows: Row[] = [
   ['plus(int, int) int', t`({1} + {2})`],
@@ -31,8 +31,8 @@ const rows: Row[] = [
   ['round(float) float', t`round({1})`],
   [
     'round(float, int) float',
-    t`(round({1} * power(10::float8, {2}::float8)) / power(10::float8, {2}::float8))`,
-    t`(round({1} * exp10({2})) / exp10({2}))`,
+    t`(round({1} * power(10::float8, greatest(least({2}, 30), -30)::float8)) / power(10::float8, greatest(least({2}, 30), -30)::float8))`,
+    t`(round({1} * exp10(greatest(least({2}, 30), -30))) / exp10(greatest(least({2}, 30), -30)))`,
   ],
   ['sqrt(float) float', t`CASE WHEN {1} < 0 THEN 'NaN'::float8 ELSE sqrt({1}) END`, t`sqrt({1})`],
   ['exp(float) float', t`exp({1})`],

@@ -68,6 +68,11 @@ const rows: Row[] = [
     t`extract({1}, {3})`,
   ],
   [
+    'extractAll(text, pattern) text[]',
+    t`ARRAY(SELECT coalesce(found[1], '') FROM regexp_matches({1}, {2}, 'g') WITH ORDINALITY AS all_found (found, place) ORDER BY place)`,
+    t`extractAll({1}, {3})`,
+  ],
+  [
     'replaceRegexpOne(text, pattern, replacement) text',
     t`regexp_replace({1}, {2}, {3})`,
     t`replaceRegexpOne({1}, {4}, {5})`,
@@ -117,4 +122,41 @@ const rows: Row[] = [
   ],
 ];
 
-export const textFunctions = define(rows);
+/** Less frequent functions. */
+const others: Row[] = [
+  ['repeat(separator, small) text', t`repeat({1}, {2}::int)`, t`repeat({1}, {2})`],
+  ['leftPad(text, small) text', t`lpad({1}, {2}::int)`, t`leftPadUTF8({1}, {2})`],
+  ['leftPad(text, small, separator) text', t`lpad({1}, {2}::int, {3})`, t`leftPadUTF8({1}, {2}, {3})`],
+  ['rightPad(text, small) text', t`rpad({1}, {2}::int)`, t`rightPadUTF8({1}, {2})`],
+  ['rightPad(text, small, separator) text', t`rpad({1}, {2}::int, {3})`, t`rightPadUTF8({1}, {2}, {3})`],
+  [
+    'countSubstrings(text, separator) count',
+    t`((char_length({1}) - char_length(replace({1}, {2}, ''))) / char_length({2}))::int8`,
+    t`toInt64(countSubstrings({1}, {2}))`,
+  ],
+  [
+    'multiSearchAny(text, text[]) flag!',
+    t`EXISTS (SELECT FROM unnest({2}) AS words (word) WHERE strpos({1}, word) > 0)`,
+    t`arrayExists(word -> ifNull(positionUTF8({1}, word), 0) > 0, {2})`,
+  ],
+  ['initcap(text) text', t`initcap({1} COLLATE "pg_c_utf8")`, t`initcapUTF8({1})`],
+  ['hex(text) text', t`upper(encode(convert_to({1}, 'UTF8'), 'hex'))`, t`hex({1})`],
+  [
+    'base64Encode(text) text',
+    t`translate(encode(convert_to({1}, 'UTF8'), 'base64'), chr(10), '')`,
+    t`base64Encode({1})`,
+  ],
+  [
+    'topLevelDomain(text) text',
+    t`CASE WHEN {1} IS NOT NULL THEN coalesce(substring({1} FROM '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?[^/?#:]*\\.([^/?#:.0-9][^/?#:.]*)'), '') END`,
+    t`extract({1}, '^(?:[a-zA-Z][a-zA-Z0-9+.-]*:)?//(?:[^/?#@]*@)?[^/?#:]*\\.([^/?#:.0-9][^/?#:.]*)')`,
+  ],
+  // The numbers of a version such as 1.10.2, which sort in the order of versions.
+  [
+    'sortableSemVer(text) longs',
+    t`coalesce(string_to_array(substring({1} FROM '(\\d{1,18}(?:\\.\\d{1,18})+)'), '.')::int8[], '{}')`,
+    t`arrayMap(part -> toInt64(part), arrayFilter(part -> part != '', splitByChar('.', extract(ifNull({1}, ''), '(\\d{1,18}(?:\\.\\d{1,18})+)'))))`,
+  ],
+];
+
+export const textFunctions = define([...rows, ...others]);

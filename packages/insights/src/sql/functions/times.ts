@@ -59,6 +59,12 @@ const rows: Row[] = [
   ['toDayOfMonth(moment) part', t`extract(day FROM {1:local})::int8`, t`toInt64(toDayOfMonth({1:local}))`],
   ['toDayOfYear(moment) part', t`extract(doy FROM {1:local})::int8`, t`toInt64(toDayOfYear({1:local}))`],
   ['toISOWeek(moment) part', t`extract(week FROM {1:local})::int8`, t`toInt64(toISOWeek({1:local}))`],
+  // Weeks from Sunday to Saturday. The days before the first Sunday are week 0.
+  [
+    'toWeek(moment) part',
+    t`div(extract(doy FROM {1:local}) + 6 - extract(dow FROM {1:local}), 7)::int8`,
+    t`toInt64(toWeek({1:local}, 0))`,
+  ],
   ['toMonth(moment) part', t`extract(month FROM {1:local})::int8`, t`toInt64(toMonth({1:local}))`],
   ['toQuarter(moment) part', t`extract(quarter FROM {1:local})::int8`, t`toInt64(toQuarter({1:local}))`],
   ['toYear(moment) part', t`extract(year FROM {1:local})::int8`, t`toInt64(toYear({1:local}))`],

@@ -126,6 +126,13 @@ function inListText({ value, list: items }: Extract<Expression, { is: 'in list' 
 }
 
 export function orderText({ by, isDescending }: OrderBy, printing: Printing): Fragment {
+  if (by.type.kind === 'float' && printing.isPostgres) {
+    // As in ClickHouse, the results of 0 / 0 follow all numbers in both directions.
+    const x = printing.expression(by);
+    const number = sql`nullif(${x}, 'NaN'::float8)`;
+    const isMissing = sql`(${x} IS NULL)`;
+    return isDescending ? sql`${number} DESC NULLS LAST, ${isMissing}` : sql`${number} ASC NULLS LAST, ${isMissing}`;
+  }
   return isDescending
     ? sql`${orderForm(by, printing)} DESC NULLS LAST`
     : sql`${orderForm(by, printing)} ASC NULLS LAST`;

@@ -101,8 +101,11 @@ export function valueText(value: Expression, printing: Printing): Fragment {
   return printing.isPostgres ? sql`jsonb_build_array(${list(parts)})` : sql`tuple(${list(parts)})`;
 }
 
-const orderClause = (order: readonly OrderBy[], printing: Printing) =>
-  order.length === 0 ? sql`` : sql` ORDER BY ${list(order.map((one) => orderText(one, printing)))}`;
+/** Both engines would read some constants as positions of columns. */
+function orderClause(order: readonly OrderBy[], printing: Printing): Fragment {
+  const effective = order.filter(({ by }) => by.is !== 'constant');
+  return effective.length === 0 ? sql`` : sql` ORDER BY ${list(effective.map((one) => orderText(one, printing)))}`;
+}
 
 function limitText({ limit, offset }: Pick<SelectQuery, 'limit' | 'offset'>): Fragment {
   const most = limit === null ? sql`` : sql` LIMIT ${sql.int(limit)}`;

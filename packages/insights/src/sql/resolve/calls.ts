@@ -13,7 +13,7 @@ import {
   windows,
 } from '../functions/index.ts';
 import { type Place, SqlProblem } from '../problem.ts';
-import type { CallExpression, Expression } from '../tree.ts';
+import { type CallExpression, type Expression, someOf } from '../tree.ts';
 import {
   arrayOf,
   bool,
@@ -133,6 +133,9 @@ function fit({ args }: SqlFunction, given: readonly Expression[], at: At): Expre
   return fitted;
 }
 
+/** Maximum length of padded texts, and of repetitions. */
+const longestText = 1000;
+
 const kinds: Record<string, SqlType> = { text, float, int: int(), flag, bool, date, uuid, time: time('UTC') };
 
 function fitOne(
@@ -165,6 +168,10 @@ function fitOne(
       return type.kind === 'json' || type.kind === 'text' ? one : null;
     case 'path':
       return isConstant(one) && (type.kind === 'text' || (type.kind === 'int' && one.value !== '0')) ? one : null;
+    case 'small':
+      if (!isConstant(one) || type.kind !== 'int' || Number(one.value) < 0 || Number(one.value) > longestText)
+        throw new SqlProblem(`The length must be a constant whole number from 0 to ${longestText}.`, place);
+      return one;
     case 'separator':
       if (!textOf(one)) throw new SqlProblem('The separator or name must be a constant text that is not empty.', place);
       return one;
@@ -222,8 +229,12 @@ function bareResult(
       return first.kind === 'array' ? first : arrayOf(nullable(first, false));
     case 'list':
       return args[1]?.type ?? nothing;
+    case 'item':
+      return args[1]?.type.element ?? nothing;
     case 'body[]':
       return arrayOf(first);
+    case 'longs':
+      return arrayOf(int());
     case 'numbers':
       return arrayOf(int('UInt64'));
     case 'text[]':
@@ -272,17 +283,20 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
   const given = nodes.map((arg) => scope.run.expression(arg, inner));
   const filters =
     conditionNode === undefined ? [] : [condition(scope.run.expression(conditionNode, inner), conditionNode.place)];
+  const isUnique = node.distinct === true && name === 'groupArray';
   const isDistinct = node.distinct === true && name === 'count' && given.length > 0;
-  if (node.distinct === true && !isDistinct)
-    throw new SqlProblem(`DISTINCT is only supported in count(), not in '${written}'.`, place);
+  if (node.distinct === true && !isDistinct && !isUnique)
+    throw new SqlProblem(`DISTINCT is only supported in count() and groupArray(), not in '${written}'.`, place);
   if (!isDistinct) checkCount({ name: written, word: 'Aggregation', place }, options, given.length);
   const levels = levelsOf(node, written);
   const isZero = name === 'sum' && given[0]?.type.isNullable === false;
-  const others = isDistinct ? 'uniqExact' : isZero ? 'sumOrZero' : name;
+  const others = isDistinct ? 'uniqExact' : isUnique ? 'groupUniqArray' : isZero ? 'sumOrZero' : name;
   for (const of of aggregates.get(others) ?? []) {
     const args = fit(of, given, { scope, place });
     if (args === null) continue;
     if (args[0] !== undefined && of.result !== 'count') refuseNested(args[0].type, place);
+    if (name === 'topK' && !args.some((arg) => someOf(arg, ({ is }) => is === 'column')))
+      throw new SqlProblem("The function 'topK' needs a column.", place);
     const filter = filterOf(of, args, filters);
     const type = aggregateType(of, args, scope);
     return { is: 'call', name: of.name, of, args, type, ...(levels && { levels }), ...(filter && { filter }) };
@@ -292,9 +306,16 @@ export function resolveAggregate(node: Call, scope: Scope, isWindow = false): Ca
 
 /** Returns a filter that excludes rows with a null argument. */
 function filterOf({ name }: SqlFunction, args: readonly Expression[], filters: Expression[]): Expression | null {
-  const skipsNull = ['groupArray', 'groupUniqArray', 'argMax', 'argMin', 'quantile', 'quantiles', 'uniqExact'].includes(
-    name,
-  );
+  const skipsNull = [
+    'groupArray',
+    'groupUniqArray',
+    'topK',
+    'argMax',
+    'argMin',
+    'quantile',
+    'quantiles',
+    'uniqExact',
+  ].includes(name);
   const parts = [...filters];
   for (const arg of skipsNull ? args : [])
     if (arg.type.isNullable) parts.push({ is: 'not', part: { is: 'null', part: arg, type: flag }, type: flag });
@@ -315,6 +336,14 @@ function aggregateType(of: SqlFunction, args: readonly Expression[], scope: Scop
 function levelsOf({ params, place, args, name }: Call, written: string): number[] | null {
   const base = written.replace(/If$/, '');
   if (base === 'median') return [0.5];
+  if (base === 'topK') {
+    const [count = 10, ...rest] = (params ?? []).map((one) =>
+      one.node === 'Constant' ? Number(one.value) : Number.NaN,
+    );
+    if (!Number.isSafeInteger(count) || count < 1 || count > 100 || rest.length > 0)
+      throw new SqlProblem("The function 'topK' expects a number from 1 to 100, for example topK(5)(x).", place);
+    return [count];
+  }
   if (base !== 'quantile' && base !== 'quantiles') {
     if (params !== undefined) throw new SqlProblem(`The function '${name}' takes no parameters.`, place);
     return null;

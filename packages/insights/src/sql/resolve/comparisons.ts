@@ -128,7 +128,8 @@ function isIn(left: Node, right: Node, scope: Scope): Expression {
     const type: SqlType = types.length === 1 && only !== undefined ? only : tupleOf(types);
     return inQuery(value, { query, type }, right.place);
   }
-  const items = right.node === 'Tuple' || right.node === 'Array' ? right.exprs : [right];
+  const isListCall = right.node === 'Call' && (right.name === 'tuple' || right.name === 'array');
+  const items = isListCall ? right.args : right.node === 'Tuple' || right.node === 'Array' ? right.exprs : [right];
   const list = items.flatMap((item): Expression[] => {
     if (item.node === 'Constant' && Array.isArray(item.value))
       return item.value.map((one) => scope.run.expression({ node: 'Constant', value: one, place: item.place }, scope));

@@ -4,25 +4,11 @@ import type { Call, Node } from '../ast.ts';
 import { printed } from '../names.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
-import {
-  arrayOf,
-  bool,
-  date,
-  describe,
-  flag,
-  float,
-  int,
-  nullable,
-  type SqlType,
-  text,
-  time,
-  tupleOf,
-  uuid,
-} from '../types.ts';
-import { type At, apply, generic } from './calls.ts';
-import { compare, not } from './comparisons.ts';
+import { arrayOf, flag, int, nullable, tupleOf } from '../types.ts';
+import { apply, generic } from './calls.ts';
+import { compare, not, resolveComparison } from './comparisons.ts';
 import type { Scope } from './scope.ts';
-import { condition, isConstant, readTime, refuseNested, textOf, unify } from './values.ts';
+import { condition, isConstant, longestList, refuseNested, unify } from './values.ts';
 
 type Handler = (node: Call, scope: Scope) => Expression;
 
@@ -112,74 +98,6 @@ const logic =
     type: flag,
   });
 
-/** Conversions that both engines support. */
-const castPairs = new Set([
-  ...['int', 'float', 'flag', 'bool', 'date', 'time', 'uuid', 'json', 'text', 'nothing'].map((kind) => `${kind} text`),
-  ...['flag int', 'bool int', 'int int', 'float int', 'text int', 'time int', 'flag float', 'bool float', 'int float'],
-  ...['text float', 'float float', 'bool flag', 'flag bool', 'bool bool', 'int bool', 'float bool', 'text bool'],
-  ...['text uuid', 'date time', 'text time', 'time time'],
-]);
-
-/** Converts a value; null if it is not a value of the type. */
-function castTo(value: Expression, type: SqlType, place: Place): Expression {
-  const { kind } = value.type;
-  const result = nullable(type, type.kind === 'text' ? value.type.isNullable : true);
-  if (kind === type.kind && kind !== 'int') return value;
-  if (!castPairs.has(`${kind} ${type.kind}`))
-    throw new SqlProblem(`Cannot convert ${describe(value.type)} into ${describe(type)}.`, place);
-  return { is: 'cast', value, type: result };
-}
-
-const cast =
-  (type: SqlType): Handler =>
-  (node, scope) =>
-    castTo(all(node, scope)[0] as Expression, type, node.place);
-
-const castTypes: Record<string, SqlType> = {
-  ...{
-    int64: int(),
-    int32: int(),
-    int: int(),
-    integer: int(),
-    bigint: int(),
-    uint64: int(),
-    uint32: int(),
-    int16: int(),
-    int8: int(),
-  },
-  ...{ float: float, float64: float, float32: float, double: float, real: float },
-  ...{ string: text, text, varchar: text, date, bool, boolean: bool, uuid },
-};
-
-export function resolveCast(node: Extract<Node, { node: 'TypeCast' }>, scope: Scope): Expression {
-  const name = node.type_name.replace(/^nullable\((.*)\)$/i, '$1').toLowerCase();
-  const value = scope.run.expression(node.expr, scope);
-  if (name === 'datetime' || name === 'timestamp')
-    return toDateTime(value, scope.run.settings.zone, { scope, place: node.place });
-  const type = castTypes[name];
-  if (type === undefined)
-    throw new SqlProblem(
-      `Casts to ${name.replace(/^\w/, (letter) => letter.toUpperCase())} are not supported.`,
-      node.place,
-    );
-  if (type.kind === 'date') return apply('toDate', [value], { scope, place: node.place });
-  return castTo(value, type, node.place);
-}
-
-/** Converts to a time. Constant text without an offset is an existing time; other texts may be null. */
-export function toDateTime(value: Expression, zone: string, at: At): Expression {
-  const written = textOf(value);
-  if (written !== null) {
-    const instant = readTime(written, zone);
-    const hasFraction = /[Zz.]|[+-]\d\d:?\d\d$/.test(written);
-    const isNullable = instant === null || hasFraction;
-    return { is: 'constant', type: { ...time(zone, hasFraction), isNullable }, value: instant };
-  }
-  if (value.type.kind === 'text') return { is: 'cast', value, type: { ...time(zone), isNullable: true } };
-  const found = apply('toDateTime', [value], at);
-  return { ...found, type: { ...found.type, zone } };
-}
-
 /** `transform(x, from, to, otherwise)`. */
 const transform: Handler = (node, scope) => {
   const [value, from, to, otherwise] = all(node, scope);
@@ -220,10 +138,9 @@ const range: Handler = (node, scope) => {
   const bounds = all(node, scope).map((one) => (isConstant(one) && one.type.kind === 'int' ? Number(one.value) : null));
   const [first = null, second] = bounds;
   const [from, to] = second === undefined ? [0, first] : [first, second];
-  const maxLength = 10_000;
-  if (from === null || to === null || to - from > maxLength)
+  if (from === null || to === null || to - from > longestList)
     throw new SqlProblem(
-      `The bounds of 'range' must be constant whole numbers with at most ${maxLength} elements between them.`,
+      `The bounds of 'range' must be constant whole numbers with at most ${longestList} elements between them.`,
       node.place,
     );
   const bound = (value: number): Expression => ({ is: 'constant', type: int(), value: String(value) });
@@ -276,13 +193,6 @@ export const conditionals: ReadonlyMap<string, Handler> = new Map<string, Handle
   ['isNotNull', (node, scope) => not(isNull(node, scope))],
   ['not', (node, scope) => not(condition(all(node, scope)[0] as Expression, node.place))],
   ...([
-    ['toString', cast(text)],
-    ['toFloat', cast(float)],
-    ['toInt', cast(int())],
-    ['toBool', cast(bool)],
-  ] as const),
-  ...([
-    ['toUUID', cast(uuid)],
     ['transform', transform],
     ['JSONExtract', jsonExtract],
     ['range', range],
@@ -299,5 +209,13 @@ export const conditionals: ReadonlyMap<string, Handler> = new Map<string, Handle
     ['greater', comparing('>')],
     ['greaterOrEquals', comparing('>=')],
   ] as const),
+  ...(['in', 'notIn', 'notILike'] as const).map((name): [string, Handler] => [
+    name,
+    (node, scope) => {
+      const [left, right] = node.args as [Node, Node];
+      const op = { in: 'in', notIn: 'not in', notILike: 'not ilike' }[name];
+      return resolveComparison({ node: 'CompareOperation', op, left, right, place: node.place }, scope);
+    },
+  ]),
   ['notLike', (node, scope) => not(generic('like', node.args, { scope, place: node.place }))],
 ]);

@@ -6,14 +6,15 @@ import { pathOf, printed } from '../names.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { CallExpression, Expression, Frame, FrameBound, OrderBy, WindowExpression } from '../tree.ts';
 import { columnTypes, isAggregate, someOf } from '../tree.ts';
-import { describe, flag, nothing, nullable, type SqlType, tupleOf } from '../types.ts';
+import { describe, flag, nothing, nullable, tupleOf } from '../types.ts';
 import { apply, checkBounds, generic, isKnown, resolveAggregate, unknownFunction } from './calls.ts';
 import { not, resolveBetween, resolveComparison } from './comparisons.ts';
-import { arrayNode, conditionals, resolveCast } from './conditionals.ts';
+import { arrayNode, conditionals } from './conditionals.ts';
+import { conversions, resolveCast } from './conversions.ts';
 import { filtersOf } from './filters.ts';
 import { momentArithmetic, moments } from './moments.ts';
 import { isSame, located, propertyOfDocument, resolveName, type Scope } from './scope.ts';
-import { condition, constant } from './values.ts';
+import { condition, constant, convert, emptyValue, intConstant, longestList } from './values.ts';
 
 export function resolveExpression(node: Node, scope: Scope): Expression {
   switch (node.node) {
@@ -49,6 +50,8 @@ export function resolveExpression(node: Node, scope: Scope): Expression {
     }
     case 'ArrayAccess':
       return access(node, scope);
+    case 'ArraySlice':
+      return slice(node, scope);
     case 'TupleAccess':
       return element(node, scope);
     case 'TypeCast':
@@ -79,6 +82,7 @@ function constantOf({ value, digits, place }: Extract<Node, { node: 'Constant' }
 }
 
 const operators = { '+': 'plus', '-': 'minus', '*': 'multiply', '/': 'divide', '%': 'modulo' } as const;
+const symbols = ['+', '-', '*', '/', '%'] as const;
 
 function arithmetic(node: Extract<Node, { node: 'ArithmeticOperation' }>, scope: Scope): Expression {
   const { op, left, right, place } = node;
@@ -90,7 +94,11 @@ function resolveCall(node: Call, scope: Scope): Expression {
   const name = canonicalName(node.name);
   const { place } = node;
   if (name === 'arrayJoin') return expand(node, scope);
-  const handler = conditionals.get(name) ?? moments.get(name);
+  const [left, right, ...others] = node.args;
+  const op = symbols.find((symbol) => operators[symbol] === name);
+  if (op !== undefined && left !== undefined && right !== undefined && others.length === 0)
+    return arithmetic({ node: 'ArithmeticOperation', op, left, right, place }, scope);
+  const handler = conditionals.get(name) ?? conversions.get(name) ?? moments.get(name);
   if (handler !== undefined) {
     const bounds = special.get(name);
     if (bounds !== undefined) checkBounds({ name, word: 'Function', place }, bounds, node.args.length);
@@ -151,17 +159,23 @@ function access(node: Extract<Node, { node: 'ArrayAccess' }>, scope: Scope): Exp
   return { ...call, type: nullable(type, empty.type.isNullable || place.type.isNullable) };
 }
 
-/** Returns what ClickHouse returns for a position outside of a list. */
-function emptyValue(type: SqlType): Expression {
-  const values: Partial<Record<SqlType['kind'], string | number | boolean>> = {
-    text: '',
-    int: '0',
-    float: 0,
-    flag: false,
-    bool: false,
+/** Resolves `list[2:5]`, the elements from the second to the fifth. */
+function slice(
+  { array, start_expr: start, end_expr: end, place }: Extract<Node, { node: 'ArraySlice' }>,
+  scope: Scope,
+) {
+  const bound = (node: Node | undefined, usual: number) => {
+    const value = node === undefined ? usual : node.node === 'Constant' ? node.value : null;
+    if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 1)
+      throw new SqlProblem('The bounds of a part of a list must be constant whole numbers from 1.', place);
+    return value;
   };
-  const value = type.isNullable ? undefined : values[type.kind];
-  return value === undefined ? { is: 'constant', type: nullable(type), value: null } : { is: 'constant', type, value };
+  const [first, last] = [bound(start, 1), bound(end, longestList)];
+  const length = Math.max(0, last - first + 1);
+  return apply('arraySlice', [resolveExpression(array, scope), intConstant(first), intConstant(length)], {
+    scope,
+    place,
+  });
 }
 
 function element(node: Extract<Node, { node: 'TupleAccess' }>, scope: Scope): Expression {
@@ -186,7 +200,14 @@ function windowOf(node: WindowFunction, scope: Scope): WindowExpression {
   const over = node.over_expr ?? scope.windows[node.over_identifier ?? ''];
   if (over === undefined) throw new SqlProblem(`The window \`${node.over_identifier}\` does not exist.`, place);
   const args = [...(node.exprs ?? []), ...(node.args ?? [])];
-  const isOwn = windows.has(written);
+  const frame = frameOf(over, place);
+  const shift = /^(lag|lead)(InFrame)?$/.exec(written);
+  if (shift?.[2] !== undefined && shift[1] === 'lead' && frame?.end.rows !== null)
+    throw new SqlProblem(
+      `The function '${written}' needs the frame ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING. Or use lead.`,
+      place,
+    );
+  const isOwn = windows.has(written) || shift !== null;
   if (!isOwn && !aggregates.has(otherNames.get(written) ?? written.replace(/If$/, '')))
     return unknownFunction(node.name, place);
   const inner: Scope = { ...scope, aggregate: null };
@@ -198,7 +219,8 @@ function windowOf(node: WindowFunction, scope: Scope): WindowExpression {
     }),
   );
   const partition = (over.partition_by ?? []).map((one) => resolveExpression(one, inner));
-  return { is: 'window', call, partition, order, frame: frameOf(over, place), type: call.type };
+  // These functions read other rows of the partition, whatever the frame is.
+  return { is: 'window', call, partition, order, frame: shift === null ? frame : null, type: call.type };
 }
 
 function aggregateOver(node: WindowFunction, args: Node[], scope: Scope): CallExpression {
@@ -216,23 +238,37 @@ const overable = new Set([
 ]);
 
 function ownWindow(
-  name: string,
+  written: string,
   nodes: readonly Node[],
   { scope, place }: { scope: Scope; place: Place },
 ): CallExpression {
+  const name = written.replace('InFrame', '');
   const options = windows.get(name) ?? [];
   const args = nodes.map((arg) => resolveExpression(arg, scope));
+  // The functions of ClickHouse return the empty value of the type for missing rows.
+  if (name !== written && args[0] !== undefined) {
+    args[1] ??= intConstant(1);
+    args[2] ??= emptyValue(args[0].type);
+  }
+  const [value, , filler] = args;
+  if (value !== undefined && filler !== undefined) {
+    const converted = convert(filler, value.type);
+    if (converted === null)
+      throw new SqlProblem(`The value for missing rows of '${name}' must be ${describe(value.type)}.`, place);
+    args[2] = { ...converted, type: nullable(value.type, converted.type.isNullable) };
+  }
   const of = options.find((one) => one.args.length === args.length);
   if (of === undefined) {
     const counts = options.map((one) => one.args.length);
     checkBounds({ name, word: 'Function', place }, [Math.min(...counts), Math.max(...counts)], args.length);
     throw new SqlProblem(`The function '${name}' is not supported with these arguments.`, place);
   }
-  const [first] = args;
-  const isRow = of.result === 'same' && first !== undefined;
-  const type = isRow
-    ? nullable(first.type, true)
-    : { kind: 'int' as const, integer: 'UInt64' as const, isNullable: false };
+  const isRow = of.result === 'same' || of.result === 'filled';
+  const isNullable = args[2] === undefined || value?.type.isNullable === true || args[2].type.isNullable;
+  const type =
+    isRow && value !== undefined
+      ? nullable(value.type, isNullable)
+      : { kind: 'int' as const, integer: 'UInt64' as const, isNullable: false };
   return { is: 'call', name, of, args, type };
 }
 

@@ -6,7 +6,7 @@ import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import { describe, interval, isMoment, isNumber, type TimeUnit, time, timeUnits } from '../types.ts';
 import { type At, apply } from './calls.ts';
-import { toDateTime } from './conditionals.ts';
+import { toDateTime } from './conversions.ts';
 import type { Scope } from './scope.ts';
 import { convert, dateConstant, intConstant, isConstant, readDate, textOf, timeConstant } from './values.ts';
 
@@ -117,6 +117,15 @@ const startOfWeek: Handler = (node, scope) => {
   const isSunday =
     mode === undefined ? scope.run.settings.weekStart === 0 : isConstant(mode) && Number(mode.value) % 2 === 0;
   return apply(isSunday ? 'toSunday' : 'toMonday', [moment(value, at)], at);
+};
+
+/** `toWeek(t)` and, for ISO weeks, `toWeek(t, 3)`. */
+const week: Handler = (node, scope) => {
+  const at = { scope, place: node.place };
+  const [value, mode] = all(node, scope);
+  const written = mode === undefined ? 0 : isConstant(mode) ? Number(mode.value) : null;
+  if (written !== 0 && written !== 3) throw new SqlProblem('toWeek supports only the modes 0 and 3.', node.place);
+  return apply(written === 3 ? 'toISOWeek' : 'toWeek', [moment(value, at)], at);
 };
 
 const startOfInterval: Handler = (node, scope) => {
@@ -232,6 +241,7 @@ export const moments: ReadonlyMap<string, Handler> = new Map<string, Handler>([
     ['dateTrunc', truncate],
     ['date_trunc', truncate],
     ['toStartOfWeek', startOfWeek],
+    ['toWeek', week],
   ] as const),
   ...([
     ['toStartOfInterval', startOfInterval],
@@ -240,6 +250,7 @@ export const moments: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...([
     ['toStartOfTenMinutes', startOfMinutes(10)],
     ['toStartOfFifteenMinutes', startOfMinutes(15)],
+    ['timeSlot', startOfMinutes(30)],
   ] as const),
   ...([
     ['toTimeZone', toZone],

@@ -19,7 +19,7 @@ export function patternConstants({ pattern, replacement, name }: Pattern, place:
   if (problem !== null) throw new SqlProblem(`The regular expression of '${name}' is not supported: ${problem}`, place);
   if (name !== 'match' && /[*+?}]\?/.test(pattern) && /[*+?}](?!\?)/.test(pattern.replace(/[*+?}]\?/g, '')))
     throw new SqlProblem('A regular expression cannot mix greedy and lazy repetitions.', place);
-  const postgres = name === 'extract' ? extracting(pattern) : postgresPattern(pattern);
+  const postgres = name === 'extract' || name === 'extractAll' ? extracting(pattern) : postgresPattern(pattern);
   const [flags = ''] = /^\(\?i\)/.exec(pattern) ?? [];
   const clickhouse = `${flags}(?s)(?:${pattern.slice(flags.length)})`;
   if (replacement === undefined) return [textConstant(postgres), textConstant(clickhouse)];

@@ -177,6 +177,8 @@ export function columnIn(source: Source, chain: readonly string[], scope: Scope,
   if (relation.is === 'table') {
     const isStored = scope.run.settings.withoutMerges && relation.table === 'events';
     const fields = isStored ? storedEvents : tables[relation.table].fields;
+    const pattern = path.length === 0 && relation.table === 'events' ? elementLists[first] : undefined;
+    if (pattern !== undefined) return elementList(pattern, source, { scope, place });
     const column = entryOf(fields, chain, { relation, scope, place });
     return column === null ? null : readColumn(relation, column, { isOuter, run: scope.run });
   }
@@ -187,6 +189,27 @@ export function columnIn(source: Source, chain: readonly string[], scope: Scope,
   if (path.length === 0) return column;
   if (type.kind !== 'json') return null;
   return propertyOfDocument(column, path);
+}
+
+/** Lists of an autocaptured event's elements: each distinct first group of a pattern in `elements_chain`. */
+const elementLists: Readonly<Record<string, string>> = {
+  elements_chain_texts: '(?::|")text="([^"]*)"',
+  elements_chain_ids: '(?::|")attr__?id="([^"]*)"',
+  elements_chain_elements: '(?:^|;)(a|button|form|input|select|textarea|label)(?:[.]|$|:)',
+};
+
+function elementList(pattern: string, source: Source, { scope, place }: { scope: Scope; place: Place }): Expression {
+  const chain = [...(source.alias === null ? [] : [source.alias]), 'elements_chain'];
+  const found: Node = {
+    node: 'Call',
+    name: 'extractAll',
+    args: [
+      { node: 'Field', chain, place },
+      { node: 'Constant', value: pattern, place },
+    ],
+    place,
+  };
+  return scope.run.expression({ node: 'Call', name: 'arrayDistinct', args: [found], place }, scope);
 }
 
 /** Resolves a property of a document that is not a column of a table. */

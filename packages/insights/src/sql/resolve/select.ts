@@ -20,6 +20,7 @@ import {
 import { commonType, flag } from '../types.ts';
 import { joinElements, resolveExpression } from './expression.ts';
 import { checkGrouping } from './grouping.ts';
+import { separateAggregates } from './levels.ts';
 import {
   allColumns,
   columnIn,
@@ -165,7 +166,7 @@ function resolveSelect(node: Select, run: Resolution, outer: Scope | null): Reso
     offset: numberOf(node.offset, 'OFFSET') ?? 0,
   };
   checkGrouping(query, node, run);
-  return { query, names };
+  return { query: separateAggregates(query, run), names };
 }
 
 function refuseUnsupported(node: Select): void {

@@ -43,6 +43,9 @@ export function constant(
 const integerOf = (value: number, written: string) =>
   Number.isSafeInteger(value) && !/[.eE]/.test(written.replace(/^0x.*/i, '')) ? BigInt(value) : null;
 
+/** Lists from aggregates and `range` have at most this many elements. */
+export const longestList = 10_000;
+
 export const textConstant = (value: string): ConstantExpression => ({ is: 'constant', type: text, value });
 export const intConstant = (value: number): ConstantExpression => ({
   is: 'constant',
@@ -210,3 +213,19 @@ export function condition(expression: Expression, place: Place): Expression {
 }
 
 const nonNull = (one: Expression): Expression => ({ ...one, type: nullable(one.type, false) });
+
+/**
+ * Returns what ClickHouse returns in place of a missing value, for example for a position outside of a list: null for
+ * types without an empty value.
+ */
+export function emptyValue(type: SqlType): ConstantExpression {
+  const values: Partial<Record<SqlType['kind'], string | number | boolean>> = {
+    text: '',
+    int: '0',
+    float: 0,
+    flag: false,
+    bool: false,
+  };
+  const value = type.isNullable ? undefined : values[type.kind];
+  return value === undefined ? { is: 'constant', type: nullable(type), value: null } : { is: 'constant', type, value };
+}

@@ -1,0 +1,133 @@
+// Resolves explicit conversions.
+
+import type { Call, Node } from '../ast.ts';
+import { type Place, SqlProblem } from '../problem.ts';
+import type { Expression } from '../tree.ts';
+import {
+  bool,
+  date,
+  describe,
+  flag,
+  float,
+  int,
+  nullable,
+  type SqlType,
+  text,
+  time,
+  typeName,
+  uuid,
+} from '../types.ts';
+import { type At, apply } from './calls.ts';
+import type { Scope } from './scope.ts';
+import { emptyValue, readTime, textConstant, textOf } from './values.ts';
+
+type Handler = (node: Call, scope: Scope) => Expression;
+
+const first = (node: Call, scope: Scope) => scope.run.expression(node.args[0] as Node, scope);
+
+/** Conversions that both engines support. */
+const castPairs = new Set([
+  ...['int', 'float', 'flag', 'bool', 'date', 'time', 'uuid', 'json', 'text', 'nothing'].map((kind) => `${kind} text`),
+  ...['flag int', 'bool int', 'int int', 'float int', 'text int', 'time int', 'flag float', 'bool float', 'int float'],
+  ...['text float', 'float float', 'bool flag', 'flag bool', 'bool bool', 'int bool', 'float bool', 'text bool'],
+  ...['text uuid', 'date time', 'text time', 'time time'],
+]);
+
+/** Converts a value; null if it is not a value of the type. */
+function castTo(value: Expression, type: SqlType, place: Place): Expression {
+  const { kind } = value.type;
+  const result = nullable(type, type.kind === 'text' ? value.type.isNullable : true);
+  if (kind === type.kind && kind !== 'int') return value;
+  if (!castPairs.has(`${kind} ${type.kind}`))
+    throw new SqlProblem(`Cannot convert ${describe(value.type)} into ${describe(type)}.`, place);
+  return { is: 'cast', value, type: result };
+}
+
+const cast =
+  (type: SqlType): Handler =>
+  (node, scope) =>
+    castTo(first(node, scope), type, node.place);
+
+const castTypes: Record<string, SqlType> = {
+  ...{
+    int64: int(),
+    int32: int(),
+    int: int(),
+    integer: int(),
+    bigint: int(),
+    uint64: int(),
+    uint32: int(),
+    int16: int(),
+    int8: int(),
+  },
+  ...{ float: float, float64: float, float32: float, double: float, real: float },
+  ...{ string: text, text, varchar: text, date, bool, boolean: bool, uuid },
+};
+
+export function resolveCast(node: Extract<Node, { node: 'TypeCast' }>, scope: Scope): Expression {
+  const name = node.type_name.replace(/^nullable\((.*)\)$/i, '$1').toLowerCase();
+  const value = scope.run.expression(node.expr, scope);
+  if (name === 'datetime' || name === 'timestamp')
+    return toDateTime(value, scope.run.settings.zone, { scope, place: node.place });
+  const type = castTypes[name];
+  if (type === undefined)
+    throw new SqlProblem(
+      `Casts to ${name.replace(/^\w/, (letter) => letter.toUpperCase())} are not supported.`,
+      node.place,
+    );
+  if (type.kind === 'date') return apply('toDate', [value], { scope, place: node.place });
+  return castTo(value, type, node.place);
+}
+
+/** Converts to a time. Constant text without an offset is an existing time; other texts may be null. */
+export function toDateTime(value: Expression, zone: string, at: At): Expression {
+  const written = textOf(value);
+  if (written !== null) {
+    const instant = readTime(written, zone);
+    const hasFraction = /[Zz.]|[+-]\d\d:?\d\d$/.test(written);
+    const isNullable = instant === null || hasFraction;
+    return { is: 'constant', type: { ...time(zone, hasFraction), isNullable }, value: instant };
+  }
+  if (value.type.kind === 'text') return { is: 'cast', value, type: { ...time(zone), isNullable: true } };
+  const found = apply('toDateTime', [value], at);
+  return { ...found, type: { ...found.type, zone } };
+}
+
+/** Replaces null with the empty value of the type: an empty text, 0 or false. Other types remain null. */
+function withoutNull(value: Expression): Expression {
+  const empty = emptyValue(nullable(value.type, false));
+  if (!value.type.isNullable || empty.type.isNullable) return value;
+  const isNull: Expression = { is: 'null', part: value, type: flag };
+  return { is: 'choice', cases: [{ when: isNull, result: empty }], otherwise: value, type: empty.type };
+}
+
+const orZero =
+  (type: SqlType): Handler =>
+  (node, scope) =>
+    withoutNull(castTo(first(node, scope), type, node.place));
+
+/** Reads times in ISO 8601 and in the format of SQL. PostgreSQL and ClickHouse read other formats differently. */
+const parseDateTime: Handler = (node, scope) => {
+  const value = first(node, scope);
+  const written = textOf(value);
+  if (written !== null && readTime(written, 'UTC') === null)
+    throw new SqlProblem(
+      `Function '${node.name}' reads only times such as 2026-03-10 12:00:00, found '${written.slice(0, 100)}'.`,
+      node.args[0]?.place ?? node.place,
+    );
+  return scope.run.expression({ ...node, name: 'toDateTime' }, scope);
+};
+
+export const conversions: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ['toString', cast(text)],
+  ['toFloat', cast(float)],
+  ['toFloatOrZero', orZero(float)],
+  ['toInt', cast(int())],
+  ['toIntOrZero', orZero(int())],
+  ['toBool', cast(bool)],
+  ['toUUID', cast(uuid)],
+  ['assumeNotNull', (node, scope) => withoutNull(first(node, scope))],
+  ['toNullable', first],
+  ['toTypeName', (node, scope) => textConstant(typeName(first(node, scope).type))],
+  ['parseDateTimeBestEffort', parseDateTime],
+]);

@@ -1,0 +1,58 @@
+// Computes aggregates in a subquery where PostgreSQL would assign them to the wrong query: templates of lists contain
+// subqueries, and an aggregate without a column belongs to the innermost one.
+
+import {
+  type Expression,
+  isAggregate,
+  keyOf,
+  mapExpression,
+  type OutputColumn,
+  partsOf,
+  type QueryRelation,
+  type SelectQuery,
+  someOf,
+} from '../tree.ts';
+import type { Resolution } from './scope.ts';
+
+/** Returns the same query, with its aggregates in a subquery if a list of them is processed. */
+export function separateAggregates(query: SelectQuery, run: Resolution): SelectQuery {
+  const values = [...query.columns.map(({ value }) => value), ...query.order.map(({ by }) => by)];
+  if (query.having !== null) values.push(query.having);
+  if (!values.some((value) => someOf(value, processesAggregates))) return query;
+  const relation: QueryRelation = { is: 'query', id: run.nextNumber(), query };
+  const inner = new Map<string, OutputColumn>();
+  const groups = new Set(query.group.map(keyOf));
+  const columnOf = (value: Expression): Expression => {
+    const key = keyOf(value);
+    const found = inner.get(key) ?? { column: run.nextNumber(), value };
+    inner.set(key, found);
+    return { is: 'column', relation: relation.id, column: found.column, type: value.type };
+  };
+  const outside = (value: Expression) =>
+    mapExpression(value, (part) => (isAggregate(part) || groups.has(keyOf(part)) ? columnOf(part) : null));
+  const outer: SelectQuery = {
+    ...query,
+    from: [{ relation, join: null, on: null }],
+    expand: [],
+    columns: query.columns.map(({ column, value }) => ({ column, value: outside(value) })),
+    where: query.having === null ? null : outside(query.having),
+    group: [],
+    isAggregated: false,
+    having: null,
+    order: query.order.map(({ by, isDescending }) => ({ by: outside(by), isDescending })),
+    limitBy: query.limitBy === null ? null : { ...query.limitBy, by: query.limitBy.by.map(outside) },
+  };
+  relation.query = {
+    ...query,
+    ...{ id: run.nextNumber(), columns: [...inner.values()], isDistinct: false, having: null, order: [] },
+    ...{ limitBy: null, limit: null, offset: 0 },
+  };
+  return outer;
+}
+
+/** True for an expression that is printed as a subquery over the result of an aggregate. */
+function processesAggregates(one: Expression): boolean {
+  const isList = one.is === 'tuple' && one.parts.some(({ type }) => type.kind === 'array');
+  const isSubquery = one.is === 'call' && !one.of.isAggregate && /\bFROM unnest\b|\bSELECT\b/.test(one.of.postgres);
+  return (isList || isSubquery) && partsOf(one).some((part) => someOf(part, isAggregate));
+}
