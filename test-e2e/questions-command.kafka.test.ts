@@ -13,7 +13,7 @@ import { post } from './support/post.ts';
 import { type RunningServices, startServices } from './support/start-services.ts';
 
 /**
- * `millrace events`, `warnings`, `groups`, `org activity`, `query` and `insights` in separate processes, with the
+ * `millrace events`, `warnings`, `groups`, `org activity`, `query`, `sql` and `insights` in separate processes, with the
  * running system.
  */
 let services: RunningServices;
@@ -29,11 +29,14 @@ afterAll(async () => {
   await program?.remove();
 });
 
-function run(...args: string[]): Promise<{ exitCode: number | null; out: string; err: string }> {
+const run = (...args: string[]) => runWith('', ...args);
+
+function runWith(input: string, ...args: string[]): Promise<{ exitCode: number | null; out: string; err: string }> {
   const child = spawn(process.execPath, [program.files[0] ?? '', ...args], {
     env: { API_URL: services.apiUrl, PERSONAL_API_KEY: tenant.personalApiKey },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
+  child.stdin.end(input);
   let [out, err] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text: string) => (out += text));
   child.stderr.setEncoding('utf8').on('data', (text: string) => (err += text));
@@ -111,6 +114,41 @@ test('runs queries from a file and saved insights, and prints a table, CSV or JS
   } finally {
     rmSync(directory, { recursive: true });
   }
+});
+
+test('runs SQL from an argument, a file or standard input, and prints a table, CSV or JSON', async () => {
+  await post(`${services.ingestUrl}/capture/`, {
+    ...{ api_key: tenant.projectApiKey, event: 'bought', distinct_id: 'dan', properties: { note: '=1+1' } },
+  });
+  const query =
+    "SELECT event, properties.note AS note, count() AS n FROM events WHERE event = 'bought' GROUP BY event, note";
+  await eventually(async () =>
+    expect((await run('sql', query, '--new')).out).toMatch(/^event +note +n\nbought +=1\+1 +1\n$/),
+  );
+  expect((await run('sql', query, '--csv')).out).toBe('event,note,n\r\nbought,"\'=1+1",1\r\n');
+  expect(await result('sql', query)).toMatchObject({
+    columns: ['event', 'note', 'n'],
+    results: [['bought', '=1+1', 1]],
+  });
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-sql-'));
+  try {
+    const file = join(directory, 'query.sql');
+    writeFileSync(file, `-- Orders\n${query};\n`);
+    expect((await run('sql', '--file', file, '--csv')).out).toContain('bought');
+    expect((await runWith('SELECT 1 AS one', 'sql', '-')).out).toBe('one\n1\n');
+    expect(await run('sql', '--file', join(directory, 'none.sql'))).toMatchObject({
+      ...{ exitCode: 2, err: expect.stringContaining('Could not read') },
+    });
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+  expect(await run('sql', 'SELECT arrayJoin(range(101)) AS n')).toMatchObject({
+    ...{ exitCode: 0, err: 'Only the first 100 rows are shown. Add a LIMIT to the query to get more.\n' },
+  });
+  expect(await run('sql', 'SELECT evnt FROM events')).toMatchObject({
+    ...{ exitCode: 1, out: '', err: expect.stringContaining('Unable to resolve field: evnt') },
+  });
+  expect(await run('sql')).toMatchObject({ exitCode: 2, err: expect.stringContaining('Pass the text of a query') });
 });
 
 test('lists changes in an organization with their authors', async () => {

@@ -1,4 +1,4 @@
-// Runs insight queries from a terminal: a query in a file, or a saved insight.
+// Runs queries from a terminal: an insight query in a file, a saved insight, or SQL.
 
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
@@ -12,11 +12,14 @@ import { createPrinter, type Terminal } from '../output.ts';
 interface Answer {
   results: unknown;
   columns?: string[] | null;
+  /** True if an SQL query without LIMIT has more rows. */
+  hasMore?: boolean;
 }
 
 interface AnswerOptions extends ApiOptions {
   csv?: boolean;
   new?: boolean;
+  file?: string;
 }
 
 export function addInsightCommands(program: Command, terminal: Terminal): void {
@@ -29,11 +32,22 @@ export function addInsightCommands(program: Command, terminal: Terminal): void {
     )
     .action(async (file: string, _options: object, command: Command) => {
       const options = command.optsWithGlobals<AnswerOptions>();
-      const sent = await readQuery(file, terminal);
-      const body = { query: sent, ...(options.new === true && { refresh: 'force_blocking' }) };
-      show((await connectApi(options, terminal).call('POST', 'query/', body)) as Answer, options, terminal);
+      await runQuery(await readQuery(file, terminal), options, terminal);
     });
   withAnswerOptions(query, 'the scope query:read');
+  const sql = program
+    .command('sql')
+    .description('run an SQL query over the events, persons, groups and cohorts of a project')
+    .argument(
+      '[query]',
+      'text of the query, e.g. "SELECT event, count() FROM events GROUP BY event", or - for standard input',
+    )
+    .option('--file <path>', 'file with the text of the query')
+    .action(async (written: string | undefined, _options: object, command: Command) => {
+      const options = command.optsWithGlobals<AnswerOptions>();
+      await runQuery({ kind: 'HogQLQuery', query: await readSql(written, options.file, terminal) }, options, terminal);
+    });
+  withAnswerOptions(sql, 'the scope query:read');
   const run = program
     .command('insights')
     .description("run a project's saved insights through the management API")
@@ -55,13 +69,30 @@ function withAnswerOptions(command: Command, scope: string): void {
     .option('--new', 'compute the result even if a fresh cached result exists');
 }
 
+async function runQuery(query: unknown, options: AnswerOptions, terminal: Terminal): Promise<void> {
+  const body = { query, ...(options.new === true && { refresh: 'force_blocking' }) };
+  show((await connectApi(options, terminal).call('POST', 'query/', body)) as Answer, options, terminal);
+}
+
+/** @throws UsageError if there is not exactly one query. */
+async function readSql(written: string | undefined, file: string | undefined, terminal: Terminal): Promise<string> {
+  if ((written === undefined) === (file === undefined))
+    throw new UsageError('<query>: Pass the text of a query, - for standard input, or --file.');
+  const query = file !== undefined || written === '-' ? await readContent(file ?? '-', terminal) : (written ?? '');
+  if (query.trim() === '') throw new UsageError('<query>: The query is empty.');
+  return query;
+}
+
+/** @param file path, or `-` for standard input. @throws UsageError if it cannot be read. */
+function readContent(file: string, terminal: Terminal): Promise<string> {
+  return (file === '-' ? text(terminal.input ?? process.stdin) : readFile(file, 'utf8')).catch((error: Error) => {
+    throw new UsageError(`<file>: Could not read ${file}: ${error.message}`);
+  });
+}
+
 /** @throws UsageError that describes what is wrong with the file. */
 async function readQuery(file: string, terminal: Terminal): Promise<unknown> {
-  const content = await (file === '-' ? text(terminal.input ?? process.stdin) : readFile(file, 'utf8')).catch(
-    (error: Error) => {
-      throw new UsageError(`<file>: Could not read ${file}: ${error.message}`);
-    },
-  );
+  const content = await readContent(file, terminal);
   try {
     return JSON.parse(content);
   } catch (error) {
@@ -79,6 +110,8 @@ function show(answer: Answer, { csv, json }: AnswerOptions, terminal: Terminal):
   const table = resultTable(answer.results, answer.columns);
   if (csv === true) terminal.out.write(csvText([table.columns, ...table.rows]));
   else createPrinter(terminal, false).table(rowsOf(table));
+  if (answer.hasMore === true)
+    terminal.err.write(`Only the first ${table.rows.length} rows are shown. Add a LIMIT to the query to get more.\n`);
 }
 
 /** Appends a number to the name of a column if an earlier column has the same name. */
