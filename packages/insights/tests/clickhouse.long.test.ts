@@ -14,6 +14,8 @@ else {
   await import('./sql-cases.test.ts');
   await import('./sql-expressions.test.ts');
   await import('./sql-hostile.test.ts');
+  await import('./sql-public-queries.test.ts');
+  await import('./sql-guide.test.ts');
   await import('./random-questions.test.ts');
   await import('./changed-queries.test.ts');
   await import('./random-web.test.ts');

@@ -32,7 +32,7 @@ const documents: Row[] = [
   [
     'JSONExtractBool(document, path...) bool!',
     t`coalesce({1:json} #> {r} = 'true'::jsonb, false)`,
-    t`(JSONExtractBool({1:json}{r}) = 1)::Bool`,
+    t`(JSONType({1:json}{r}) = 'Bool' AND JSONExtractBool({1:json}{r}) = 1)::Bool`,
   ],
   [
     'JSONExtractRaw(document, path...) text!',

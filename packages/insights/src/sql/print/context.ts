@@ -34,10 +34,11 @@ export function constantText({ type, value }: ConstantExpression, { bind, isPost
       return bind('long', String(value));
     case 'float':
       return bind('float', Number(value));
+    // GROUP BY would read a bare constant as the position of a column.
     case 'flag':
-      return isPostgres ? truth(value) : sql`toUInt8(${truth(value)})`;
+      return isPostgres ? sql`${truth(value)}::boolean` : sql`toUInt8(${truth(value)})`;
     case 'bool':
-      return truth(value);
+      return isPostgres ? sql`${truth(value)}::boolean` : sql`toBool(${truth(value)})`;
     case 'date':
       return bind('date', String(value));
     case 'time':

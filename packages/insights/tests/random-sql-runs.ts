@@ -1,0 +1,56 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isAppError } from '@millrace/runtime';
+import type { EventStore } from '../src/index.ts';
+import { readSettings } from '../src/records-store.ts';
+import { createParser } from '../src/sql/parse.ts';
+import { runSql } from '../src/sql/run.ts';
+import { randomSql } from './random-sql.ts';
+import { createSqlWorld } from './sql-world.ts';
+import { ample, type TestStore } from './test-store.ts';
+
+interface Runs {
+  store: TestStore;
+  /** The stores to compare. */
+  engines: readonly EventStore[];
+  seed: number;
+  count: number;
+}
+
+/** Runs random queries, and returns those that fail or whose results differ between the engines. */
+export async function differentSql({ store, engines, seed, count }: Runs): Promise<unknown[]> {
+  const { projectId, now } = await createSqlWorld(store.database);
+  const { sql } = store.database;
+  const settings = await readSettings(sql, projectId);
+  // Copies the events to the other engine before several queries run at the same time.
+  for (const events of engines) await events.earliest({ projectId, events: null }, ample());
+  const parser = createParser();
+  const different: unknown[] = [];
+  let next = seed;
+  const work = async () => {
+    while (next < seed + count && different.length < 10) {
+      const own = next++;
+      const text = randomSql(own);
+      const run = (events: EventStore) =>
+        runSql({ sql, events, parser }, { projectId, settings, now, text }, ample()).then(
+          ({ results, ...response }) => ({ ...response, results: comparable(results) }),
+          (error: unknown) => (isAppError(error, 'invalid') ? { refused: error.message } : { failed: String(error) }),
+        );
+      const [first, ...others] = await Promise.all(engines.map(run));
+      if (first === undefined || 'failed' in first || others.some((other) => !isDeepStrictEqual(first, other)))
+        different.push({ seed: own, text, first, others });
+    }
+  };
+  await Promise.all([work(), work(), work()]);
+  await parser.stop();
+  return different;
+}
+
+/** Sorts rows, and rounds numbers, because the last digits of sums depend on the order of their parts. */
+function comparable(results: unknown[][]): unknown[] {
+  const rounded = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(rounded) : typeof value === 'number' ? Number(value.toPrecision(9)) : value;
+  return results
+    .map((row) => JSON.stringify(rounded(row)))
+    .sort()
+    .map((row): unknown => JSON.parse(row));
+}

@@ -1,0 +1,34 @@
+import { createReader } from '@millrace/db';
+import { clickHouseOrSkip, testSeed } from '@millrace/testing';
+import { createEventStore, type EventStore, postgresEngine } from '../src/index.ts';
+import { differentSql } from './random-sql-runs.ts';
+import { logger, onClickHouse, type TestStore } from './test-store.ts';
+
+const modules = await clickHouseOrSkip();
+const seed = testSeed();
+const perTest = 1000;
+const parts = Array.from({ length: 10 }, (_, at) => seed + at * perTest);
+
+(modules === null ? describe.skip : describe)('10,000 random SQL queries return the same on both engines', () => {
+  let store: TestStore;
+  let engines: EventStore[];
+  let stop: () => Promise<void>;
+  beforeAll(async () => {
+    store = await onClickHouse(modules ?? '').open();
+    const reader = createReader({ url: store.url, logger, poolSize: 2 });
+    engines = [createEventStore(postgresEngine(reader)), store.events];
+    stop = async () => {
+      await reader.stop();
+      await store.stop();
+    };
+  });
+  afterAll(() => stop());
+
+  test.each(parts)(
+    'MILLRACE_SEED=%i',
+    async (first) => {
+      expect(await differentSql({ store, engines, seed: first, count: perTest })).toEqual([]);
+    },
+    900_000,
+  );
+});
