@@ -3,6 +3,8 @@ import { umamiPageviews, umamiVisitors } from './umami.ts';
 export interface BenchQuery {
   name: string;
   query: object;
+  /** The same query in the SQL that users write. */
+  sql?: string;
   /** A simple SQL query on the `event` table; $1 is the project. */
   simpleSql?: string;
   /** Umami's query for the same figure. */
@@ -38,6 +40,8 @@ const retention = {
 
 const weekAgo = new Date(Date.now() - 7 * 86_400_000).toISOString().slice(0, 10);
 
+const inMonth = 'timestamp >= toStartOfDay(now() - INTERVAL 30 DAY)';
+
 const recently = (days: number, name: string) =>
   `e.project_id = $1 AND e.event = '${name}' AND e.timestamp >= now() - interval '${days} days'`;
 const personId = `coalesce(d.person_uuid, e.person_id)`;
@@ -47,6 +51,7 @@ export const queries: readonly BenchQuery[] = [
   {
     name: 'trend, one event, 30 days',
     query: daily,
+    sql: `SELECT toStartOfDay(timestamp) AS day, count() FROM events WHERE event = '$pageview' AND ${inMonth} GROUP BY day ORDER BY day`,
     simpleSql: `SELECT date_trunc('day', e.timestamp), count(*) FROM event e WHERE ${recently(30, '$pageview')} GROUP BY 1 ORDER BY 1`,
     umami: umamiPageviews,
     targetMs: { PostgreSQL: 1000, ClickHouse: 100 },
@@ -54,12 +59,14 @@ export const queries: readonly BenchQuery[] = [
   {
     name: 'trend of a rare event',
     query: rare,
+    sql: `SELECT toStartOfDay(timestamp) AS day, count() FROM events WHERE event = 'rare' AND ${inMonth} GROUP BY day ORDER BY day`,
     simpleSql: `SELECT date_trunc('day', e.timestamp), count(*) FROM event e WHERE ${recently(30, 'rare')} GROUP BY 1 ORDER BY 1`,
     targetMs: { PostgreSQL: 50, ClickHouse: 100 },
   },
   {
     name: 'daily uniques, 30 days',
     query: uniques,
+    sql: `SELECT toStartOfDay(timestamp) AS day, count(DISTINCT person_id) FROM events WHERE event = '$pageview' AND ${inMonth} GROUP BY day ORDER BY day`,
     simpleSql: `SELECT date_trunc('day', e.timestamp), count(DISTINCT ${personId}) FROM event e ${ids} WHERE ${recently(30, '$pageview')} GROUP BY 1 ORDER BY 1`,
     umami: umamiVisitors,
     targetMs: { PostgreSQL: 2000, ClickHouse: 400 },
@@ -67,6 +74,7 @@ export const queries: readonly BenchQuery[] = [
   {
     name: 'daily uniques by browser',
     query: byBrowser,
+    sql: `SELECT toStartOfDay(timestamp) AS day, properties.$browser AS browser, count(DISTINCT person_id) FROM events WHERE event = '$pageview' AND ${inMonth} GROUP BY day, browser ORDER BY day, browser LIMIT 1000`,
     simpleSql: `SELECT date_trunc('day', e.timestamp), e.properties ->> '$browser', count(DISTINCT ${personId}) FROM event e ${ids} WHERE ${recently(30, '$pageview')} GROUP BY 1, 2 ORDER BY 1, 2`,
     targetMs: { PostgreSQL: 5000, ClickHouse: 600 },
   },
@@ -108,10 +116,12 @@ export const queries: readonly BenchQuery[] = [
   {
     name: 'newest page',
     query: { kind: 'EventsQuery', select: ['*'], limit: 100 },
+    sql: `SELECT *, person_id FROM events WHERE timestamp >= now() - INTERVAL 1 DAY ORDER BY timestamp DESC, uuid LIMIT 100`,
     targetMs: { PostgreSQL: 50, ClickHouse: 50 },
   },
   {
     name: 'page of an event with two filters',
+    sql: `SELECT *, person_id FROM events WHERE event = 'ordered' AND ${inMonth} AND properties.$browser = 'Safari' AND toFloat(properties.price) > 150 ORDER BY timestamp DESC, uuid LIMIT 100`,
     query: {
       kind: 'EventsQuery',
       select: ['*'],
