@@ -13,14 +13,28 @@ const twoWeeksMs = 14 * 86_400_000;
 
 /**
  * Creates a virtual environment for exactly these requirements.
+ * @param pipOptions additional options of `pip install`
  * @returns the path of its interpreter.
  * @throws Error with the end of the tool's output, e.g. when Python is missing.
  */
-export async function installPythonTool(name: string, requirementsFile: URL): Promise<string> {
+export async function installPythonTool(
+  name: string,
+  requirementsFile: URL,
+  pipOptions: readonly string[] = [],
+): Promise<string> {
   const requirements = fileURLToPath(requirementsFile);
   const directory = await installOnce(name, await readFile(requirements, 'utf8'), async (draft) => {
     await run('python3', ['-m', 'venv', draft], options);
-    const install = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '-r', requirements];
+    const install = [
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      '-r',
+      requirements,
+      ...pipOptions,
+    ];
     await run(join(draft, 'bin/python'), install, options);
   });
   // The environment can be moved: only its scripts contain its path, and the interpreter is started by path.

@@ -1,0 +1,150 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { eventually } from '@millrace/testing';
+import { post } from '../support/post.ts';
+import { type RunningServices, startServices } from '../support/start-services.ts';
+import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
+import { startTools, type ToolProcess } from './tool-process.ts';
+
+/** Programs that were written for PostHog run SQL. Each test asserts the numbers that the program has read. */
+const run = promisify(execFile);
+const besideThis = (name: string) => new URL(`./${name}`, import.meta.url);
+const [tools, engageable, modules] = await Promise.all([
+  orSkip('phog-cli and arcade-posthog', () => installPythonTool('posthog-tools', besideThis('posthog-tools.txt'))),
+  // Its other dependencies are for statistics, which its queries do not need.
+  orSkip('engageable', () => installPythonTool('engageable', besideThis('engageable.txt'), ['--no-deps'])),
+  orSkip('@posthog/agent-toolkit', () => installNpmPackages('agent-toolkit', ['@posthog/agent-toolkit@0.2.4'])),
+]);
+
+const views = 12;
+const orders = 5;
+const persons = 3;
+const query =
+  'SELECT event, count() AS n, count(DISTINCT person_id) AS users FROM events GROUP BY event ORDER BY n DESC';
+const rows = [
+  ['$pageview', views, persons],
+  ['order', orders, persons],
+];
+
+let services: RunningServices;
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'millrace-sql-clients-'));
+  services = await startServices({ eventLog: 'postgres', settings: { LOG_LEVEL: 'error' } });
+  const event = (name: string, index: number) => ({
+    ...{
+      event: name,
+      distinct_id: `person-${index % persons}`,
+      timestamp: new Date(Date.now() - 60_000).toISOString(),
+    },
+    properties: { $current_url: 'https://shop.example/', $browser: 'Firefox', amount: index },
+  });
+  const batch = [
+    ...Array.from({ length: views }, (_, index) => event('$pageview', index)),
+    ...Array.from({ length: orders }, (_, index) => event('order', index)),
+  ];
+  const { status } = await post(`${services.ingestUrl}/batch/`, { api_key: services.tenant.projectApiKey, batch });
+  expect(status).toBe(200);
+  await eventually(async () => {
+    const { rows: stored } = await services.database.query('SELECT count(*)::int AS n FROM event');
+    expect(stored).toEqual([{ n: views + orders }]);
+  });
+}, 300_000);
+afterAll(async () => {
+  await services?.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const environmentOf = ({ apiUrl, tenant }: RunningServices) => ({
+  HOME: directory,
+  POSTHOG_SERVER_URL: apiUrl,
+  POSTHOG_HOST: apiUrl,
+  POSTHOG_PERSONAL_API_KEY: tenant.personalApiKey,
+  POSTHOG_API_KEY: tenant.personalApiKey,
+  POSTHOG_PROJECT_ID: String(tenant.projectId),
+});
+
+(modules === null ? test.skip : test)("PostHog's agent toolkit runs SQL", async () => {
+  const toolkit: ToolProcess = startTools([process.execPath, fileURLToPath(besideThis('call-agent-toolkit.mjs'))], {
+    ...environmentOf(services),
+    TOOLKIT: join(`${modules}`, '@posthog/agent-toolkit/dist/index.mjs'),
+  });
+  try {
+    await toolkit.call('switch-project', { projectId: services.tenant.projectId });
+    const source = { kind: 'HogQLQuery', query };
+    expect(await toolkit.call('query-run', { query: { kind: 'DataVisualizationNode', source } })).toEqual(rows);
+    const filtered = { ...source, query: 'SELECT count() FROM events WHERE {filters}' };
+    const filters = { dateRange: { date_from: '-1d' } };
+    expect(
+      await toolkit.call('query-run', { query: { kind: 'DataVisualizationNode', source: { ...filtered, filters } } }),
+    ).toEqual([[views + orders]]);
+  } finally {
+    toolkit.stop();
+  }
+});
+
+(tools === null ? test.skip : test)('arcade-posthog runs SQL', async () => {
+  const arcade = startTools([`${tools}`, '-B', fileURLToPath(besideThis('call_arcade.py'))], environmentOf(services));
+  try {
+    const given = { project_id: String(services.tenant.projectId), query: { kind: 'HogQLQuery', query } };
+    expect(await arcade.call('run_query', given)).toMatchObject({ response_json: { results: rows } });
+  } finally {
+    arcade.stop();
+  }
+});
+
+(tools === null ? test.skip : test)(
+  'phog-cli runs SQL, and the SQL of its summary',
+  async () => {
+    const phog = async (...words: string[]) => {
+      const program = ['-c', 'from posthog_cli.main import app; app()', '--json', '--yes', ...words];
+      const { stdout } = await run(`${tools}`, program, {
+        cwd: directory,
+        env: environmentOf(services),
+        timeout: 60_000,
+      });
+      return JSON.parse(stdout) as unknown;
+    };
+    expect(await phog('query', 'run', '--hogql', query)).toMatchObject({ results: rows });
+    const top = { results: rows.map(([event, count]) => [event, count]) };
+    expect(await phog('activity', 'top-events', '--date-from', '-7d')).toMatchObject(top);
+    expect(await phog('activity', 'summary', '--date-from', '-7d')).toMatchObject({
+      pageview_total: [[views, persons]],
+      top_events: top.results,
+      custom_events: [['order', orders, persons]],
+      top_pages: [['https://shop.example/', views]],
+      browsers: [['Firefox', persons]],
+      traffic_sources: [],
+      wau: [[expect.any(String), persons]],
+      weekly_custom_trends: [[expect.any(String), 'order', orders]],
+    });
+  },
+  120_000,
+);
+
+(engageable === null ? test.skip : test)(
+  'engageable runs SQL',
+  async () => {
+    const program = `
+import asyncio, json, os
+from engageable.skills.connectors.posthog import PostHogProbeSkill, PostHogQuerySkill
+credentials = {"api_key": os.environ["POSTHOG_API_KEY"], "base_url": os.environ["POSTHOG_HOST"]}
+async def main():
+    common = {"project_id": int(os.environ["POSTHOG_PROJECT_ID"]), "credentials": credentials}
+    query = await PostHogQuerySkill().execute({**common, "query": os.environ["QUERY"], "date_from": "-7d"})
+    probe = await PostHogProbeSkill().execute(common)
+    print(json.dumps([query.data, probe.data]))
+asyncio.run(main())`;
+    const env = { ...environmentOf(services), QUERY: query };
+    const { stdout } = await run(`${engageable}`, ['-c', program], { cwd: directory, env, timeout: 60_000 });
+    expect(JSON.parse(stdout)).toMatchObject([
+      { columns: ['event', 'n', 'users'], rows },
+      { has_data: true, event_count_30d: views + orders, distinct_persons_30d: persons },
+    ]);
+  },
+  120_000,
+);
