@@ -64,5 +64,5 @@ export {
 } from './sql/export.ts';
 export { createParser as createSqlParser, parseAhead, type SqlParser } from './sql/parse.ts';
 export { SqlProblem } from './sql/problem.ts';
-export { mergedVariables, type VariableType, valueProblem, variablesProblem, variableTypes } from './sql/variables.ts';
+export { mergedVariables, type VariableType, valueProblem, variablesProblem, variableTypes } from './sql-variables.ts';
 export { readVisualization, visualizationProblem } from './visualization.ts';

@@ -1,7 +1,7 @@
 // Applies the filters of a dashboard to a query.
 
 import { isRecord, queryError } from './query-parts.ts';
-import { mergedVariables } from './sql/variables.ts';
+import { mergedVariables } from './sql-variables.ts';
 
 const wrappers = new Set(['InsightVizNode', 'DataTableNode', 'DataVisualizationNode']);
 

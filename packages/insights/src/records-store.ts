@@ -3,7 +3,7 @@
 import type { Sql } from '@millrace/db';
 import type { Cohort } from './plan/conditions.ts';
 import { type ProjectSettings, propertyKey } from './plan/context.ts';
-import type { StoredVariable } from './sql/variables.ts';
+import type { StoredVariable } from './sql-variables.ts';
 
 /** Reads the settings of an existing project. */
 export async function readSettings(sql: Sql, projectId: number): Promise<ProjectSettings> {

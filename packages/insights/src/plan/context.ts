@@ -3,7 +3,7 @@
 import type { Breakdown, Condition, Property, Selection, Unit } from '../event-store/port.ts';
 import type { BreakdownFilter, EventsNode, Query } from '../query.ts';
 import { type Interval, isRecord, queryError } from '../query-parts.ts';
-import type { StoredVariable } from '../sql/variables.ts';
+import type { StoredVariable } from '../sql-variables.ts';
 import { type Cohort, type FilterContext, propertyOf, readFilters } from './conditions.ts';
 import { type AskedRange, clockOf, type Range, rangeOf } from './dates.ts';
 

@@ -2,8 +2,8 @@
 
 import type { ProjectSettings } from '../plan/context.ts';
 import type { SqlMetadataQuery, SqlQuery } from '../sql-query.ts';
+import { variableValues } from '../sql-variables.ts';
 import type { SqlRequest } from './run.ts';
-import { variableValues } from './variables.ts';
 
 /** @throws AppError `invalid` naming a variable whose value does not fit its type. */
 export function sqlRequest(

@@ -1,6 +1,6 @@
 // Variables of SQL queries. A project stores each with a type and a default value, and a query may choose another value.
 
-import { isRecord, queryError } from '../query-parts.ts';
+import { isRecord, queryError } from './query-parts.ts';
 
 export const variableTypes = ['String', 'Number', 'Boolean', 'List', 'Date'] as const;
 export type VariableType = (typeof variableTypes)[number];
