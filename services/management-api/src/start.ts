@@ -202,7 +202,7 @@ const connectionOptions = { applicationName: 'millrace-management-api', prepares
 /** The console and the page behind public links, which are in a folder next to the program (packages/console). */
 async function consolePages(config: ApiConfig) {
   const { publicApiUrl: publicUrl, publicIngestUrl, consoleDirectory } = config;
-  const directory = consoleDirectory || consoleBeside(import.meta.url);
+  const directory = consoleDirectory || consoleNextTo(import.meta.url);
   const console = await serveConsole({
     ...{ directory, publicUrl },
     ingestUrl: publicIngestUrl,
@@ -213,7 +213,7 @@ async function consolePages(config: ApiConfig) {
 }
 
 /** Files that several programs share are in a folder below them (packages/stack, build.ts). */
-const consoleBeside = (here: string) =>
+const consoleNextTo = (here: string) =>
   fileURLToPath(new URL(here.includes('/chunks/') ? '../console/' : './console/', here));
 
 const secretsBy = (box: SecretBox, options: { mayBePlain: boolean }) => ({

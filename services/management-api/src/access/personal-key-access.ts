@@ -58,14 +58,14 @@ function noKey(): AppError {
   return new AppError('unauthenticated', 'Authentication credentials were not provided.');
 }
 
-function wrongKey(source: GivenKey['source']): AppError {
+function wrongKey(source: RequestKey['source']): AppError {
   return new AppError('unauthenticated', `Personal API key found in request ${source} is invalid.`, {
     code: 'authentication_failed',
   });
 }
 
 /** A key in a request, and its place for error messages. */
-interface GivenKey {
+interface RequestKey {
   value: string;
   source: 'Authorization header' | 'body' | 'query string';
 }
@@ -77,7 +77,7 @@ interface GivenKey {
  * read first. Large or compressed bodies are not searched.
  * @returns null if there is none.
  */
-async function findPersonalKey(request: ApiRequest): Promise<GivenKey | null> {
+async function findPersonalKey(request: ApiRequest): Promise<RequestKey | null> {
   const header = /^Bearer\s+(\S.*)$/i.exec(request.header('authorization')?.trim() ?? '')?.[1];
   if (header) return { value: header.trim(), source: 'Authorization header' };
   const fromQuery = request.query.get('personal_api_key');

@@ -17,7 +17,7 @@ export interface RateLimit {
    */
   take(subject: string): Promise<number | null>;
   /** Reverts a recent count, for limits that only count failures. */
-  giveBack(subject: string): Promise<void>;
+  refund(subject: string): Promise<void>;
 }
 
 export interface RateLimitOptions {
@@ -38,7 +38,7 @@ export interface RateLimitOptions {
 export function createRateLimit({ keyValue, name, windows, now = Date.now }: RateLimitOptions): RateLimit {
   const active = windows.filter(({ limit }) => limit > 0);
   /** Created on first use, because it reserves much memory. */
-  let own: KeyValue | undefined;
+  let fallback: KeyValue | undefined;
   const addToCounters = batchCounts((changes) => keyValue.addToCounters(changes));
 
   async function count(changes: Parameters<KeyValue['addToCounters']>[0]): Promise<number[]> {
@@ -49,8 +49,8 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
         // The store reports its own loss; counting continues here.
       }
     }
-    own ??= createInProcessKeyValue();
-    return own.addToCounters(changes);
+    fallback ??= createInProcessKeyValue();
+    return fallback.addToCounters(changes);
   }
 
   const countersOf = (subject: string, intervals: readonly number[]) => (index: number, back: number) => ({
@@ -60,7 +60,7 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
   });
 
   return {
-    async giveBack(subject) {
+    async refund(subject) {
       if (active.length === 0) return;
       const counterOf = countersOf(
         subject,

@@ -51,17 +51,17 @@ const queryCanceled = '57014';
  * arrival, those of organizations with the fewest running ones first. All counts are per process.
  */
 export function createSearches({ sql, connections, patienceMs = 5000 }: SearchesOptions): Searches {
-  const mostOfKey = connections;
-  const mostOfOrganization = 2 * connections;
-  const mostRunningOfOrganization = Math.max(1, connections - 1);
+  const maxPerKey = connections;
+  const maxPerOrganization = 2 * connections;
+  const maxRunningPerOrganization = Math.max(1, connections - 1);
   /** Running and waiting searches. */
-  const underWay = createCounts();
+  const inFlight = createCounts();
   const running = createCounts();
   let free = connections;
   let queue: Waiting[] = [];
 
   const mayStart = ({ organizationId }: { organizationId: string }) =>
-    running.of(organizationId) < mostRunningOfOrganization;
+    running.of(organizationId) < maxRunningPerOrganization;
 
   function startNext(): void {
     const [first, ...others] = free > 0 ? queue.filter(mayStart) : [];
@@ -76,12 +76,12 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
 
   function take(organizationId: string, signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const settle = () => {
+      const stopWaiting = () => {
         clearTimeout(giveUp);
         signal?.removeEventListener('abort', onAbort);
       };
       const leave = (reason: unknown) => {
-        settle();
+        stopWaiting();
         queue = queue.filter((one) => one !== waiting);
         reject(reason);
       };
@@ -91,7 +91,7 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
       const waiting: Waiting = {
         organizationId,
         start() {
-          settle();
+          stopWaiting();
           free -= 1;
           running.add(organizationId, 1);
           resolve();
@@ -104,15 +104,15 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
 
   return {
     async run({ caller: { credential }, target: { organizationId } }, narrowing, work, signal) {
-      const who = `${credential.kind} ${credential.id}`;
-      if (underWay.of(who) >= mostOfKey) {
-        throw tooMany(searcherNames[credential.kind], mostOfKey, narrowing);
+      const searcher = `${credential.kind} ${credential.id}`;
+      if (inFlight.of(searcher) >= maxPerKey) {
+        throw tooMany(searcherNames[credential.kind], maxPerKey, narrowing);
       }
-      if (underWay.of(organizationId) >= mostOfOrganization) {
-        throw tooMany('The organization', mostOfOrganization, narrowing);
+      if (inFlight.of(organizationId) >= maxPerOrganization) {
+        throw tooMany('The organization', maxPerOrganization, narrowing);
       }
-      underWay.add(who, 1);
-      underWay.add(organizationId, 1);
+      inFlight.add(searcher, 1);
+      inFlight.add(organizationId, 1);
       try {
         signal?.throwIfAborted();
         await take(organizationId, signal);
@@ -126,8 +126,8 @@ export function createSearches({ sql, connections, patienceMs = 5000 }: Searches
       } catch (error) {
         throw isTooLong(error) ? tookTooLong(narrowing, error) : error;
       } finally {
-        underWay.add(who, -1);
-        underWay.add(organizationId, -1);
+        inFlight.add(searcher, -1);
+        inFlight.add(organizationId, -1);
       }
     },
   };
@@ -151,9 +151,9 @@ function createCounts() {
 
 const searcherNames = { key: 'This API key', session: 'Your session', link: 'This public link' };
 
-function tooMany(who: string, most: number, narrowing: string | null): AppError {
+function tooMany(searcher: string, most: number, narrowing: string | null): AppError {
   const advice = narrowing === null ? '' : ` To make searches faster, use ${narrowing}.`;
-  const detail = `${who} already has ${most} searches running, which is the maximum. Wait until one of them finishes.${advice}`;
+  const detail = `${searcher} already has ${most} searches running, which is the maximum. Wait until one of them finishes.${advice}`;
   return new AppError('rate_limited', detail, { code: 'too_many_searches', retryAfterSeconds });
 }
 

@@ -58,7 +58,7 @@ function secretOf(request: ApiRequest, kind: CookieKind): string | null {
 }
 
 /** Call before a sign-in. @throws AppError `invalid` with code `https_required` if cookies cannot be set. */
-export function requireSessionPlace({ baseUrl }: ApiRequest): void {
+export function requireSecureOrigin({ baseUrl }: ApiRequest): void {
   if (cookieAt(baseUrl, 'session') !== null) return;
   throw new AppError(
     'invalid',
@@ -139,7 +139,7 @@ export function requireOwnPage(request: ApiRequest, isUnsafe: boolean): void {
  * For public requests that must not come from pages of other sites, because they could sign the user in to another account.
  * @throws AppError `forbidden`.
  */
-export function refuseForeignPage(request: ApiRequest): void {
+export function rejectForeignPage(request: ApiRequest): void {
   if (originOf(request) !== 'foreign') return;
   throw new AppError('forbidden', "Users can sign in or out only from this installation's own pages.");
 }

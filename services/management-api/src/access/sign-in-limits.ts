@@ -14,7 +14,7 @@ export interface SignInLimits {
    * @returns a function that reverts the count, to call if the password was right.
    * @throws AppError `forbidden` with code `too_many_failed_attempts`, or `rate_limited`.
    */
-  countTry(address: string, account: string, device: string | null): Promise<() => Promise<void>>;
+  countAttempt(address: string, account: string, device: string | null): Promise<() => Promise<void>>;
   /**
    * Counts a second-factor code before it is checked. A new sign-in does not reset the count.
    * @returns a function that reverts the count, to call if the code was right.
@@ -22,7 +22,7 @@ export interface SignInLimits {
    */
   countCode(userId: number): Promise<() => Promise<void>>;
   /** Counts a request without authentication. @throws AppError `rate_limited`. */
-  countQuestion(address: string): Promise<void>;
+  countAnonymousRequest(address: string): Promise<void>;
   /** Counts a redirect to a sign-in provider, or back. @throws AppError `rate_limited`. */
   countProviderStep(address: string): Promise<void>;
   /** Counts a request for a password reset, whether the account exists or not. @throws AppError `rate_limited`. */
@@ -57,7 +57,7 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
   const ofAddress = limit('signin', 600, settings.signInFailures);
   const ofAccount = limit('account', 900, settings.signInFailuresOfAccount);
   const codes = limit('code', 1200, settings.secondFactorFailures);
-  const questions = limit('question', 60, settings.signInQuestionsPerMinute);
+  const anonymousRequests = limit('question', 60, settings.signInQuestionsPerMinute);
   // Twice, for the redirect there and back.
   const providerSteps = limit('provider', 60, settings.signInQuestionsPerMinute * 2);
   const perHour = settings.resetsPerDay === 0 ? 0 : mailsPerAddressHour;
@@ -66,7 +66,7 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
   const addressCodes = limit('address-code', 24 * 3600, settings.resetsPerDay);
   const addressCodesOfAddress = limit('address-codes', 3600, perHour);
   return {
-    async countTry(address, account, device) {
+    async countAttempt(address, account, device) {
       const network = networkOf(address);
       const wait = await ofAddress.take(network);
       if (wait !== null) throw tooManyFailures(wait);
@@ -74,7 +74,7 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
       const slowed = await ofAccount.take(subject);
       if (slowed !== null) throw throttled(slowed, 'Too many wrong passwords were entered for this account.');
       return async () => {
-        await Promise.all([ofAddress.giveBack(network), ofAccount.giveBack(subject)]);
+        await Promise.all([ofAddress.refund(network), ofAccount.refund(subject)]);
       };
     },
     async countCode(userId) {
@@ -87,10 +87,10 @@ export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSett
           { code: '2fa_too_many_attempts', retryAfterSeconds: wait },
         );
       }
-      return () => codes.giveBack(subject);
+      return () => codes.refund(subject);
     },
-    async countQuestion(address) {
-      const wait = await questions.take(networkOf(address));
+    async countAnonymousRequest(address) {
+      const wait = await anonymousRequests.take(networkOf(address));
       if (wait !== null) throw throttled(wait, 'Your IP address sent too many sign-in requests.');
     },
     async countProviderStep(address) {

@@ -1,14 +1,14 @@
 import type { Sql } from '@millrace/db';
 
 /** Limit of the rows that are read. Higher counts are reported as this number. */
-const mostRows = 200_000;
+const maxRows = 200_000;
 
 /** Events that happened and were stored within the last seconds, without imports. */
 export async function countStored(sql: Sql, environmentId: number, seconds: number): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count
        FROM (SELECT created_at, historical_migration FROM event
-              WHERE project_id = $1 AND timestamp > now() - ($2 + 60) * interval '1 second' LIMIT ${mostRows}) AS late
+              WHERE project_id = $1 AND timestamp > now() - ($2 + 60) * interval '1 second' LIMIT ${maxRows}) AS late
       WHERE created_at > now() - $2 * interval '1 second' AND NOT historical_migration`,
     [environmentId, seconds],
   );

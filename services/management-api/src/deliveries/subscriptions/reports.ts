@@ -24,7 +24,7 @@ import type { AddressedProject } from '../../access/addressed-store.ts';
 import { seesSecrets } from '../../access/caller.ts';
 import { type BasePath, defineRoute, defineRoutes } from '../../access/define-route.ts';
 import type { Questions } from '../../analytics/query/questions.ts';
-import { requireReported, requireReportScopes, requireSent } from './rules.ts';
+import { requireReportAccess, requireReportScopes, requireSubjectAccess } from './rules.ts';
 import { deliveryExample, reportExample, sentReport, shownReport } from './schema.ts';
 import {
   type DeliveryRow,
@@ -101,7 +101,7 @@ export function reportRoutes(
       handler: async ({ caller, target, query, request }) => {
         const { insight = null, dashboard = null, dashboard_export_insights, title, invite_message: invite } = query;
         requireReportScopes(caller, { dashboard });
-        await requireReported(sql, target, { insight, dashboard });
+        await requireSubjectAccess(sql, target, { insight, dashboard });
         const signal = request.leaves();
         const ask = async (asked: unknown, now: number) => {
           const question = { query: asked, refresh: 'blocking', signal, now: new Date(now) } as const;
@@ -160,7 +160,7 @@ export function reportRoutes(
         const found = subscription && (await findDelivery(sql, id, deliveryId));
         if (!subscription || !found) throw new AppError('not_found', 'Not found.');
         const { content, ...delivery } = found;
-        await requireSent(sql, { caller, target }, { subscription, content });
+        await requireReportAccess(sql, { caller, target }, { subscription, content });
         const showsSecrets = seesSecrets(caller, 'subscription:write', level);
         const message = content && messageOf(subscription, content, addresses, environmentId);
         const shown = message && (await show(message, { format: query.format, logger }));

@@ -13,8 +13,8 @@ import {
   changeSubscription,
   createSubscription,
   recordSubscriptionActivity,
-  requireReported,
   requireReportScopes,
+  requireSubjectAccess,
   withinSubscriptionLimit,
 } from './rules.ts';
 import {
@@ -114,7 +114,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
           const { after } = await withinSubscriptionLimit(tx, { ...address, max }, async () => {
             const after = await createSubscription(tx, author, { body, now: new Date() });
             if (!after.deleted) requireReportScopes(caller, after);
-            await requireReported(tx, address, after);
+            await requireSubjectAccess(tx, address, after);
             return { after, isOneMore: !after.deleted };
           });
           await recordSubscriptionActivity(tx, { actor: caller, address }, { after });
@@ -167,7 +167,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
             const change = await withinSubscriptionLimit(tx, { ...address, max }, async () => {
               const change = await changeSubscription(tx, { environmentId, id }, { changes: body, now: new Date() });
               if (!change.after.deleted) requireReportScopes(caller, change.after);
-              for (const about of [change.before, change.after]) await requireReported(tx, address, about);
+              for (const about of [change.before, change.after]) await requireSubjectAccess(tx, address, about);
               return { ...change, isOneMore: change.before.deleted && !change.after.deleted };
             });
             await recordSubscriptionActivity(tx, { actor: caller, address }, change);

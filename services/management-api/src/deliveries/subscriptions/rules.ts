@@ -249,7 +249,7 @@ export function requireReportScopes(
  * A report contains its insight, or all of a dashboard, so the caller needs access to them.
  * @throws AppError `forbidden`.
  */
-export async function requireReported(
+export async function requireSubjectAccess(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { insight, dashboard }: Pick<SubscriptionRow, 'insight' | 'dashboard'>,
@@ -268,13 +268,13 @@ export async function requireReported(
  * Checks access to the contents of a sent report. The subscription may have another insight or dashboard by now.
  * @throws AppError `forbidden`.
  */
-export async function requireSent(
+export async function requireReportAccess(
   sql: Sql,
   { caller, target }: { caller: Pick<Caller, 'scopes'>; target: Pick<AddressedProject, 'environmentId' | 'rights'> },
   { subscription, content }: { subscription: SubscriptionRow; content: ReportContent | null },
 ): Promise<void> {
   requireReportScopes(caller, subscription);
-  await requireReported(sql, target, subscription);
+  await requireSubjectAccess(sql, target, subscription);
   if (content === null) return;
   const { environmentId, rights } = target;
   const { kind, id, insights } = content;

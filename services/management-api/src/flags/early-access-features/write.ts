@@ -158,10 +158,10 @@ function checkUrl({ documentation_url: url }: FeatureFields): void {
   throw new AppError('invalid', 'Enter a valid URL.', { code: 'invalid_input', attr: 'documentation_url' });
 }
 
-const mostPayloadBytes = 32 * 1024;
+const maxPayloadBytes = 32 * 1024;
 
 function checkPayload({ payload }: FeatureFields): void {
-  if (Buffer.byteLength(JSON.stringify(payload)) <= mostPayloadBytes) return;
+  if (Buffer.byteLength(JSON.stringify(payload)) <= maxPayloadBytes) return;
   throw new AppError('invalid', 'The payload must not exceed 32 KiB.', { code: 'max_length', attr: 'payload' });
 }
 

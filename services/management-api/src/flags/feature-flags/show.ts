@@ -92,17 +92,17 @@ export function toMinimalFlag(row: FlagRow) {
 
 type FlagStatus = 'active' | 'stale' | 'archived' | 'deleted';
 
-type Judged = Pick<FlagRow, 'deleted' | 'archived' | 'is_stale'>;
+type StatusFields = Pick<FlagRow, 'deleted' | 'archived' | 'is_stale'>;
 
 /** The status of a flag. */
-export function flagStatus({ deleted, archived, is_stale }: Judged): FlagStatus {
+export function flagStatus({ deleted, archived, is_stale }: StatusFields): FlagStatus {
   if (deleted) return 'deleted';
   if (archived) return 'archived';
   return is_stale ? 'stale' : 'active';
 }
 
 /** Explains the status in a sentence. */
-export function flagStatusReason(flag: Judged & Pick<FlagRow, 'active' | 'last_called_at'>): string {
+export function flagStatusReason(flag: StatusFields & Pick<FlagRow, 'active' | 'last_called_at'>): string {
   switch (flagStatus(flag)) {
     case 'deleted':
       return 'Flag has been deleted';
@@ -118,7 +118,7 @@ export function flagStatusReason(flag: Judged & Pick<FlagRow, 'active' | 'last_c
 }
 
 /** Per page, because names are many times as long as the IDs. */
-const mostNames = 2000;
+const maxNames = 2000;
 
 interface FiltersOf {
   environmentId: number;
@@ -156,7 +156,7 @@ async function ofCohorts(sql: Sql, found: readonly Found[], rights: RecordRights
       const cohortId = namedCohort(filter);
       return cohortId === undefined ? [] : [{ environmentId, filter, cohortId }];
     })
-    .slice(0, mostNames);
+    .slice(0, maxNames);
   const [first] = references;
   if (first === undefined) return new Map();
   const isSeen = await sightOf(sql, rights, { environmentId: first.environmentId, kind: 'cohort' });
@@ -166,7 +166,7 @@ async function ofCohorts(sql: Sql, found: readonly Found[], rights: RecordRights
 }
 
 async function ofGroups(sql: Sql, found: readonly Found[]): Promise<Added> {
-  const references = found.flatMap(groupsOf).slice(0, mostNames);
+  const references = found.flatMap(groupsOf).slice(0, maxNames);
   const rows = await findGroupNames(sql, references);
   const names = new Map(rows.map((row) => [textOf(row), row.name]));
   const added = new Map<Record<string, unknown>, { group_key_names: Record<string, string> }>();

@@ -22,7 +22,7 @@ import { addressedOrganization, organizationParams } from '../../access/addresse
 import { hideMissing } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import type { SignUpLimit } from '../../access/rate-limit.ts';
-import { refuseForeignPage, requireSessionPlace, type SignedIn, withSession } from '../../access/session-cookie.ts';
+import { rejectForeignPage, requireSecureOrigin, type SignedIn, withSession } from '../../access/session-cookie.ts';
 import type { AccountMailing } from '../sign-in/account-mailing.ts';
 import { refuseEnforced } from '../sign-in/enforcement.ts';
 import { checkNewPassword } from '../sign-in/password-rules.ts';
@@ -203,7 +203,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
         'Sign-in is turned off in this installation. Leave out `password` and `with_passkey` to receive a personal API key instead.';
       throw new AppError('invalid', detail, { code: 'invalid_input', attr });
     }
-    requireSessionPlace(request);
+    requireSecureOrigin(request);
     if (body.password === undefined) return null;
     const { first_name: firstName = invite.first_name, last_name: lastName = '' } = body;
     await checkNewPassword(body.password, [invite.target_email, firstName, lastName]);
@@ -268,7 +268,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
       },
       target: async ({ request }) => {
         await countRequest({ request });
-        refuseForeignPage(request);
+        rejectForeignPage(request);
       },
       handler: async ({ params, body, request }) =>
         withSecret(params.id, async () => {

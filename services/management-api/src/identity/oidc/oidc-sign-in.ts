@@ -39,7 +39,7 @@ export interface OidcSignIn {
 const usualTimeoutMs = 10_000;
 const mostBytes = 1024 * 1024;
 const rememberMs = 60 * 60 * 1000;
-const mostRemembered = 500;
+const maxRemembered = 500;
 const skewSeconds = 60;
 /** Signatures with a secret that both sides share (HS256) are not accepted, and neither is `none`. */
 const algorithms = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/;
@@ -56,7 +56,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
   const [publicFetch, anyFetch] = [fetchFor(mayBePrivate), fetchFor(true)];
   const fetchOf = ({ isConfiguredByOperator }: OidcProvider) => (isConfiguredByOperator ? anyFetch : publicFetch);
   /** Discovery documents and keys of providers, cached for one hour. */
-  const known = new LRUCache<string, openid.Configuration>({ max: mostRemembered, ttl: rememberMs });
+  const known = new LRUCache<string, openid.Configuration>({ max: maxRemembered, ttl: rememberMs });
 
   async function configurationOf(provider: OidcProvider): Promise<openid.Configuration> {
     const { issuer, clientId, clientSecret, isConfiguredByOperator } = provider;

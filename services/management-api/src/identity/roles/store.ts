@@ -21,7 +21,7 @@ interface Window {
 }
 
 /** The number of members that the response for one role contains. There is a separate list of all members. */
-const mostShown = 20;
+const maxShownMembers = 20;
 
 /** One page of an organization's roles by name, and the total count. */
 export async function findRoles(
@@ -41,7 +41,7 @@ export async function findRoles(
   );
   const members = await selectMembers(sql, {
     roleIds: rows.map((row) => row.id),
-    limit: mostShown,
+    limit: maxShownMembers,
     offset: 0,
   });
   const withMembers = rows.map((row) => ({ ...row, members: members.filter(({ role_id }) => role_id === row.id) }));

@@ -15,9 +15,9 @@ export class UnreadableXml extends Error {
 }
 
 const mostBytes = 256 * 1024;
-const mostDepth = 64;
-const mostElements = 1000;
-const mostAttributes = 64;
+const maxDepth = 64;
+const maxElements = 1000;
+const maxAttributes = 64;
 const namePattern = '[A-Za-z_][\\w.-]*(?::[A-Za-z_][\\w.-]*)?';
 /** One tag. Attribute values cannot contain `<`. */
 const tagPattern = new RegExp(
@@ -81,17 +81,17 @@ function checkMarkup(text: string): void {
     }
     if (isOver) throw notXml('there is more than one root element');
     elements += 1;
-    if (elements > mostElements)
-      throw new UnreadableXml('too_large', `The SAML response has more than ${mostElements} elements.`);
+    if (elements > maxElements)
+      throw new UnreadableXml('too_large', `The SAML response has more than ${maxElements} elements.`);
     const names = [...attributes.matchAll(attributePattern)].map((match) => match[1]);
-    if (names.length > mostAttributes)
+    if (names.length > maxAttributes)
       throw new UnreadableXml('too_large', 'An element in the SAML response has too many attributes.');
     if (new Set(names).size !== names.length) throw notXml('an element has the same attribute twice');
     checkReferences(attributes);
     if (!isEmpty) open.push(name);
     else isOver = open.length === 0;
-    if (open.length > mostDepth)
-      throw new UnreadableXml('too_large', `The SAML response is nested more than ${mostDepth} levels deep.`);
+    if (open.length > maxDepth)
+      throw new UnreadableXml('too_large', `The SAML response is nested more than ${maxDepth} levels deep.`);
   }
   if (open.length > 0 || !isOver) throw notXml('it ends too early');
 }

@@ -1,6 +1,6 @@
 // The SCIM discovery documents for identity providers (RFC 7643, sections 5 to 7).
 
-import { mostOnPage, schemas } from './protocol.ts';
+import { maxPageSize, schemas } from './protocol.ts';
 
 export function serviceProviderConfig(base: string) {
   const no = { supported: false };
@@ -8,7 +8,7 @@ export function serviceProviderConfig(base: string) {
     schemas: [schemas.config],
     patch: { supported: true },
     bulk: { ...no, maxOperations: 0, maxPayloadSize: 0 },
-    filter: { supported: true, maxResults: mostOnPage },
+    filter: { supported: true, maxResults: maxPageSize },
     changePassword: no,
     sort: no,
     etag: no,

@@ -24,7 +24,7 @@ export interface ScimResponse {
 }
 
 /** Page sizes: the maximum and the default. */
-export const mostOnPage = 200;
+export const maxPageSize = 200;
 const usualOnPage = 100;
 
 const scimTypes = [
@@ -71,7 +71,7 @@ export function pageOf(query: URLSearchParams): { limit: number; offset: number;
   };
   // A start index below 1 counts as 1, and a negative count as 0 (RFC 7644, 3.4.2.4).
   const startIndex = Math.max(1, whole('startIndex', 1));
-  const limit = Math.min(mostOnPage, Math.max(0, whole('count', usualOnPage)));
+  const limit = Math.min(maxPageSize, Math.max(0, whole('count', usualOnPage)));
   return { limit, offset: startIndex - 1, startIndex };
 }
 
@@ -85,7 +85,7 @@ export function listResponse(resources: object[], { startIndex, total }: { start
   };
 }
 
-const mostAttributes = 100;
+const maxAttributes = 100;
 
 /**
  * Parses which parts of a resource a request wants (RFC 7644, 3.9): attributes, and their sub-attributes after a dot.
@@ -95,8 +95,8 @@ export function readParts(query: URLSearchParams): <Resource extends object>(res
   const listed = (name: string) => {
     const names = new Set((query.get(name) ?? '').split(',').map(attributeName));
     names.delete('');
-    if (names.size > mostAttributes)
-      throw invalid('invalidValue', `${name} can contain at most ${mostAttributes} names.`);
+    if (names.size > maxAttributes)
+      throw invalid('invalidValue', `${name} can contain at most ${maxAttributes} names.`);
     return names;
   };
   const [wanted, left] = [listed('attributes'), listed('excludedAttributes')];
@@ -249,7 +249,7 @@ interface Operation {
   value: unknown;
 }
 
-const mostOperations = 1000;
+const maxOperations = 1000;
 
 /** @throws AppError `invalid`. */
 function operationsOf(body: unknown): Operation[] {
@@ -257,8 +257,8 @@ function operationsOf(body: unknown): Operation[] {
   if (!Array.isArray(operations) || operations.length === 0) {
     throw invalid('invalidSyntax', 'Operations must be a non-empty list.');
   }
-  if (operations.length > mostOperations)
-    throw invalid('invalidSyntax', `Operations can contain at most ${mostOperations} operations.`);
+  if (operations.length > maxOperations)
+    throw invalid('invalidSyntax', `Operations can contain at most ${maxOperations} operations.`);
   return operations.map((one, at) => {
     const parts = attributesOf(one);
     const named = parts.get('op');
@@ -319,12 +319,12 @@ export function readGroup(body: unknown): GroupChange & { name: string; members:
   return { name, externalId, members: { set: membersOf(attributes.get('members') ?? []) } };
 }
 
-const mostMembers = 1000;
+const maxMembers = 1000;
 
 /** IDs of one user or of a list of users. */
 function membersOf(value: unknown): string[] {
   const listed = Array.isArray(value) ? value : [value];
-  if (listed.length > mostMembers) throw tooManyMembers();
+  if (listed.length > maxMembers) throw tooManyMembers();
   return listed.map((one) => {
     const id = textOf(isObject(one) ? attributesOf(one).get('value') : one, 'The value of a member').toLowerCase();
     if (id === '') throw invalid('invalidValue', 'Each member needs a value, which is the ID of a user.');
@@ -333,7 +333,7 @@ function membersOf(value: unknown): string[] {
 }
 
 function tooManyMembers(): AppError {
-  return invalid('invalidValue', `A request can contain at most ${mostMembers} members.`);
+  return invalid('invalidValue', `A request can contain at most ${maxMembers} members.`);
 }
 
 const memberPath = /^members\[\s*value\s+eq\s+("(?:[^"\\]|\\.)*")\s*\]$/i;
@@ -388,6 +388,6 @@ function withMembers(before: MemberChange | undefined, op: Operation['op'], ids:
     if (op === 'add') change.added.add(id);
     else if (!change.isList) change.removed.add(id);
   }
-  if (change.added.size + change.removed.size > mostMembers) throw tooManyMembers();
+  if (change.added.size + change.removed.size > maxMembers) throw tooManyMembers();
   return change;
 }

@@ -36,7 +36,7 @@ import type { SecondFactorDeps } from './second-factor.ts';
 const name = 'Millrace';
 /** ES256, EdDSA, ES512, RS256, RS384, RS512 (COSE). */
 const algorithms = [-7, -8, -36, -257, -258, -259];
-const mostPasskeys = 20;
+const maxPasskeys = 20;
 
 /** Passkeys belong to a host, so they cannot be used under another URL of the installation. */
 function placeOf(publicUrl: string): { rpID: string; expectedOrigin: string } {
@@ -50,10 +50,10 @@ export async function beginRegistration(
   { session, user, publicUrl }: { session: SessionCredential; user: SigningIn; publicUrl: string },
 ) {
   const existing = await listPasskeys(sql, user.id);
-  if (existing.length >= mostPasskeys) {
+  if (existing.length >= maxPasskeys) {
     throw new AppError(
       'invalid',
-      `An account can have at most ${mostPasskeys} passkeys. Remove one before you add another.`,
+      `An account can have at most ${maxPasskeys} passkeys. Remove one before you add another.`,
       { code: 'limit_reached' },
     );
   }

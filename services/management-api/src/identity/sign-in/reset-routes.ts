@@ -49,7 +49,7 @@ export function resetRoutes(deps: SignInDeps) {
       body: resetLook,
       responses: { 200: { description: 'The secret is valid.', schema: resetIsValid } },
       examples: { request: { token: secretExample }, response: {} },
-      target: ({ request }) => signInLimits.countQuestion(request.address),
+      target: ({ request }) => signInLimits.countAnonymousRequest(request.address),
       handler: async ({ params, body }) => {
         await requireResetLink(sql, params.user_uuid, body.token);
         return {};
@@ -70,7 +70,7 @@ export function resetRoutes(deps: SignInDeps) {
         request: { token: secretExample, password: 'correct horse battery staple' },
         response: { success: true, email: 'ada@example.com' },
       },
-      target: ({ request }) => signInLimits.countQuestion(request.address),
+      target: ({ request }) => signInLimits.countAnonymousRequest(request.address),
       handler: async ({ params, body }) => ({
         success: true,
         email: await resetPassword(deps, params.user_uuid, body),

@@ -2,8 +2,8 @@ import { signOut } from '@millrace/accounts';
 import { WithHeaders } from '@millrace/http';
 import { defineRoute } from '../../access/define-route.ts';
 import {
-  refuseForeignPage,
-  requireSessionPlace,
+  rejectForeignPage,
+  requireSecureOrigin,
   sessionOf,
   withoutSession,
   withSession,
@@ -43,7 +43,7 @@ export function signInRoutes(deps: SignInDeps) {
       body: precheck,
       responses: { 200: { description: 'The sign-in methods.', schema: signInMethods } },
       examples: { request: { email: 'ada@example.com' }, response: signInMethodsExample },
-      target: ({ request }) => signInLimits.countQuestion(request.address),
+      target: ({ request }) => signInLimits.countAnonymousRequest(request.address),
       handler: ({ body: { email }, request: { publicUrl } }) =>
         findSignInMethods(deps, { email, hasPublicUrl: publicUrl !== null }),
     }),
@@ -67,8 +67,8 @@ export function signInRoutes(deps: SignInDeps) {
       },
       examples: { request: { email: 'ada@example.com', password: 'correct horse battery staple' }, response: isDone },
       target: async ({ request }) => {
-        refuseForeignPage(request);
-        requireSessionPlace(request);
+        rejectForeignPage(request);
+        requireSecureOrigin(request);
       },
       handler: async ({ body, request }) =>
         countSignIn(
@@ -87,7 +87,7 @@ export function signInRoutes(deps: SignInDeps) {
       scope: 'public',
       responses: { 204: { description: 'The user is signed out.' } },
       handler: async ({ request }) => {
-        refuseForeignPage(request);
+        rejectForeignPage(request);
         const secret = sessionOf(request);
         if (secret !== null) await transaction((tx) => signOut(tx, secret));
         return new WithHeaders(undefined, withoutSession(request));
@@ -105,7 +105,7 @@ export function signInRoutes(deps: SignInDeps) {
       body: linkLook,
       responses: { 200: { description: 'Purpose of the link.', schema: linkDescription } },
       examples: { request: { secret: secretExample }, response: { kind: 'sign_in', email: 'ada@example.com' } },
-      target: ({ request }) => signInLimits.countQuestion(request.address),
+      target: ({ request }) => signInLimits.countAnonymousRequest(request.address),
       handler: ({ body }) => describeLink(sql, body.secret),
     }),
     defineRoute({
@@ -124,9 +124,9 @@ export function signInRoutes(deps: SignInDeps) {
       responses: { 200: { description: 'The user is signed in.', schema: done } },
       examples: { request: { secret: secretExample }, response: isDone },
       target: async ({ request }) => {
-        refuseForeignPage(request);
-        requireSessionPlace(request);
-        await signInLimits.countQuestion(request.address);
+        rejectForeignPage(request);
+        requireSecureOrigin(request);
+        await signInLimits.countAnonymousRequest(request.address);
       },
       handler: async ({ body, request }) =>
         countSignIn(

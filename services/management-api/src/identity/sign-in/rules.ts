@@ -64,7 +64,7 @@ export async function signInByPassword(
   if (enforced?.domain.sso_owner_exception === false) throw ssoEnforced(enforced.kind);
   const refused = () => (enforced === null ? wrongCredentials() : ssoEnforced(enforced.kind));
   const device = account === null ? null : await knownDeviceOf(sql, request, account);
-  const takeBack = await signInLimits.countTry(request.address, account ?? email, device);
+  const refundAttempt = await signInLimits.countAttempt(request.address, account ?? email, device);
   const user = account === null ? undefined : await findSigningIn(sql, { email: account });
   const outcome = await passwords.compare(password, user?.password_hash ?? null, device !== null);
   if (!user || outcome === 'wrong' || !user.is_active) throw refused();
@@ -79,7 +79,7 @@ export async function signInByPassword(
     if ('step' in factor) return factor;
     return begin(deps, tx, request, { user, method: 'password', secondFactor: factor.shown });
   });
-  await takeBack();
+  await refundAttempt();
   if ('step' in signedIn) throw secondFactorRequired(request, signedIn.step);
   return signedIn;
 }

@@ -81,7 +81,7 @@ export async function finishTotpSetup(
   { transaction, signInLimits, accountMailing, sealedTexts }: SecondFactorDeps,
   { session, user, code }: { session: SessionCredential; user: SigningIn; code: string },
 ): Promise<string[]> {
-  const takeBack = await signInLimits.countCode(user.id);
+  const refundAttempt = await signInLimits.countCode(user.id);
   const codes = await transaction(async (tx) => {
     await lockKeysOf(tx, user.id);
     const begun = await takeSignInStep(tx, 'totp_setup', session.id);
@@ -101,7 +101,7 @@ export async function finishTotpSetup(
     await recordFactor(tx, user, true);
     return renewBackupCodes(tx, user.id);
   });
-  await takeBack();
+  await refundAttempt();
   accountMailing.notifyUser(user, 'second_factor_on');
   return codes;
 }
@@ -163,17 +163,17 @@ export async function checkCode(
   user: SigningIn,
   code: string,
 ): Promise<SecondFactor> {
-  const takeBack = await signInLimits.countCode(user.id);
+  const refundAttempt = await signInLimits.countCode(user.id);
   const shown = code.replaceAll(/[\s-]/g, '');
   if (/^\d{6}$/.test(shown)) {
     const stored = await findTotpSecret(sql, user.id);
     const step = stored === undefined ? null : stepOfCode(sealedTexts.open(stored, totpContext(user.id)), shown);
     if (step === null || !(await takeTotpStep(sql, user.id, step))) throw await refuseCode(sql, user);
-    await takeBack();
+    await refundAttempt();
     return 'totp';
   }
   if (!(await takeBackupCode(sql, user.id, code))) throw await refuseCode(sql, user);
-  await takeBack();
+  await refundAttempt();
   accountMailing.notifyUser(user, 'backup_code_used');
   return 'backup_code';
 }

@@ -17,8 +17,8 @@ import { AppError } from '@millrace/runtime';
 import { defineRoute } from '../../access/define-route.ts';
 import { requirePublicUrl } from '../../access/public-url.ts';
 import {
-  refuseForeignPage,
-  requireSessionPlace,
+  rejectForeignPage,
+  requireSecureOrigin,
   type SignedIn,
   stepOf,
   withSession,
@@ -37,9 +37,9 @@ const optionsExample = { challenge: 'Zm9vYmFyYmF6', rpId: 'analytics.example', u
 export function secondStepRoutes(deps: SignInDeps) {
   const { sql, transaction, signInLimits, countSignIn } = deps;
   const beforeAnybody = async ({ request }: { request: ApiRequest }) => {
-    refuseForeignPage(request);
-    requireSessionPlace(request);
-    await signInLimits.countQuestion(request.address);
+    rejectForeignPage(request);
+    requireSecureOrigin(request);
+    await signInLimits.countAnonymousRequest(request.address);
   };
 
   /** @throws AppError `invalid` with code `2fa_expired`. */
@@ -126,8 +126,8 @@ export function secondStepRoutes(deps: SignInDeps) {
       responses: { 200: { description: 'The user is signed in.', schema: done } },
       examples: { request: { token: '123456', remember: true }, response: isDone },
       target: async ({ request }) => {
-        refuseForeignPage(request);
-        requireSessionPlace(request);
+        rejectForeignPage(request);
+        requireSecureOrigin(request);
       },
       handler: ({ body: { token, credential, remember = false }, request }) =>
         countSignIn('second_factor', async () => {

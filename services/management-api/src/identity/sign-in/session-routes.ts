@@ -166,9 +166,9 @@ async function confirmByPassword(
     throw new AppError('invalid', 'This field is required.', { code: 'required', attr: 'password' });
   }
   const device = await knownDeviceOf(sql, request, user.email);
-  const takeBack = await signInLimits.countTry(request.address, user.email, device);
+  const refundAttempt = await signInLimits.countAttempt(request.address, user.email, device);
   if ((await passwords.compare(password, user.password_hash)) === 'wrong') {
     throw new AppError('invalid', 'Your password is wrong.', { code: 'invalid_credentials', attr: 'password' });
   }
-  await takeBack();
+  await refundAttempt();
 }

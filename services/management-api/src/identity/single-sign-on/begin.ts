@@ -13,7 +13,7 @@ import { findLiveSession, hashSecret, newSecret } from '@millrace/accounts/acces
 import { membershipLevels } from '@millrace/contracts';
 import type { ApiRequest } from '@millrace/http';
 import { requirePublicUrl } from '../../access/public-url.ts';
-import { requireSessionPlace, sessionOf, stepOf } from '../../access/session-cookie.ts';
+import { requireSecureOrigin, sessionOf, stepOf } from '../../access/session-cookie.ts';
 import { hasOidc } from '../domains/own-provider.ts';
 import { type DomainRow, findVerifiedDomain } from '../domains/store.ts';
 import { samlRequestUrl } from '../saml/messages.ts';
@@ -41,7 +41,7 @@ export async function beginAtProvider(
 ): Promise<{ url: string; browserSecret: string }> {
   const { sql, signInLimits } = deps;
   const publicUrl = requirePublicUrl(request);
-  requireSessionPlace(request);
+  requireSecureOrigin(request);
   await signInLimits.countProviderStep(request.address);
   const kind = providerKinds.find((known) => known === provider);
   if (kind === undefined) throw refusal('invalid_sso_provider');

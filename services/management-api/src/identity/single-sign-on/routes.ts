@@ -7,7 +7,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { refuseForeignPage, requireSessionPlace, withSession } from '../../access/session-cookie.ts';
+import { rejectForeignPage, requireSecureOrigin, withSession } from '../../access/session-cookie.ts';
 import { domainParams } from '../domains/schema.ts';
 import { findDomain } from '../domains/store.ts';
 import type { SingleSignOnDeps } from './pending.ts';
@@ -119,7 +119,7 @@ export function ticketRoutes(deps: SingleSignOnDeps) {
         'The request does not use up the ticket.',
       responses: { 200: { description: 'The user who would be signed in.', schema: ticketDescription } },
       examples: { request: { ticket: secretExample }, response: { email: 'ada@example.com' } },
-      target: ({ request }) => deps.signInLimits.countQuestion(request.address),
+      target: ({ request }) => deps.signInLimits.countAnonymousRequest(request.address),
       handler: ({ body }) => describeTicket(deps, body.ticket),
     }),
     defineRoute({
@@ -137,9 +137,9 @@ export function ticketRoutes(deps: SingleSignOnDeps) {
       },
       examples: { request: { ticket: secretExample }, response: { success: true, next: '/console/' } },
       target: async ({ request }) => {
-        refuseForeignPage(request);
-        requireSessionPlace(request);
-        await deps.signInLimits.countQuestion(request.address);
+        rejectForeignPage(request);
+        requireSecureOrigin(request);
+        await deps.signInLimits.countAnonymousRequest(request.address);
       },
       handler: async ({ body, request }) => {
         const confirmed = () => confirmTicket(deps, { ticket: body.ticket, request });

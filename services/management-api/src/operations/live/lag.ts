@@ -37,13 +37,13 @@ export interface Lag {
   lanes: LaneLag[];
 }
 
-interface Looked {
+interface TopicState {
   lane: Lane;
   ends: (PartitionEnd & { key: string; stored: StoredPosition | undefined })[];
 }
 
 /** The minimum is long enough to average out bursts, and the maximum is short enough to stay current. */
-const [leastMs, mostMs] = [5000, 75_000];
+const [minWindowMs, maxWindowMs] = [5000, 75_000];
 
 /**
  * The log has offsets but no times. So the age of an event is estimated by an upper bound: the shorter of the time since its
@@ -56,7 +56,7 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
   const acceptedOf = createAcceptedCount();
   let measuring: Promise<Lag> | undefined;
 
-  async function look(): Promise<Looked[]> {
+  async function readTopics(): Promise<TopicState[]> {
     const [positions, ...ends] = await Promise.all([
       readPositions(sql, groups),
       ...lanes.map(async (lane) => ({ lane, ends: await endsOf(lane) })),
@@ -85,7 +85,7 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
     }
   }
 
-  function unreadOf({ ends }: Looked) {
+  function unreadOf({ ends }: TopicState) {
     return ends.filter(({ key, stored, endOffset }) => {
       const isUnread = BigInt(stored?.next_offset ?? 0) < endOffset;
       if (!isUnread) endSeenAt.set(key, Date.now());
@@ -94,16 +94,16 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
   }
 
   async function measure(): Promise<Lag> {
-    let looked = await look();
-    const awaited = () => looked.filter(({ lane }) => isAwaited(lane)).flatMap(unreadOf);
+    let states = await readTopics();
+    const awaited = () => states.filter(({ lane }) => isAwaited(lane)).flatMap(unreadOf);
     // A record that has just arrived is not a delay, so look a second time.
     if (awaited().some(({ key }) => !endSeenAt.has(key))) {
       await sleep(300);
-      looked = await look();
+      states = await readTopics();
     }
     const now = Date.now();
-    const accepted = acceptedOf(looked, now);
-    const measured = looked.map((one): LaneLag & { age: number } => {
+    const accepted = acceptedOf(states, now);
+    const measured = states.map((one): LaneLag & { age: number } => {
       const unread = unreadOf(one);
       const ages = unread
         .map(({ key, stored }) => now - Math.max(endSeenAt.get(key) ?? 0, appendedAt(stored?.record_before)))
@@ -119,7 +119,7 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
       };
     });
     // If nothing was ever read from a partition, the age counts from the first time it was measured.
-    for (const { key, stored } of looked.flatMap(unreadOf)) {
+    for (const { key, stored } of states.flatMap(unreadOf)) {
       if (appendedAt(stored?.record_before) === 0 && !endSeenAt.has(key)) endSeenAt.set(key, now);
     }
     const ages = measured.filter(({ lane }) => isAwaited(lane)).map(({ age }) => age);
@@ -140,12 +140,12 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
 /** Estimates the records appended to each topic per minute, by comparing the end offsets with an earlier measurement. */
 function createAcceptedCount() {
   let reached: { at: number; ends: Map<Lane, bigint> }[] = [];
-  return (looked: readonly Looked[], now: number): Map<Lane, number> => {
+  return (states: readonly TopicState[], now: number): Map<Lane, number> => {
     const ends = new Map(
-      looked.map(({ lane, ends }) => [lane, ends.reduce((sum, { endOffset }) => sum + endOffset, 0n)]),
+      states.map(({ lane, ends }) => [lane, ends.reduce((sum, { endOffset }) => sum + endOffset, 0n)]),
     );
-    reached = [...reached.filter(({ at }) => now - at <= mostMs), { at: now, ends }];
-    const earlier = reached.find(({ at }) => now - at >= leastMs);
+    reached = [...reached.filter(({ at }) => now - at <= maxWindowMs), { at: now, ends }];
+    const earlier = reached.find(({ at }) => now - at >= minWindowMs);
     const perMinute = new Map<Lane, number>();
     if (earlier === undefined) return perMinute;
     for (const [lane, end] of ends) {

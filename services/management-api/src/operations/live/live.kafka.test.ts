@@ -672,8 +672,8 @@ describe('individual streams', () => {
     slow.response.resume();
     await eventually(() => slow.notice('gap') !== undefined);
     await untilMarked(world, own, slow);
-    const told = slow.frames.filter(({ event }) => event === 'gap').reduce((sum, { data }) => sum + data.missed, 0);
-    expect(told).toBe(60 - slow.names().filter((name) => name === 'large').length);
+    const reported = slow.frames.filter(({ event }) => event === 'gap').reduce((sum, { data }) => sum + data.missed, 0);
+    expect(reported).toBe(60 - slow.names().filter((name) => name === 'large').length);
     expect(quick.notice('gap')).toBeUndefined();
   });
 
@@ -821,16 +821,16 @@ test.each([
   { end: 'key', sql: 'DELETE FROM personal_api_key WHERE user_id = $1', bySession: false, byKey: true },
   { end: 'membership', sql: 'DELETE FROM membership WHERE user_id = $1', bySession: true, byKey: true },
 ])('S-172, L-007: notices the end of a $end before the next full access check', async ({ sql, ...ends }) => {
-  const world = await startWorld('postgres', { times: { ...times, lookMs: 100, recheckMs: 600_000 } });
+  const world = await startWorld('postgres', { times: { ...times, checkMs: 100, recheckMs: 600_000 } });
   const own = await createTestTenant(world.api.database);
   const cookie = await signInAs(world.api, own.userId);
   const bySession = await open(world, pathOf(own), { cookie, origin: world.api.url });
   const byKey = await watch(world, own);
-  const beside = await watch(world, await createTestTenant(world.api.database));
+  const unaffected = await watch(world, await createTestTenant(world.api.database));
   await world.api.database.sql.query(sql, [own.userId]);
   await eventually(() => expect([bySession.isOver, byKey.isOver]).toEqual([ends.bySession, ends.byKey]));
-  expect(beside.isOver).toBe(false);
-  for (const client of [bySession, byKey, beside]) client.close();
+  expect(unaffected.isOver).toBe(false);
+  for (const client of [bySession, byKey, unaffected]) client.close();
   await world.stop();
 });
 
@@ -883,8 +883,8 @@ describe('L-008, L-034: failures of the database and the log', () => {
           const limits = { poolSize: 3, connectTimeoutMs: 500, queryTimeoutMs: 1000 };
           pool = createSqlDatabase({ url: far.toString(), logger, ...limits });
           log = createPostgresLog({ database: pool, logger, pollIntervalMs: 50 });
-          const places = { streamsPerUser: 10, streamsPerProject: 12, streamsPerProcess: 100, times };
-          return createLive({ sql, logger, metrics, ...places, log, topics, topicPrefix, publishes: true });
+          const slots = { streamsPerUser: 10, streamsPerProject: 12, streamsPerProcess: 100, times };
+          return createLive({ sql, logger, metrics, ...slots, log, topics, topicPrefix, publishes: true });
         },
       },
     );

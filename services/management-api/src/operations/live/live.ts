@@ -8,9 +8,9 @@ import { AppError, type Logger, type Metrics } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Static } from 'typebox';
 import { throttled } from '../../access/rate-limit.ts';
+import { checkAccess, type GrantedAccess, type StreamAccess } from './access.ts';
 import { readStreamFilter, type streamQuery } from './filters.ts';
 import { createLag, type Lag } from './lag.ts';
-import { checkRight, type Granted, type StreamRight } from './rights.ts';
 import { createSource } from './source.ts';
 import { countDistinctIds, findEnded } from './store.ts';
 import { createStream, type LiveStream, type StreamTimes } from './stream.ts';
@@ -18,14 +18,14 @@ import { createStream, type LiveStream, type StreamTimes } from './stream.ts';
 export interface LiveTimes extends StreamTimes {
   tickMs: number;
   /** How often to check that sessions, keys and memberships still exist. */
-  lookMs: number;
+  checkMs: number;
   /** How often to check the complete access to each stream. */
   recheckMs: number;
 }
 
 export const liveTimes: LiveTimes = {
   tickMs: 1000,
-  lookMs: 1500,
+  checkMs: 1500,
   recheckMs: 20_000,
   heartbeatMs: 10_000,
   stalledMs: 60_000,
@@ -52,8 +52,8 @@ export type Live = ReturnType<typeof createLive>;
 
 /** A request for a stream, with the caller's access. */
 interface StreamRequest {
-  right: StreamRight;
-  granted: Granted;
+  access: StreamAccess;
+  granted: GrantedAccess;
   query: Static<typeof streamQuery>;
   isPlain: boolean;
 }
@@ -65,23 +65,23 @@ const windowSeconds = 60;
 export function createLive({ log, ...deps }: LiveDeps) {
   const { sql, metrics } = deps;
   const times = { ...liveTimes, ...deps.times };
-  const open = createRightWatch({ ...deps, times });
-  const places = createPlaces(deps);
-  const parts = log === null ? null : createParts({ ...deps, log });
+  const open = createAccessWatch({ ...deps, times });
+  const slots = createStreamSlots(deps);
+  const sources = log === null ? null : createSources({ ...deps, log });
   const gauge = metrics.gauge('millrace_live_streams', 'Open live event streams');
   const missed = metrics.counter(
     'millrace_live_missed_total',
     'Live events skipped because a client was reading too slowly',
   );
-  const users = createUserCounts(sql);
+  const users = createActiveUserCounts(sql);
   let isStopping = false;
 
-  function requireParts() {
+  function requireSources() {
     if (isStopping)
       throw new AppError('unavailable', 'The service is shutting down. Reconnect in a few seconds.', {
         retryAfterSeconds: 2,
       });
-    if (parts !== null) return parts;
+    if (sources !== null) return sources;
     throw new AppError(
       'unavailable',
       'Live events are not available because EVENT_LOG is not set for the management API.',
@@ -93,7 +93,7 @@ export function createLive({ log, ...deps }: LiveDeps) {
   }
 
   const measures = setInterval(() => {
-    if (open.streams().length > 0) void parts?.measure();
+    if (open.streams().length > 0) void sources?.measure();
   }, times.tickMs * 2).unref();
 
   /**
@@ -102,34 +102,34 @@ export function createLive({ log, ...deps }: LiveDeps) {
    * @throws AppError `invalid` naming a parameter, `rate_limited` or `unavailable` without a free place, `unavailable`
    * without a log.
    */
-  async function openStream({ right, granted, query, isPlain }: StreamRequest): Promise<MessageStream> {
-    const { source, measure, lagSeconds } = requireParts();
+  async function openStream({ access, granted, query, isPlain }: StreamRequest): Promise<MessageStream> {
+    const { source, measure, lagSeconds } = requireSources();
     const filter = readStreamFilter(query, granted.testAccountFilters);
-    const leave = places.take(right);
+    const releaseSlot = slots.take(access);
     const since = await source.begin().catch((error) => {
-      leave();
+      releaseSlot();
       throw error;
     });
     await measure();
     const showsDrops = granted.seesDrops && !isPlain;
     return new MessageStream(streamHeaders, (output) => {
-      const hello = JSON.stringify(helloOf({ ...filter, ...deps, showsDrops, lagSeconds: lagSeconds() }));
+      const hello = JSON.stringify(describeStream({ ...filter, ...deps, showsDrops, lagSeconds: lagSeconds() }));
       output.write(isPlain ? `: hello ${hello}\n\n` : `event: hello\ndata: ${hello}\n\n`);
       const stream = createStream({
         ...{ output, filter, showsDrops, isPlain, times, lagSeconds },
         missed: (count) => missed.inc(count),
       });
-      const unwatch = source.watch(right.environmentId, stream, since);
+      const unwatch = source.watch(access.environmentId, stream, since);
       // Each stream has its own timer, because a thousand ticks at once would block other requests.
       const ticks = setInterval(() => stream.tick(), times.tickMs);
-      const unwatchRight = open.watch(stream, right);
+      const unwatchAccess = open.watch(stream, access);
       gauge.set(open.streams().length);
       const close = () => {
         clearInterval(ticks);
-        unwatchRight();
+        unwatchAccess();
         unwatch();
         gauge.set(open.streams().length);
-        leave();
+        releaseSlot();
       };
       output.on('close', close);
       if (output.destroyed) close();
@@ -141,11 +141,11 @@ export function createLive({ log, ...deps }: LiveDeps) {
     openStream,
     /** @throws AppError `unavailable` if there is no log, or it does not respond. */
     async lag(): Promise<Lag> {
-      return requireParts().lag.measure();
+      return requireSources().lag.measure();
     },
     /** The number of active users, and the lag of the stored events. */
     async stats(environmentId: number) {
-      const { lag } = requireParts();
+      const { lag } = requireSources();
       const [users_on_product, { seconds }] = await Promise.all([users.count(environmentId), lag.measure()]);
       return { users_on_product, active_recordings: 0, window_seconds: windowSeconds, lag_seconds: seconds };
     },
@@ -156,17 +156,17 @@ export function createLive({ log, ...deps }: LiveDeps) {
       open.stop();
       for (const stream of open.streams())
         stream.end('The service is shutting down. Reconnect in a few seconds.', retryMs());
-      await parts?.source.stop();
+      await sources?.source.stop();
     },
   };
 }
 
 /** Ends streams whose access has ended. */
-function createRightWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger'> & { times: LiveTimes }) {
-  const open = new Map<LiveStream, StreamRight>();
-  async function check(stream: LiveStream, right: StreamRight): Promise<void> {
+function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger'> & { times: LiveTimes }) {
+  const open = new Map<LiveStream, StreamAccess>();
+  async function check(stream: LiveStream, access: StreamAccess): Promise<void> {
     try {
-      const granted = await checkRight(sql, right);
+      const granted = await checkAccess(sql, access);
       if (typeof granted === 'string') stream.end(granted);
     } catch (error) {
       logger.warn('could not check access to a live event stream; closing it', { error });
@@ -174,21 +174,21 @@ function createRightWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger
     }
   }
   /** Ends streams within two seconds, as other requests of an ended session or membership do. */
-  async function look(): Promise<void> {
+  async function checkAll(): Promise<void> {
     const watched = [...open];
     if (watched.length === 0) return;
     const ended = await findEnded(
       sql,
-      watched.map(([, right]) => right),
+      watched.map(([, access]) => access),
     );
-    for (const [place, [stream, right]] of watched.entries()) if (ended.has(place)) await check(stream, right);
+    for (const [place, [stream, access]] of watched.entries()) if (ended.has(place)) await check(stream, access);
   }
-  let isLooking = false;
-  const looks = setInterval(() => {
+  let isChecking = false;
+  const allChecks = setInterval(() => {
     // Don't query a slow database again before it has responded.
-    if (isLooking) return;
-    isLooking = true;
-    look()
+    if (isChecking) return;
+    isChecking = true;
+    checkAll()
       .catch((error) =>
         logger.warn(
           'could not check which live event streams have lost access; each stream is checked at its own interval instead',
@@ -196,27 +196,27 @@ function createRightWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logger
         ),
       )
       .finally(() => {
-        isLooking = false;
+        isChecking = false;
       });
-  }, times.lookMs).unref();
+  }, times.checkMs).unref();
   return {
     streams: () => [...open.keys()],
     /** @returns a function to call when the stream is over. */
-    watch(stream: LiveStream, right: StreamRight): () => void {
+    watch(stream: LiveStream, access: StreamAccess): () => void {
       // Each stream has its own timer, because a thousand checks at once would block other requests.
-      const checks = setInterval(() => void check(stream, right), times.recheckMs);
-      open.set(stream, right);
+      const checks = setInterval(() => void check(stream, access), times.recheckMs);
+      open.set(stream, access);
       return () => {
         clearInterval(checks);
         open.delete(stream);
       };
     },
-    stop: () => clearInterval(looks),
+    stop: () => clearInterval(allChecks),
   };
 }
 
 /** The source of the events, and their lag. */
-function createParts({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: EventLog }) {
+function createSources({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: EventLog }) {
   const source = createSource({ ...deps, log, logger, topic: deps.topics.processed });
   const lag = createLag({ ...deps, log });
   let lagSeconds: number | null = null;
@@ -229,18 +229,18 @@ function createParts({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: Ev
     async measure(): Promise<void> {
       try {
         lagSeconds = (await lag.measure()).seconds;
-        source.tellTrouble(null);
+        source.reportTrouble(null);
       } catch (error) {
         if (lagSeconds !== null) logger.warn('could not measure the lag of live events', { error });
         lagSeconds = null;
-        source.tellTrouble('The event log does not respond.');
+        source.reportTrouble('The event log does not respond.');
       }
     },
   };
 }
 
 /** Pages ask every few seconds, so share a count for two seconds. */
-function createUserCounts(sql: Sql) {
+function createActiveUserCounts(sql: Sql) {
   const counts = new LRUCache<number, Promise<number>>({ max: 1000, ttl: 2000 });
   return {
     count(environmentId: number): Promise<number> {
@@ -260,7 +260,7 @@ const streamHeaders = { 'Cache-Control': 'no-cache, no-store', 'X-Accel-Bufferin
 const retryMs = () => 1000 + Math.floor(Math.random() * 9000);
 
 /** The first message: what the stream shows, and why it does not show more. */
-function helloOf(stream: {
+function describeStream(stream: {
   publishes: boolean;
   showsDrops: boolean;
   showsPlaces: boolean;
@@ -286,26 +286,26 @@ function helloOf(stream: {
 type Limits = Pick<LiveDeps, 'streamsPerUser' | 'streamsPerProject' | 'streamsPerProcess' | 'metrics'>;
 
 /** Limits the streams in this process per user, per environment and in total. */
-function createPlaces({ streamsPerUser, streamsPerProject, streamsPerProcess, metrics }: Limits) {
+function createStreamSlots({ streamsPerUser, streamsPerProject, streamsPerProcess, metrics }: Limits) {
   const refused = metrics.counter(
     'millrace_live_refused_total',
     'Rejected live event streams, by the limit that was reached',
     ['limit'],
   );
-  const taken = new Map<string, number>();
+  const heldSlots = new Map<string, number>();
   const add = (name: string, by: number) => {
-    const count = (taken.get(name) ?? 0) + by;
-    if (count > 0) taken.set(name, count);
-    else taken.delete(name);
+    const count = (heldSlots.get(name) ?? 0) + by;
+    if (count > 0) heldSlots.set(name, count);
+    else heldSlots.delete(name);
   };
   return {
     /**
      * @returns a function that frees the place. Repeated calls have no effect.
      * @throws AppError `rate_limited`, or `unavailable` if this process is full, while another one can have places.
      */
-    take({ userId, environmentId }: StreamRight): () => void {
+    take({ userId, environmentId }: StreamAccess): () => void {
       const names = [`user ${userId}`, `environment ${environmentId}`, 'process'];
-      const [ofUser = 0, ofProject = 0, ofProcess = 0] = names.map((name) => taken.get(name));
+      const [ofUser = 0, ofProject = 0, ofProcess = 0] = names.map((name) => heldSlots.get(name));
       if (ofUser >= streamsPerUser) {
         refused.inc({ limit: 'user' });
         throw throttled(
@@ -331,11 +331,11 @@ function createPlaces({ streamsPerUser, streamsPerProject, streamsPerProcess, me
           },
         );
       }
-      let isTaken = true;
+      let isHeld = true;
       for (const name of names) add(name, 1);
       return () => {
-        if (isTaken) for (const name of names) add(name, -1);
-        isTaken = false;
+        if (isHeld) for (const name of names) add(name, -1);
+        isHeld = false;
       };
     },
   };

@@ -6,9 +6,9 @@ import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute, defineRoutes } from '../../access/define-route.ts';
+import { accessOfToken, checkAccess, requireAccess, type StreamAccess } from './access.ts';
 import { streamQuery } from './filters.ts';
 import type { Live } from './live.ts';
-import { checkRight, requireRight, rightOfToken, type StreamRight } from './rights.ts';
 
 interface LiveRoutesDeps {
   sql: Sql;
@@ -43,8 +43,8 @@ const statsExample = { users_on_product: 12, active_recordings: 0, window_second
 
 export function liveRoutes({ sql, live, tokenSecrets, liveOrigins = [] }: LiveRoutesDeps) {
   const rightOf = async ({ request }: { request: { header(name: string): string | undefined } }) => {
-    const right = rightOfToken(request.header('authorization'), tokenSecrets());
-    return { right, granted: await requireRight(sql, right) };
+    const access = accessOfToken(request.header('authorization'), tokenSecrets());
+    return { access, granted: await requireAccess(sql, access) };
   };
   const query = Type.Object({
     ...streamQuery.properties,
@@ -70,10 +70,10 @@ export function liveRoutes({ sql, live, tokenSecrets, liveOrigins = [] }: LiveRo
       query: streamQuery,
       responses: streamed,
       handler: async ({ caller, target, query }) => {
-        const right = rightOfCaller(caller, target.environmentId);
-        const granted = await checkRight(sql, right);
+        const access = accessOfCaller(caller, target.environmentId);
+        const granted = await checkAccess(sql, access);
         if (typeof granted === 'string') throw new AppError('forbidden', granted);
-        return live.openStream({ right, granted, query, isPlain: false });
+        return live.openStream({ access, granted, query, isPlain: false });
       },
     }),
     ...defineRoutes({
@@ -121,12 +121,12 @@ export function liveRoutes({ sql, live, tokenSecrets, liveOrigins = [] }: LiveRo
       responses: { ...counted, ...byTokenOnly },
       examples: { response: statsExample },
       target: rightOf,
-      handler: ({ target }) => live.stats(target.right.environmentId),
+      handler: ({ target }) => live.stats(target.access.environmentId),
     }),
   ];
 }
 
-function rightOfCaller({ userId, credential }: Caller, environmentId: number): StreamRight {
+function accessOfCaller({ userId, credential }: Caller, environmentId: number): StreamAccess {
   return { environmentId, userId, credential, since: new Date() };
 }
 

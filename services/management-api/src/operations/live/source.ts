@@ -49,14 +49,14 @@ const maxDrops = 500;
 /** A transaction that stored a warning can be committed this long after one that stored a later warning. */
 const overlapMs = 10_000;
 /** How many recent events of each environment are remembered to skip duplicates. */
-const remembered = 2000;
+const maxRemembered = 2000;
 /**
  * Joining and leaving a consumer group takes seconds. If a page is reloaded within this time, the reader is still running.
  */
 const lingerMs = 20_000;
 
 /** The watchers of each environment, and the events they have received. */
-function createAudience() {
+function createWatcherRegistry() {
   const watched = new Map<number, { watchers: Map<Watcher, Date>; seen: Set<string> }>();
   return {
     projectIds: () => [...watched.keys()],
@@ -76,26 +76,26 @@ function createAudience() {
      * Passes an event to the watchers, once however often the log delivers it.
      * @param storedAt by the database's clock. Watchers that started later do not receive the event. Default: now.
      */
-    tell(projectId: number, event: LiveEvent, storedAt?: Date): void {
+    publish(projectId: number, event: LiveEvent, storedAt?: Date): void {
       const project = watched.get(projectId);
       if (project === undefined || project.seen.has(event.id)) return;
       project.seen.add(event.id);
       const [oldest] = project.seen;
-      if (project.seen.size > remembered && oldest !== undefined) project.seen.delete(oldest);
+      if (project.seen.size > maxRemembered && oldest !== undefined) project.seen.delete(oldest);
       for (const [watcher, since] of project.watchers) {
         if (storedAt === undefined || storedAt > since) watcher.onEvent(event);
       }
     },
-    tellTrouble(detail: string | null): void {
+    reportTrouble(detail: string | null): void {
       for (const { watchers } of watched.values()) for (const watcher of watchers.keys()) watcher.onTrouble(detail);
     },
   };
 }
 
-type Reading = SourceDeps & { audience: ReturnType<typeof createAudience>; signal: AbortSignal };
+type Reading = SourceDeps & { registry: ReturnType<typeof createWatcherRegistry>; signal: AbortSignal };
 
 /** Reads the log until stopped. After an error, continues from the last position. */
-async function readStored({ log, topic, logger, audience, signal }: Reading, ends: readonly PartitionEnd[]) {
+async function readStored({ log, topic, logger, registry, signal }: Reading, ends: readonly PartitionEnd[]) {
   const positions = new Map(ends.map((end) => [end.partition, end]));
   let sliceBegan = 0;
   while (!signal.aborted) {
@@ -110,8 +110,8 @@ async function readStored({ log, topic, logger, audience, signal }: Reading, end
           if (position) positions.set(partition, { ...position, endOffset: offset + 1n });
           // The key begins with the environment, so events without watchers need not be parsed.
           const projectId = Number(key?.slice(0, key.indexOf(':')));
-          if (!audience.isWatched(projectId)) return;
-          audience.tell(projectId, storedEvent(value));
+          if (!registry.isWatched(projectId)) return;
+          registry.publish(projectId, storedEvent(value));
           if (performance.now() - sliceBegan < sliceMs) return;
           await nextLoop();
           sliceBegan = performance.now();
@@ -119,22 +119,22 @@ async function readStored({ log, topic, logger, audience, signal }: Reading, end
       });
     } catch (error) {
       logger.warn('could not read live events from the event log; retrying', { topic, error });
-      audience.tellTrouble('The event log does not respond.');
+      registry.reportTrouble('The event log does not respond.');
       await sleep(1000, signal);
     }
   }
 }
 
-async function readDrops({ sql, logger, audience, signal }: Reading, begin: Date): Promise<void> {
+async function readDrops({ sql, logger, registry, signal }: Reading, begin: Date): Promise<void> {
   let after = begin;
   let isFailing = false;
   while (!signal.aborted) {
     await sleep(pollMs, signal);
-    const projectIds = audience.projectIds();
+    const projectIds = registry.projectIds();
     if (projectIds.length === 0) continue;
     try {
       const rows = await listDrops(sql, { projectIds, after, limit: maxDrops });
-      for (const row of rows) audience.tell(row.project_id, droppedEvent(row), row.stored_at);
+      for (const row of rows) registry.publish(row.project_id, droppedEvent(row), row.stored_at);
       const last = rows.at(-1)?.stored_at.getTime() ?? 0;
       // After a full page, continue at its end. Reading the overlap again could return the same full page for ever.
       const next = rows.length === maxDrops ? last : last - overlapMs;
@@ -154,26 +154,26 @@ async function readDrops({ sql, logger, audience, signal }: Reading, begin: Date
  */
 export function createSource(deps: SourceDeps) {
   const { log, sql, topic, publishes } = deps;
-  const audience = createAudience();
+  const registry = createWatcherRegistry();
   let reading: { stopping: AbortController; begun: Promise<void>; ended: Promise<void> } | undefined;
   let linger: NodeJS.Timeout | undefined;
 
   async function begin(): Promise<void> {
     const stopping = new AbortController();
-    const parts = { ...deps, audience, signal: stopping.signal };
+    const readingDeps = { ...deps, registry, signal: stopping.signal };
     const starting = Promise.all([publishes ? log.endOffsets(topic) : [], readClock(sql)]);
     const ended = starting.then(
       async ([ends, now]) => {
-        await Promise.all([publishes ? readStored(parts, ends) : undefined, readDrops(parts, now)]);
+        await Promise.all([publishes ? readStored(readingDeps, ends) : undefined, readDrops(readingDeps, now)]);
       },
       () => {},
     );
-    const mine = { stopping, begun: starting.then(() => {}), ended };
-    reading = mine;
+    const ownReading = { stopping, begun: starting.then(() => {}), ended };
+    reading = ownReading;
     try {
-      await mine.begun;
+      await ownReading.begun;
     } catch (error) {
-      if (reading === mine) reading = undefined;
+      if (reading === ownReading) reading = undefined;
       throw error;
     }
   }
@@ -189,7 +189,7 @@ export function createSource(deps: SourceDeps) {
   function stopLater(): void {
     clearTimeout(linger);
     linger = setTimeout(() => {
-      if (audience.isEmpty()) void stop();
+      if (registry.isEmpty()) void stop();
     }, lingerMs).unref();
   }
 
@@ -207,13 +207,13 @@ export function createSource(deps: SourceDeps) {
     },
     /** Call after `begin`. @returns a function that stops watching. */
     watch(projectId: number, watcher: Watcher, since: Date): () => void {
-      const leave = audience.add(projectId, watcher, since);
+      const removeWatcher = registry.add(projectId, watcher, since);
       return () => {
-        leave();
-        if (audience.isEmpty()) stopLater();
+        removeWatcher();
+        if (registry.isEmpty()) stopLater();
       };
     },
-    tellTrouble: audience.tellTrouble,
+    reportTrouble: registry.reportTrouble,
     stop,
   };
 }

@@ -38,8 +38,8 @@ export async function findStreamSettings(
   return rows[0];
 }
 
-/** What the access to a stream is based on. */
-interface Standing {
+/** The credential and the membership on which the access to a stream is based. */
+interface CheckedAccess {
   userId: number;
   environmentId: number;
   credential: { kind: 'key' | 'session'; id: string };
@@ -49,7 +49,7 @@ interface Standing {
  * The indexes of the streams whose session, key or membership has ended, in one statement for any number of streams. Does not
  * check other reasons, such as access rules, scopes or a new project API key.
  */
-export async function findEnded(sql: Sql, rights: readonly Standing[]): Promise<ReadonlySet<number>> {
+export async function findEnded(sql: Sql, accesses: readonly CheckedAccess[]): Promise<ReadonlySet<number>> {
   const rows = await sql.query<{ place: number }>(
     `SELECT (r.place - 1)::int AS place
        FROM unnest($1::text[], $2::text[], $3::int[], $4::int[]) WITH ORDINALITY AS r (kind, id, user_id, environment_id, place)
@@ -63,17 +63,17 @@ export async function findEnded(sql: Sql, rights: readonly Standing[]): Promise<
               ELSE EXISTS (SELECT FROM personal_api_key k JOIN "user" u ON u.id = k.user_id WHERE k.id = r.id AND ${keyIsLive})
             END`,
     [
-      rights.map(({ credential }) => credential.kind),
-      rights.map(({ credential }) => credential.id),
-      rights.map(({ userId }) => userId),
-      rights.map(({ environmentId }) => environmentId),
+      accesses.map(({ credential }) => credential.kind),
+      accesses.map(({ credential }) => credential.id),
+      accesses.map(({ userId }) => userId),
+      accesses.map(({ environmentId }) => environmentId),
     ],
   );
   return new Set(rows.map(({ place }) => place));
 }
 
 /** The rows of two minutes that are read to count active users. More would take too long. */
-const mostRows = 200_000;
+const maxRows = 200_000;
 
 /**
  * The number of distinct IDs whose events arrived in the last seconds. Events that arrived a minute late or from an import
@@ -83,7 +83,7 @@ export async function countDistinctIds(sql: Sql, environmentId: number, seconds:
   const rows = await sql.query<{ count: number }>(
     `SELECT count(DISTINCT distinct_id)::int AS count
        FROM (SELECT distinct_id, captured_at, historical_migration FROM event
-              WHERE project_id = $1 AND timestamp > now() - ($2 + 60) * interval '1 second' LIMIT ${mostRows}) AS late
+              WHERE project_id = $1 AND timestamp > now() - ($2 + 60) * interval '1 second' LIMIT ${maxRows}) AS late
       WHERE captured_at > now() - $2 * interval '1 second' AND NOT historical_migration`,
     [environmentId, seconds],
   );

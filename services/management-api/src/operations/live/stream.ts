@@ -53,20 +53,20 @@ export function createStream({ output, filter, showsDrops, isPlain, times, ...op
     notice('share', { share });
   });
   let sentAt = 0;
-  let takenAt = beganAt;
+  let readAt = beganAt;
   let missed = 0;
   let isInTrouble = false;
   let isHeld = false;
 
-  const noteTaken = () => {
-    takenAt = Date.now();
+  const noteRead = () => {
+    readAt = Date.now();
   };
 
   function send(content: string | Buffer): void {
     if (output.writableEnded || output.destroyed) return;
     sentAt = Date.now();
-    if (output.writableLength === 0) takenAt = sentAt;
-    output.write(content, noteTaken);
+    if (output.writableLength === 0) readAt = sentAt;
+    output.write(content, noteRead);
   }
 
   function hold(): void {
@@ -84,12 +84,12 @@ export function createStream({ output, filter, showsDrops, isPlain, times, ...op
     send(isPlain ? `: ${name} ${text}\n\n` : `event: ${name}\ndata: ${text}\n\n`);
   }
 
-  function tellMissed(): void {
+  function reportMissed(): void {
     if (missed > 0) notice('gap', { missed });
     missed = 0;
   }
 
-  function beat(): void {
+  function sendHeartbeat(): void {
     const lag = options.lagSeconds();
     send(lag === null ? ': lag unknown\n\n' : `: lag ${lag}s\n\n`);
   }
@@ -103,39 +103,39 @@ export function createStream({ output, filter, showsDrops, isPlain, times, ...op
   return {
     onEvent(event) {
       if (event.isDrop && !showsDrops) return;
-      sampling.turn();
+      sampling.advance();
       if (!sampling.takes(event)) return;
       if (output.writableLength > maxBufferedBytes) {
         missed += 1;
         options.missed(1);
         return;
       }
-      tellMissed();
+      reportMissed();
       if (sampling.showsShare()) hold();
-      send(filter.columns === null ? event.frame() : `data: ${cut(event, filter.columns)}\n\n`);
+      send(filter.columns === null ? event.frame() : `data: ${messageWithColumns(event, filter.columns)}\n\n`);
     },
     onTrouble(detail) {
-      if (detail === null && isInTrouble) beat();
+      if (detail === null && isInTrouble) sendHeartbeat();
       if (detail !== null && !isInTrouble) notice('trouble', { detail });
       isInTrouble = detail !== null;
     },
     tick() {
       const now = Date.now();
-      sampling.turn();
+      sampling.advance();
       const isWaiting = output.writableLength > 0;
-      if (isWaiting && now - takenAt > times.stalledMs) output.destroy();
+      if (isWaiting && now - readAt > times.stalledMs) output.destroy();
       else if (now - beganAt > times.longestMs)
         end('The stream has reached its maximum duration of 30 minutes. Open a new stream.');
       if (isWaiting) return;
-      tellMissed();
-      if (now - sentAt >= times.heartbeatMs) beat();
+      reportMissed();
+      if (now - sentAt >= times.heartbeatMs) sendHeartbeat();
     },
     end,
   };
 }
 
 /** The message with only these properties, without missing ones. */
-function cut(event: LiveEvent, columns: string[]): string {
+function messageWithColumns(event: LiveEvent, columns: string[]): string {
   const { properties } = event;
   const shown = columns.flatMap((name) => (Object.hasOwn(properties, name) ? [[name, properties[name]]] : []));
   return JSON.stringify(event.toMessage(Object.fromEntries(shown)));
@@ -144,11 +144,11 @@ function cut(event: LiveEvent, columns: string[]): string {
 /** Limits the events per second to a number that people can follow, and reports the share that is shown. */
 function createSampling(
   { passes, filterMsPerSecond }: Pick<StreamFilter & StreamTimes, 'passes' | 'filterMsPerSecond'>,
-  tellShare: (share: number) => void,
+  reportShare: (share: number) => void,
 ) {
   // The seconds of the streams begin at different times.
   const offsetMs = Math.random() * 1000;
-  let second = { at: 0, shown: 0, left: 0, filterMs: 0 };
+  let second = { at: 0, shown: 0, skipped: 0, filterMs: 0 };
   /** The share in the previous second. */
   let share = 1;
   return {
@@ -156,7 +156,7 @@ function createSampling(
     /** Whether the event matches the filter and is shown. */
     takes(event: LiveEvent): boolean {
       if (second.filterMs > filterMsPerSecond) {
-        second.left += 1;
+        second.skipped += 1;
         return false;
       }
       const startedAt = performance.now();
@@ -166,18 +166,18 @@ function createSampling(
       // Sample with the share of the previous second, so that the shown events are spread over the whole second.
       const isShown = second.shown < messagesPerSecond && (event.isDrop || share === 1 || Math.random() < share);
       if (isShown) second.shown += 1;
-      else second.left += 1;
+      else second.skipped += 1;
       return isShown;
     },
     /** Starts a new second if the current one is over, and reports the share of the last one. */
-    turn(): void {
+    advance(): void {
       const at = Math.floor((Date.now() + offsetMs) / 1000);
       if (at === second.at) return;
-      const { shown, left } = second;
+      const { shown, skipped } = second;
       const before = share;
-      share = left === 0 ? 1 : Math.max(0.001, shown / (shown + left));
-      second = { at, shown: 0, left: 0, filterMs: 0 };
-      if (share < 1 || before < 1) tellShare(Number(share.toPrecision(2)));
+      share = skipped === 0 ? 1 : Math.max(0.001, shown / (shown + skipped));
+      second = { at, shown: 0, skipped: 0, filterMs: 0 };
+      if (share < 1 || before < 1) reportShare(Number(share.toPrecision(2)));
     },
   };
 }

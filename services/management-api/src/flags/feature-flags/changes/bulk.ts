@@ -14,7 +14,7 @@ import { type FlagAuthor, recordFlagActivity } from './activity.ts';
 import { type DependentFlag, findDependentFlags, findFlagsWithFeatures } from './reference-store.ts';
 
 const largestId = 2_147_483_647;
-const mostMatching = 20_000;
+const maxMatching = 20_000;
 
 const ids = Type.Array(Type.Unknown(), { maxItems: 10_000, description: 'IDs of feature flags.' });
 const flagIds = Type.Object({ ids }, { title: 'FeatureFlagIds' });
@@ -97,14 +97,14 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
       path: `${flagsPath}/matching_ids`,
       operationId: 'feature_flags_matching_ids',
       summary: 'List the IDs of feature flags',
-      description: `Returns the IDs of all flags that match the list filters, at most ${mostMatching}.`,
+      description: `Returns the IDs of all flags that match the list filters, at most ${maxMatching}.`,
       tags,
       scope: 'feature_flag:read',
       query: Type.Object(flagFilters),
       responses: { 200: { description: 'The IDs of the matching flags.', schema: matching } },
       examples: { response: { ids: [1], total: 1 } },
       handler: async ({ target, query }) => {
-        const found = await listFlagIds(sql, flagConditions(target, query), mostMatching);
+        const found = await listFlagIds(sql, flagConditions(target, query), maxMatching);
         return { ids: found, total: found.length };
       },
     }),
@@ -187,7 +187,7 @@ async function deleteFlags(
   const present = (await findFlags(tx, environmentId, numbers)).filter(({ deleted }) => !deleted);
   const flags = present.filter((flag) => mayDo(rights, 'feature_flag', 'editor', nameOf(flag)));
   const closed = present.filter((flag) => !flags.includes(flag));
-  const { deletable, kept } = divide(flags, {
+  const { deletable, kept } = splitDeletable(flags, {
     dependent: await findDependentFlags(tx, environmentId),
     withFeatures: await findFlagsWithFeatures(tx, numbers),
   });
@@ -208,22 +208,22 @@ async function deleteFlags(
 }
 
 /** Splits flags into those that can be deleted and those on which remaining flags depend. */
-function divide(
+function splitDeletable(
   flags: readonly FlagRow[],
   { dependent, withFeatures }: { dependent: readonly DependentFlag[]; withFeatures: ReadonlySet<number> },
 ) {
-  const going = new Set(flags.filter(({ id }) => !withFeatures.has(id)).map(({ id }) => id));
+  const deletable = new Set(flags.filter(({ id }) => !withFeatures.has(id)).map(({ id }) => id));
   // A remaining flag keeps the flags that it depends on, and so on.
-  const staying = dependent.filter(({ id }) => !going.has(id));
-  for (let flag = staying.pop(); flag !== undefined; flag = staying.pop()) {
+  const remaining = dependent.filter(({ id }) => !deletable.has(id));
+  for (let flag = remaining.pop(); flag !== undefined; flag = remaining.pop()) {
     for (const needed of flag.needs) {
-      if (!going.delete(needed)) continue;
-      staying.push(...dependent.filter(({ id }) => id === needed));
+      if (!deletable.delete(needed)) continue;
+      remaining.push(...dependent.filter(({ id }) => id === needed));
     }
   }
-  const kept = flags.filter(({ id }) => !going.has(id));
+  const kept = flags.filter(({ id }) => !deletable.has(id));
   return {
-    deletable: flags.filter(({ id }) => going.has(id)),
+    deletable: flags.filter(({ id }) => deletable.has(id)),
     kept: kept.map(({ id, key }) => ({
       id,
       key,

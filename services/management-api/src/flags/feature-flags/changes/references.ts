@@ -52,26 +52,26 @@ async function checkDependencies(sql: Sql, { environmentId, id, key, filters }: 
 
 /** The path from a flag back to itself, with the flag at both ends; null if there is no cycle. */
 function findCycle(start: number, needsOf: (id: number) => readonly number[]): number[] | null {
-  const cameFrom = new Map<number, number>();
+  const previousFlag = new Map<number, number>();
   const open = [start];
   for (let id = open.pop(); id !== undefined; id = open.pop()) {
     for (const needed of needsOf(id)) {
-      if (needed === start) return [...wayTo(id, cameFrom), start];
-      if (cameFrom.has(needed)) continue;
-      cameFrom.set(needed, id);
+      if (needed === start) return [...pathTo(id, previousFlag), start];
+      if (previousFlag.has(needed)) continue;
+      previousFlag.set(needed, id);
       open.push(needed);
     }
   }
   return null;
 }
 
-function wayTo(id: number, cameFrom: ReadonlyMap<number, number>): number[] {
-  const way: number[] = [];
-  for (let at: number | undefined = id; at !== undefined; at = cameFrom.get(at)) way.unshift(at);
-  return way;
+function pathTo(id: number, previousFlag: ReadonlyMap<number, number>): number[] {
+  const path: number[] = [];
+  for (let at: number | undefined = id; at !== undefined; at = previousFlag.get(at)) path.unshift(at);
+  return path;
 }
 
-const mostNamed = 5;
+const maxNamed = 5;
 
 /**
  * Checks whether a flag can be deleted, disabled or enabled, given its dependents and dependencies. @throws AppError
@@ -121,7 +121,7 @@ export async function dependentsOf(sql: Sql, { id, environment_id }: Pick<FlagRo
 }
 
 function listed(flags: { id: number; key: string }[]): string {
-  const named = flags.slice(0, mostNamed).map(({ id, key }) => `${key} (ID: ${id})`);
+  const named = flags.slice(0, maxNamed).map(({ id, key }) => `${key} (ID: ${id})`);
   const more = flags.length - named.length;
   return `${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

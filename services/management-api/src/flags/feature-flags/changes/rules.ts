@@ -93,25 +93,25 @@ export function refusal(detail: string): AppError {
 }
 
 /** Each gateway keeps the definitions of the projects it serves in memory. */
-const mostFlags = 20_000;
-const mostMebibytes = 32;
+const maxFlags = 20_000;
+const maxMebibytes = 32;
 /** A compiled pattern takes about 20 KB. */
-const mostPatterns = 2000;
+const maxPatterns = 2000;
 
 /** Call after writing a flag that adds to its environment. @throws AppError `invalid`. */
 export async function checkFlagLimits(sql: Sql, environmentId: number): Promise<void> {
   const { count, bytes, patterns } = await measureFlags(sql, environmentId);
-  if (count > mostFlags) {
-    throw limitExceeded(`A project can have at most ${mostFlags} feature flags. Delete flags that you no longer need.`);
+  if (count > maxFlags) {
+    throw limitExceeded(`A project can have at most ${maxFlags} feature flags. Delete flags that you no longer need.`);
   }
-  if (bytes > mostMebibytes * 1024 * 1024) {
+  if (bytes > maxMebibytes * 1024 * 1024) {
     throw limitExceeded(
-      `The filters of all feature flags in a project must not exceed ${mostMebibytes} MiB in total. Simplify filters, or delete flags.`,
+      `The filters of all feature flags in a project must not exceed ${maxMebibytes} MiB in total. Simplify filters, or delete flags.`,
     );
   }
-  if (patterns > mostPatterns) {
+  if (patterns > maxPatterns) {
     throw limitExceeded(
-      `The feature flags of a project can contain at most ${mostPatterns} regular expressions in total. Remove some of them.`,
+      `The feature flags of a project can contain at most ${maxPatterns} regular expressions in total. Remove some of them.`,
     );
   }
 }

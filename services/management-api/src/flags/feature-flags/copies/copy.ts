@@ -81,7 +81,7 @@ async function copyTo(
   const opened = openedFilters(flag, kept.secrets) as FlagFilters;
   await requireNamedRecords(tx, source, opened);
   const cohorts = await copyCohorts(tx, { source, target, caller }, cohortsIn(opened));
-  const flags = await sameFlags(tx, { from: flag.environment_id, to: environmentId }, flagsIn(opened));
+  const flags = await mapFlags(tx, { from: flag.environment_id, to: environmentId }, flagsIn(opened));
   const filters = withReferences(opened, { cohorts, flags });
   await requireNamedRecords(tx, target, filters);
   const copied = Object.entries(filters).filter(([name]) => !ofEarlyAccess.includes(name));
@@ -108,7 +108,7 @@ function bodyOf(flag: FlagRow, filters: Record<string, unknown>): NewFlag {
 }
 
 /** Maps flags to those with the same keys in another environment, by ID. @throws AppError `invalid`. */
-async function sameFlags(tx: Transaction, { from, to }: { from: number; to: number }, ids: number[]) {
+async function mapFlags(tx: Transaction, { from, to }: { from: number; to: number }, ids: number[]) {
   const needed = await findLiveFlags(tx, from, ids);
   const idByKey = await findFlagIdsByKey(
     tx,
@@ -159,7 +159,7 @@ export function parseFlagCopy({
   return { key, from, to: [...new Set(to)] };
 }
 
-export const copyAnswer = Type.Object(
+export const copyResponse = Type.Object(
   {
     success: Type.Array(featureFlag, { description: 'The copied flags in the target projects.' }),
     failed: Type.Array(
@@ -198,7 +198,7 @@ async function copyCohorts(tx: Transaction, copy: CohortCopy, ids: number[]): Pr
       const cohort = await findCohort(tx, copy.source.environmentId, id);
       if (!cohort) continue;
       requireRecord(copy.source.rights, 'cohort', 'viewer', nameOf(cohort));
-      if (partsOf(cohort).every((part) => copied.has(part)))
+      if (cohortsWithin(cohort).every((part) => copied.has(part)))
         copied.set(id, await copyCohort(tx, copy, { cohort, copied }));
       else waiting.push(id);
     }
@@ -222,7 +222,7 @@ async function copyCohort(
 }
 
 /** IDs of the cohorts in a dynamic cohort. */
-function partsOf({ is_static, filters }: CohortRow): number[] {
+function cohortsWithin({ is_static, filters }: CohortRow): number[] {
   const parts: number[] = [];
   if (!is_static) {
     JSON.stringify(filters, (_key, part: unknown) => {

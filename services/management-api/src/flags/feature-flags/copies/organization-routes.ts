@@ -7,7 +7,7 @@ import { embeddedUser, embeddedUserExample } from '../../../identity/embedded-us
 import { type FlagDeps, redactedFilters } from '../payloads.ts';
 import { featureFlagExample, flagTags as tags } from '../schema.ts';
 import { type FlagRow, findEnvironmentsOfOrganization, findFlagsByKey } from '../store.ts';
-import { copyAnswer, copyExample, copyFlag, flagCopy, parseFlagCopy } from './copy.ts';
+import { copyExample, copyFlag, copyResponse, flagCopy, parseFlagCopy } from './copy.ts';
 
 const path = '/api/organizations/:organization_id/feature_flags';
 
@@ -39,7 +39,7 @@ export function organizationFlagRoutes({ sql, transaction, payloadSecrets: secre
       scope: 'feature_flag:write',
       params: organizationParams,
       body: flagCopy,
-      responses: { 200: { description: 'The result for each target project.', schema: copyAnswer } },
+      responses: { 200: { description: 'The result for each target project.', schema: copyResponse } },
       examples: copyExample,
       target,
       handler: async ({ caller, target: { organizationId }, body }) =>

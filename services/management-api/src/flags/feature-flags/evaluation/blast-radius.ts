@@ -58,8 +58,8 @@ export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | '
     operationId: 'feature_flags_user_blast_radius',
     summary: 'Count the persons who match a release condition',
     description:
-      `Counts the persons, or the groups of a type, that match the filters of a condition set. If there are more than ${mostLookedAt} ` +
-      `persons or groups, or if counting takes longer than ${mostMs / 1000} seconds, the result is an estimate based on those that were ` +
+      `Counts the persons, or the groups of a type, that match the filters of a condition set. If there are more than ${maxSample} ` +
+      `persons or groups, or if counting takes longer than ${maxMs / 1000} seconds, the result is an estimate based on those that were ` +
       'counted. Also requires the scope `person:read`, or `group:read` for groups.',
     tags,
     scope: 'feature_flag:read',
@@ -96,8 +96,8 @@ export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | '
 }
 
 /** The maximum number of persons or groups that are read. More would hardly change the result. */
-const mostLookedAt = 10_000;
-const mostMs = 3000;
+const maxSample = 10_000;
+const maxMs = 3000;
 
 interface BlastRadius {
   affected: number;
@@ -111,19 +111,19 @@ interface BlastRadius {
  * position among all UUIDs gives the total number.
  */
 async function personBlastRadius(sql: Sql, environmentId: number, filters: FlagFilters): Promise<BlastRadius> {
-  const endsAt = performance.now() + mostMs;
+  const endsAt = performance.now() + maxMs;
   const audience = await filtersAudience(sql, environmentId, filters);
-  let looked = 0;
+  let readCount = 0;
   let affected = 0;
   for await (const page of matchPersons(sql, environmentId, { audience })) {
-    looked += page.length;
+    readCount += page.length;
     affected += page.filter(({ matches }) => matches[0] === true).length;
     const last = page.at(-1)?.uuid;
-    if (last === undefined || (looked < mostLookedAt && performance.now() < endsAt)) continue;
-    const total = Math.max(looked, Math.round(looked / shareUpTo(last)));
-    return { affected: Math.round((affected / looked) * total), total, isEstimate: true };
+    if (last === undefined || (readCount < maxSample && performance.now() < endsAt)) continue;
+    const total = Math.max(readCount, Math.round(readCount / shareUpTo(last)));
+    return { affected: Math.round((affected / readCount) * total), total, isEstimate: true };
   }
-  return { affected, total: looked, isEstimate: false };
+  return { affected, total: readCount, isEstimate: false };
 }
 
 /** The share of all UUIDs that are smaller than this one, from 0 to 1. */
@@ -137,7 +137,7 @@ async function groupBlastRadius(
   groups: { environmentId: number; groupType: number },
   filters: FlagFilters,
 ): Promise<BlastRadius> {
-  const endsAt = performance.now() + mostMs;
+  const endsAt = performance.now() + maxMs;
   const definitions = await loadDefinitions(sql, groups.environmentId);
   if (definitions === null) return { affected: 0, total: 0, isEstimate: false };
   const flag = {
@@ -152,18 +152,18 @@ async function groupBlastRadius(
   };
   const flags = await compileDefinitions({ ...definitions, flags: [flag] });
   const pageLimit = createPageLimit();
-  let looked = 0;
+  let readCount = 0;
   let affected = 0;
   for (let after: string | null = null; ; ) {
     const page: StoredGroup[] = await readGroupPage(sql, groups, { after, limit: pageLimit.next() });
-    if (page.length === 0) return { affected, total: looked, isEstimate: false };
-    looked += page.length;
+    if (page.length === 0) return { affected, total: readCount, isEstimate: false };
+    readCount += page.length;
     affected += await inTimeSlices(countMatches(flags, groups.groupType, page));
     pageLimit.note(page.length);
     after = page.at(-1)?.group_key ?? null;
-    if (looked < mostLookedAt && performance.now() < endsAt) continue;
-    const total = Math.max(looked, await countGroups(sql, groups));
-    return { affected: Math.round((affected / looked) * total), total, isEstimate: true };
+    if (readCount < maxSample && performance.now() < endsAt) continue;
+    const total = Math.max(readCount, await countGroups(sql, groups));
+    return { affected: Math.round((affected / readCount) * total), total, isEstimate: true };
   }
 }
 

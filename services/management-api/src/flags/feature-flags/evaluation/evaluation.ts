@@ -37,7 +37,7 @@ const myFlags = Type.Array(
   }),
 );
 /** The response has no pages. */
-const mostOfMine = 1000;
+const maxOwnFlags = 1000;
 
 /** Routes that evaluate flags for a user. */
 export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
@@ -50,16 +50,16 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       summary: 'Evaluate feature flags for yourself',
       description:
         "Evaluates the project's flags for the caller, using the caller's own distinct ID. Returns at most " +
-        `${mostOfMine} flags and 2 MiB, newest first.`,
+        `${maxOwnFlags} flags and 2 MiB, newest first.`,
       query: Type.Object({ groups }),
       responses: { 200: { description: 'The flags with their values.', schema: myFlags } },
       examples: { response: [{ feature_flag: minimalFlagExample, value: true }] },
       handler: async ({ caller, target, query }) => {
-        const asker = { environmentId: target.environmentId, groups: parseGroups(query.groups) };
+        const subject = { environmentId: target.environmentId, groups: parseGroups(query.groups) };
         const distinctId = (await findDistinctIdOfUser(sql, caller.userId)) ?? '';
-        const evaluated = await evaluateFlagsFor(sql, { ...asker, distinctId });
+        const evaluated = await evaluateFlagsFor(sql, { ...subject, distinctId });
         const values = new Map(evaluated?.results.map((result) => [result.id, flagValue(result)]));
-        const page = { order: flagOrder(undefined), limit: mostOfMine, offset: 0 };
+        const page = { order: flagOrder(undefined), limit: maxOwnFlags, offset: 0 };
         const { rows } = await listFlags(sql, flagConditions(target, {}), page);
         return rows.map((row) => ({ feature_flag: toMinimalFlag(row), value: values.get(row.id) ?? false }));
       },
@@ -83,9 +83,9 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       responses: { 200: { description: 'The flags with their values and reasons.', schema: evaluationReasonsAnswer } },
       examples: { response: evaluationReasonsExample },
       handler: async ({ target: { environmentId, rights }, query }) => {
-        const asker = { environmentId, distinctId: query.distinct_id, groups: parseGroups(query.groups) };
+        const subject = { environmentId, distinctId: query.distinct_id, groups: parseGroups(query.groups) };
         const personProperties = parsePersonProperties(query.person_properties);
-        const evaluated = await evaluateFlagsFor(sql, { ...asker, personProperties });
+        const evaluated = await evaluateFlagsFor(sql, { ...subject, personProperties });
         if (evaluated === null) return {};
         const isSeen = await sightOf(sql, rights, { environmentId, kind: 'feature_flag' });
         const results = evaluated.results.filter(isSeen);
@@ -97,7 +97,7 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
 }
 
 /** The user for whom the flags of an environment are evaluated. */
-interface FlagAsker {
+interface EvaluationSubject {
   environmentId: number;
   distinctId: string;
   /** Keys of groups by the names of their types. */
@@ -106,7 +106,7 @@ interface FlagAsker {
   personProperties?: Record<string, unknown>;
 }
 
-interface EvaluatedFor {
+interface Evaluation {
   flags: CompiledFlags;
   context: EvaluationContext;
   results: FlagResult[];
@@ -119,12 +119,12 @@ const longestId = 200;
  * Evaluates every active flag of an environment for a user, with the data stored now. Writes nothing.
  * @throws errors of the database, unlike the endpoint for SDKs, which omits flags it could not evaluate.
  */
-async function evaluateFlagsFor(sql: Sql, asker: FlagAsker): Promise<EvaluatedFor | null> {
-  const { environmentId, groups, personProperties = {} } = asker;
+async function evaluateFlagsFor(sql: Sql, subject: EvaluationSubject): Promise<Evaluation | null> {
+  const { environmentId, groups, personProperties = {} } = subject;
   const definitions = await loadDefinitions(sql, environmentId);
   if (definitions === null) return null;
   const flags = await compileDefinitions(definitions);
-  const distinctId = cutToCodePoints(asker.distinctId, longestId);
+  const distinctId = cutToCodePoints(subject.distinctId, longestId);
   const request = { distinctId, groups, personProperties, groupProperties: {} };
   const selected = selectFlags(flags, {});
   const failures: unknown[] = [];
@@ -142,7 +142,7 @@ async function evaluateFlagsFor(sql: Sql, asker: FlagAsker): Promise<EvaluatedFo
 }
 
 /** Limit of all explanations in one response. */
-const mostBytes = 2 * 1024 * 1024;
+const maxBytes = 2 * 1024 * 1024;
 
 interface EvaluationReason {
   value: boolean | string;
@@ -154,7 +154,7 @@ interface EvaluationReason {
  * The value of each flag and the reason for it, by key. Each flag is one step. @param inactiveKeys flags that are turned off.
  */
 function* evaluationReasons(
-  evaluated: EvaluatedFor,
+  evaluated: Evaluation,
   inactiveFlags: readonly { key: string }[],
 ): Steps<Record<string, EvaluationReason>> {
   const explain = createExplainer(evaluated.flags, evaluated);
@@ -162,7 +162,7 @@ function* evaluationReasons(
   const active: [string, EvaluationReason][] = [];
   for (const result of evaluated.results) {
     const flag = evaluated.flags.byKey.get(result.key);
-    const explanation = flag !== undefined && bytes < mostBytes ? inApiNames(explain(flag)) : null;
+    const explanation = flag !== undefined && bytes < maxBytes ? inApiNames(explain(flag)) : null;
     bytes += JSON.stringify(explanation).length;
     const { code, conditionIndex, description } = result.reason;
     const evaluation = { reason: code, condition_index: conditionIndex, description };

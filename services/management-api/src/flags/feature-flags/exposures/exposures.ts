@@ -31,7 +31,7 @@ export function flagExposuresRoute({ sql, searches, otherStore: store }: EventDe
     summary: 'Count exposures to a feature flag',
     description:
       "Counts a flag's `$feature_flag_called` events and the persons who sent them, by variant and day. With `conversion_event`, also " +
-      `counts how many of these persons performed that event after their first exposure. Covers at most ${mostDays} days and ` +
+      `counts how many of these persons performed that event after their first exposure. Covers at most ${maxDays} days and ` +
       `${mostExposures} events. Also requires the scope \`query:read\`.`,
     tags,
     scope: 'feature_flag:read',
@@ -81,13 +81,13 @@ export function flagExposuresRoute({ sql, searches, otherStore: store }: EventDe
   });
 }
 
-interface AskedRange {
+interface RequestedRange {
   date_from: string;
   date_to?: string | undefined;
 }
 
 /** An experiment runs for some weeks, and all its events are read. */
-const mostDays = 92;
+const maxDays = 92;
 const dayMs = 86_400_000;
 const day = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -95,9 +95,9 @@ const day = /^\d{4}-\d{2}-\d{2}$/;
  * The time range of the query, in days of the project's time zone, including the last one.
  * @throws AppError `invalid` naming `date_from` or `date_to`.
  */
-async function exposureRange(sql: Sql, asked: AskedRange, timeZone: string): Promise<{ from: Date; to: Date }> {
+async function exposureRange(sql: Sql, asked: RequestedRange, timeZone: string): Promise<{ from: Date; to: Date }> {
   const now = new Date();
-  const read = async (field: keyof AskedRange, text: string, daysLater: number): Promise<Date> => {
+  const read = async (field: keyof RequestedRange, text: string, daysLater: number): Promise<Date> => {
     const time = requireTime(text, field, now);
     if (!day.test(text)) return time;
     const wanted = new Date(time.getTime() + daysLater * dayMs).toISOString().slice(0, 10);
@@ -107,8 +107,8 @@ async function exposureRange(sql: Sql, asked: AskedRange, timeZone: string): Pro
   const to = asked.date_to === undefined ? now : await read('date_to', asked.date_to, 1);
   if (to <= from) throw refusal('date_to', '`date_to` must be later than `date_from`.');
   // One hour more, because a day can have 25 hours.
-  if (to.getTime() - from.getTime() > mostDays * dayMs + 3_600_000) {
-    throw refusal('date_from', `The date range must not exceed ${mostDays} days. Choose a later \`date_from\`.`);
+  if (to.getTime() - from.getTime() > maxDays * dayMs + 3_600_000) {
+    throw refusal('date_from', `The date range must not exceed ${maxDays} days. Choose a later \`date_from\`.`);
   }
   return { from, to };
 }

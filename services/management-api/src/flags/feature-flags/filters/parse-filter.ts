@@ -91,7 +91,7 @@ const textOperators = new Set<PropertyOperator>([
   ...(['starts_with', 'not_starts_with', 'ends_with', 'not_ends_with'] as const),
 ]);
 const valueless = new Set<PropertyOperator>(['is_set', 'is_not_set']);
-const mostValues = 1000;
+const maxValues = 1000;
 const longestKey = 400;
 
 interface PropertyRules {
@@ -161,8 +161,8 @@ function checkValue(
   if (isNeedleTooLong(operator, value)) {
     throw filterProblem(`${path}.value: must have at most ${longestNeedle} characters`, 'invalid_value');
   }
-  if (Array.isArray(value) && value.length > mostValues) {
-    throw filterProblem(`Property group expressions of type ${key} cannot contain more than ${mostValues} values.`);
+  if (Array.isArray(value) && value.length > maxValues) {
+    throw filterProblem(`Property group expressions of type ${key} cannot contain more than ${maxValues} values.`);
   }
   if ((operator === 'regex' || operator === 'not_regex') && !knownPatterns.has(value)) {
     const pattern = String(value);

@@ -4,8 +4,8 @@ import { brief, type FlagCondition, type FlagFilters, type FlagVariant, filterPr
 import { parseConditionFilter } from './parse-filter.ts';
 
 /** Each gateway reads the filters at every change, and so does each SDK with local evaluation. */
-const mostBytes = 256 * 1024;
-const mostConditions = 1000;
+const maxBytes = 256 * 1024;
+const maxConditions = 1000;
 
 export interface FiltersToParse {
   /** Keys that are not sent keep their stored values. */
@@ -45,8 +45,8 @@ export function parseFlagFilters({ sent, stored, tried = new Map() }: FiltersToP
 }
 
 function checkSize(filters: object): void {
-  if (Buffer.byteLength(JSON.stringify(filters)) <= mostBytes) return;
-  throw filterProblem(`Feature flag filters exceed maximum size of ${mostBytes / 1024} KiB.`);
+  if (Buffer.byteLength(JSON.stringify(filters)) <= maxBytes) return;
+  throw filterProblem(`Feature flag filters exceed maximum size of ${maxBytes / 1024} KiB.`);
 }
 
 function conditionsOf(groups: unknown, { mayBeEmpty }: { mayBeEmpty: boolean }): unknown[] {
@@ -55,8 +55,8 @@ function conditionsOf(groups: unknown, { mayBeEmpty }: { mayBeEmpty: boolean }):
   if (list.length === 0 && !mayBeEmpty) {
     throw filterProblem('Feature flags must have at least one condition set (group)');
   }
-  if (list.length > mostConditions)
-    throw filterProblem(`groups: must not contain more than ${mostConditions} condition sets`);
+  if (list.length > maxConditions)
+    throw filterProblem(`groups: must not contain more than ${maxConditions} condition sets`);
   return list;
 }
 
@@ -94,7 +94,7 @@ function parseAggregation(value: unknown, path: string): number | null {
   throw filterProblem(`${path}: must be the index of a group type (0 to 4) or null, not ${quoted(value)}`);
 }
 
-const mostFilters = 1000;
+const maxFilters = 1000;
 
 interface ConditionRules {
   /** Path of the condition, e.g. `groups[0]`. */
@@ -117,8 +117,8 @@ function parseCondition(condition: unknown, rules: ConditionRules): FlagConditio
     : rules.aggregation;
   const filters = properties ?? [];
   if (!Array.isArray(filters)) throw filterProblem(`${path}.properties: must be a list of filters`);
-  if (filters.length > mostFilters)
-    throw filterProblem(`${path}.properties: must not contain more than ${mostFilters} filters`);
+  if (filters.length > maxFilters)
+    throw filterProblem(`${path}.properties: must not contain more than ${maxFilters} filters`);
   checkRollout(rollout, `${path}.rollout_percentage`);
   checkVariant(variant, variants);
   return {
@@ -143,15 +143,15 @@ function checkVariant(variant: unknown, variants: readonly FlagVariant[]): void 
   throw filterProblem('Filters are not valid (variant override does not exist)');
 }
 
-const mostVariants = 1000;
+const maxVariants = 1000;
 
 /** The variants of a flag; empty for a boolean flag. @throws AppError `invalid`. */
 function parseVariants(multivariate: unknown): FlagVariant[] {
   if (multivariate === undefined || multivariate === null) return [];
   const list = isObject(multivariate) ? (multivariate.variants ?? []) : undefined;
   if (!Array.isArray(list)) throw filterProblem('multivariate: must be null or {"variants": [...]}');
-  if (list.length > mostVariants)
-    throw filterProblem(`multivariate.variants: must not contain more than ${mostVariants} variants`);
+  if (list.length > maxVariants)
+    throw filterProblem(`multivariate.variants: must not contain more than ${maxVariants} variants`);
   const variants = list.map((variant, index) => parseVariant(variant, `multivariate.variants[${index}]`));
   checkKeys(variants);
   checkSum(variants);

@@ -9,7 +9,7 @@ import type { Credential } from '../../access/caller.ts';
 import { findStreamSettings } from './store.ts';
 
 /** What the access to a stream is based on. */
-export interface StreamRight {
+export interface StreamAccess {
   environmentId: number;
   userId: number;
   credential: Pick<Credential, 'kind' | 'id'>;
@@ -20,7 +20,7 @@ export interface StreamRight {
   endsAt?: Date;
 }
 
-export interface Granted {
+export interface GrantedAccess {
   /** Whether dropped events can be shown too. */
   seesDrops: boolean;
   testAccountFilters: unknown;
@@ -30,11 +30,11 @@ export interface Granted {
  * Checks the access. @returns what it allows, or a text that says why there is none.
  * @throws errors of the database. A stream must not continue without a check.
  */
-export async function checkRight(sql: Sql, right: StreamRight): Promise<Granted | string> {
-  const { environmentId, userId, credential, since, apiToken, endsAt } = right;
+export async function checkAccess(sql: Sql, access: StreamAccess): Promise<GrantedAccess | string> {
+  const { environmentId, userId, credential, since, apiToken, endsAt } = access;
   if (endsAt !== undefined && endsAt.getTime() <= Date.now()) return 'The token has expired.';
   const [key, found, settings] = await Promise.all([
-    findPowers(sql, credential),
+    findPermissions(sql, credential),
     findEnvironment(sql, userId, environmentId),
     findStreamSettings(sql, environmentId),
   ]);
@@ -60,7 +60,7 @@ export async function checkRight(sql: Sql, right: StreamRight): Promise<Granted 
 }
 
 /** The current permissions of the credential. A session has all permissions of its user, and cannot be rolled. */
-async function findPowers(sql: Sql, { kind, id }: StreamRight['credential']) {
+async function findPermissions(sql: Sql, { kind, id }: StreamAccess['credential']) {
   if (kind === 'key') return findKeyInUse(sql, id);
   const session = await findSessionInUse(sql, id);
   return session && { ...session, scopes: ['*'], scoped_teams: [], scoped_organizations: [], last_rolled_at: null };
@@ -72,10 +72,10 @@ const refused = () =>
 
 /**
  * The access that a `live_events_token` in the header `Authorization: Bearer …` claims. The token must be signed (HS256) with
- * one of our secrets, for this audience, and must not have expired. Call `checkRight` for everything else.
+ * one of our secrets, for this audience, and must not have expired. Call `checkAccess` for everything else.
  * @throws AppError `unauthenticated`
  */
-export function rightOfToken(header: string | undefined, secrets: readonly string[]): StreamRight {
+export function accessOfToken(header: string | undefined, secrets: readonly string[]): StreamAccess {
   const [word, token = '', ...more] = (header ?? '').split(' ');
   const [head = '', body = '', signature = '', ...parts] = token.split('.');
   if (word !== 'Bearer' || more.length > 0 || parts.length > 0) throw refused();
@@ -99,8 +99,8 @@ export function rightOfToken(header: string | undefined, secrets: readonly strin
 }
 
 /** @throws AppError `unauthenticated` if the access has ended. */
-export async function requireRight(sql: Sql, right: StreamRight): Promise<Granted> {
-  const granted = await checkRight(sql, right);
+export async function requireAccess(sql: Sql, access: StreamAccess): Promise<GrantedAccess> {
+  const granted = await checkAccess(sql, access);
   if (typeof granted === 'string') throw refused();
   return granted;
 }
