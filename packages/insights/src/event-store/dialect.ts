@@ -62,8 +62,10 @@ export interface Dialect {
   lists(one: Fragment, other: Fragment): Fragment;
   /** Aggregates rows into a number whose bits (0 to 51) the rows set. */
   bits(place: Fragment, happened: Fragment): Fragment;
-  /** Builds a table `w` with the index `point` from 0, and the columns `first` and `beyond`. */
-  windows(spans: readonly { first: number; end: number }[]): Fragment;
+  /** True if two integers have a bit in common. */
+  haveCommonBit(one: Fragment, other: Fragment): Fragment;
+  /** Builds a table `w` with the index `point` from 0, and one integer column per list: `s0`, `s1`, … */
+  points(lists: readonly (readonly number[])[]): Fragment;
   /** A uuid as text, for sorting. */
   uuidText(uuid: Fragment): Fragment;
   /** Makes a value nullable, so that `lag` and `lead` return null at the ends. */

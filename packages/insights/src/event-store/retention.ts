@@ -3,6 +3,7 @@
 import { firstTimes, fromEvents, isStep, labels, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { textOrNull } from './engine.ts';
+import { bitsOfNumber, intervalBits, numbersOf } from './interval-bits.ts';
 import type { RetentionQuestion, RetentionRow } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
@@ -14,9 +15,6 @@ export function isOfIntervals({ windowMs, brackets, aggregated }: RetentionQuest
   return windowMs === null && brackets === null && aggregated === null;
 }
 
-/** Number of intervals that fit into one number as bits: a double holds 52. */
-const bitsOfNumber = 52;
-
 /**
  * Selects rows of the number of actors, the intervals in which they started and returned as bits, and breakdown values.
  */
@@ -25,11 +23,7 @@ export function intervalsText(dialect: Dialect, question: RetentionQuestion): Fr
   const { list } = labels(dialect, breakdowns);
   const numbers = numbersOf(edges.length);
   const bits = (name: 't' | 'r', happened: Fragment) =>
-    numbers.map((at) => {
-      const first = at * bitsOfNumber;
-      const isIn = sql`bucket >= ${sql.int(first)} AND bucket < ${sql.int(first + bitsOfNumber)}`;
-      return sql`${dialect.bits(sql`bucket - ${sql.int(first)}`, sql`${happened} AND ${isIn}`)} AS ${sql.numbered(name, at)}`;
-    });
+    intervalBits(dialect, { intervals: edges.length, name, happened });
   // A single returning event is enough, so events need not be counted per interval.
   const [marked, columns] =
     least > 1
@@ -44,8 +38,6 @@ export function intervalsText(dialect: Dialect, question: RetentionQuestion): Fr
       FROM (SELECT unit${list}, ${sql.join(columns, ', ')} FROM ${marked} GROUP BY unit${list}) AS lives
      GROUP BY ${names}${list}`;
 }
-
-const numbersOf = (intervals: number) => Array.from({ length: Math.ceil(intervals / bitsOfNumber) }, (_, at) => at);
 
 /** Aggregates the rows of `intervalsText` into the result. */
 export function gatherIntervals({ edges, columns, cumulative }: RetentionQuestion): {

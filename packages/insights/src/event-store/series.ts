@@ -2,6 +2,7 @@
 
 import { firstTimes, fromEvents, labels, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
+import { intervalBits, maskOf, numbersOf } from './interval-bits.ts';
 import type { Aggregation, Measure, Property, SeriesQuestion, Unit } from './port.ts';
 import { type Fragment, sql } from './sql.ts';
 
@@ -41,11 +42,11 @@ export function seriesText(dialect: Dialect, question: SeriesQuestion): Fragment
 }
 
 /** Returns whether the counted rows contain each actor once per interval and value. */
-function isGrouped(dialect: Dialect, { measure, windows }: SeriesQuestion): boolean {
-  return dialect.groupsBeforeCounting || windows !== null || (measure.of === 'units' && measure.once);
+function isGrouped(dialect: Dialect, { measure }: SeriesQuestion): boolean {
+  return dialect.groupsBeforeCounting || (measure.of === 'units' && measure.once);
 }
 
-/** Selects what to count: one row per event, or one per actor, interval and value. */
+/** Selects what to count: one row per event, one per actor, interval and value, or numbers of actors by window. */
 function counted(dialect: Dialect, question: SeriesQuestion): Fragment {
   const { measure, windows } = question;
   const { list } = labels(dialect, question.breakdowns);
@@ -61,18 +62,45 @@ function counted(dialect: Dialect, question: SeriesQuestion): Fragment {
       return sql`SELECT bucket${list}, x FROM (SELECT bucket${list}, unit FROM (${events}) AS events GROUP BY bucket${list}, unit) AS units
                    JOIN (${sessionLengths(dialect, question.select)}) AS lengths ON lengths.session = units.unit`;
     case 'units': {
+      if (windows !== null) return countedInWindows(dialect, question, windows);
       if (!isGrouped(dialect, question)) return events;
       if (measure.once)
         return sql`SELECT min(bucket) AS bucket${list}, unit FROM (${events}) AS events GROUP BY unit${list}`;
-      const units = sql`SELECT bucket${list}, unit FROM (${events}) AS events GROUP BY bucket${list}, unit`;
-      if (windows === null) return units;
-      return sql`SELECT w.point AS bucket${list}, unit FROM (${units}) AS units CROSS JOIN ${dialect.windows(windows)}
-                  WHERE units.bucket >= w.first AND units.bucket < w.beyond
-                  GROUP BY w.point${list}, unit`;
+      return sql`SELECT bucket${list}, unit FROM (${events}) AS events GROUP BY bucket${list}, unit`;
     }
     default:
       return measure satisfies never;
   }
+}
+
+/**
+ * Selects numbers of actors (`units`) by window and value. An actor has one bit per active interval, because a row per
+ * window would multiply the actors by thirty.
+ */
+function countedInWindows(
+  dialect: Dialect,
+  question: SeriesQuestion,
+  windows: NonNullable<SeriesQuestion['windows']>,
+): Fragment {
+  const { list } = labels(dialect, question.breakdowns);
+  const intervals = question.edges.length;
+  const numbers = numbersOf(intervals);
+  const bits = sql.join(intervalBits(dialect, { intervals, name: 't', happened: sql`1 = 1` }), ', ');
+  const names = sql.join(
+    numbers.map((at) => sql.numbered('t', at)),
+    ', ',
+  );
+  const masks = windows.map((window) => maskOf(window, intervals));
+  const points = dialect.points(numbers.map((at) => masks.map((mask) => mask[at] ?? 0)));
+  const isActive = sql.join(
+    numbers.map((at) => dialect.haveCommonBit(sql.numbered('t', at), sql.numbered('s', at))),
+    ' OR ',
+  );
+  return sql`SELECT w.point AS bucket${list}, units
+    FROM (SELECT ${names}${list}, count(*) AS units
+            FROM (SELECT unit${list}, ${bits} FROM (${matching(dialect, question)}) AS events GROUP BY unit${list}) AS lives
+           GROUP BY ${names}${list}) AS alike CROSS JOIN ${points}
+   WHERE ${isActive}`;
 }
 
 /** Selects the relevant events with their interval, values, actor and number. */
@@ -146,6 +174,7 @@ function number(dialect: Dialect, question: SeriesQuestion): Fragment {
     case 'events':
       return sql`count(*)`;
     case 'units':
+      if (question.windows !== null) return sql`sum(units)`;
       return isGrouped(dialect, question) ? sql`count(*)` : sql`count(DISTINCT unit)`;
     case 'sessions':
     case 'property':

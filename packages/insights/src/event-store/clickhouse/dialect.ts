@@ -123,9 +123,17 @@ export const clickhouseDialect: Dialect = {
   percentile: (share, number) => sql`quantileExactInclusive(${sql.float(share)})(${number})`,
   lists: (one, other) => sql`toJSONString([groupArray(toFloat64(${one})), groupArray(toFloat64(${other}))])`,
   bits: (place, happened) => sql`groupBitOr(CASE WHEN ${happened} THEN bitShiftLeft(toUInt64(1), ${place}) ELSE 0 END)`,
-  windows: (spans) => sql`(SELECT span.1 AS point, span.2 AS first, span.3 AS beyond
-    FROM (SELECT arrayJoin(arrayZip(range(${sql.int(spans.length)}), ${sql.ints(spans.map(({ first }) => first))},
-                                    ${sql.ints(spans.map(({ end }) => end))})) AS span)) AS w`,
+  haveCommonBit: (one, other) => sql`bitAnd(${one}, ${other}) <> 0`,
+  points: (lists) => {
+    const columns = lists.map(
+      (_, at) => sql`, toUInt64(tupleElement(span, ${sql.literal(at + 2)})) AS ${sql.numbered('s', at)}`,
+    );
+    return sql`(SELECT span.1 AS point${sql.join(columns, ' ')}
+    FROM (SELECT arrayJoin(arrayZip(range(${sql.int(lists[0]?.length ?? 0)}), ${sql.join(
+      lists.map((list) => sql`${sql.floats(list)}`),
+      ', ',
+    )})) AS span)) AS w`;
+  },
   inByteOrder: (value) => value,
   uuidText: (uuid) => sql`toString(${uuid})`,
   nullable: (value) => sql`toNullable(${value})`,

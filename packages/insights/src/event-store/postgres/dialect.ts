@@ -103,9 +103,16 @@ export const postgresDialect: Dialect = {
   percentile: (share, number) => sql`percentile_cont(${sql.float(share)}) WITHIN GROUP (ORDER BY ${number})`,
   lists: (one, other) => sql`array_to_json(ARRAY[array_agg((${one})::float8), array_agg((${other})::float8)])::text`,
   bits: (place, happened) => sql`bit_or(CASE WHEN ${happened} THEN 1::bigint << (${place}) ELSE 0 END)`,
-  windows: (spans) => sql`(SELECT point - 1 AS point, first, beyond
-    FROM unnest(${sql.ints(spans.map(({ first }) => first))}, ${sql.ints(spans.map(({ end }) => end))})
-         WITH ORDINALITY AS spans (first, beyond, point)) AS w`,
+  haveCommonBit: (one, other) => sql`(${one} & ${other}) <> 0`,
+  points: (lists) => {
+    const names = lists.map((_, at) => sql.numbered('s', at));
+    const columns = names.map((name) => sql`, ${name}::bigint AS ${name}`);
+    return sql`(SELECT point - 1 AS point${sql.join(columns, ' ')}
+    FROM unnest(${sql.join(
+      lists.map((list) => sql`${sql.floats(list)}`),
+      ', ',
+    )}) WITH ORDINALITY AS spans (${sql.join(names, ', ')}, point)) AS w`;
+  },
   uuidText: (uuid) => uuid,
   nullable: (value) => value,
   whereKeys: (projectId, keys) => sql`WHERE e.project_id = ${sql.int(projectId)} AND ${isInTimeOf(keys)}
