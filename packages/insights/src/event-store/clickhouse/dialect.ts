@@ -57,8 +57,9 @@ export const clickhouseDialect: Dialect = {
       const seconds = sql`(${clickhouseDialect.millis(sql`e.timestamp`)} / 1000)`;
       return property.key === 'timestamp' ? seconds : numberOf(column(property));
     }
-    const { isNumber, asNumber } = found(property);
-    return sql`if(${isNumber}, ${asNumber}, ${numberOf(text(property))})`;
+    const { raw, isNumber, asNumber } = found(property);
+    // Only a text needs its own, unescaped value.
+    return sql`multiIf(${isNumber}, ${asNumber}, startsWith(${raw}, '"'), ${numberOf(text(property))}, NULL)`;
   },
   time: (property, zone) => {
     if (property.of === 'column')

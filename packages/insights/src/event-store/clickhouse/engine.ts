@@ -28,6 +28,7 @@ const settings = {
   join_use_nulls: 1,
   aggregate_functions_null_for_empty: 1,
   prefer_column_name_to_alias: 1,
+  precise_float_parsing: 1,
   external_table_functions_use_nulls: 1,
   output_format_json_quote_64bit_integers: 0,
   output_format_json_quote_denormals: 1,
