@@ -32,7 +32,8 @@ export function fromEvents(
   const all = [...properties, ...conditions.flatMap(propertiesOf)].flatMap(readBy);
   const groups = new Set(all.flatMap((property) => (property.of === 'group' ? [property.index] : [])));
   if (recordOf?.of === 'group') groups.add(recordOf.index);
-  const readsRecord = all.some(({ of }) => of === 'person' || of === 'shown person') || recordOf?.of === 'person';
+  const readsProperties = all.some(({ of }) => of === 'person' || of === 'shown person');
+  const readsRecord = readsProperties || recordOf?.of === 'person';
   const readsPerson =
     readsRecord ||
     units.some(({ of }) => of === 'person') ||
@@ -42,7 +43,7 @@ export function fromEvents(
     [
       sql`FROM ${dialect.events}`,
       ...(readsPerson ? [dialect.personJoin(projectId)] : []),
-      ...(readsRecord ? [dialect.personRecord(projectId)] : []),
+      ...(readsRecord ? [dialect.personRecord(projectId, dialect.person, { properties: readsProperties })] : []),
       ...[...groups].sort().map((index) => dialect.groupRecord(projectId, index)),
     ],
     ' ',

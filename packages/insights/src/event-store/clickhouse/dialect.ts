@@ -34,10 +34,12 @@ export const clickhouseDialect: Dialect = {
   personJoin: (projectId) => sql`LEFT JOIN (SELECT distinct_id, person_uuid FROM person_override
       WHERE project_id = ${sql.int(projectId)}) AS o ON o.distinct_id = e.distinct_id`,
   person,
+  // Every selected column is sent for all persons of the project.
   personRecord: (
     projectId,
     id = person,
-  ) => sql`LEFT JOIN (SELECT uuid, properties, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM person
+    { properties } = { properties: true },
+  ) => sql`LEFT JOIN (SELECT uuid${properties ? sql`, properties` : sql``}, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM person
       WHERE project_id = ${sql.int(projectId)}) AS p ON p.uuid = ${id}`,
   groupRecord: (
     projectId,
@@ -168,13 +170,16 @@ function groupKey(index: number): Fragment {
 function found(property: Exclude<Property, { of: 'column' }>) {
   const key = sql.text(property.key);
   const document = documentOf(property);
-  const kind = sql`JSONType(${document}, ${key})`;
+  const raw = sql`JSONExtractRaw(${document}, ${key})`;
   return {
     document,
     key: sql`${key}`,
-    kind,
-    isNumber: sql`${kind} IN ('Int64', 'UInt64', 'Double')`,
-    asNumber: sql`JSONExtract(${document}, ${key}, 'Nullable(Float64)')`,
+    kind: sql`JSONType(${document}, ${key})`,
+    // Empty if the property is missing. Type and number come from the same text, because each function parses the
+    // whole document.
+    raw,
+    isNumber: sql`(${raw} >= '-' AND ${raw} < ':')`,
+    asNumber: sql`toFloat64OrNull(${raw})`,
   };
 }
 
