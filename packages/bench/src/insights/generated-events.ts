@@ -1,0 +1,112 @@
+// Events that ClickHouse generates itself. Every column is an expression of the event's number, so that the same
+// expressions give the right answers of queries.
+import { type ClickHouseClient, usualProperties } from '@millrace/insights';
+import type { BenchDatabase } from '../harness/bench-database.ts';
+
+const days = 90;
+const dayMs = 86_400_000;
+const eventsPerVisit = 5;
+
+/** The size of the data. Half of the visits are a person's only one; the other half belongs to regular visitors. */
+export interface Generated {
+  projectId: number;
+  visits: number;
+  regulars: number;
+  /** Time of the first event, in milliseconds since 1970. */
+  begin: number;
+}
+
+export function sizeOf(projectId: number, events: number): Generated {
+  const visits = Math.floor(events / eventsPerVisit);
+  return { projectId, visits, regulars: Math.ceil(visits / 25), begin: Date.now() - days * dayMs };
+}
+
+/** Persons have consecutive numbers: the regular visitors first. */
+export const personsOf = ({ visits, regulars }: Generated) => regulars + Math.floor(visits / 2);
+
+/** One person in a hundred was merged into the next one after all events. */
+const uuidOf = (number: string) => `toUUID(lower(hex(MD5(concat('person ', toString(${number}))))))`;
+
+/**
+ * Selects generated events with the visits in a range.
+ * @param columns expressions of `number`, `visit`, `step`, `person`, `owner` (the person after merges), `ms` and `event`
+ */
+export function generated({ visits, regulars, begin }: Generated, columns: string, [from, to] = [0, visits]): string {
+  const msPerVisit = (days * dayMs) / visits;
+  return `SELECT ${columns} FROM (
+    SELECT number, intDiv(number, ${eventsPerVisit}) AS visit, number % ${eventsPerVisit} AS step,
+           if(visit % 2 = 0, (intDiv(visit, 2) * 7919) % ${regulars}, ${regulars} + intDiv(visit, 2)) AS person,
+           if(person % 100 = 0, person + 1, person) AS owner,
+           ${begin} + toInt64(floor(visit * ${msPerVisit})) + step * 20000 AS ms,
+           multiIf(step = 0 OR step = 1 AND visit % 10 < 9, '$pageview', step = 2, 'clicked', step = 3 AND visit % 4 = 0, 'added',
+                   step = 3, 'viewed', visit % 20 = 0, 'ordered', visit % 1000 = 1, 'rare', concat('event ', toString(visit % 14))) AS event
+      FROM (SELECT number + ${from * eventsPerVisit} AS number FROM numbers(${(to - from) * eventsPerVisit})))`;
+}
+
+/** Properties with their own column, and their expressions. */
+const usual: Readonly<Record<string, string>> = {
+  $browser: "['Chrome','Chrome','Safari','Firefox','Edge','Opera'][1 + visit % 6]",
+  $os: "['Mac OS X','Windows','Android','iOS','Linux'][1 + visit % 5]",
+  $device_type: "'Desktop'",
+  $lib: "'web'",
+  $geoip_country_code: "['DE','FR','PT','AT','NO'][1 + visit % 5]",
+  $current_url: "concat('https://shop.example.com/shelf/', toString(number % 997))",
+  $pathname: "concat('/shelf/', toString(number % 997))",
+  $referrer: "'https://search.example.com/'",
+  $session_id: 'hex(sipHash128(visit))',
+};
+const others = `'"plan":"', ['free','pro','team'][1 + number % 3], '","price":', toString((number % 20000) / 100),
+  ',"quantity":', toString(1 + number % 4), ',"order_code":"', toString(cityHash64(number)),
+  '","$lib_version":"1.449.2","$screen_height":1080,"$screen_width":1920,"$viewport_height":900,"$viewport_width":1440,',
+  '"$timezone":"Europe/Berlin","$insert_id":"', hex(MD5(toString(number))), '"}'`;
+const properties = `concat('{', ${Object.entries(usual)
+  .map(([name, value]) => `'"${name}":"', ${value}, '",', `)
+  .join('')}${others})`;
+
+/**
+ * Fills ClickHouse's table with one sorted part per day. Gives the values of computed columns, because parsing JSON
+ * would take most of the time.
+ */
+export async function fillClickHouse(client: ClickHouseClient, size: Generated): Promise<void> {
+  const time = "fromUnixTimestamp64Milli(ms, 'UTC')";
+  const names = [...usualProperties.few, ...usualProperties.many];
+  const columns = `${size.projectId}, ${time}, toUUID(lower(hex(MD5(concat('event ', toString(number)))))), event,
+    concat('id ', toString(person)), ${uuidOf('person')}, ${time}, '{}', 'full', ${properties} AS properties, properties,
+    tuple(${names.map((name) => usual[name] ?? 'NULL').join(', ')}), '', false, ${time}, ${time}`;
+  for (let day = 0; day < days; day += 1) {
+    await client.command({
+      query: `INSERT INTO events (project_id, timestamp, uuid, event, distinct_id, person_id, person_created_at, person_properties,
+          person_mode, properties, readable, usual, elements_chain, historical_migration, captured_at, created_at)
+        SETTINGS insert_allow_materialized_columns = 1, max_insert_threads = 1, min_insert_block_size_rows = 2000000,
+          min_insert_block_size_bytes = 2000000000 ${generated(size, columns, [visitOf(size, day), visitOf(size, day + 1)])}`,
+    });
+  }
+}
+
+const visitOf = ({ visits }: Generated, day: number) => Math.round((visits * day) / days);
+
+/** Stores the persons of all events in PostgreSQL, which ClickHouse reads. */
+export async function fillPersons(database: BenchDatabase, size: Generated): Promise<void> {
+  const uuid = (number: string) => `md5('person ' || ${number})::uuid`;
+  const everyMs = (2 * days * dayMs) / size.visits;
+  for (let first = 0; first < personsOf(size); first += 500_000) {
+    const range = [size.projectId, first, Math.min(first + 500_000, personsOf(size)) - 1];
+    await database.query(
+      `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)
+       SELECT $1::int, ${uuid('number')}, 'id ' || number,
+              jsonb_build_object('plan', (ARRAY['free','pro','team'])[1 + number % 3], 'email', 'person' || number || '@example.com',
+                '$initial_referrer', 'https://search.example.com/', '$initial_os', 'Linux'),
+              to_timestamp(($4::float8 + CASE WHEN number < $5::int THEN number * 1000 ELSE (number - $5::int) * $6::float8 END) / 1000)
+         FROM generate_series($2::int, $3::int) AS number WHERE number % 100 <> 0`,
+      [...range, size.begin, size.regulars, everyMs],
+    );
+    await database.query(
+      `INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version)
+       SELECT $1::int, 'id ' || number, ${uuid('CASE WHEN number % 100 = 0 THEN number + 1 ELSE number END')},
+              CASE WHEN number % 100 = 0 THEN 1 ELSE 0 END
+         FROM generate_series($2::int, $3::int) AS number`,
+      range,
+    );
+  }
+  await database.query('VACUUM (ANALYZE) person, person_distinct_id');
+}
