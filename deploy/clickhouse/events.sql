@@ -27,7 +27,7 @@ CREATE TABLE IF NOT EXISTS millrace.events (
   readable             String MATERIALIZED if(isValidJSON(properties), properties, arrayStringConcat(arrayMap(
 part -> if(startsWith(part, '"'), part, replaceRegexpAll(replaceRegexpAll(part,
   '-?(\\d[\\d.]*[eE]\\+?[3-9]\\d\\d+|\\d{300,})', 'null'), '(-?\\d{17,}(\\.\\d+)?)', '\\1e0')),
-extractAll(properties, '"(?:[^"\\\\]|\\\\.)*"|[^"]+')))) CODEC(LZ4),
+extractAll(if(isValidJSON(properties), '', properties), '"(?:[^"\\\\]|\\\\.)*"|[^"]+')))) CODEC(LZ4),
   usual                MATERIALIZED JSONExtract(readable, 'Tuple(
     `$browser` LowCardinality(Nullable(String)),
     `$os` LowCardinality(Nullable(String)),

@@ -22,12 +22,12 @@ function source({ url }: ReadablePostgres, what: string): string {
 /**
  * ClickHouse's JSON parser fails on numbers larger than 64 bits and then finds no property in the whole document. This
  * expression gives them an exponent, or replaces them with null if they exceed a double. The stored text that users see
- * is unchanged.
+ * is unchanged. The inner `if` is necessary because an INSERT evaluates both branches for every event.
  */
 const readable = `if(isValidJSON(properties), properties, arrayStringConcat(arrayMap(
     part -> if(startsWith(part, '"'), part, replaceRegexpAll(replaceRegexpAll(part,
       '-?(\\\\d[\\\\d.]*[eE]\\\\+?[3-9]\\\\d\\\\d+|\\\\d{300,})', 'null'), '(-?\\\\d{17,}(\\\\.\\\\d+)?)', '\\\\1e0')),
-    extractAll(properties, '"(?:[^"\\\\\\\\]|\\\\\\\\.)*"|[^"]+'))))`;
+    extractAll(if(isValidJSON(properties), '', properties), '"(?:[^"\\\\\\\\]|\\\\\\\\.)*"|[^"]+'))))`;
 
 /**
  * The most used properties, by their number of distinct values. They have their own columns, so that queries do not
