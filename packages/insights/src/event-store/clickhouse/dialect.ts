@@ -31,8 +31,11 @@ export const clickhouseDialect: Dialect = {
   name: 'clickhouse',
   // The setting `final` hides duplicates.
   events: sql`events AS e`,
-  personJoin: (projectId) => sql`LEFT JOIN (SELECT distinct_id, person_uuid FROM person_override
-      WHERE project_id = ${sql.int(projectId)}) AS o ON o.distinct_id = e.distinct_id`,
+  // ANY, so that no event counts twice even if two distinct IDs have the same hash.
+  personJoin: (
+    projectId,
+  ) => sql`ANY LEFT JOIN (SELECT cityHash64(distinct_id) AS distinct_id_hash, person_uuid FROM person_override
+      WHERE project_id = ${sql.int(projectId)}) AS o ON o.distinct_id_hash = e.distinct_id_hash`,
   person,
   // Every selected column is sent for all persons of the project.
   personRecord: (
