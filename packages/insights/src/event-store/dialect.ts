@@ -10,6 +10,8 @@ export interface Dialect {
   name: EngineName;
   /** FROM clause of stored events as `e`, without duplicates. */
   events: Fragment;
+  /** Query for the day of the first event in a time range; null if lists can search the whole range at once. */
+  firstDay(range: { projectId: number; from: number; to: number }): Fragment | null;
   /** Join that finds the current person of an event; comes after `events`. */
   personJoin(projectId: number): Fragment;
   /** ID of the event's current person; requires `personJoin`. */

@@ -69,7 +69,7 @@ async function findKeys(engine: Engine, question: ListQuestion, run: Budget): Pr
   const offset = question.offset ?? 0;
   const reach = offset + question.limit;
   const keys: EventKey[] = [];
-  for (const span of spansOf(question, Date.now())) {
+  for (const span of await spansOf(engine, question, run)) {
     const text = keysText(engine.dialect, { ...question, ...span, limit: reach - keys.length });
     const read = ([uuid, timestamp, event, distinctId]: unknown[]) => ({
       ...{ uuid: String(uuid), timestamp: Number(timestamp) },
@@ -147,19 +147,46 @@ const ofKeys = (dialect: Dialect, projectId: number, keys: readonly EventKey[]) 
 
 const dayMs = 86_400_000;
 
+interface TimeSpan {
+  from: number;
+  to: number;
+}
+
 /**
- * Returns the time ranges to search for the newest events, one after the other until there are enough. ClickHouse sorts
- * all it finds, so it should search recent events first. The oldest events, and events sorted by storage time, are
- * searched in one range.
+ * Returns the time ranges to search, one after the other until there are enough events. ClickHouse sorts everything that
+ * it finds, so the first range is a day, and each further one twice as long. Events sorted by storage time are searched
+ * in one range.
  */
-function spansOf(question: ListQuestion, now: number): { from: number; to: number }[] {
-  const { by, from, to, behind, isOldestFirst } = question;
-  if (by !== 'timestamp' || isOldestFirst) return [{ from, to }];
-  const end = Math.min(to, behind === null ? to : behind.time + 1);
-  const recent = Math.min(end, now);
-  const edges = [recent - dayMs, recent - 30 * dayMs].filter((edge) => edge > from);
-  const begins = [...edges, from];
-  return begins.map((begin, at) => ({ from: begin, to: begins[at - 1] ?? end })).filter((span) => span.from < span.to);
+async function spansOf(engine: Engine, question: ListQuestion, run: Budget): Promise<TimeSpan[]> {
+  const { by, from, to, behind, isOldestFirst, projectId } = question;
+  if (by !== 'timestamp') return [{ from, to }];
+  if (!isOldestFirst) {
+    const end = Math.min(to, behind === null ? to : behind.time + 1);
+    return newestFirst({ from, to: end }, Date.now());
+  }
+  const begin = Math.max(from, behind === null ? from : behind.time);
+  const text = engine.dialect.firstDay({ projectId, from: begin, to });
+  if (text === null) return [{ from: begin, to }];
+  const [day] = await readRows(engine, { text, run, read: ([time]) => Number(time) });
+  return day === undefined ? [] : oldestFirst({ from: Math.max(begin, day), to });
+}
+
+/** The first span also contains events in the future. */
+function newestFirst({ from, to }: TimeSpan, now: number): TimeSpan[] {
+  const spans: TimeSpan[] = [];
+  let begin = Math.min(to, now);
+  for (let [end, length] = [to, dayMs]; end > from; [end, length] = [begin, length * 2]) {
+    begin = Math.max(from, begin - length);
+    spans.push({ from: begin, to: end });
+  }
+  return spans;
+}
+
+function oldestFirst({ from, to }: TimeSpan): TimeSpan[] {
+  const spans: TimeSpan[] = [];
+  for (let [begin, length] = [from, dayMs]; begin < to; [begin, length] = [begin + length, length * 2])
+    spans.push({ from: begin, to: Math.min(to, begin + length) });
+  return spans;
 }
 
 function toEvent([uuid, event, distinctId, ...others]: unknown[]): ListedEvent {

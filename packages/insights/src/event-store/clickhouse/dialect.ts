@@ -31,6 +31,14 @@ export const clickhouseDialect: Dialect = {
   name: 'clickhouse',
   // The setting `final` hides duplicates.
   events: sql`events AS e`,
+  // In the order of the sorting key, so that ClickHouse stops after the first rows.
+  firstDay: ({
+    projectId,
+    from,
+    to,
+  }) => sql`SELECT toUnixTimestamp64Milli(toDateTime64(toDate(e.timestamp), 3, 'UTC')) FROM events AS e
+      WHERE e.project_id = ${sql.int(projectId)} AND e.timestamp >= ${sql.time(from)} AND e.timestamp < ${sql.time(to)}
+      ORDER BY e.project_id, toDate(e.timestamp) LIMIT 1`,
   // ANY, so that no event counts twice even if two distinct IDs have the same hash.
   personJoin: (
     projectId,

@@ -29,6 +29,8 @@ const column = (property: Extract<Property, { of: 'column' }>) =>
 export const postgresDialect: Dialect = {
   name: 'postgres',
   events: sql`event e`,
+  // An index has the events in order.
+  firstDay: () => null,
   personJoin: () => sql`LEFT JOIN person_distinct_id o
     ON o.project_id = e.project_id AND o.distinct_id = e.distinct_id AND o.version > 0`,
   person,
