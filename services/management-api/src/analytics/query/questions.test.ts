@@ -164,6 +164,39 @@ test('Q-234: a project has three under way in all processes; one more waits, the
   await ask(others);
 });
 
+test('identical queries at the same time run once, until no caller waits for the result', async () => {
+  let reads = 0;
+  const shared = openQuestions({
+    ...keyValue,
+    async get(key) {
+      const value = await keyValue.get(key);
+      reads += 1;
+      return value;
+    },
+  });
+  const lock = await holdEvents(database);
+  const query = newQuery('day');
+  const ask = (until: AbortSignal, now: Date) => shared.ask(asker, { query, refresh: 'blocking', signal: until, now });
+  const [leaving, alsoLeaving] = [new AbortController(), new AbortController()];
+  const first = ask(leaving.signal, begin);
+  const waitingQueries = () =>
+    database.sql.query(
+      "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%FROM event e%' AND wait_event_type = 'Lock'",
+    );
+  await eventually(async () => expect(await waitingQueries()).toHaveLength(1));
+  const others = [ask(signal, after(1)), ask(alsoLeaving.signal, after(2))] as const;
+  await eventually(async () => expect(reads).toBe(3));
+  leaving.abort(new Error('left'));
+  await expect(first).rejects.toThrow('left');
+  alsoLeaving.abort(new Error('left too'));
+  await expect(others[1]).rejects.toThrow('left too');
+  expect(await waitingQueries()).toHaveLength(1);
+  await lock.release();
+  const { answer } = await others[0];
+  expect(answer?.is_cached).toBe(false);
+  expect(Date.parse(answer?.last_refresh ?? '')).toBe(begin.getTime());
+});
+
 test('a change of settings while a query waits does not mix old and new settings', async () => {
   const setZone = (timezone: string) =>
     database.sql.query('UPDATE environment SET timezone = $2 WHERE id = $1', [own.environmentId, timezone]);

@@ -29,6 +29,7 @@ import {
   pauseOfKept,
   whenUnavailable,
 } from './result-cache.ts';
+import { createSharedRuns } from './shared-runs.ts';
 
 /** When an answer is computed, and whether the request waits for it. */
 export const refreshModes = [
@@ -99,9 +100,16 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
   const cache = createResultCache(keyValue);
   const longestMs = maxMs + aroundMs;
   const runs = createBackgroundRuns({ keyValue, longestMs, logger });
+  const share = createSharedRuns<KeptAnswer>();
+
+  const compute = (asker: Asker, computed: Computed): Promise<KeptAnswer> =>
+    share(computed.key, computed.signal, (signal) => computeAlone(asker, { ...computed, signal }));
 
   /** Within its budget: a slot of its project, a turn on the connections, time and memory. */
-  async function compute(asker: Asker, { query, settings, key, now, rows, signal }: Computed): Promise<KeptAnswer> {
+  async function computeAlone(
+    asker: Asker,
+    { query, settings, key, now, rows, signal }: Computed,
+  ): Promise<KeptAnswer> {
     const projectId = asker.target.environmentId;
     const leave = await takeSlot(keyValue, { projectId, signal, longestMs });
     try {

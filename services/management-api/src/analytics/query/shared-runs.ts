@@ -1,0 +1,46 @@
+// Identical queries that are requested at the same time run once.
+
+interface Run<T> {
+  result: Promise<T>;
+  controller: AbortController;
+  /** Number of callers that still wait for the result. */
+  callers: number;
+}
+
+/** Returns a function that runs `work`, or waits for the run with the same key that another caller has started. */
+export function createSharedRuns<T>() {
+  const running = new Map<string, Run<T>>();
+
+  function begin(key: string, work: (signal: AbortSignal) => Promise<T>): Run<T> {
+    const controller = new AbortController();
+    const end = () => void (running.get(key) === run && running.delete(key));
+    const run: Run<T> = { result: work(controller.signal).finally(end), controller, callers: 0 };
+    running.set(key, run);
+    return run;
+  }
+
+  /** @param signal ends the wait; the run itself only ends when no caller waits for it any more */
+  return async (key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    signal.throwIfAborted();
+    const run = running.get(key) ?? begin(key, work);
+    run.callers += 1;
+    try {
+      return await untilAborted(run.result, signal);
+    } finally {
+      run.callers -= 1;
+      if (run.callers === 0) {
+        // A later caller must not wait for a run that is being stopped.
+        if (running.get(key) === run) running.delete(key);
+        run.controller.abort(signal.reason);
+      }
+    }
+  };
+}
+
+function untilAborted<T>(result: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    result.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
