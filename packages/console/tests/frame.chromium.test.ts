@@ -186,6 +186,12 @@ describe('search', () => {
     await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
     expect(new URL(page.url()).pathname).toMatch(/\/events$/);
     expect(new URL(page.url()).search).toBe('');
+    // The search does the same.
+    await page.keyboard.press('Control+k');
+    await input(page).fill('alpha');
+    await option(page, /^Alpha/).click();
+    await page.getByRole('button', { name: 'Switch project' }).getByText('Alpha').waitFor();
+    expect(new URL(page.url()).pathname).toMatch(/\/events$/);
     await page.context().close();
   });
 

@@ -91,7 +91,7 @@ export function ProjectSwitch({ project }: { project: Project | undefined }) {
 }
 
 /** Path of the page that is open, below any project. Records of a project and filters stay behind. */
-function usePageOfEveryProject(): string {
+export function usePageOfEveryProject(): string {
   const [, , , page = '', section = ''] = useLocation().pathname.split('/');
   return page === 'settings' ? `settings/${section}` : page;
 }

@@ -8,6 +8,7 @@ import { Dialog as AriaDialog, Modal, ModalOverlay } from 'react-aria-components
 import { TextField } from 'react-aria-components/TextField';
 import { meQuery } from '../api/queries.ts';
 import { useProject } from '../frame/project.ts';
+import { usePageOfEveryProject } from '../frame/project-switch.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { useRested } from '../parts/rested.ts';
 import { explain } from '../parts/states.tsx';
@@ -78,6 +79,7 @@ interface Section {
 function useFound(text: string): { sections: Section[]; isSearching: boolean; error: unknown } {
   const project = useProject();
   const { data: me } = useQuery(meQuery);
+  const page = usePageOfEveryProject();
   const { contains } = useFilter({ sensitivity: 'base' });
   const asked = useRested(text);
   const queries = recordQueries(project.id, asked);
@@ -87,7 +89,7 @@ function useFound(text: string): { sections: Section[]; isSearching: boolean; er
     { name: words.palette.recent, items: readRecent(project.id).filter(isMatch) },
     { name: words.palette.pages, items: pagesOf(project.id).filter(isMatch) },
     { name: words.palette.actionsTitle, items: text === '' ? [] : actionsOf(project.id).filter(isMatch) },
-    { name: words.palette.projects, items: projectsOf(me?.organization ?? null, project).filter(isMatch) },
+    { name: words.palette.projects, items: projectsOf(me?.organization ?? null, project, page).filter(isMatch) },
   ];
   const records = queries.map(({ name }, at) => ({ name, items: answers[at]?.data ?? [] }));
   const seen = new Set<string>();

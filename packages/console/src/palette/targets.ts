@@ -57,13 +57,13 @@ export function actionsOf(projectId: number): Found[] {
 
 const iconOf = (page: string): IconName => pages.find(({ path }) => page.startsWith(path))?.icon ?? 'settings';
 
-/** The other projects of the organization. */
-export function projectsOf(organization: OrganizationOfMe | null, open: Project): Found[] {
+/** The other projects of the organization. @param page path of the page that opens in them */
+export function projectsOf(organization: OrganizationOfMe | null, open: Project, page: string): Found[] {
   const teams = organization?.teams.filter(({ id }) => id !== open.id) ?? [];
   return teams.map((team) => {
     const { project, environment } = namesOf(organization as OrganizationOfMe, team);
     const hint = [organization?.name, environment].filter(Boolean).join(' · ');
-    return { key: `project ${team.id}`, name: project, hint, icon: 'mill', to: `/projects/${team.id}` };
+    return { key: `project ${team.id}`, name: project, hint, icon: 'mill', to: `/projects/${team.id}/${page}` };
   });
 }
 
