@@ -107,8 +107,8 @@ describe('by their own paths', () => {
 
 /** Texts and values that a parser could interpret as the cohort. */
 const spellings: [string, (id: number) => unknown][] = [
-  ['its number', (id) => id],
-  ['its digits', (id) => `${id}`],
+  ['its ID', (id) => id],
+  ['its ID as a string', (id) => `${id}`],
   ['0<id>', (id) => `0${id}`],
   ['+<id>', (id) => `+${id}`],
   ['<id>.0', (id) => `${id}.0`],
@@ -120,7 +120,7 @@ const spellings: [string, (id: number) => unknown][] = [
     (id) => String(id).replaceAll(/\d/g, (digit) => String.fromCharCode(digit.charCodeAt(0) + 0xfee0)),
   ],
   ['a list', (id) => [id]],
-  ['a list of its digits', (id) => [`${id}`]],
+  ['a list with its ID as a string', (id) => [`${id}`]],
 ];
 const types = ['cohort', 'static-cohort', 'precalculated-cohort'];
 const parameter = (filter: object) => encodeURIComponent(JSON.stringify({ properties: [filter] }));
@@ -152,7 +152,7 @@ const evaluating: [string, (filter: object) => [Method, string, object?]][] = [
   ],
   ['filters of actors', (filter) => ['POST', 'query', { query: { kind: 'ActorsQuery', properties: [filter] } }]],
   ['the condition of a flag', (filter) => ['POST', 'feature_flags', { key: 'new', filters: conditions(filter) }]],
-  ['a changed flag', (filter) => ['PATCH', `feature_flags/${own.feature_flag}`, { filters: conditions(filter) }]],
+  ['a change of a flag', (filter) => ['PATCH', `feature_flags/${own.feature_flag}`, { filters: conditions(filter) }]],
   [
     'a blast radius',
     (filter) => ['POST', 'feature_flags/user_blast_radius', { condition: conditions(filter).groups[0] }],
@@ -182,12 +182,15 @@ test.each(evaluating)('returns 403 for a closed cohort in %s, in every spelling'
 const storing: [string, (filter: object) => [Method, string, object?]][] = [
   ['an insight', (filter) => ['POST', 'insights', { query: { ...trend, properties: [filter] } }]],
   [
-    'a changed insight',
+    'a change of an insight',
     (filter) => ['PATCH', `insights/${own.insight}`, { query: { ...trend, properties: [filter] } }],
   ],
   ['filters on an insight', (filter) => ['GET', `insights/${own.insight}?filters_override=${parameter(filter)}`]],
   ['a dashboard', (filter) => ['POST', 'dashboards', { name: 'New', filters: { properties: [filter] } }]],
-  ['a changed dashboard', (filter) => ['PATCH', `dashboards/${own.dashboard}`, { filters: { properties: [filter] } }]],
+  [
+    'a change of a dashboard',
+    (filter) => ['PATCH', `dashboards/${own.dashboard}`, { filters: { properties: [filter] } }],
+  ],
   ['filters on a dashboard', (filter) => ['GET', `dashboards/${own.dashboard}?filters_override=${parameter(filter)}`]],
   ['the filters of a batch export', (filter) => ['POST', 'batch_exports', { ...exported, filters: [filter] }]],
   ['the test account filters', (filter) => ['PATCH', '.', { test_account_filters: [filter] }]],

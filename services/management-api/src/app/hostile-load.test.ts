@@ -53,25 +53,25 @@ const inField = (name: string) =>
 
 test.each([
   [
-    'a path that needs a key, without one',
+    'a path that requires a key, without a key',
     'PATCH',
     '/api/organizations/@current/',
     { credentials: withoutKey, bodies: anywhere },
   ],
   [
-    'a path that needs none',
+    'a public path',
     'POST',
     '/api/signup/00000000-0000-4000-8000-000000000000/',
     { credentials: withoutKey, bodies: anywhere },
   ],
   [
-    'a path that needs a key, with one',
+    'a path that requires a key, with a key',
     'PATCH',
     '/api/organizations/@current/',
     { credentials: withKey, bodies: anywhere },
   ],
   [
-    'a field of any form',
+    'a field of any type',
     'PATCH',
     '/api/environments/@current/',
     { credentials: withKey, bodies: inField('survey_config') },

@@ -195,7 +195,7 @@ test.each([
   ['a cohort', 'SELECT event FROM events WHERE person_id IN COHORT 1', /Unsupported HogQL query: cohorts/],
   ['a column without a name', 'SELECT upper(event) FROM events', /Column 1 needs a name/],
   ['all columns', 'SELECT * FROM events', /Column 1 needs a name/],
-  ['two columns of the same name', 'SELECT event, uuid AS event FROM events', /Two columns have the name 'event'/],
+  ['two columns with the same name', 'SELECT event, uuid AS event FROM events', /Two columns have the name 'event'/],
   [
     'a name that is too long',
     `SELECT event AS ${'a'.repeat(64)} FROM events`,
@@ -740,7 +740,7 @@ describe('the next interval', () => {
     expect((await stored(over.id)).next_interval_start).toBeNull();
   });
 
-  test('follows the last one when the export changes, and is the current one after a pause', async () => {
+  test('follows the last exported interval after a change of the export, and is the current interval after a pause', async () => {
     const { id } = await created();
     const last = new Date('2026-01-01T05:00:00Z');
     const behind = () =>

@@ -351,9 +351,9 @@ describe('bad input', () => {
       VE('incorrect_type', 'insight', 'Incorrect type. Expected pk value, received bool.'),
     ],
     ['insight 0', { insight: 0 }, VE('does_not_exist', 'insight', 'Invalid pk "0" - object does not exist.')],
-    ['S23 a word', { start_date: 'tomorrow' }, VE('invalid_input', 'start_date', dateText)],
-    ['S23 a number', { start_date: 5 }, VE('invalid_input', 'start_date', dateText)],
-    ['S23 null', { start_date: null }, VE('null', 'start_date', 'This field may not be null.')],
+    ['S23 start_date as a word', { start_date: 'tomorrow' }, VE('invalid_input', 'start_date', dateText)],
+    ['S23 start_date as a number', { start_date: 5 }, VE('invalid_input', 'start_date', dateText)],
+    ['S23 start_date null', { start_date: null }, VE('null', 'start_date', 'This field may not be null.')],
     [
       'S25',
       { title: 'x'.repeat(101) },
@@ -585,10 +585,10 @@ describe('dashboard_export_insights', () => {
   });
 
   test.each([
-    ['one that is not on it', () => ({ insight: null, dashboard, dashboard_export_insights: [insight] })],
-    ['without a dashboard', () => ({ insight: null, dashboard_export_insights: [insight] })],
-    ['beside an insight', () => ({ dashboard, dashboard_export_insights: [insight] })],
-    ['more than six', () => ({ insight: null, dashboard, dashboard_export_insights: [1, 2, 3, 4, 5, 6, 7] })],
+    ['an insight that is not on it', () => ({ insight: null, dashboard, dashboard_export_insights: [insight] })],
+    ['insights without a dashboard', () => ({ insight: null, dashboard_export_insights: [insight] })],
+    ['insights together with an insight', () => ({ dashboard, dashboard_export_insights: [insight] })],
+    ['more than six insights', () => ({ insight: null, dashboard, dashboard_export_insights: [1, 2, 3, 4, 5, 6, 7] })],
   ])('return 400 for %s', async (_kind, body) => {
     const answer = await create(body());
     expect(answer).toMatchObject({ status: 400, body: { attr: expect.stringContaining('dashboard_export_insights') } });

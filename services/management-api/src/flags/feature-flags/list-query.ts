@@ -39,7 +39,7 @@ export const listFlagsQuery = Type.Object({
   order: text('Field to sort by, with a leading `-` for descending order. Defaults to `-created_at`.'),
 });
 
-/** The conditions for flags of an environment that match a query, are not deleted, and that the caller can see. */
+/** Conditions for the flags of an environment that match a query, are visible to the caller and are not deleted. */
 export function flagConditions(
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   query: FlagFilterValues,

@@ -107,7 +107,7 @@ describe('a flag', () => {
       null,
     ],
     [
-      'archived and on',
+      'an archived flag that is on',
       { key: 'x', archived: true },
       'invalid_input',
       'Cannot archive an enabled feature flag. Disable it first.',

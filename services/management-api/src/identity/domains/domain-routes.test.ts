@@ -180,7 +180,7 @@ test.each([
   ['D12', 'javascript: alert(1)'],
   ['capitals', 'Example.com'],
   ['one label', 'localhost'],
-  ['a dot at the end', 'example.com.'],
+  ['a trailing dot', 'example.com.'],
   ['an address', '192.0.2.1'],
 ])('%s: rejects %s as a domain name', async (_, domain) => {
   const expected = VE('invalid_input', 'domain', 'Please enter a valid domain or subdomain name.');
@@ -253,7 +253,7 @@ const unproved: [string, (domain: { domain: string; verification_challenge: stri
     none,
   ],
   ['SERVFAIL', () => dns.fail('SERVFAIL'), { outcome: 'no answer', found: [], error: 'ESERVFAIL' }],
-  ['no answer at all', () => dns.fail('silence'), { outcome: 'no answer', found: [], error: 'ETIMEOUT' }],
+  ['no response', () => dns.fail('silence'), { outcome: 'no answer', found: [], error: 'ETIMEOUT' }],
 ];
 test.each(unproved)(
   '%s leaves the domain unverified without an error, and the response contains the result of the query',
@@ -317,7 +317,7 @@ test('D21: changes the sign-in settings of a verified domain', async () => {
 test.each([
   ['D22', { sso_enforcement: 'google-oauth2' }, 'sso_enforcement'],
   ['D23', { jit_provisioning_enabled: true }, 'jit_provisioning_enabled'],
-  ['also the value it has', { jit_provisioning_enabled: false, sso_enforcement: '' }, 'jit_provisioning_enabled'],
+  ['also the current value', { jit_provisioning_enabled: false, sso_enforcement: '' }, 'jit_provisioning_enabled'],
 ])('%s: returns 400 for sign-in settings of an unverified domain: %j', async (_, body, attr) => {
   const { id } = await addDomain();
   const expected = VE('verification_required', attr, 'This attribute cannot be updated until the domain is verified.');

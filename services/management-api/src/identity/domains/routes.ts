@@ -208,7 +208,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
           saml_x509_cert: body.saml_x509_cert ?? null,
         };
         return transaction(async (tx) => {
-          // Serialize additions of one organization, so that it cannot add the same name twice.
+          // Lock the organization, so that two concurrent requests cannot add the same name.
           await lockOrganization(tx, target.organizationId);
           if (hasProvider(row)) await requireOwnerOf(tx, target, row.domain);
           if (await isNameTaken(tx, row)) throw domainIsTaken();

@@ -50,7 +50,11 @@ const refused: [string, object, object][] = [
     invalid('autocapture_exceptions_opt_in', 'Must be a valid boolean.'),
   ],
   ['T29: an object', { [ignored]: { a: 1 } }, invalid(null, `Must provide a list for field: ${ignored}.`)],
-  ['T29: no strings', { [ignored]: [1, false] }, invalid(null, `Must provide a list of strings to field: ${ignored}.`)],
+  [
+    'T29: items that are not strings',
+    { [ignored]: [1, false] },
+    invalid(null, `Must provide a list of strings to field: ${ignored}.`),
+  ],
   [
     'T29: too long',
     { [ignored]: Array(300).fill('abc') },
@@ -71,7 +75,7 @@ const refused: [string, object, object][] = [
     invalid(rate, 'Ensure that there are no more than 3 digits in total.', 'max_digits'),
   ],
   [
-    'T33: whole',
+    'T33: an integer',
     { [rate]: 22 },
     invalid(rate, 'Ensure that there are no more than 1 digits before the decimal point.', 'max_whole_digits'),
   ],
@@ -114,7 +118,7 @@ const refused: [string, object, object][] = [
     invalid('name', 'Ensure this field has no more than 200 characters.', 'max_length'),
   ],
   [
-    'app_urls, no list',
+    'app_urls, not a list',
     { app_urls: 'https://a' },
     invalid('app_urls', 'Expected a list of items but got type "str". Send a JSON array.', 'not_a_list'),
   ],
@@ -135,12 +139,12 @@ const refused: [string, object, object][] = [
     invalid('test_account_filters', 'This field may not be null.', 'null'),
   ],
   [
-    'test_account_filters, no list',
+    'test_account_filters, not a list',
     { test_account_filters: { type: 'AND', values: [] } },
     invalid('test_account_filters', 'Expected a list of filters.', 'invalid_input'),
   ],
   [
-    'test_account_filters, a pattern that cannot be read',
+    'test_account_filters, an invalid pattern',
     {
       test_account_filters: [
         { key: 'k', value: 'v' },
@@ -189,7 +193,7 @@ const taken: [string, Record<string, unknown>, Record<string, unknown>][] = [
   ['T28: the word null', { autocapture_exceptions_opt_in: 'null' }, { autocapture_exceptions_opt_in: null }],
   ['T29', { [ignored]: ['a'] }, { [ignored]: ['a'] }],
   ['T34', { [rate]: 0.4 }, { [rate]: '0.40' }],
-  ['T34: a text', { [rate]: '1' }, { [rate]: '1.00' }],
+  ['T34: a string', { [rate]: '1' }, { [rate]: '1.00' }],
   ['T34: empty', { [rate]: '' }, { [rate]: null }],
   ['T38: 1.0', { [duration]: '2000.0' }, { [duration]: 2000 }],
   ['T41', { [flag]: { id: 1, key: 'k' } }, { [flag]: { id: 1, key: 'k' } }],

@@ -297,7 +297,7 @@ describe('C-033: the secret that the inviter sees', () => {
     for (const secret of [shown, mailed, ...tokens]) expect(JSON.stringify([rows, records])).not.toContain(secret);
   });
 
-  test('creates an account with an unverified address, while the mailed secret verifies it', async () => {
+  test('creates an account with an unverified address, unlike the mailed secret', async () => {
     const first = await inviteShown();
     expect((await look(first.id, first.shown)).body.target_email).toBe(first.email);
     const joined = await signUp(first.id, { token: first.shown });

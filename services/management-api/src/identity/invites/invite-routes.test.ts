@@ -327,7 +327,13 @@ describe('several invites in one request', () => {
 
   test.each([
     ['I16: no address', { target_email: null }, 'null', '4__target_email', 'This field may not be null.'],
-    ['no object', 5, 'invalid_input', '4', 'Invalid data. Expected a dictionary, but got int. Send a JSON object.'],
+    [
+      'an element that is not an object',
+      5,
+      'invalid_input',
+      '4',
+      'Invalid data. Expected a dictionary, but got int. Send a JSON object.',
+    ],
     [
       'a bad level',
       { target_email: 'a@b.com', level: 3 },
@@ -612,7 +618,7 @@ describe('when sending email fails', () => {
 
   test.each([
     ['a mail server', {}],
-    ['an address for the links', { mailer: true }],
+    ['a base URL for the links', { mailer: true }],
   ])('makes no attempt without %s, and the response says so', async (_, has: { mailer?: boolean }) => {
     const before = mailing;
     mailing = createInviteMailing({

@@ -177,7 +177,7 @@ type Person = 'M' | 'A' | 'W';
 const changes: [string, Person, 1 | 8 | 15, unknown, object, number][] = [
   ['B7', 'A', member, { level: 8 }, { status: 200 }, 8],
   ['an administrator demotes another', 'A', administrator, { level: 1 }, { status: 200 }, 1],
-  ['a level as a text', 'A', member, { level: '8' }, { status: 200 }, 8],
+  ['a level as a string', 'A', member, { level: '8' }, { status: 200 }, 8],
   ['B8', 'M', member, { level: 8 }, PD('You can only edit others if you are an admin.'), 1],
   ['B8, even without a change', 'M', member, {}, PD('You can only edit others if you are an admin.'), 1],
   ['B10', 'W', member, { level: 15 }, { status: 200 }, 15],

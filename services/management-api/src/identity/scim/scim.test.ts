@@ -278,7 +278,7 @@ describe('users', () => {
   test.each<[string, ScimMethod, string, unknown, number, string?]>([
     ['invalid JSON', 'POST', '/Users', '{', 400, 'invalidSyntax'],
     ['a list', 'POST', '/Users', [], 400, 'invalidSyntax'],
-    ['no userName', 'POST', '/Users', {}, 400, 'invalidValue'],
+    ['a missing userName', 'POST', '/Users', {}, 400, 'invalidValue'],
     ['a userName that is not an address', 'POST', '/Users', { userName: 'ada' }, 400, 'invalidValue'],
     ['an address outside the domain', 'POST', '/Users', { userName: 'ada@gmail.example' }, 400, 'invalidValue'],
     ['a userName that is not a string', 'POST', '/Users', { userName: { a: 1 } }, 400, 'invalidValue'],

@@ -414,8 +414,8 @@ describe('passkeys', () => {
   });
 
   test.each([
-    ['S-026: of another page', { origin: 'https://evil.example' }],
-    ['S-026: for another installation', { rpId: 'evil.example' }],
+    ['S-026: a passkey of another page', { origin: 'https://evil.example' }],
+    ['S-026: a passkey for another installation', { rpId: 'evil.example' }],
   ])('%s: rejects the registration and the sign-in', async (_case, odd) => {
     expect((await register(odd)).answer).toMatchObject({ status: 400, body: { code: '2fa_invalid_passkey' } });
     const { passkey, handle } = await register();

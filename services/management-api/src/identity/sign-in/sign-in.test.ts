@@ -178,7 +178,7 @@ describe('a session', () => {
   test.each([
     ['without an origin', {}, 403],
     ['from another origin', { origin: 'https://evil.example' }, 403],
-    ['from no origin', { origin: 'null' }, 403],
+    ['from an opaque origin', { origin: 'null' }, 403],
     ['from another site', { 'sec-fetch-site': 'cross-site' }, 403],
     ['from the same site', { 'sec-fetch-site': 'same-site' }, 403],
     ['from its own page', { 'sec-fetch-site': 'same-origin' }, 200],
@@ -194,8 +194,8 @@ describe('a session', () => {
   });
 
   test.each([
-    ['from a link of another site', { 'sec-fetch-site': 'cross-site' }, 403],
-    ['typed into the browser', { 'sec-fetch-site': 'none' }, 403],
+    ['from a link on another site', { 'sec-fetch-site': 'cross-site' }, 403],
+    ['entered in the address bar', { 'sec-fetch-site': 'none' }, 403],
     ['from its own page', { 'sec-fetch-site': 'same-origin' }, 404],
     ['of an older browser', {}, 404],
   ])('S-012: a GET that changes something, %s', async (_what, headers, status) => {

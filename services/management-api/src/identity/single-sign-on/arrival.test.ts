@@ -285,9 +285,9 @@ describe('a linked account', () => {
   });
 
   test.each([
-    ['its own', {}],
-    ['its own, while the provider reports another', verified('ada@free.example')],
-    ['its own, while the provider reports another without proof', unverified('ada@free.example')],
+    ['its own address', {}],
+    ['its own address, while the provider reports another', verified('ada@free.example')],
+    ['its own address, while the provider reports another unverified one', unverified('ada@free.example')],
   ])('S-383: cannot bypass the enforced provider of its domain: %s', async (_, claims) => {
     await linkAda(gitlab);
     await enforceSaml('home.example');

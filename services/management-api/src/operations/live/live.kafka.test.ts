@@ -408,11 +408,11 @@ describe('individual streams', () => {
       (own) => sql().query('UPDATE personal_api_key SET expires_at = now() WHERE user_id = $1', [own.userId]),
     ],
     [
-      'L-047 the key loses its reach',
+      'L-047 the key is limited to other projects',
       (own) => sql().query("UPDATE personal_api_key SET scoped_teams = '{1}' WHERE user_id = $1", [own.userId]),
     ],
     [
-      'L-047 the key may not read events',
+      'L-047 the key loses the scope event:read',
       (own) => sql().query("UPDATE personal_api_key SET scopes = '{flag:read}' WHERE user_id = $1", [own.userId]),
     ],
     ['L-007 the member is removed', (own) => sql().query('DELETE FROM membership WHERE user_id = $1', [own.userId])],
@@ -421,7 +421,7 @@ describe('individual streams', () => {
       (own) => sql().query('UPDATE "user" SET is_active = false WHERE id = $1', [own.userId]),
     ],
     [
-      'L-007 the project is private to others',
+      'L-007 the project becomes private',
       async (own) => {
         await sql().query('UPDATE membership SET level = 1 WHERE user_id = $1', [own.userId]);
         await sql().query('UPDATE environment SET access_control = true WHERE id = $1', [own.environmentId]);
@@ -498,12 +498,16 @@ describe('individual streams', () => {
     ['L-017 any of the names', '?eventType=text,number', ['text', 'number']],
     ['L-017 an unknown name', '?eventType=nothing', []],
     ['L-017 empty means all', '?eventType=', all],
-    ['L-017 names with blanks and signs', `?eventType=${encodeURIComponent('a b+ä')}`, ['a b+ä']],
-    ['L-017 a distinct id with blanks and signs', `?distinctId=${encodeURIComponent('id a b+ä')}`, ['a b+ä']],
+    ['L-017 names with spaces and special characters', `?eventType=${encodeURIComponent('a b+ä')}`, ['a b+ä']],
+    [
+      'L-017 a distinct ID with spaces and special characters',
+      `?distinctId=${encodeURIComponent('id a b+ä')}`,
+      ['a b+ä'],
+    ],
     ['L-017 a distinct ID in another case', `?distinctId=${encodeURIComponent('ID text')}`, []],
-    ['L-022 names left out', '?notEventType=text,other,nothing', without('text', 'other')],
+    ['L-022 excluded names', '?notEventType=text,other,nothing', without('text', 'other')],
     ['L-019 exact', props({ key: 'p', value: 'Chrome', operator: 'exact' }), ['text']],
-    ['L-019 exact, a number and a text', props({ key: 'p', value: 5, operator: 'exact' }), ['number', 'digits']],
+    ['L-019 exact, a number and a string', props({ key: 'p', value: 5, operator: 'exact' }), ['number', 'digits']],
     ['L-019 exact, a list', props({ key: 'p', value: ['Chrome', '5'] }), ['text', 'number', 'digits']],
     [
       'L-019 is_not',
@@ -524,8 +528,12 @@ describe('individual streams', () => {
     ['L-019 lte', props({ key: 'p', value: '5', operator: 'lte' }), ['number', 'digits']],
     ['L-019 is_set', props({ key: 'p', operator: 'is_set' }), without('null', 'absent')],
     ['L-019 is_not_set', props({ key: 'p', operator: 'is_not_set' }), ['null', 'absent']],
-    ['L-019 all must hold', props({ key: 'p', operator: 'is_set' }, { key: 'p', value: '5' }), ['number', 'digits']],
-    ['L-019 of the person', props({ key: 'plan', value: 'pro', type: 'person' }), ['number']],
+    [
+      'L-019 combined with AND',
+      props({ key: 'p', operator: 'is_set' }, { key: 'p', value: '5' }),
+      ['number', 'digits'],
+    ],
+    ['L-019 a person property', props({ key: 'plan', value: 'pro', type: 'person' }), ['number']],
   ])('%s', async (_case, query, expected) => {
     const [client, end] = [await watch(world, tenant, query), await watch(world, tenant)];
     const events = Object.entries(stored).map(([event, properties]) =>
@@ -553,14 +561,14 @@ describe('individual streams', () => {
 
   test.each<[string, string, string]>([
     ['L-020 broken JSON', '?properties=[', 'properties'],
-    ['L-020 no operator', props({ key: 'p', value: 1, operator: 'like' }), 'properties__0__operator'],
+    ['L-020 an unknown operator', props({ key: 'p', value: 1, operator: 'like' }), 'properties__0__operator'],
     [
-      'L-021 a pattern that looks back',
+      'L-021 a pattern with a backreference',
       props({ key: 'p', value: '(a)\\1', operator: 'regex' }),
       'properties__0__value',
     ],
     [
-      'L-021 a pattern that repeats too much',
+      'L-021 a pattern with too many repetitions',
       props({ key: 'p', value: '(a{1,200}){1,200}', operator: 'regex' }),
       'properties__0__value',
     ],

@@ -25,8 +25,8 @@ const date = (value: unknown) => person({ operator: 'is_date_before', value });
 test.each<[string, Record<string, unknown>, string, string]>([
   ['no groups', {}, 'invalid_input', 'Feature flags must have at least one condition set (group)'],
   ['empty groups', { groups: [] }, 'invalid_input', 'Feature flags must have at least one condition set (group)'],
-  ['groups no list', { groups: 'x' }, 'invalid_input', 'groups: must be a list of condition sets, not "x"'],
-  ['group no object', { groups: [1] }, 'invalid_input', 'groups[0]: must be a condition set, not 1'],
+  ['groups that are not a list', { groups: 'x' }, 'invalid_input', 'groups: must be a list of condition sets, not "x"'],
+  ['a group that is not an object', { groups: [1] }, 'invalid_input', 'groups[0]: must be a condition set, not 1'],
   [
     'a version',
     { groups: [{}], version: 2 },
@@ -66,7 +66,7 @@ test.each<[string, Record<string, unknown>, string, string]>([
   ['shares under 100', variants(50, 49), 'invalid_input', sums],
   ['shares over 100', variants(50, 51), 'invalid_input', sums],
   [
-    'a variant twice',
+    'a repeated variant',
     {
       groups: [{}],
       multivariate: {
@@ -133,7 +133,7 @@ test.each<[string, Record<string, unknown>, string, string]>([
       ] as [string, Record<string, unknown>, string, string],
   ),
   [
-    'in of a person',
+    'the operator in for a person property',
     person({ operator: 'in', value: 1 }),
     'invalid_operator',
     "The 'in' operator is only valid for cohort properties, not 'person' properties.",
