@@ -130,7 +130,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** The maximum of one command (`KeyValue.addToCounters`). */
+/** The maximum number of changes in one command (`KeyValue.addToCounters`). */
 const maxChanges = 200;
 
 /**

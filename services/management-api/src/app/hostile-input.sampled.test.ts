@@ -97,7 +97,7 @@ describe.each(
     }
   });
 
-  test('any value of any parameter', async () => {
+  test('returns no server error for any value of any parameter', async () => {
     const value = fc.oneof(
       fc.string({ unit: 'binary', maxLength: 30 }),
       fc.string({ unit: 'grapheme', maxLength: 30 }),

@@ -11,7 +11,7 @@ import { declaredRoutes } from './declared-routes.ts';
 export interface DocumentedNames {
   key: string;
   route: Route<Caller>;
-  /** Must have an effect that the test can see. */
+  /** Parameters with an effect, which the test must see. */
   working: string[];
   /** The route rejects them. */
   refused: string[];

@@ -210,7 +210,7 @@ test.each([
   expect((await read(id)).schema).toBeNull();
 });
 
-test('refuses a query that does not fit the model or the destination', async () => {
+test('rejects a query that does not fit the model or the destination', async () => {
   const withoutId = 'SELECT event FROM events';
   const refused = (detail: RegExp) => VE('invalid_input', 'hogql_query', expect.stringMatching(detail));
   expect(await create({ hogql_query: query, model: 'persons' })).toMatchObject(refused(/only be used with the model/));

@@ -136,7 +136,7 @@ async function readDrops({ sql, logger, registry, signal }: Reading, begin: Date
       const rows = await listDrops(sql, { projectIds, after, limit: maxDrops });
       for (const row of rows) registry.publish(row.project_id, droppedEvent(row), row.stored_at);
       const last = rows.at(-1)?.stored_at.getTime() ?? 0;
-      // After a full page, continue at its end. Reading the overlap again could return the same full page for ever.
+      // After a full page, continue at its end. Reading the overlap again could return the same full page indefinitely.
       const next = rows.length === maxDrops ? last : last - overlapMs;
       after = new Date(Math.max(after.getTime(), next));
       isFailing = false;
