@@ -76,7 +76,7 @@ export function isAdministrator({ memberships }: Caller, organizationId: string)
  * Whether the caller can see the secrets of a record: administrators with a key that can change it.
  * @param level the caller's level on the record.
  */
-export function seesSecrets({ scopes }: Pick<Caller, 'scopes'>, write: Scope, level: number | null): boolean {
+export function canSeeSecrets({ scopes }: Pick<Caller, 'scopes'>, write: Scope, level: number | null): boolean {
   return level !== null && level >= membershipLevels.administrator && grants(scopes, write);
 }
 
@@ -92,7 +92,7 @@ export function requireSession({ credential }: Caller): SessionCredential {
 const recentMs = 2 * 60 * 60 * 1000;
 
 /** The time until which a session counts as recently signed in. */
-export function recentUntil({ signedInAt }: SessionCredential): Date {
+export function recentSignInUntil({ signedInAt }: SessionCredential): Date {
   return new Date(signedInAt.getTime() + recentMs);
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Route } from '@millrace/http';
 import { declaredRoutes } from '../testing/declared-routes.ts';
-import { markedOrganization, markedPerson, markedProject, startHighIds } from '../testing/marked-records.ts';
+import { markedOrganization, markedPerson, markedProject, raiseIdSequences } from '../testing/marked-records.ts';
 import { signInAs, startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import type { Caller } from './caller.ts';
 
@@ -30,7 +30,7 @@ let session: string;
 let ids: Record<string, string>;
 beforeAll(async () => {
   api = await startTestApi();
-  await startHighIds(api);
+  await raiseIdSequences(api);
   const owner = await markedPerson(api, 'wordowner');
   const organization = await markedOrganization(api, 'wordorganization', owner);
   const { first } = await markedProject(api, owner, { organization, words: ['wordproject', 'wordfirst'] });

@@ -38,7 +38,7 @@ export interface MarkedPerson {
 }
 
 /** Numbers with nine digits are unlikely to be part of another number. */
-export async function startHighIds({ database: { sql } }: TestApi): Promise<void> {
+export async function raiseIdSequences({ database: { sql } }: TestApi): Promise<void> {
   await sql.query(`SELECT setval('project_and_environment_id', 710000000), setval(pg_get_serial_sequence('"user"', 'id'), 720000000),
                           setval(pg_get_serial_sequence('subscription', 'id'), 730000000), setval(pg_get_serial_sequence('cohort', 'id'), 740000000),
                           setval(pg_get_serial_sequence('feature_flag', 'id'), 750000000), setval(pg_get_serial_sequence('insight', 'id'), 760000000),

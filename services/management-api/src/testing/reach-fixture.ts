@@ -7,7 +7,7 @@ import {
   markedOrganization,
   markedPerson,
   markedProject,
-  startHighIds,
+  raiseIdSequences,
 } from './marked-records.ts';
 import { signInAs, type TestApi } from './start-test-api.ts';
 
@@ -87,7 +87,7 @@ export async function createReachFixture(api: TestApi): Promise<ReachFixture> {
 type Tenants = Awaited<ReturnType<typeof createTenants>>;
 
 async function createTenants(api: TestApi) {
-  await startHighIds(api);
+  await raiseIdSequences(api);
   const [person, member, stranger] = await Promise.all([
     markedPerson(api, 'wordperson'),
     markedPerson(api, 'wordmember'),

@@ -29,7 +29,7 @@ export async function startBackfill(
   exported: BatchExportRow,
   { byStoredTime = false, ...range }: Range & { byStoredTime?: boolean },
 ): Promise<{ id: string; hasBegun: boolean }> {
-  spansOfRange(range, exported);
+  runRangesOf(range, exported);
   const exportId = exported.id;
   const id = `${exportId}-Backfill-${formatDateTime(range.start)}-${formatDateTime(range.end)}`;
   if ((await countOtherRunning(tx, { exportId, id })) >= maxRunning) {
@@ -66,7 +66,7 @@ export function parseRange(
  * The time ranges of all runs, in order.
  * @throws AppError `invalid` if there are too many.
  */
-export function spansOfRange(range: Range, rhythm: ExportRhythm): TimeSpan[] {
+export function runRangesOf(range: Range, rhythm: ExportRhythm): TimeSpan[] {
   const spans: TimeSpan[] = [];
   for (const span of exportSpans(range, rhythm)) {
     if (spans.push(span) <= maxBackfillRuns) continue;

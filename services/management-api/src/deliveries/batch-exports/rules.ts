@@ -40,7 +40,7 @@ interface Writing {
  * cohorts in its filters. Events include the properties of their persons.
  * @throws AppError `forbidden`, or `not_found` if the environment is no longer accessible.
  */
-export async function requireExported(
+export async function requireExportScopes(
   tx: Transaction,
   { userId, scopes }: ExportAddress,
   { team_id: environmentId, model, filters }: Pick<BatchExportRow, 'team_id' | 'model' | 'filters'>,
@@ -80,7 +80,7 @@ export async function createBatchExport(
     end_at: toTime(body.end_at),
   };
   await checkFields(tx, address.environmentId, { fields, now });
-  if (!fields.paused) await requireExported(tx, address, { ...fields, team_id: address.environmentId });
+  if (!fields.paused) await requireExportScopes(tx, address, { ...fields, team_id: address.environmentId });
   await insertBatchExport(
     tx,
     { id, environmentId: address.environmentId },
@@ -120,7 +120,7 @@ export async function changeBatchExport(
     end_at: changes.end_at === undefined ? before.end_at : toTime(changes.end_at),
   };
   await checkFields(tx, before.team_id, { fields, now });
-  if (!fields.paused) await requireExported(tx, address, { ...fields, team_id: before.team_id });
+  if (!fields.paused) await requireExportScopes(tx, address, { ...fields, team_id: before.team_id });
   const reached = before.next_interval_start;
   const continues = before.paused && !paused;
   // A position in the future comes from `start_at`.
@@ -271,7 +271,7 @@ function visible(row: BatchExportRow) {
 }
 
 /** Records that a user started or cancelled a backfill or run. `before` and `after` contain the range. */
-export async function recordExportWork(
+export async function recordRunActivity(
   tx: Sql,
   address: ExportAddress,
   { row, ...change }: { row: BatchExportRow; field: 'backfill' | 'run'; action: 'created' | 'deleted'; what: object },

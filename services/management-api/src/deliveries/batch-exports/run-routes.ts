@@ -21,10 +21,10 @@ import {
   listBackfills,
   parseRange,
   type Range,
-  spansOfRange,
+  runRangesOf,
   startBackfill,
 } from './backfills.ts';
-import { recordExportWork, requireExported } from './rules.ts';
+import { recordRunActivity, requireExportScopes } from './rules.ts';
 import { backfill, backfillExample, exportId, run, runExample, toBackfill, toRun } from './schema.ts';
 import {
   type BatchExportRow,
@@ -32,11 +32,11 @@ import {
   type ExportAddress,
   findBatchExport,
   findRun,
-  isByStoredTime,
   listRuns,
   lockBatchExport,
   orderOf,
   runOrders,
+  selectsByStoredTime,
 } from './store.ts';
 
 const runsPage = Type.Object(
@@ -218,7 +218,10 @@ export function runRoutes(
           const row = requireFound(await lockBatchExport(tx, address, id));
           const repeated = requireFound(await findRun(tx, id, run_id));
           const { data_interval_start: start, data_interval_end: end } = repeated;
-          return begin(tx, address, { row, range: { start, end, byStoredTime: await isByStoredTime(tx, repeated) } });
+          return begin(tx, address, {
+            row,
+            range: { start, end, byStoredTime: await selectsByStoredTime(tx, repeated) },
+          });
         }),
     }),
     ...defineRoutes({
@@ -237,7 +240,7 @@ export function runRoutes(
           const { status, ...cancelled } = requireFound(await findRun(tx, id, run_id));
           if (!(await cancelRun(tx, run_id))) throw cannotCancel('run', status);
           const what = { id: run_id, ...written(cancelled.data_interval_start, cancelled.data_interval_end) };
-          await recordExportWork(tx, address, { row, field: 'run', action: 'deleted', what });
+          await recordRunActivity(tx, address, { row, field: 'run', action: 'deleted', what });
           return { cancelled: true };
         }),
     }),
@@ -256,7 +259,7 @@ export function runRoutes(
       handler: async ({ target: address, params: { id }, query }) => {
         const row = await requireExport(sql, address, id);
         const range = parseRange(query, row, new Date());
-        const spans = spansOfRange(range, row).map(({ start, end }) => written(start, end));
+        const spans = runRangesOf(range, row).map(({ start, end }) => written(start, end));
         const [first, last] = [spans[0], spans.at(-1)];
         if (!first || !last) throw new Error('A backfill range must contain at least one run.');
         return { ...written(range.start, range.end), total_runs: spans.length, first_run: first, last_run: last };
@@ -321,7 +324,12 @@ export function runRoutes(
           const row = await requireExport(tx, address, id);
           const status = requireFound(await cancelBackfill(tx, id, backfill_id));
           if (status !== 'Running') throw cannotCancel('backfill', status);
-          await recordExportWork(tx, address, { row, field: 'backfill', action: 'deleted', what: { id: backfill_id } });
+          await recordRunActivity(tx, address, {
+            row,
+            field: 'backfill',
+            action: 'deleted',
+            what: { id: backfill_id },
+          });
           return { cancelled: true };
         }),
     }),
@@ -333,10 +341,10 @@ async function begin(
   address: ExportAddress,
   { row, range }: { row: BatchExportRow; range: Range & { byStoredTime?: boolean } },
 ): Promise<{ backfill_id: string }> {
-  await requireExported(tx, address, row);
+  await requireExportScopes(tx, address, row);
   const { id, hasBegun } = await startBackfill(tx, row, range);
   const what = { id, ...written(range.start, range.end) };
-  if (hasBegun) await recordExportWork(tx, address, { row, field: 'backfill', action: 'created', what });
+  if (hasBegun) await recordRunActivity(tx, address, { row, field: 'backfill', action: 'created', what });
   return { backfill_id: id };
 }
 

@@ -275,7 +275,7 @@ export async function listRuns(
 }
 
 /** Whether a run selects events by the time they were stored, as scheduled runs do, instead of by their own timestamp. */
-export async function isByStoredTime(sql: Sql, { backfill }: Pick<RunRow, 'backfill'>): Promise<boolean> {
+export async function selectsByStoredTime(sql: Sql, { backfill }: Pick<RunRow, 'backfill'>): Promise<boolean> {
   if (backfill === null) return true;
   const rows = await sql.query<{ by_stored_time: boolean }>(
     'SELECT by_stored_time FROM batch_export_backfill WHERE id = $1',

@@ -74,7 +74,7 @@ export function ruleOf(fields: SubscriptionFields): RecurrenceRule {
  * The next date of a changed subscription. It changes with the rule, but not with title or target
  * (docs/api/subscriptions.md#delivery-dates). A restored or enabled subscription does not send missed reports.
  */
-export function nextDateOfChanged(
+export function nextDateAfterChange(
   before: SubscriptionFields & { next_delivery_date: Date | null },
   after: SubscriptionFields,
   { now, timeZone }: { now: Date; timeZone: string },

@@ -21,7 +21,7 @@ import { AppError, type Logger } from '@millrace/runtime';
 import { describeRule } from '@millrace/schedule';
 import { Type } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
-import { seesSecrets } from '../../access/caller.ts';
+import { canSeeSecrets } from '../../access/caller.ts';
 import { type BasePath, defineRoute, defineRoutes } from '../../access/define-route.ts';
 import type { Questions } from '../../analytics/query/questions.ts';
 import { requireReportAccess, requireReportScopes, requireSubjectAccess } from './rules.ts';
@@ -161,7 +161,7 @@ export function reportRoutes(
         if (!subscription || !found) throw new AppError('not_found', 'Not found.');
         const { content, ...delivery } = found;
         await requireReportAccess(sql, { caller, target }, { subscription, content });
-        const showsSecrets = seesSecrets(caller, 'subscription:write', level);
+        const showsSecrets = canSeeSecrets(caller, 'subscription:write', level);
         const message = content && messageOf(subscription, content, addresses, environmentId);
         const shown = message && (await show(message, { format: query.format, logger }));
         if (shown instanceof TextContent) return shown;

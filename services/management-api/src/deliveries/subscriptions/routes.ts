@@ -6,7 +6,7 @@ import { describeRule } from '@millrace/schedule';
 import { Type } from 'typebox';
 import { environmentBases, parentEnvironment } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
-import { type Caller, seesSecrets } from '../../access/caller.ts';
+import { type Caller, canSeeSecrets } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { type ReportRouteDeps, reportPictureRoute, reportRoutes, toDelivery } from './reports.ts';
 import {
@@ -61,7 +61,7 @@ interface SubscriptionDeps extends Pick<Database, 'sql' | 'transaction'>, Report
 }
 
 const show = (row: SubscriptionRow, caller: Caller, level: number) =>
-  toSubscription(row, seesSecrets(caller, 'subscription:write', level));
+  toSubscription(row, canSeeSecrets(caller, 'subscription:write', level));
 
 /** Subscriptions, below an environment and, for older clients, below a project (docs/api/subscriptions.md). */
 export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ...deps }: SubscriptionDeps) {
@@ -203,7 +203,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       examples: { response: pageExample(deliveryExample) },
       handler: async ({ caller, target: { environmentId, level }, params: { id }, query, request }) => {
         if (!(await findSubscription(sql, environmentId, id))) throw new AppError('not_found', 'Not found.');
-        const showsSecrets = seesSecrets(caller, 'subscription:write', level);
+        const showsSecrets = canSeeSecrets(caller, 'subscription:write', level);
         return offsetPage(request, query, async (window) => {
           const { count, rows } = await listDeliveries(sql, id, window);
           return { count, results: rows.map((row) => toDelivery(row, showsSecrets)) };

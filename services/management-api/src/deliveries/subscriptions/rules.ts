@@ -16,7 +16,7 @@ import { findTimeZone } from '../../time/time-zone-store.ts';
 import {
   checkSubscription,
   fieldsOfNew,
-  nextDateOfChanged,
+  nextDateAfterChange,
   ruleOf,
   type SubscriptionFields,
   withChanges,
@@ -90,7 +90,10 @@ export async function changeSubscription(
   checkSubscription(fields);
   const inviteMessage = checkInviteMessage(changes.invite_message);
   const timeZone = await findTimeZone(tx, environmentId);
-  await updateSubscription(tx, id, { fields, nextDeliveryDate: nextDateOfChanged(before, fields, { now, timeZone }) });
+  await updateSubscription(tx, id, {
+    fields,
+    nextDeliveryDate: nextDateAfterChange(before, fields, { now, timeZone }),
+  });
   if (fields.deleted || (before.enabled && !fields.enabled)) await cancelDeliveries(tx, id);
   if (!fields.deleted && (changes.send_test_now ?? fields.enabled)) {
     await insertDeliveries(tx, id, {

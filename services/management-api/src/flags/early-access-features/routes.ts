@@ -18,7 +18,7 @@ import {
   replacedFeature,
 } from './schema.ts';
 import { type FeatureRow, flagsOf, listFeatures } from './store.ts';
-import { changeFeature, createFeature, type FeatureWriter, foundFeature, removeFeature } from './write.ts';
+import { changeFeature, createFeature, type FeatureWriter, removeFeature, requireFeature } from './write.ts';
 
 const path = '/early_access_feature';
 const tags: [string] = ['early access features'];
@@ -87,7 +87,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       responses: { 200: { description: 'The early access feature.', schema: earlyAccessFeature } },
       examples: { response: featureExample },
       handler: async ({ target, params: { id } }) => {
-        const row = await foundFeature(sql, target, { id, needed: 'viewer' });
+        const row = await requireFeature(sql, target, { id, needed: 'viewer' });
         return toFeature(
           row,
           (await flagsOf(sql, target.environmentId, [row])).get(row.feature_flag_id),

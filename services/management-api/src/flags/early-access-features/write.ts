@@ -66,13 +66,13 @@ export async function changeFeature(
 ): Promise<WrittenFeature> {
   const { environmentId } = writer;
   await lockEnvironment(tx, environmentId);
-  const before = await foundFeature(tx, writer, { id, needed: 'editor' });
+  const before = await requireFeature(tx, writer, { id, needed: 'editor' });
   const payload = changes.payload === undefined ? before.payload : (changes.payload ?? {});
   const fields: FeatureFields = { ...before, ...changes, payload };
   checkUrl(fields);
   checkPayload(fields);
   await updateFeature(tx, id, fields);
-  const stored = await foundFlag(tx, environmentId, before.feature_flag_id);
+  const stored = await requireFlag(tx, environmentId, before.feature_flag_id);
   const flag = await enroll(tx, writer, { flag: stored, stage: fields.stage });
   const feature = await writtenFeature(tx, environmentId, id);
   await recordFeatureActivity(tx, writer, { before, after: feature });
@@ -86,9 +86,9 @@ export async function changeFeature(
 export async function removeFeature(tx: Transaction, writer: FeatureWriter, id: string): Promise<void> {
   const { environmentId } = writer;
   await lockEnvironment(tx, environmentId);
-  const before = await foundFeature(tx, writer, { id, needed: 'editor' });
+  const before = await requireFeature(tx, writer, { id, needed: 'editor' });
   await deleteFeature(tx, id);
-  const flag = await foundFlag(tx, environmentId, before.feature_flag_id);
+  const flag = await requireFlag(tx, environmentId, before.feature_flag_id);
   await enroll(tx, writer, { flag, stage: null });
   await recordFeatureActivity(tx, writer, { before });
 }
@@ -166,7 +166,7 @@ function checkPayload({ payload }: FeatureFields): void {
 }
 
 /** Reads a feature and checks the caller's access. @throws AppError `not_found` or `forbidden`. */
-export async function foundFeature(
+export async function requireFeature(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { id, needed }: { id: string; needed: 'viewer' | 'editor' },
@@ -180,7 +180,7 @@ async function writtenFeature(tx: Transaction, environmentId: number, id: string
   return row;
 }
 
-async function foundFlag(tx: Transaction, environmentId: number, id: number): Promise<FlagRow> {
+async function requireFlag(tx: Transaction, environmentId: number, id: number): Promise<FlagRow> {
   const row = await findFlag(tx, environmentId, id);
   if (!row) throw new AppError('not_found', 'Not found.');
   return row;

@@ -15,7 +15,7 @@ import { createCohort } from '../../analytics/cohorts/write.ts';
 import { flagActivityRoutes } from './changes/activity.ts';
 import { flagBulkRoutes } from './changes/bulk.ts';
 import { dependentsOf } from './changes/references.ts';
-import { changeFlag, createFlag, type FlagWriter, foundFlag } from './changes/write.ts';
+import { changeFlag, createFlag, type FlagWriter, requireFlag } from './changes/write.ts';
 import { flagBlastRadiusRoute } from './evaluation/blast-radius.ts';
 import { flagDefinitionRoutes } from './evaluation/definition-routes.ts';
 import { flagEvaluationRoutes } from './evaluation/evaluation.ts';
@@ -135,7 +135,7 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       responses: { 200: { description: 'The feature flag.', schema: featureFlag } },
       examples: { response: featureFlagExample },
       handler: async ({ target, params: { id } }) =>
-        showFlag(sql, await foundFlag(sql, target, { id, needed: 'viewer' }), {
+        showFlag(sql, await requireFlag(sql, target, { id, needed: 'viewer' }), {
           secrets: payloadSecrets,
           rights: target.rights,
         }),
@@ -152,7 +152,7 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       responses: { 200: { description: 'The status of the flag.', schema: statusAnswer } },
       examples: { response: { status: 'active', reason: 'Flag is in use' } },
       handler: async ({ target, params: { id } }) => {
-        const row = await foundFlag(sql, target, { id, needed: 'viewer' });
+        const row = await requireFlag(sql, target, { id, needed: 'viewer' });
         return { status: flagStatus(row), reason: flagStatusReason(row) };
       },
     }),
@@ -167,7 +167,7 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       examples: { response: [{ id: 2, key: 'new-checkout-color', name: 'The color of the new checkout' }] },
       handler: async ({ target, params: { id } }) => {
         const { environmentId, rights } = target;
-        const dependents = await dependentsOf(sql, await foundFlag(sql, target, { id, needed: 'viewer' }));
+        const dependents = await dependentsOf(sql, await requireFlag(sql, target, { id, needed: 'viewer' }));
         const isSeen = await sightOf(sql, rights, { environmentId, kind: 'feature_flag' });
         return dependents
           .filter((flag) => flag.active && isSeen(flag))
@@ -276,7 +276,7 @@ function flagCohortRoute({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transacti
     examples: { response: { cohort: cohortExample } },
     handler: async ({ caller, target, params: { id } }) => {
       requireScope(caller, 'feature_flag:read');
-      const { key, filters } = await foundFlag(sql, target, { id, needed: 'viewer' });
+      const { key, filters } = await requireFlag(sql, target, { id, needed: 'viewer' });
       await requireNamedRecords(sql, target, filters);
       const body = { name: `Users with feature flag ${key} enabled at ${new Date().toISOString()}`, is_static: true };
       const row = await transaction((tx) =>
@@ -325,7 +325,7 @@ function flagDashboardRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
       responses: { 400: { description: 'Always returned if the flag exists.', schema: refusal } },
       examples: { response: { success: false, error } },
       handler: async ({ target, params: { id } }) => {
-        await foundFlag(sql, target, { id, needed: 'editor' });
+        await requireFlag(sql, target, { id, needed: 'editor' });
         return { success: false, error };
       },
     }),

@@ -67,7 +67,7 @@ export const ruleExample = {
 };
 
 /** Request fields for the member or role that a rule is for. */
-export const ruleWhom = {
+export const ruleTarget = {
   organization_member: Type.Optional(
     nullableId(
       'ID of the membership that the rule is for. Without `organization_member` and `role`, the rule is for everyone.',
@@ -79,7 +79,7 @@ export const ruleWhom = {
 const ruleChange = Type.Object(
   {
     access_level: Type.Unknown({ description: '`none`, `member` or `admin`, or null to remove the rule.' }),
-    ...ruleWhom,
+    ...ruleTarget,
   },
   { title: 'AccessRuleChange' },
 );
@@ -104,7 +104,11 @@ export function readRule<Level extends string>(
 }
 
 /** The response to a change: the current rule, or for a removed rule the member or role that it was for. */
-export function ruleNow(rules: AccessRule[], { membershipId, roleId }: Whom, removed: Partial<AccessRule>): AccessRule {
+export function currentRule(
+  rules: AccessRule[],
+  { membershipId, roleId }: Whom,
+  removed: Partial<AccessRule>,
+): AccessRule {
   const now = rules.find((rule) => rule.organization_member === membershipId && rule.role === roleId);
   return now ?? describeRule({ ...removed, organization_member: membershipId, role: roleId });
 }
@@ -128,7 +132,7 @@ async function changeRule(
 ): Promise<AccessRule> {
   const rule = readRule<AccessLevel>(body, accessLevels);
   await hideMissing(() => transaction((tx) => changeAccessRule(tx, { environmentId, ...rule, actor: caller })));
-  return ruleNow(await readAccessRules(sql, environmentId), rule, ofProject(environmentId));
+  return currentRule(await readAccessRules(sql, environmentId), rule, ofProject(environmentId));
 }
 
 type AccessDeps = Pick<RecordDeps, 'sql' | 'transaction'>;

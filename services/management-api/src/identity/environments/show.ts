@@ -6,7 +6,7 @@ import type { Database } from '@millrace/db';
 import { formatDateTime, parseDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
-import { type Caller, seesSecrets } from '../../access/caller.ts';
+import { type Caller, canSeeSecrets } from '../../access/caller.ts';
 import { defaultModifiers } from './schema.ts';
 import { type EnvironmentRow, findEnvironmentForCaller } from './store.ts';
 
@@ -50,7 +50,7 @@ export function toEnvironment(row: EnvironmentRow, showing: Showing): Record<str
     created_at: formatDateTime(row.created_at),
     updated_at: formatDateTime(row.updated_at),
     slack_incoming_webhook:
-      webhook === null || seesSecrets(showing.caller, 'project:write', level) ? webhook : maskedAddress(webhook),
+      webhook === null || canSeeSecrets(showing.caller, 'project:write', level) ? webhook : maskedAddress(webhook),
     live_events_token: liveEventsToken(row, showing),
     person_on_events_querying_enabled: true,
     default_modifiers: defaultModifiers,

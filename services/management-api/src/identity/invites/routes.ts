@@ -24,9 +24,9 @@ import { defineRoute } from '../../access/define-route.ts';
 import type { SignUpLimit } from '../../access/rate-limit.ts';
 import { rejectForeignPage, requireSecureOrigin, type SignedIn, withSession } from '../../access/session-cookie.ts';
 import type { AccountMailing } from '../sign-in/account-mailing.ts';
-import { refuseEnforced } from '../sign-in/enforcement.ts';
+import { rejectEnforced } from '../sign-in/enforcement.ts';
 import { checkNewPassword } from '../sign-in/password-rules.ts';
-import { begin } from '../sign-in/rules.ts';
+import { startSession } from '../sign-in/rules.ts';
 import type { InviteMailing, Joined } from './mailing.ts';
 import { acceptAsUser, inviteMembers, parseInvites, toJoined } from './rules.ts';
 import {
@@ -38,7 +38,7 @@ import {
   invitationExample,
   invite,
   inviteExample,
-  inviteLook,
+  inviteLookup,
   newInvite,
   signedUp,
   signUp,
@@ -222,7 +222,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
       tags: ['invites'],
       scope: 'public',
       params: inviteParams,
-      body: inviteLook,
+      body: inviteLookup,
       responses: { 200: { description: 'The invite.', schema: invitation } },
       examples: { request: { token: secretExample }, response: invitationExample },
       target: countRequest,
@@ -275,7 +275,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
           const invite = await findInvite(sql, params.id);
           const secretKind = requireToken(invite, body.token);
           // If the domain enforces a provider, the account is created at the first sign-in, with the level and access of the invite.
-          await refuseEnforced(deps, invite.email_key);
+          await rejectEnforced(deps, invite.email_key);
           const hash = await hashOfNewUser(invite, body, request);
           let signedIn: SignedIn | null = null;
           const joined = notifyOfJoin(
@@ -294,7 +294,11 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
                 await changePassword(tx, { ...joined.user, password_hash: null }, { hash, actor });
               }
               if (wantsSession(body)) {
-                signedIn = await begin(deps, tx, request, { user: joined.user, method: 'invite', secondFactor: null });
+                signedIn = await startSession(deps, tx, request, {
+                  user: joined.user,
+                  method: 'invite',
+                  secondFactor: null,
+                });
               }
               return { ...(await toJoined(tx, joined)), personal_api_key: joined.personalApiKey };
             }),

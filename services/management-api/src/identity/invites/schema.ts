@@ -123,7 +123,7 @@ export const inviteExample = {
 
 const linkSecret = Type.String({ minLength: 1, description: 'Secret from the invite link.' });
 
-export const inviteLook = Type.Object({ token: linkSecret }, { title: 'InviteLook' });
+export const inviteLookup = Type.Object({ token: linkSecret }, { title: 'InviteLook' });
 
 /** The part of an invite that the invited user can see before accepting it. */
 export const invitation = Type.Object(

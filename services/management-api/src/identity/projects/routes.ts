@@ -32,7 +32,7 @@ import {
   projectSummary,
   toProject,
 } from './schema.ts';
-import { levelsInProject, listProjects, wasRemovedBy } from './store.ts';
+import { levelsInProject, listProjects, wasRecentlyDeletedBy } from './store.ts';
 
 const page = offsetPageOf(projectSummary);
 const pageExample = { count: 1, next: null, previous: null, results: [projectExample] };
@@ -265,7 +265,7 @@ async function removedBy(
   const id = /^\d{1,9}$/.test(params.id) ? Number(params.id) : 0;
   const isInKey = caller.scopedTeams.length === 0 || caller.scopedTeams.includes(id);
   const who = { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) };
-  return isInKey && (await wasRemovedBy(sql, who, id)) ? id : null;
+  return isInKey && (await wasRecentlyDeletedBy(sql, who, id)) ? id : null;
 }
 
 async function changeSettings(tx: Transaction, record: AddressedRecord, sent: Record<string, unknown>) {

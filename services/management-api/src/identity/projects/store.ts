@@ -23,7 +23,7 @@ export async function findEnvironmentSummary(sql: Sql, environmentId: number): P
 }
 
 /** Whether the user deleted a project of one of these organizations and its data is still being deleted. */
-export async function wasRemovedBy(
+export async function wasRecentlyDeletedBy(
   sql: Sql,
   { userId, organizationIds }: { userId: number; organizationIds: string[] },
   projectId: number,

@@ -18,7 +18,14 @@ import {
   mayDo,
   requireRecord,
 } from '../../access/record-rights.ts';
-import { accessRule, readRule, ruleExample, ruleNow, ruleWhom, toAccessRule } from '../environments/access-controls.ts';
+import {
+  accessRule,
+  currentRule,
+  readRule,
+  ruleExample,
+  ruleTarget,
+  toAccessRule,
+} from '../environments/access-controls.ts';
 import { listAccessRules } from '../environments/store.ts';
 
 /** Kinds that Millrace does not have. Scripts set rules for them, so they are stored, without effect. */
@@ -50,11 +57,11 @@ const kindRuleChange = Type.Object(
           "Must be null or absent. To set a rule for a single record, use `access_controls` under the record's path.",
       }),
     ),
-    ...ruleWhom,
+    ...ruleTarget,
   },
   { title: 'RecordKindRuleChange' },
 );
-const recordRuleChange = Type.Object({ access_level, ...ruleWhom }, { title: 'RecordRuleChange' });
+const recordRuleChange = Type.Object({ access_level, ...ruleTarget }, { title: 'RecordRuleChange' });
 
 const levels = Type.Array(Type.String(), { description: 'Access levels that a rule can grant, lowest first.' });
 const mayEdit = Type.Boolean({ description: 'Whether the caller can change the rules.' });
@@ -132,7 +139,7 @@ function kindRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
         const rule = readRule(body, recordAccessLevels);
         await hideMissing(() => transaction((tx) => changeRecordRule(tx, { ...place, ...rule, actor: caller })));
         const rules = await listAccessRules(sql, environmentId, place);
-        return ruleNow(rules.map(toAccessRule), rule, { resource });
+        return currentRule(rules.map(toAccessRule), rule, { resource });
       },
     }),
   ];
@@ -198,7 +205,7 @@ function routesOfKind({ sql, transaction }: Pick<Database, 'sql' | 'transaction'
         const rule = readRule(body, recordAccessLevels);
         await hideMissing(() => transaction((tx) => changeRecordRule(tx, { ...place, ...rule, actor: caller })));
         const rules = await listAccessRules(sql, environmentId, place);
-        return ruleNow(rules.map(toAccessRule), rule, { resource: kind, resource_id: place.resourceId });
+        return currentRule(rules.map(toAccessRule), rule, { resource: kind, resource_id: place.resourceId });
       },
     }),
   ];

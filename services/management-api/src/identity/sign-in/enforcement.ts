@@ -31,7 +31,7 @@ export interface EnforcementDeps {
 }
 
 /** The domain of an address and the provider that it enforces; null if all sign-in methods are allowed. */
-export async function findEnforced(
+export async function findEnforcedProvider(
   { sql, installed }: EnforcementDeps,
   email: string,
 ): Promise<{ domain: AddressDomain; kind: ProviderKind } | null> {
@@ -63,12 +63,12 @@ export async function findSignInMethods(
 }
 
 /** @throws AppError `invalid` with code `sso_enforced`, or with the given code. */
-export async function refuseEnforced(
+export async function rejectEnforced(
   deps: EnforcementDeps,
   email: string,
   { code = 'sso_enforced', attr }: { code?: string; attr?: string } = {},
 ): Promise<void> {
-  const enforced = await findEnforced(deps, email);
+  const enforced = await findEnforcedProvider(deps, email);
   if (enforced !== null) throw ssoEnforced(enforced.kind, { code, attr });
 }
 

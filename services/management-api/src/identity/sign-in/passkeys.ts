@@ -266,7 +266,7 @@ export function noChallenge(): AppError {
  * Checks whether the user can still sign in without one of these passkeys.
  * @throws AppError `invalid` with code `last_sign_in_method` if the user has no password, no other passkey and no provider.
  */
-export async function requireAnotherWay(sql: Sql, user: SigningIn, passkeys: number): Promise<void> {
+export async function requireOtherSignInMethod(sql: Sql, user: SigningIn, passkeys: number): Promise<void> {
   if (user.password_hash !== null || passkeys > 1 || (await hasIdentity(sql, user.id))) return;
   throw new AppError('invalid', 'This passkey is your only sign-in method. Set a password before you remove it.', {
     code: 'last_sign_in_method',

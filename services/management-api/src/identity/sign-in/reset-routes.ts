@@ -1,9 +1,9 @@
 import { addressOf } from '@millrace/accounts';
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
-import { refuseEnforced } from './enforcement.ts';
+import { rejectEnforced } from './enforcement.ts';
 import { requireResetLink, resetPassword, type SignInDeps } from './rules.ts';
-import { resetDone, resetIsValid, resetLook, resetRequest, resetUse } from './schema.ts';
+import { resetDone, resetIsValid, resetLookup, resetRequest, resetUse } from './schema.ts';
 
 const tags: [string] = ['sign-in'];
 const resetParams = Type.Object({ user_uuid: Type.String({ format: 'uuid', description: 'UUID of the user.' }) });
@@ -29,7 +29,7 @@ export function resetRoutes(deps: SignInDeps) {
       examples: { request: { email: 'ada@example.com' } },
       handler: async ({ body, request }) => {
         const account = addressOf(body.email);
-        if (account !== null) await refuseEnforced(deps, account);
+        if (account !== null) await rejectEnforced(deps, account);
         await signInLimits.countReset(request.address, account ?? body.email);
         if (account !== null) accountMailing.sendReset(account);
         return undefined;
@@ -46,7 +46,7 @@ export function resetRoutes(deps: SignInDeps) {
       tags,
       scope: 'public',
       params: resetParams,
-      body: resetLook,
+      body: resetLookup,
       responses: { 200: { description: 'The secret is valid.', schema: resetIsValid } },
       examples: { request: { token: secretExample }, response: {} },
       target: ({ request }) => signInLimits.countAnonymousRequest(request.address),

@@ -13,7 +13,7 @@ import { describeLink, type SignInDeps, signInByPassword, useLink } from './rule
 import {
   done,
   linkDescription,
-  linkLook,
+  linkLookup,
   linkUse,
   precheck,
   signIn,
@@ -102,7 +102,7 @@ export function signInRoutes(deps: SignInDeps) {
         'Returns the purpose of a link created with `millrace console-link`. The check does not use up the link.',
       tags,
       scope: 'public',
-      body: linkLook,
+      body: linkLookup,
       responses: { 200: { description: 'Purpose of the link.', schema: linkDescription } },
       examples: { request: { secret: secretExample }, response: { kind: 'sign_in', email: 'ada@example.com' } },
       target: ({ request }) => signInLimits.countAnonymousRequest(request.address),

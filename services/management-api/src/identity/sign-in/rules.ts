@@ -36,7 +36,7 @@ import { AppError, isAppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import { type Caller, requireRecentSignIn, requireSession } from '../../access/caller.ts';
 import { deviceOf, type SignedIn, sessionOf } from '../../access/session-cookie.ts';
-import { findEnforced, isExemptOwner, ssoEnforced } from './enforcement.ts';
+import { findEnforcedProvider, isExemptOwner, ssoEnforced } from './enforcement.ts';
 import { checkNewPassword } from './password-rules.ts';
 import { describeBrowser, firstOwner, type linkUse } from './schema.ts';
 import { type SecondFactorDeps, secondFactorOf, secondFactorRequired } from './second-factor.ts';
@@ -59,7 +59,7 @@ export async function signInByPassword(
 ): Promise<SignedIn> {
   const { sql, transaction, passwords, signInLimits } = deps;
   const account = addressOf(email);
-  const enforced = account === null ? null : await findEnforced(deps, account);
+  const enforced = account === null ? null : await findEnforcedProvider(deps, account);
   // If the domain makes no exception for owners, the password is not checked.
   if (enforced?.domain.sso_owner_exception === false) throw ssoEnforced(enforced.kind);
   const refused = () => (enforced === null ? wrongCredentials() : ssoEnforced(enforced.kind));
@@ -77,7 +77,7 @@ export async function signInByPassword(
     }
     const factor = await secondFactorOf(tx, user, { device, method: 'password' });
     if ('step' in factor) return factor;
-    return begin(deps, tx, request, { user, method: 'password', secondFactor: factor.shown });
+    return startSession(deps, tx, request, { user, method: 'password', secondFactor: factor.shown });
   });
   await refundAttempt();
   if ('step' in signedIn) throw secondFactorRequired(request, signedIn.step);
@@ -142,7 +142,7 @@ export async function knownDeviceOf(sql: Sql, request: ApiRequest, account: stri
  * Replaces the browser's last session with a new one, and remembers the browser.
  * @param remember whether to skip the second factor in this browser from now on.
  */
-export async function begin(
+export async function startSession(
   { installed, accountMailing }: Pick<SignInDeps, 'installed' | 'accountMailing'>,
   tx: Transaction,
   request: ApiRequest,
@@ -167,7 +167,7 @@ export async function begin(
   }
   const seen = { login_method: how.method, second_factor: how.secondFactor, address: request.address, browser };
   await recordOwnActivity(tx, user, { activity: 'logged_in', changes: seenAt(seen) });
-  const enforced = await findEnforced({ sql: tx, installed }, user.email);
+  const enforced = await findEnforcedProvider({ sql: tx, installed }, user.email);
   if (enforced && how.method !== enforced.kind) {
     await recordSsoBypass(tx, enforced.domain, { user, method: how.method });
     accountMailing.notifyAdministrators(enforced.domain, 'way_around', { email: user.email, method: how.method });
@@ -286,7 +286,7 @@ export async function useLink(
     // The link replaces a second factor, because the operator vouches for the user. Users who have lost theirs sign in this
     // way.
     const hasFactor = asksSecondFactor(await findSecondFactors(tx, user.id));
-    return begin(deps, tx, request, { user, method: 'link', secondFactor: hasFactor ? 'link' : null });
+    return startSession(deps, tx, request, { user, method: 'link', secondFactor: hasFactor ? 'link' : null });
   });
 }
 
@@ -309,7 +309,7 @@ async function createFirstOwner(
     await createOwnedOrganization(tx, {
       ...{ name: owner.organization_name, features: productFeaturesOf('full'), ownerId: user.id, actor },
     });
-    return begin(deps, tx, request, { user, method: 'link', secondFactor: null });
+    return startSession(deps, tx, request, { user, method: 'link', secondFactor: null });
   });
 }
 

@@ -173,7 +173,7 @@ export const reauthentication = Type.Object(
   { title: 'Reauthentication' },
 );
 
-export const linkLook = Type.Object({ secret }, { title: 'LinkLook' });
+export const linkLookup = Type.Object({ secret }, { title: 'LinkLook' });
 export const linkDescription = Type.Object(
   {
     kind: Type.Enum(['sign_in', 'first_owner'], {
@@ -218,7 +218,7 @@ export const firstOwner = Type.Object({
 
 export const resetRequest = Type.Object({ email }, { title: 'ResetQuestion' });
 const resetToken = Type.String({ minLength: 1, description: 'Secret from the email.' });
-export const resetLook = Type.Object({ token: resetToken }, { title: 'ResetLook' });
+export const resetLookup = Type.Object({ token: resetToken }, { title: 'ResetLook' });
 export const resetIsValid = Type.Object({}, { title: 'ResetIsValid' });
 export const resetUse = Type.Object({ token: resetToken, password: newPassword }, { title: 'ResetUse' });
 export const resetDone = Type.Object(

@@ -16,7 +16,7 @@ import { type Static, Type } from 'typebox';
 import { type Caller, requireSession, type SessionCredential } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { requirePublicUrl } from '../../access/public-url.ts';
-import { beginRegistration, finishRegistration, recordPasskey, requireAnotherWay } from './passkeys.ts';
+import { beginRegistration, finishRegistration, recordPasskey, requireOtherSignInMethod } from './passkeys.ts';
 import { requireUser } from './rules.ts';
 import {
   backupCodes,
@@ -34,11 +34,11 @@ import {
 } from './schema.ts';
 import {
   beginTotpSetup,
+  createBackupCodes,
+  disableTotp,
   finishTotpSetup,
-  makeBackupCodes,
-  requireAnother,
+  requireRemainingFactor,
   type SecondFactorDeps,
-  switchTotpOff,
 } from './second-factor.ts';
 
 const tags: [string] = ['sign-in'];
@@ -133,7 +133,7 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       examples: { response: backupCodesExample },
       handler: async ({ caller }) => ({
         success: true,
-        backup_codes: await makeBackupCodes(deps, await requireUser(sql, caller.userId)),
+        backup_codes: await createBackupCodes(deps, await requireUser(sql, caller.userId)),
       }),
     }),
     defineRoute({
@@ -149,7 +149,7 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       responses: { 200: { description: 'The app was disconnected.', schema: done } },
       examples: { response: { success: true } },
       handler: async ({ caller }) => {
-        await switchTotpOff(deps, await requireUser(sql, caller.userId));
+        await disableTotp(deps, await requireUser(sql, caller.userId));
         return { success: true };
       },
     }),
@@ -233,9 +233,9 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
           const before = await findSecondFactors(tx, user.id);
           const removed = await deletePasskey(tx, user.id, id);
           if (!removed) throw new AppError('not_found', 'Not found.');
-          await requireAnotherWay(tx, user, before.passkeys);
+          await requireOtherSignInMethod(tx, user, before.passkeys);
           const left = { ...before, passkeys: before.passkeys - 1 };
-          if (asksSecondFactor(before)) requireAnother(left);
+          if (asksSecondFactor(before)) requireRemainingFactor(left);
           if (!asksSecondFactor(left)) await removeBackupCodes(tx, user.id);
           await recordPasskey(tx, user, { before: removed.label, after: null });
         });

@@ -107,7 +107,7 @@ export async function finishTotpSetup(
 }
 
 /** @throws AppError `invalid` with code `2fa_not_enabled`. */
-export async function makeBackupCodes(
+export async function createBackupCodes(
   { transaction, accountMailing }: SecondFactorDeps,
   user: SigningIn,
 ): Promise<string[]> {
@@ -127,12 +127,12 @@ export async function makeBackupCodes(
  * @throws AppError `invalid`: `2fa_not_enabled`, or `2fa_demanded` if an organization requires a factor and this is the last
  * one.
  */
-export async function switchTotpOff({ transaction, accountMailing }: SecondFactorDeps, user: SigningIn): Promise<void> {
+export async function disableTotp({ transaction, accountMailing }: SecondFactorDeps, user: SigningIn): Promise<void> {
   await transaction(async (tx) => {
     await lockKeysOf(tx, user.id);
     const factors = await findSecondFactors(tx, user.id);
     if (!factors.hasTotp) throw notEnabled();
-    requireAnother({ ...factors, hasTotp: false });
+    requireRemainingFactor({ ...factors, hasTotp: false });
     await removeTotp(tx, user.id);
     if (!asksSecondFactor({ ...factors, hasTotp: false })) await removeBackupCodes(tx, user.id);
     await recordFactor(tx, user, false);
@@ -144,7 +144,7 @@ export async function switchTotpOff({ transaction, accountMailing }: SecondFacto
  * @param left the remaining factors after a change.
  * @throws AppError `invalid` with code `2fa_demanded` if an organization requires a factor and none would remain.
  */
-export function requireAnother(left: Parameters<typeof asksSecondFactor>[0] & { isDemanded: boolean }): void {
+export function requireRemainingFactor(left: Parameters<typeof asksSecondFactor>[0] & { isDemanded: boolean }): void {
   if (!left.isDemanded || asksSecondFactor(left)) return;
   throw new AppError(
     'invalid',

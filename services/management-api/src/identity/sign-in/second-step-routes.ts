@@ -24,9 +24,9 @@ import {
   withSession,
   withStep,
 } from '../../access/session-cookie.ts';
-import { refuseEnforced } from './enforcement.ts';
+import { rejectEnforced } from './enforcement.ts';
 import { badPasskey, checkDiscoverablePasskey, checkPasskey, createPasskeyChallenge, noChallenge } from './passkeys.ts';
-import { begin, knownDeviceOf, type SignInDeps } from './rules.ts';
+import { knownDeviceOf, type SignInDeps, startSession } from './rules.ts';
 import { done, passkeyOptions, passkeySignIn, secondStep, secondStepMethods } from './schema.ts';
 import { checkCode, secondFactorOf, secondFactorRequired } from './second-factor.ts';
 
@@ -56,7 +56,7 @@ export function secondStepRoutes(deps: SignInDeps) {
   async function finish(
     request: ApiRequest,
     user: SigningIn,
-    { secret, ...how }: Pick<Parameters<typeof begin>[3], 'secondFactor' | 'remember'> & { secret: string },
+    { secret, ...how }: Pick<Parameters<typeof startSession>[3], 'secondFactor' | 'remember'> & { secret: string },
   ): Promise<SignedIn> {
     return transaction(async (tx) => {
       await lockKeysOf(tx, user.id);
@@ -66,7 +66,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       if (!step || !current?.is_active) throw expired();
       // As stored by `secondFactorOf`.
       const method = step.data.method as NewSession['method'];
-      return begin(deps, tx, request, { user: current, method, ...how });
+      return startSession(deps, tx, request, { user: current, method, ...how });
     });
   }
 
@@ -187,7 +187,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       handler: ({ body: { credential }, request }) =>
         countSignIn('passkey', async () => {
           const { user, isVerified } = await checkDiscoverablePasskey(deps, { credential, request });
-          await refuseEnforced(deps, user.email);
+          await rejectEnforced(deps, user.email);
           const signedIn = await transaction(async (tx) => {
             await lockKeysOf(tx, user.id);
             if (!(await findSigningIn(tx, { id: user.id }))?.is_active) throw badPasskey();
@@ -196,7 +196,7 @@ export function secondStepRoutes(deps: SignInDeps) {
               ? ({ shown: 'passkey' } as const)
               : await secondFactorOf(tx, user, { device, method: 'passkey' });
             if ('step' in factor) return factor;
-            return begin(deps, tx, request, { user, method: 'passkey', secondFactor: factor.shown });
+            return startSession(deps, tx, request, { user, method: 'passkey', secondFactor: factor.shown });
           });
           if ('step' in signedIn) throw secondFactorRequired(request, signedIn.step);
           return new WithHeaders(isDone, withSession(request, signedIn));

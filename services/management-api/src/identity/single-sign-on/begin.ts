@@ -35,7 +35,7 @@ import {
  * @returns the URL of the provider, and the secret for the cookie that binds the response to this browser.
  * @throws AppError with one of the codes of docs/api/single-sign-on.md.
  */
-export async function beginAtProvider(
+export async function startProviderSignIn(
   deps: SingleSignOnDeps,
   { provider, request }: { provider: string; request: ApiRequest },
 ): Promise<{ url: string; browserSecret: string }> {

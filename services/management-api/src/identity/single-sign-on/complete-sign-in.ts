@@ -14,7 +14,7 @@ import {
 import type { ApiRequest } from '@millrace/http';
 import type { AppError } from '@millrace/runtime';
 import { findVerifiedDomain } from '../domains/store.ts';
-import { begin, knownDeviceOf } from '../sign-in/rules.ts';
+import { knownDeviceOf, startSession } from '../sign-in/rules.ts';
 import { secondFactorOf } from '../sign-in/second-factor.ts';
 import { type NextPage, type Pending, refusal, refuse, type SingleSignOnDeps } from './pending.ts';
 import { recordAttempt } from './store.ts';
@@ -64,7 +64,7 @@ async function signIn(deps: SingleSignOnDeps, response: ValidResponse): Promise<
     const device = await knownDeviceOf(tx, request, user.email);
     const factor = await secondFactorOf(tx, user, { device, method: kind });
     if ('step' in factor) return { ...arrival, step: factor.step };
-    const signedIn = await begin(deps, tx, request, { user, method: kind, secondFactor: factor.shown });
+    const signedIn = await startSession(deps, tx, request, { user, method: kind, secondFactor: factor.shown });
     return { ...arrival, signedIn };
   });
   if (done.outcome === 'refused') throw await rejectSignIn(deps, response, done.reason);

@@ -6,7 +6,7 @@ import type { ApiRequest, PageContext, PageRoute } from '@millrace/http';
 import { type AppError, isAppError, type Logger } from '@millrace/runtime';
 import { withSession, withStep } from '../../access/session-cookie.ts';
 import { samlMetadata } from '../saml/messages.ts';
-import { beginAtProvider } from './begin.ts';
+import { startProviderSignIn } from './begin.ts';
 import { finishOpenId } from './openid-return.ts';
 import type { NextPage, SingleSignOnDeps } from './pending.ts';
 import { finishSaml, receiveSaml } from './saml-return.ts';
@@ -63,7 +63,7 @@ export function signOnPages(deps: PageDeps): PageRoute[] {
 
   return [
     page('/login/:provider', 'GET', async ({ request, params }) => {
-      const { url, browserSecret } = await beginAtProvider(deps, { provider: params.provider ?? '', request });
+      const { url, browserSecret } = await startProviderSignIn(deps, { provider: params.provider ?? '', request });
       return { status: 302, location: url, cookies: withStep(request, browserSecret) };
     }),
     arrival('/complete/:provider', 'GET', openIdReturn),

@@ -19,7 +19,7 @@ import {
   ticket,
   ticketDescription,
   ticketUse,
-  toTry,
+  toAttempt,
 } from './schema.ts';
 import { listAttempts } from './store.ts';
 
@@ -47,7 +47,7 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
       handler: async ({ target, params }) => {
         const domain = await findDomain(sql, target.organizationId, params.id);
         if (!domain) throw new AppError('not_found', 'Not found.');
-        return { results: (await listAttempts(sql, domain.id)).map(toTry) };
+        return { results: (await listAttempts(sql, domain.id)).map(toAttempt) };
       },
     }),
     defineRoute({

@@ -44,7 +44,7 @@ export const providerAttemptsExample = {
   ],
 };
 
-export function toTry({ created_at, ...row }: ProviderAttempt) {
+export function toAttempt({ created_at, ...row }: ProviderAttempt) {
   const passed = row.is_test ? ('passed' as const) : ('signed in' as const);
   return {
     ...row,

@@ -21,7 +21,7 @@ import { AppError } from '@millrace/runtime';
 import { type Caller, requireRecentSignIn, requireSession } from '../../access/caller.ts';
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import type { AccountMailing } from '../sign-in/account-mailing.ts';
-import { refuseEnforced } from '../sign-in/enforcement.ts';
+import { rejectEnforced } from '../sign-in/enforcement.ts';
 import { requireUser } from '../sign-in/rules.ts';
 
 export interface EmailChangeDeps extends Pick<Database, 'sql' | 'transaction'> {
@@ -66,8 +66,8 @@ export async function prepareEmailChange(
   if (wanted === null) {
     throw new AppError('invalid', 'Enter a valid email address.', { code: 'invalid_input', attr: 'email' });
   }
-  await refuseEnforced(deps, user.email, { code: 'sso_enforced_current_email', attr: 'email' });
-  await refuseEnforced(deps, wanted, { code: 'sso_enforced_new_email', attr: 'email' });
+  await rejectEnforced(deps, user.email, { code: 'sso_enforced_current_email', attr: 'email' });
+  await rejectEnforced(deps, wanted, { code: 'sso_enforced_new_email', attr: 'email' });
   if (!accountMailing.sends) {
     throw new AppError(
       'invalid',
@@ -146,7 +146,7 @@ export async function verifyEmail(
   accountMailing.notifyUser({ ...user, email }, 'email_changed');
 }
 
-export async function forgetEmail(sql: Sql, caller: Caller): Promise<void> {
+export async function cancelEmailChange(sql: Sql, caller: Caller): Promise<void> {
   requireSession(caller);
   await takeSignInStep(sql, kind, secretOf(caller.userId));
 }

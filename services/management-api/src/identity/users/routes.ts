@@ -8,7 +8,7 @@ import {
   type Caller,
   type Membership,
   onlyEnvironmentsOf,
-  recentUntil,
+  recentSignInUntil,
   visibleOrganizationIds,
 } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
@@ -21,8 +21,8 @@ import { findEnvironmentSummary } from '../projects/store.ts';
 import { prepareNewPassword, requireUser } from '../sign-in/rules.ts';
 import { done } from '../sign-in/schema.ts';
 import {
+  cancelEmailChange,
   type EmailChangeDeps,
-  forgetEmail,
   pendingEmailOf,
   prepareEmailChange,
   requestEmailCode,
@@ -201,7 +201,7 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
       responses: done200,
       examples: { response: isDone },
       handler: async ({ caller }) => {
-        await forgetEmail(sql, caller);
+        await cancelEmailChange(sql, caller);
         return isDone;
       },
     }),
@@ -283,7 +283,7 @@ async function describeCaller(sql: Sql, caller: Caller) {
     date_joined: formatDateTime(user.created_at),
     hedgehog_config: user.hedgehog_config ?? {},
     pending_email: await pendingEmailOf(sql, caller.userId),
-    sensitive_session_expires_at: credential.kind === 'session' ? formatDateTime(recentUntil(credential)) : null,
+    sensitive_session_expires_at: credential.kind === 'session' ? formatDateTime(recentSignInUntil(credential)) : null,
     // Millrace has no users above the organizations.
     is_staff: false,
     // The environment can have become private meanwhile.

@@ -25,7 +25,7 @@ import {
 } from '../../access/caller.ts';
 import type { Notice } from '../sign-in/account-mailing.ts';
 import { requireUser } from '../sign-in/rules.ts';
-import { requireAnother } from '../sign-in/second-factor.ts';
+import { requireRemainingFactor } from '../sign-in/second-factor.ts';
 import type { userChanges } from './schema.ts';
 import { findUser } from './store.ts';
 
@@ -74,7 +74,7 @@ export async function requirePasskeyAfterPassword(
   }
   if (count === factors.passkeysCount) return null;
   const after = { ...factors, passkeysCount: count };
-  requireAnother(after);
+  requireRemainingFactor(after);
   await setPasskeysCount(tx, caller.userId, count);
   if (!asksSecondFactor(after)) await removeBackupCodes(tx, caller.userId);
   // The other sessions began without a second factor.

@@ -12,7 +12,7 @@ import { checkAccess, type GrantedAccess, type StreamAccess } from './access.ts'
 import { readStreamFilter, type streamQuery } from './filters.ts';
 import { createLag, type Lag } from './lag.ts';
 import { createSource } from './source.ts';
-import { countDistinctIds, findEnded } from './store.ts';
+import { countDistinctIds, findEndedStreams } from './store.ts';
 import { createStream, type LiveStream, type StreamTimes } from './stream.ts';
 
 export interface LiveTimes extends StreamTimes {
@@ -177,7 +177,7 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
   async function checkAll(): Promise<void> {
     const watched = [...open];
     if (watched.length === 0) return;
-    const ended = await findEnded(
+    const ended = await findEndedStreams(
       sql,
       watched.map(([, access]) => access),
     );

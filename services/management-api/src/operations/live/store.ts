@@ -49,7 +49,7 @@ interface CheckedAccess {
  * The indexes of the streams whose session, key or membership has ended, in one statement for any number of streams. Does not
  * check other reasons, such as access rules, scopes or a new project API key.
  */
-export async function findEnded(sql: Sql, accesses: readonly CheckedAccess[]): Promise<ReadonlySet<number>> {
+export async function findEndedStreams(sql: Sql, accesses: readonly CheckedAccess[]): Promise<ReadonlySet<number>> {
   const rows = await sql.query<{ place: number }>(
     `SELECT (r.place - 1)::int AS place
        FROM unnest($1::text[], $2::text[], $3::int[], $4::int[]) WITH ORDINALITY AS r (kind, id, user_id, environment_id, place)

@@ -64,7 +64,7 @@ export async function changeFlag(
 ): Promise<FlagRow> {
   const { environmentId, secrets, tried } = writer;
   await lockEnvironment(tx, environmentId);
-  const before = await foundFlag(tx, writer, { id, needed: 'editor' });
+  const before = await requireFlag(tx, writer, { id, needed: 'editor' });
   const shown = openedFilters(before, secrets);
   refuseConflict(changes, toFeatureFlag(before, shown, true));
   const filters = changedFilters(changes, { stored: shown, tried });
@@ -127,7 +127,7 @@ async function refusingTakenKey<T>(write: () => Promise<T>): Promise<T> {
 }
 
 /** Reads a flag and checks the caller's access. @throws AppError `not_found` or `forbidden`. */
-export async function foundFlag(
+export async function requireFlag(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { id, needed }: { id: number; needed: 'viewer' | 'editor' },

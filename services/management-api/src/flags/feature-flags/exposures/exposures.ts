@@ -8,7 +8,7 @@ import { requireScope } from '../../../access/require-scope.ts';
 import type { EventDeps } from '../../../analytics/events/routes.ts';
 import { requireTime } from '../../../time/relative-time.ts';
 import { findTimeZone } from '../../../time/time-zone-store.ts';
-import { foundFlag } from '../changes/write.ts';
+import { requireFlag } from '../changes/write.ts';
 import { flagParams, flagsPath, flagTags as tags } from '../schema.ts';
 import {
   countExposures,
@@ -56,7 +56,7 @@ export function flagExposuresRoute({ sql, searches, otherStore: store }: EventDe
     handler: async ({ caller, target, params: { id }, query, request }) => {
       requireScope(caller, 'query:read');
       const { environmentId } = target;
-      const flag = await foundFlag(sql, target, { id, needed: 'viewer' });
+      const flag = await requireFlag(sql, target, { id, needed: 'viewer' });
       const timeZone = await findTimeZone(sql, environmentId);
       const counted = {
         environmentId,
