@@ -120,7 +120,7 @@ test('one source that is away greys its own tile and says why; loading is anothe
     const response = await route.fetch();
     const health = (await response.json()) as Record<string, object>;
     const sources = { ...health.sources, log: 'The event log does not respond.' };
-    await route.fulfill({ json: { ...health, lanes: null, visible_after_seconds: null, sources } });
+    await route.fulfill({ json: { ...health, lanes: null, visible_after_seconds: null, sql_role: false, sources } });
   });
   await page.goto(console.address('health'));
   await tile(page, 'Ingestion delay').getByText('loading …').waitFor();
@@ -131,6 +131,7 @@ test('one source that is away greys its own tile and says why; loading is anothe
   expect(await away.count()).toBe(1);
   await page.getByRole('region', { name: 'Topics' }).locator('[data-state=away]').waitFor();
   await tile(page, 'Stored in the last minute').getByText('0', { exact: true }).waitFor();
+  await page.getByText(/^SQL queries run with the database role of the API\./).waitFor();
   await expectAccessible(page);
   await page.context().close();
 });

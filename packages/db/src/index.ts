@@ -24,6 +24,7 @@ export { maxSplits, type SplitOff, splitPerson } from './persons/split-person.ts
 export { createReader, type Reader, ReadLimitExceeded, type ReadLimits } from './reader.ts';
 export { sealingKeyIds } from './sealing-key-ids.ts';
 export { createSqlDatabase, type DatabaseOptions, type SqlDatabase } from './sql-database.ts';
+export { type SqlBarriers, sqlBarriersText } from './sql-role.ts';
 export { unprepared } from './statements.ts';
 export type { Sql, Transaction } from './transaction.ts';
 export { isTransientError } from './transient-error.ts';

@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { openPool, type PoolOptions, poolConfig } from './open-pool.ts';
+import { beginText, type SqlBarriers, sqlBarriersText, sqlRole } from './sql-role.ts';
 
 /** The limits of one query. */
 export interface ReadLimits {
@@ -8,6 +9,8 @@ export interface ReadLimits {
   maxMs: number;
   /** The maximum size of the result as sent by the server. */
   maxBytes: number;
+  /** For SQL that a user wrote: runs it in a read-only transaction, with a role that can read few tables. */
+  isUserSql?: boolean;
 }
 
 /** Connections for large queries, separate from those of all other requests. They are read-only. */
@@ -48,6 +51,7 @@ export function createReader(options: Omit<PoolOptions, 'settings' | 'queryTimeo
   const pool = openPool(config, { ...options, settings, queryTimeoutMs: 0 });
   // A separate connection for cancellation, so that a query can be stopped even if all others are busy.
   const control = openPool(config, { ...options, poolSize: 1, statementTimeoutMs: 5000 });
+  const barriers = createBarriers(options.logger);
 
   return {
     async read(text, values, limits, each) {
@@ -56,6 +60,7 @@ export function createReader(options: Omit<PoolOptions, 'settings' | 'queryTimeo
       const client = await pool.connect();
       const stopped: { why: 'aborted' | 'time' | 'bytes' | null } = { why: null };
       let cancelling: Promise<unknown> | undefined;
+      let hasFailed = false;
       const stop = (why: 'aborted' | 'time' | 'bytes') => {
         stopped.why ??= why;
         cancelling ??= control.query('SELECT pg_cancel_backend($1)', [processIdOf(client)]).catch(() => {});
@@ -65,9 +70,12 @@ export function createReader(options: Omit<PoolOptions, 'settings' | 'queryTimeo
       signal.addEventListener('abort', onAbort, { once: true });
       if (signal.aborted) onAbort();
       try {
+        if (limits.isUserSql) await client.query(beginText(await barriers(client)));
         await readRows(client, { text, values, maxBytes: limits.maxBytes, each, stop });
         if (stopped.why !== null) throw new Error('Stopped.');
+        if (limits.isUserSql) await client.query('COMMIT');
       } catch (error) {
+        hasFailed = true;
         if (stopped.why === 'aborted') signal.throwIfAborted();
         if (stopped.why === 'time' || stopped.why === 'bytes')
           throw new ReadLimitExceeded(stopped.why, { cause: error });
@@ -80,12 +88,41 @@ export function createReader(options: Omit<PoolOptions, 'settings' | 'queryTimeo
         signal.removeEventListener('abort', onAbort);
         await cancelling;
         // Close a connection whose query was stopped, because a late cancellation could stop its next query.
-        client.release(cancelling !== undefined);
+        let isBroken = cancelling !== undefined;
+        if (hasFailed && limits.isUserSql && !isBroken)
+          isBroken = await client.query('ROLLBACK').then(
+            () => false,
+            () => true,
+          );
+        client.release(isBroken);
       }
     },
     async stop() {
       await Promise.all([pool.end(), control.end()]);
     },
+  };
+}
+
+/** What is missing is checked again after this time, because an operator may have granted it. */
+const recheckAfterMs = 60_000;
+
+/** Returns the barriers that the server allows for SQL, and logs once if the role is missing. */
+function createBarriers(logger: PoolOptions['logger']): (client: pg.PoolClient) => Promise<SqlBarriers> {
+  let known: SqlBarriers | null = null;
+  let checkedAt = 0;
+  let isLogged = false;
+  return async (client) => {
+    if (known?.hasRole || (known !== null && performance.now() - checkedAt < recheckAfterMs)) return known;
+    const { rows } = await client.query<SqlBarriers>(sqlBarriersText);
+    known = rows[0] ?? { hasRole: false, canLimitFiles: false };
+    checkedAt = performance.now();
+    if (!known.hasRole && !isLogged) {
+      isLogged = true;
+      logger.warn(
+        `SQL queries run without the database role ${sqlRole}. Run "millrace migrate" with a user that may create roles, or see docs/operations/install.md`,
+      );
+    }
+    return known;
   };
 }
 

@@ -107,6 +107,8 @@ export interface Health {
   per_minute: { stored: number | null; dropped: { reason: string; count: number }[] | null };
   dead_letters_waiting: number | null;
   services: { name: string; connections: number }[] | null;
+  /** Whether SQL queries run with a database role of their own; null if not known. */
+  sql_role: boolean | null;
   /** `ok`, or why it does not answer. */
   sources: Record<'log' | 'events' | 'warnings' | 'dead_letters' | 'services', string>;
 }

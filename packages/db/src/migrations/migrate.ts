@@ -7,6 +7,7 @@ import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
 import { connectionConfig } from '../connection-config.ts';
 import { endConnection, limitGoodByes } from '../pg-internals/end-connection.ts';
+import { createSqlRole } from '../sql-role.ts';
 import { applyScript, type LockPatience, usualLockPatience } from './apply-script.ts';
 import { loadSchemaEngine, schemaEngineAdapter } from './schema-engine.ts';
 
@@ -33,7 +34,10 @@ export async function migrate(
   return withMigrationLock(databaseUrl, async (client) => {
     const migrationsList = await readMigrations(prismaDirectory);
     await forgetInterrupted(client);
-    if (await hasAll(client, migrationsList)) return [];
+    if (await hasAll(client, migrationsList)) {
+      await createSqlRole(client);
+      return [];
+    }
     let scriptError: unknown;
     const applied = withEngine(
       databaseUrl,
@@ -49,7 +53,9 @@ export async function migrate(
       },
     );
     try {
-      return await applied;
+      const names = await applied;
+      await createSqlRole(client);
+      return names;
     } catch (error) {
       // The engine only reports that "an external error" occurred.
       throw scriptError === undefined ? error : await migrationFailed(client, scriptError);

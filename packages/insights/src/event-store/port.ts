@@ -67,6 +67,8 @@ export interface Budget {
   maxMs: number;
   /** Maximum size of the rows that are read. */
   maxBytes: number;
+  /** True for SQL that a user wrote, which PostgreSQL runs with a role that can read few tables. */
+  isUserSql?: boolean;
 }
 
 /** Creates a budget for consecutive queries: each may take the time left by the previous ones. */

@@ -107,7 +107,7 @@ export function createEventStore(engine: Engine): EventStore {
 
     exposures: (question, run) => rowsOf(exposuresText(dialect, question), run, exposureOf),
 
-    rows: ({ print }, run) => rowsOf(print(dialect.name), run, (row) => row),
+    rows: ({ print }, run) => rowsOf(print(dialect.name), { ...run, isUserSql: true }, (row) => row),
 
     async earliest({ projectId, events }, run) {
       // Uses one index lookup per event name.

@@ -73,7 +73,7 @@ export function Lanes({ health, zone }: { health: Query; zone: string }) {
 
 /** Which services are there, and which version answers. */
 export function Services({ health }: { health: Query }) {
-  const { title, hint, version, names, connected, absent } = text.services;
+  const { title, hint, version, names, connected, absent, withoutSqlRole } = text.services;
   return (
     <Part title={title} hint={hint} health={health} source="services">
       {(data) => (
@@ -90,6 +90,7 @@ export function Services({ health }: { health: Query }) {
             ))}
           </ul>
           <p className="hint">{version(data.version)}</p>
+          {data.sql_role === false && <p className="hint warn">{withoutSqlRole}</p>}
         </>
       )}
     </Part>

@@ -62,6 +62,8 @@ export const text = {
     } as Record<string, string>,
     connected: (count: number) => counted(count, 'connection'),
     absent: 'not connected',
+    withoutSqlRole:
+      'SQL queries run with the database role of the API. Run `millrace migrate` with a database user that may create roles, so that they run with a role that can read only events, persons, groups and cohorts.',
   },
   away: (why: string) => `Not available. ${why}`,
 };

@@ -427,13 +427,16 @@ test('whether queries may be asked', async () => {
   expect(await ask({}, { path })).toMatchObject({ status: 200, body: { user: 'ok' } });
 });
 
-test('Q-236: who leaves ends the query in the database', async () => {
+test.each([
+  ['an insight query', () => trends],
+  ['an SQL query', () => ({ kind: 'HogQLQuery', query: 'SELECT count() FROM events' })],
+])('Q-236: a client that disconnects ends %s in the database', async (_, query) => {
   const lock = await holdEvents(api.database);
   const controller = new AbortController();
   const sent = fetch(`${api.url}/api/projects/${own.projectId}/query/`, {
     method: 'POST',
     headers: { authorization: `Bearer ${own.personalApiKey}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ query: trends, refresh: 'force_blocking' }),
+    body: JSON.stringify({ query: query(), refresh: 'force_blocking' }),
     signal: controller.signal,
   }).catch(() => 'left');
   await eventually(async () => (await running()) === 1, { what: 'the query to run' });
@@ -441,5 +444,5 @@ test('Q-236: who leaves ends the query in the database', async () => {
   expect(await sent).toBe('left');
   await eventually(async () => (await running()) === 0, { what: 'the query to end' });
   await lock.release();
-  expect((await ask({ query: trends })).status).toBe(200);
+  expect((await ask({ query: query() })).status).toBe(200);
 });

@@ -112,6 +112,7 @@ test("counts only the project's events of the last minute, by result", async () 
         { reason: 'skipping_event_invalid_distinct_id', count: 1 },
       ],
     },
+    sql_role: true,
     sources: { log: 'ok', events: 'ok', warnings: 'ok', dead_letters: 'ok', services: 'ok' },
   });
 });

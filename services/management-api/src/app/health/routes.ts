@@ -13,7 +13,7 @@ import { createWaitingCount } from '../../operations/dead-letters/waiting-count.
 import type { LaneLag } from '../../operations/live/lag.ts';
 import type { Live } from '../../operations/live/live.ts';
 import { kindOf } from '../../operations/live/warning-kinds.ts';
-import { countConnections, countStored, countWarnings } from './store.ts';
+import { countConnections, countStored, countWarnings, hasSqlRole } from './store.ts';
 
 /** Same threshold as the alert MillraceLagSeconds (docs/operations/alerts.md). */
 const alarmSeconds = 300;
@@ -46,12 +46,13 @@ export function healthOfProjectRoutes({ sql, live, deadLetterLog }: HealthDeps) 
     responses: { 200: { description: 'The current state of ingestion.', schema: projectHealth() } },
     examples: { response: healthExample() },
     handler: async ({ target: { environmentId } }) => {
-      const [lag, stored, warnings, deadLetters, connections] = await Promise.all([
+      const [lag, stored, warnings, deadLetters, connections, role] = await Promise.all([
         ask(live.lag()),
         ask(countStored(sql, environmentId, windowSeconds)),
         ask(countWarnings(sql, environmentId, windowSeconds)),
         ask(waiting ? waiting.count(environmentId) : Promise.reject(withoutLog())),
         ask(countConnections(sql)),
+        ask(hasSqlRole(sql)),
       ]);
       const dropped = warnings.value?.filter((one) => kindOf(one).outcome === 'dropped');
       return {
@@ -66,6 +67,7 @@ export function healthOfProjectRoutes({ sql, live, deadLetterLog }: HealthDeps) 
         },
         dead_letters_waiting: deadLetters.value,
         services: connections.value && byService(connections.value),
+        sql_role: role.value,
         sources: {
           log: lag.state,
           events: stored.state,
@@ -183,6 +185,10 @@ function projectHealth() {
         Type.Array(service),
         'Services of the installation, with the number of their connections to PostgreSQL.',
       ),
+      sql_role: orNull(
+        Type.Boolean(),
+        'Whether SQL queries run with the database role `millrace_sql`, which can read only events, persons, groups and cohorts. Null if the database did not respond.',
+      ),
       sources: Type.Object(
         { log: state, events: state, warnings: state, dead_letters: state, services: state },
         { description: 'State of each source that this response is based on.' },
@@ -211,6 +217,7 @@ function healthExample() {
     per_minute: { stored: 744, dropped: [{ reason: 'message_size_too_large', count: 1 }] },
     dead_letters_waiting: 0,
     services: [{ name: 'ingest-gateway' as const, connections: 2 }],
+    sql_role: true,
     sources: { log: ok, events: ok, warnings: ok, dead_letters: ok, services: ok },
   };
 }

@@ -1,4 +1,4 @@
-import type { Sql } from '@millrace/db';
+import { type Sql, type SqlBarriers, sqlBarriersText } from '@millrace/db';
 
 /** Limit of the rows that are read. Higher counts are reported as this number. */
 const maxRows = 200_000;
@@ -35,4 +35,10 @@ export async function countConnections(sql: Sql): Promise<{ application: string;
     `SELECT application_name AS application, count(*)::int AS count FROM pg_stat_activity
       WHERE datname = current_database() AND application_name <> '' GROUP BY 1`,
   );
+}
+
+/** Whether SQL queries run with the database role that can read only their tables. */
+export async function hasSqlRole(sql: Sql): Promise<boolean> {
+  const [row] = await sql.query<SqlBarriers & Record<string, unknown>>(sqlBarriersText);
+  return row?.hasRole === true;
 }

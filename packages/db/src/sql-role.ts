@@ -1,0 +1,54 @@
+// The database role for SQL that users write. It is a second barrier: even a statement that should not have been built
+// cannot read accounts or keys. Roles belong to the server, so all databases of a server share it.
+
+import type pg from 'pg';
+
+export const sqlRole = 'millrace_sql';
+
+/**
+ * Creates the role, lets it read the tables that SQL offers, and lets the current user become it. Without the privilege
+ * to do so, nothing changes, and SQL runs with the usual role.
+ */
+export async function createSqlRole(client: Pick<pg.Client, 'query'>): Promise<void> {
+  await client.query(`DO $$ BEGIN
+    IF to_regclass('"event"') IS NULL THEN RETURN; END IF;
+    IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${sqlRole}') THEN
+      BEGIN
+        CREATE ROLE ${sqlRole} NOLOGIN;
+      EXCEPTION WHEN duplicate_object OR unique_violation THEN
+        -- Another database of this server was migrated at the same time.
+      END;
+    END IF;
+    IF NOT pg_has_role(current_user, '${sqlRole}', 'SET') THEN
+      EXECUTE format('GRANT ${sqlRole} TO %I', current_user);
+    END IF;
+    EXECUTE format('GRANT USAGE ON SCHEMA %I TO ${sqlRole}', current_schema());
+    GRANT SELECT ON "event", "person", "person_distinct_id", "group", "cohort_member" TO ${sqlRole};
+  EXCEPTION WHEN insufficient_privilege THEN
+    RAISE NOTICE 'the role ${sqlRole} was not created: permission denied';
+  END $$`);
+}
+
+/** Whether the current user may become the role, and limit the size of temporary files. */
+export interface SqlBarriers {
+  hasRole: boolean;
+  canLimitFiles: boolean;
+}
+
+export const sqlBarriersText = `SELECT
+  coalesce((SELECT pg_has_role(current_user, oid, 'SET') AND has_table_privilege(oid, '"event"', 'SELECT')
+              FROM pg_roles WHERE rolname = '${sqlRole}'), false) AS "hasRole",
+  has_parameter_privilege('temp_file_limit', 'SET') AS "canLimitFiles"`;
+
+/** The maximum size of the temporary files of one statement. */
+const maxTemporaryFiles = '1GB';
+
+/** Begins a transaction that cannot write, with the role and the limits that the server allows. */
+export function beginText({ hasRole, canLimitFiles }: SqlBarriers): string {
+  return [
+    'BEGIN READ ONLY',
+    'SET LOCAL max_parallel_workers_per_gather = 0',
+    ...(canLimitFiles ? [`SET LOCAL temp_file_limit = '${maxTemporaryFiles}'`] : []),
+    ...(hasRole ? [`SET LOCAL ROLE ${sqlRole}`] : []),
+  ].join('; ');
+}
