@@ -145,3 +145,12 @@ export async function readGroups(
   );
   return new Map(rows.map((row) => [row.group_key, row]));
 }
+
+/** Returns PostgreSQL's estimate of the number of events of all projects. */
+export async function estimateEvents(sql: Sql): Promise<number> {
+  const [row] = await sql.query<{ count: number }>(
+    `SELECT coalesce(sum(greatest(c.reltuples, 0)), 0)::float8 AS count
+       FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'event'::regclass`,
+  );
+  return row?.count ?? 0;
+}

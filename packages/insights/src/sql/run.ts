@@ -8,9 +8,10 @@ import { type FilterContext, readFilters } from '../plan/conditions.ts';
 import { both, type PlanContext, type ProjectSettings, planContext } from '../plan/context.ts';
 import { readMoment } from '../plan/dates.ts';
 import { queryError } from '../query-parts.ts';
-import { readPropertyTypes } from '../records-store.ts';
+import { estimateEvents, readPropertyTypes } from '../records-store.ts';
 import { type Field, nodesOf, type Select, type SelectSet } from './ast.ts';
 import { withExpressions } from './expressions.ts';
+import { readsAllEvents } from './hints.ts';
 import { namesIn } from './names.ts';
 import type { SqlParser } from './parse.ts';
 import { substitute } from './placeholders.ts';
@@ -157,7 +158,8 @@ export interface SqlMetadata {
   /** Offsets in characters; absent if the problem is in the query as a whole. */
   errors: { message: string; start?: number; end?: number }[];
   warnings: never[];
-  notices: never[];
+  /** Hints about a query that can run. */
+  notices: { message: string; start?: number; end?: number }[];
   table_names: string[];
 }
 
@@ -165,12 +167,24 @@ export interface SqlMetadata {
 export async function checkSql(deps: Pick<SqlDeps, 'sql' | 'parser'>, request: SqlRequest): Promise<SqlMetadata> {
   const found = { query: request.text, warnings: [], notices: [] };
   try {
-    const { tree } = await prepareSql(deps, request);
-    return { ...found, isValid: true, errors: [], table_names: tablesIn(tree) };
+    const { tree, resolved } = await prepareSql(deps, request);
+    const isSlow = readsAllEvents(resolved.query) && (await estimateEvents(deps.sql)) > manyEvents;
+    const notices = isSlow ? [unboundedNotice(tree)] : [];
+    return { ...found, isValid: true, errors: [], notices, table_names: tablesIn(tree) };
   } catch (error) {
     if (!(error instanceof SqlProblem)) throw error;
     return { ...found, isValid: false, errors: [{ message: error.message, ...error.place }], table_names: [] };
   }
+}
+
+/** With fewer stored events, reading all of them is fast. */
+const manyEvents = 5_000_000;
+
+function unboundedNotice(tree: Select | SelectSet): SqlMetadata['notices'][number] {
+  const table = [...nodesOf(tree)].map((node) => node.table).find((one) => isField(one) && one.chain[0] === 'events');
+  const message =
+    'This query reads all events, because it has no lower bound for timestamp. It is faster with a condition such as timestamp >= now() - INTERVAL 30 DAY.';
+  return { message, ...(isField(table) && table.place) };
 }
 
 /** Returns the names after FROM and JOIN, including those of WITH. */
@@ -201,6 +215,8 @@ const engineProblems: Record<string, string> = {
   '153': 'Division by zero.',
   '22003': 'A number is out of range.',
   '22008': 'A time is out of range.',
+  '54000': 'A text or a list is too long.',
+  '131': 'A text or a list is too long.',
   '22025': 'A pattern of LIKE must not end with a backslash.',
   '25': 'A pattern of LIKE must not end with a backslash.',
   '2201B': 'The regular expression is not valid.',

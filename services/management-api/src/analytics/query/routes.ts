@@ -138,7 +138,11 @@ const answer = Type.Object(
       ),
     ),
     warnings: optional(Type.Array(Type.Unknown(), { description: 'For `HogQLMetadata`: always empty.' })),
-    notices: optional(Type.Array(Type.Unknown(), { description: 'For `HogQLMetadata`: always empty.' })),
+    notices: optional(
+      Type.Array(Type.Unknown(), {
+        description: 'For `HogQLMetadata`: hints about a query that can run, each with `message`, `start` and `end`.',
+      }),
+    ),
     table_names: optional(
       Type.Array(Type.String(), { description: 'For `HogQLMetadata`: the tables that the SQL query reads.' }),
     ),

@@ -1,0 +1,79 @@
+// Limits of SQL queries: hints about queries that read all events, and queries that are no longer needed.
+
+import { eventually } from '@millrace/testing';
+import { readSettings } from '../src/records-store.ts';
+import { createParser, type SqlParser } from '../src/sql/parse.ts';
+import { checkSql, runSql } from '../src/sql/run.ts';
+import { createSqlWorld, type SqlWorld } from './sql-world.ts';
+import { ample, engines, type TestStore } from './test-store.ts';
+
+describe.each(engines)('on $name', (engine) => {
+  let store: TestStore;
+  let world: SqlWorld;
+  let parser: SqlParser;
+  beforeAll(async () => {
+    store = await engine.open();
+    world = await createSqlWorld(store.database);
+    parser = createParser();
+    await parser.parse('SELECT 1');
+  });
+  afterAll(async () => {
+    await parser.stop();
+    await store.stop();
+  });
+
+  const request = async (text: string) => {
+    const { projectId, now } = world;
+    return { projectId, settings: await readSettings(store.database.sql, projectId), now, text };
+  };
+  const noticesOf = async (text: string) =>
+    (await checkSql({ sql: store.database.sql, parser }, await request(text))).notices;
+  /** Pretends that so many events are stored. */
+  const storeEvents = (count: number) =>
+    store.database.sql.query("UPDATE pg_class SET reltuples = $1 WHERE relname = 'event_any'", [count]);
+
+  test.each([
+    ['SELECT count() FROM events', 20],
+    ["SELECT count() FROM events WHERE event = 'order' OR timestamp > '2026-01-01'", 20],
+    ["SELECT count() FROM events WHERE timestamp < '2026-01-01'", 20],
+    ["SELECT count() FROM persons WHERE id IN (SELECT person_id FROM events WHERE event = 'order')", 63],
+    ['WITH t AS (SELECT event FROM events) SELECT count() FROM t', 29],
+  ])('with more than 5 million events, %s gets a hint', async (text, start) => {
+    await storeEvents(6e6);
+    expect(await noticesOf(text)).toEqual([
+      { message: expect.stringContaining('no lower bound for timestamp'), start, end: start + 6 },
+    ]);
+    await storeEvents(4e6);
+    expect(await noticesOf(text)).toEqual([]);
+  });
+
+  test.each([
+    "SELECT count() FROM events WHERE timestamp >= '2026-01-01' AND event = 'order'",
+    "SELECT count() FROM events WHERE '2026-01-01' < timestamp",
+    "SELECT count() FROM events WHERE toDate(timestamp) = '2026-01-01'",
+    "SELECT count() FROM events WHERE timestamp BETWEEN '2026-01-01' AND '2026-02-01'",
+    'SELECT count() FROM persons',
+  ])('%s gets no hint', async (text) => {
+    await storeEvents(6e6);
+    expect(await noticesOf(text)).toEqual([]);
+  });
+
+  test('a query that is no longer needed ends', async () => {
+    const series = (name: string) => `(SELECT arrayJoin(range(10000)) AS n) AS ${name}`;
+    const text = `SELECT sum(a.n * b.n * c.n) FROM ${series('a')} CROSS JOIN ${series('b')} CROSS JOIN ${series('c')}`;
+    const left = new AbortController();
+    const running = async () => {
+      const [row] = await store.database.sql.query<{ count: number }>(
+        `SELECT count(*)::int AS count FROM pg_stat_activity
+          WHERE datname = current_database() AND state = 'active' AND query LIKE '%generate_series%' AND pid <> pg_backend_pid()`,
+      );
+      return row?.count ?? 0;
+    };
+    const deps = { sql: store.database.sql, events: store.events, parser };
+    const answer = runSql(deps, await request(text), { ...ample(), signal: left.signal }).catch(() => 'ended');
+    if (engine.name === 'PostgreSQL') await eventually(async () => expect(await running()).toBe(1));
+    left.abort();
+    expect(await answer).toBe('ended');
+    expect(await running()).toBe(0);
+  });
+});
