@@ -25,13 +25,13 @@ export function personalKeyAccess({ sql, logger, guessLimit }: PersonalKeyAccess
   return {
     /** @throws AppError `unauthenticated`. */
     async authenticate(request: ApiRequest): Promise<Caller> {
-      const given = await findPersonalKey(request);
-      const secureValue = given && hashPersonalApiKey(given.value);
+      const requestKey = await findPersonalKey(request);
+      const secureValue = requestKey && hashPersonalApiKey(requestKey.value);
       guessLimit.check(request.address, secureValue);
       const key = secureValue === null ? undefined : await lookUp(secureValue);
       if (!key || secureValue === null) {
         await guessLimit.noteWrong(request.address);
-        throw given === null ? noKey() : wrongKey(given.source);
+        throw requestKey === null ? noKey() : wrongKey(requestKey.source);
       }
       guessLimit.noteGood(secureValue);
       if (key.is_last_use_stale) {

@@ -125,8 +125,8 @@ describe.each(actorNames)('%s gets nothing it cannot access', (name) => {
     const actor = actorOf(name);
     const addresses = addressesFor(name, reads, route);
     const all = await Promise.all(addresses.map((address) => ask(route, actor, address)));
-    const told = all.filter(({ found }) => found.length > 0);
-    expect(told.map(({ path, answer, found }) => [path, answer.status, found])).toEqual([]);
+    const leaking = all.filter(({ found }) => found.length > 0);
+    expect(leaking.map(({ path, answer, found }) => [path, answer.status, found])).toEqual([]);
   });
 });
 
@@ -209,18 +209,18 @@ describe.each(actorNames)('%s changes nothing it cannot access', (name) => {
   });
 
   test.each(named(writes))('%s', async (_name, route) => {
-    const told: unknown[] = [];
+    const leaking: unknown[] = [];
     const actor = actorOf(name);
     const current = await currentOf(actor.userId);
     for (const address of addressesFor(name, writes, route)) {
       const mayReach = !isOut(route, actor, address) || route.successStatus === 405;
       if (mayReach && isLasting(route)) continue;
       const { path, answer, found } = await ask(route, actor, address);
-      if (found.length > 0) told.push([path, answer.status, found]);
-      if (!mayReach && answer.status < 400) told.push([path, answer.status, 'was not refused']);
+      if (found.length > 0) leaking.push([path, answer.status, found]);
+      if (!mayReach && answer.status < 400) leaking.push([path, answer.status, 'was not refused']);
     }
     if (actor.isLimited) expect(await currentOf(actor.userId)).toEqual(current);
-    expect(told).toEqual([]);
+    expect(leaking).toEqual([]);
   });
 
   test('leaves other places unchanged', async () => {

@@ -197,8 +197,8 @@ describe('concurrent requests', () => {
         ? api.send('PATCH', `/api/projects/${acme.projectId}/`, { key: acme.A.key, body: { name: `n${index}` } })
         : api.send('POST', `${path}invites/`, { key: acme.A.key, body: { target_email: `i${index}@example.com` } }),
     );
-    const gone = times(3, () => api.send('DELETE', path, { key: acme.W.key }));
-    expect(statuses(await gone)).toEqual([204, 404, 404]);
+    const deletions = times(3, () => api.send('DELETE', path, { key: acme.W.key }));
+    expect(statuses(await deletions)).toEqual([204, 404, 404]);
     for (const status of statuses(await work)) expect([200, 201, 403, 404]).toContain(status);
     const left = await api.database.sql.query('SELECT 1 FROM organization_invite WHERE organization_id = $1', [
       acme.organizationId,

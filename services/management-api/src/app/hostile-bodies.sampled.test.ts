@@ -265,10 +265,10 @@ describe('returns no server error for any ID in any path', () => {
     'below /api/%s',
     async (room) => {
       const failures: unknown[] = [];
-      const mine = [...bodies.values()].filter(({ route }) => route.path.split('/')[2] === room);
+      const ownBodies = [...bodies.values()].filter(({ route }) => route.path.split('/')[2] === room);
       await eachOf(
-        mine.flatMap(({ route, name }, at) => {
-          const isFirst = at === mine.findIndex((other) => other.name === name);
+        ownBodies.flatMap(({ route, name }, at) => {
+          const isFirst = at === ownBodies.findIndex((other) => other.name === name);
           return valuesFor(nastyIds, isFirst).map((id) => ({ route, name, id }));
         }),
         async ({ route, name, id }) => {

@@ -140,9 +140,9 @@ export function createLargePages(): LargePages {
       const hasMore = found.length > keys.length;
       for (let at = 0; ; ) {
         // The keys that did not fit are passed again without new ones, because a reader may remember their sizes.
-        const given = keys.slice(at, at - (at % longestPortion) + longestPortion);
+        const keyChunk = keys.slice(at, at - (at % longestPortion) + longestPortion);
         const { rows, used } =
-          given.length === 0 ? { rows: [], used: 0 } : await share((maxBytes) => list.read(given, maxBytes));
+          keyChunk.length === 0 ? { rows: [], used: 0 } : await share((maxBytes) => list.read(keyChunk, maxBytes));
         at += used;
         missing -= rows.length;
         const isLast = at >= keys.length && (missing === 0 || !hasMore);

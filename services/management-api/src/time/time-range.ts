@@ -43,10 +43,10 @@ export interface TimeSpan {
 
 /** @throws AppError `invalid` naming `after` or `before`, also for a range that is empty or too long. */
 export function toTimeSpan(
-  asked: { after?: string; before?: string },
+  parameters: { after?: string; before?: string },
   { usualMs, mostMs, most }: SpanLimits,
 ): TimeSpan {
-  const range = toTimeRange(asked);
+  const range = toTimeRange(parameters);
   const before = range.before ?? new Date();
   const after = range.after ?? new Date(before.getTime() - usualMs);
   if (after < firstMoment) {

@@ -28,28 +28,28 @@ export function passToGateway(options: GatewayOptions): (request: IncomingMessag
   const isSecure = base.protocol === 'https:';
   const agent = new (isSecure ? SecureAgent : Agent)({ keepAlive: true, maxSockets: 64 });
   return (request, response) => {
-    const asked = (isSecure ? requestHttps : requestHttp)(new URL(request.url ?? '/', base), {
+    const gatewayRequest = (isSecure ? requestHttps : requestHttp)(new URL(request.url ?? '/', base), {
       agent,
       method: request.method ?? 'GET',
       headers: headersFor(request, base.host, options.isBehindProxy),
       timeout: options.timeoutMs,
     });
-    asked.on('timeout', () => asked.destroy(new Error('The gateway did not respond in time.')));
-    asked.on('error', (error) => {
+    gatewayRequest.on('timeout', () => gatewayRequest.destroy(new Error('The gateway did not respond in time.')));
+    gatewayRequest.on('error', (error) => {
       // The client has disconnected.
       if (response.destroyed) return;
       options.logger.warn('could not forward a request for flag definitions to the gateway', { error });
       refuse(response);
     });
-    asked.on('response', (answer) => {
+    gatewayRequest.on('response', (answer) => {
       response.writeHead(answer.statusCode ?? 502, withoutConnection(answer.headers));
       pipeline(answer, response, (error) => {
         if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
           options.logger.warn("the gateway's response was cut off", { error });
       });
     });
-    response.on('close', () => asked.destroy());
-    asked.end();
+    response.on('close', () => gatewayRequest.destroy());
+    gatewayRequest.end();
   };
 }
 

@@ -104,8 +104,8 @@ export function reportRoutes(
         await requireSubjectAccess(sql, target, { insight, dashboard });
         const signal = request.leaves();
         const ask = async (asked: unknown, now: number) => {
-          const question = { query: asked, refresh: 'blocking', signal, now: new Date(now) } as const;
-          const { answer } = await questions.ask({ caller, target }, question);
+          const insightQuery = { query: asked, refresh: 'blocking', signal, now: new Date(now) } as const;
+          const { answer } = await questions.ask({ caller, target }, insightQuery);
           if (answer === null) throw new AppError('internal', 'The query has no result.');
           return answer;
         };

@@ -390,11 +390,11 @@ describe('bad input', () => {
     for (const name of ['insight', 'dashboard']) {
       expect(await create({ [name]: 2_000_000_000 })).toMatchObject(nothing(name, 2_000_000_000));
     }
-    const gone = await made('insights');
-    await remove('insights', gone);
-    expect(await create({ insight: gone })).toMatchObject(nothing('insight', gone));
+    const deletedId = await made('insights');
+    await remove('insights', deletedId);
+    expect(await create({ insight: deletedId })).toMatchObject(nothing('insight', deletedId));
     const { body } = await create();
-    expect(await change(body.id, { insight: gone })).toMatchObject(nothing('insight', gone));
+    expect(await change(body.id, { insight: deletedId })).toMatchObject(nothing('insight', deletedId));
     expect((await read(body.id)).body.insight).toBe(insight);
   });
 

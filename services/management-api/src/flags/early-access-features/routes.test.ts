@@ -123,9 +123,9 @@ test('returns 400 for flags that cannot have a feature', async () => {
   const wrong = (detail: string) => VE('invalid_input', 'feature_flag_id', detail);
   const missing = wrong('Feature Flag with this ID does not exist');
   expect(await create({ feature_flag_id: 2_000_000_000 })).toMatchObject(missing);
-  const gone = await makeFlag({ key: 'gone' });
-  await send('PATCH', `${flagPath}${gone}/`, { deleted: true });
-  expect(await create({ feature_flag_id: gone })).toMatchObject(missing);
+  const deletedFlag = await makeFlag({ key: 'gone' });
+  await send('PATCH', `${flagPath}${deletedFlag}/`, { deleted: true });
+  expect(await create({ feature_flag_id: deletedFlag })).toMatchObject(missing);
   const foreign = await api.send('POST', `/api/projects/${acme.off.projectId}/feature_flags/`, {
     key: acme.off.personalApiKey,
     body: { key: 'theirs', filters: { groups: [{}] } },

@@ -62,8 +62,8 @@ export function flagConditions(
   }
   const tags = textsOf(query.tags);
   if (tags.length > 0) where.add(`f.tags && ${where.parameter(tags)}::text[]`);
-  const left = textsOf(query.excluded_properties);
-  if (left.length > 0) where.add(`f.key <> ALL (${where.parameter(left)}::text[])`);
+  const excludedKeys = textsOf(query.excluded_properties);
+  if (excludedKeys.length > 0) where.add(`f.key <> ALL (${where.parameter(excludedKeys)}::text[])`);
   return where;
 }
 

@@ -45,9 +45,11 @@ export function createPayloadSecrets(box: SecretBox, { mayBePlain }: { mayBePlai
   return {
     seal: (payloads, { environmentId, stored }) =>
       mapPayloads(payloads, (payload, key) => {
-        const kept = Object.hasOwn(stored, key) ? stored[key] : undefined;
-        const isKept = kept !== undefined && (payload === redactedPayload || open(kept, environmentId) === payload);
-        return isKept && isSealedText(kept) ? kept : seal(payload, environmentId);
+        const storedPayload = Object.hasOwn(stored, key) ? stored[key] : undefined;
+        const isUnchanged =
+          storedPayload !== undefined &&
+          (payload === redactedPayload || open(storedPayload, environmentId) === payload);
+        return isUnchanged && isSealedText(storedPayload) ? storedPayload : seal(payload, environmentId);
       }),
     open: (stored, environmentId) => mapPayloads(stored, (text) => open(text, environmentId)),
   };

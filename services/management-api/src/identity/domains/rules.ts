@@ -52,9 +52,9 @@ export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boo
  * SCIM is turned on and off by its own routes, because it needs a token.
  * @param isOn whether it is on now. @throws AppError `invalid` naming `scim_enabled` if the request would change it.
  */
-export function refuseScimChange(wanted: boolean | null | undefined, isOn: boolean): void {
-  if (wanted === undefined || wanted === null || wanted === isOn) return;
-  const detail = wanted
+export function refuseScimChange(requestedState: boolean | null | undefined, isOn: boolean): void {
+  if (requestedState === undefined || requestedState === null || requestedState === isOn) return;
+  const detail = requestedState
     ? '`scim_enabled` cannot be changed here. To turn SCIM on, send POST /api/organizations/:organization_id/domains/:id/scim/.'
     : '`scim_enabled` cannot be changed here. To turn SCIM off, send POST /api/organizations/:organization_id/domains/:id/scim/disable/.';
   throw new AppError('invalid', detail, { code: 'unsupported_field', attr: 'scim_enabled' });
@@ -90,11 +90,14 @@ function requireSecretOfIssuer(row: DomainRow, { oidc_issuer: issuer, oidc_clien
 /** A sign-in through the previous provider does not prove that the new settings work. */
 function keepProofsOfUnchangedProviders(before: DomainRow, after: DomainRow): DomainRow {
   const isSame = (fields: readonly (keyof DomainRow)[]) => fields.every((field) => before[field] === after[field]);
-  const kept = {
+  const isUnchanged = {
     saml: isSame(['saml_entity_id', 'saml_acs_url', 'saml_x509_cert']),
     oidc: isSame(['oidc_issuer', 'oidc_client_id', 'oidc_client_secret']),
   };
-  return { ...after, sso_proved: after.sso_proved.filter((kind) => kept[kind as keyof typeof kept] ?? true) };
+  return {
+    ...after,
+    sso_proved: after.sso_proved.filter((kind) => isUnchanged[kind as keyof typeof isUnchanged] ?? true),
+  };
 }
 
 const providerFields = [

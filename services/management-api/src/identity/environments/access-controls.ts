@@ -87,13 +87,13 @@ const ruleChange = Type.Object(
 /** Parses a change of a rule. @throws AppError `invalid`. */
 export function readRule<Level extends string>(
   {
-    access_level: given,
+    access_level: levelName,
     organization_member: membershipId = null,
     role: roleId = null,
   }: { access_level: unknown; organization_member?: string | null; role?: string | null },
   levels: readonly Level[],
 ): { level: Level | null } & Whom {
-  const level = given === null ? null : levels.find((known) => known === given);
+  const level = levelName === null ? null : levels.find((known) => known === levelName);
   if (level === undefined) {
     throw new AppError('invalid', `Invalid access level. Must be one of: ${levels.join(', ')}`);
   }

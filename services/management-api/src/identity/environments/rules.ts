@@ -139,8 +139,8 @@ async function checkDemoChange(
 /** Whether a request creates demo data. This runs before the body is validated, because it determines the required level. */
 async function isDemoRequested(request: ApiRequest): Promise<boolean> {
   const body = await request.body().catch(() => null);
-  const asked = (body as { is_demo?: unknown } | null)?.is_demo;
-  return asked === true || /^(true|1|t|y|yes|on)$/i.test(String(asked));
+  const isDemo = (body as { is_demo?: unknown } | null)?.is_demo;
+  return isDemo === true || /^(true|1|t|y|yes|on)$/i.test(String(isDemo));
 }
 
 /**

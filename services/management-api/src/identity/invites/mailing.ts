@@ -79,13 +79,13 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
     return error;
   }
 
-  async function limitToHourlyQuota<T>(organizationId: string, wanted: readonly T[]): Promise<readonly T[]> {
-    if (mailsPerHour === 0 || wanted.length === 0) return wanted;
-    const granted = await takeMails(sql, { organizationId, wanted: wanted.length, mailsPerHour });
-    const left = wanted.length - granted;
+  async function limitToHourlyQuota<T>(organizationId: string, emails: readonly T[]): Promise<readonly T[]> {
+    if (mailsPerHour === 0 || emails.length === 0) return emails;
+    const granted = await takeMails(sql, { organizationId, wanted: emails.length, mailsPerHour });
+    const left = emails.length - granted;
     if (left > 0)
       logger.info('emails not sent: the organization has reached its hourly limit', { organizationId, left });
-    return wanted.slice(0, granted);
+    return emails.slice(0, granted);
   }
 
   function track(work: Promise<void>): Promise<void> {
@@ -100,9 +100,9 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
     async send(invites, { id, name }) {
       const attempted = new Map<string, string | null>();
       if (!mailer || !publicUrl) return attempted;
-      const wanted = invites.filter(({ row }) => row.send_email);
+      const invitesToSend = invites.filter(({ row }) => row.send_email);
       const sendAll = async () => {
-        const allowed = await limitToHourlyQuota(id, wanted);
+        const allowed = await limitToHourlyQuota(id, invitesToSend);
         const mails = allowed.map((invite) =>
           track(
             sendOne(invite, { organizationName: name, mailer, publicUrl }).then(

@@ -42,7 +42,7 @@ export async function inviteMembers(
   const { userId } = caller;
   const { organizationId } = membership;
   const inviter = { organizationId, userId, key: invitingKeyOf(caller) };
-  const { organization, made } = await transaction(async (tx) => {
+  const { organization, createdInvites } = await transaction(async (tx) => {
     const { organization, created } = await createInvites(tx, inviter, {
       invites: invites.map(toNewInvite),
       now,
@@ -52,12 +52,12 @@ export async function inviteMembers(
     const rows = await findInvites(tx, userId, [...secrets.keys()]);
     return {
       organization,
-      made: rows.map((row) => ({ row, ...(secrets.get(row.id) ?? { mailed: '', shown: '' }) })),
+      createdInvites: rows.map((row) => ({ row, ...(secrets.get(row.id) ?? { mailed: '', shown: '' }) })),
     };
   });
-  const mailable = made.map(({ row, mailed: token }) => ({ row, token }));
+  const mailable = createdInvites.map(({ row, mailed: token }) => ({ row, token }));
   const attempted = await inviteMailing.send(mailable, organization);
-  return made.map(({ row, shown }) => ({
+  return createdInvites.map(({ row, shown }) => ({
     ...toInvite({ ...row, mail_error: attempted.get(row.id) ?? null }, now),
     emailing_attempt_made: attempted.has(row.id),
     ...(caller.credential.kind === 'session' && { token: shown }),

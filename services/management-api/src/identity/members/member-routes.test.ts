@@ -124,14 +124,14 @@ describe('invites by a member who can no longer send them', () => {
 
   test("are withdrawn and recorded when the member is removed or leaves, while other members' invites stay", async () => {
     const [removed, leaving] = [await join(administrator), await join(member)];
-    const gone = [await invite(removed, { level: 8 }), await invite(removed), await invite(leaving)];
+    const withdrawnIds = [await invite(removed, { level: 8 }), await invite(removed), await invite(leaving)];
     const kept = await invite(acme.A);
     expect((await remove(acme.W, removed)).status).toBe(204);
     expect((await remove(leaving, leaving)).status).toBe(204);
-    const left = await pending();
-    expect(left).toContain(kept);
-    for (const id of gone) expect(left).not.toContain(id);
-    expect([await withdrawn(gone[0] ?? ''), await withdrawn(gone[2] ?? '')]).toEqual([
+    const remainingIds = await pending();
+    expect(remainingIds).toContain(kept);
+    for (const id of withdrawnIds) expect(remainingIds).not.toContain(id);
+    expect([await withdrawn(withdrawnIds[0] ?? ''), await withdrawn(withdrawnIds[2] ?? '')]).toEqual([
       [acme.W.userId],
       [leaving.userId],
     ]);

@@ -140,9 +140,9 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
           return refused('no_subject', `The ID token does not identify the user: ${rule}.`);
         }
         // Some providers return the address only from the userinfo endpoint.
-        const asked = claims.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;
-        const more = asked ? await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
-        return { ok: true, identity: identityOf({ ...more, ...claims }) };
+        const hasMore = claims.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;
+        const userInfo = hasMore ? await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
+        return { ok: true, identity: identityOf({ ...userInfo, ...claims }) };
       } catch (error) {
         return refusalOf(error);
       }

@@ -86,7 +86,7 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
           await lockKeysOf(tx, caller.userId);
           const own = await permissionsOfCaller(tx, caller);
           requireWithinReach(own, reachAfter({ scoped_teams: [], scoped_organizations: [] }, body));
-          const made = await createPersonalApiKey(tx, {
+          const created = await createPersonalApiKey(tx, {
             userId: caller.userId,
             actor: caller,
             label: body.label,
@@ -95,8 +95,8 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
             scopedOrganizations: body.scoped_organizations ?? [],
             expiresAt: toDate(body.expires_at) ?? null,
           });
-          requireWithin(own, made.key);
-          return shown(made);
+          requireWithin(own, created.key);
+          return shown(created);
         }),
     }),
     defineRoute({

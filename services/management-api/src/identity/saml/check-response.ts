@@ -203,17 +203,17 @@ function checkEnvelope(response: Element, { issuer, acsUrl, inResponseTo }: Saml
   if (own) requireSame('wrong_issuer', 'The issuer of the SAML response is', textOf(own), issuer);
   const destination = response.getAttribute('Destination');
   if (destination) requireSame('wrong_destination', 'The destination of the SAML response is', destination, acsUrl);
-  const asked = response.getAttribute('InResponseTo');
-  if (asked) requireRequest(asked, inResponseTo);
+  const requestId = response.getAttribute('InResponseTo');
+  if (requestId) requireRequest(requestId, inResponseTo);
 }
 
-function requireSame(reason: SamlRefusal, words: string, found: string, wanted: string): void {
-  if (found === wanted) return;
-  throw new Refused(reason, `${words} ${found.slice(0, 70) || '(empty)'}, not ${wanted.slice(0, 70)}.`);
+function requireSame(reason: SamlRefusal, words: string, found: string, expectedValue: string): void {
+  if (found === expectedValue) return;
+  throw new Refused(reason, `${words} ${found.slice(0, 70) || '(empty)'}, not ${expectedValue.slice(0, 70)}.`);
 }
 
-function requireRequest(found: string, wanted: string | null): void {
-  if (wanted === null || found !== wanted) {
+function requireRequest(found: string, expectedValue: string | null): void {
+  if (expectedValue === null || found !== expectedValue) {
     throw new Refused('unknown_request', 'The SAML response belongs to a different sign-in request (InResponseTo).');
   }
 }
@@ -303,10 +303,10 @@ function endOfConfirmation(confirmation: Element, { acsUrl, inResponseTo, now }:
     throw new Refused('no_confirmation', 'The SubjectConfirmation does not say when it expires (NotOnOrAfter).');
   requireSame('wrong_recipient', 'The recipient of the assertion is', data.getAttribute('Recipient') ?? '', acsUrl);
   const until = checkTimes(data, { from: 'NotBefore', until: 'NotOnOrAfter', now, what: 'The SubjectConfirmation' });
-  const asked = data.getAttribute('InResponseTo');
-  if (inResponseTo !== null && !asked)
+  const requestId = data.getAttribute('InResponseTo');
+  if (inResponseTo !== null && !requestId)
     throw new Refused('unsolicited', 'The SAML response does not belong to a sign-in request (InResponseTo).');
-  if (asked) requireRequest(asked, inResponseTo);
+  if (requestId) requireRequest(requestId, inResponseTo);
   return until;
 }
 

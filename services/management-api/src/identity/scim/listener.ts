@@ -82,7 +82,7 @@ export function scimPage(deps: ScimDeps): PageRoute {
   async function answer({ request, response }: PageContext): Promise<void> {
     const { method } = request;
     let domain: ScimDomain | undefined;
-    let given: ScimResponse;
+    let scimResponse: ScimResponse;
     try {
       const [, domainId = '', kind = '', id] = pathPattern.exec(request.path) ?? [];
       domain = await identify(deps, request, domainId);
@@ -95,23 +95,25 @@ export function scimPage(deps: ScimDeps): PageRoute {
         );
       const base = `${request.baseUrl}/scim/v2/${domain.id}`;
       const scimRequest = { domain, request, method, id: id && decoded(id), query: request.query, base };
-      given = await handleKind(await searching(scimRequest));
+      scimResponse = await handleKind(await searching(scimRequest));
     } catch (error) {
       const known = deps.translateError(error) ?? error;
       const isOurs = !isAppError(known) || known.kind === 'internal';
       if (isOurs) logger.error('SCIM request failed', { error, requestId: request.id, path: request.path });
-      given = errorResponse(isOurs ? new AppError('internal', `A server error occurred (${request.id}).`) : known);
+      scimResponse = errorResponse(
+        isOurs ? new AppError('internal', `A server error occurred (${request.id}).`) : known,
+      );
     }
     if (domain) {
-      const detail = given.status < 400 ? '' : String((given.body as { detail?: unknown }).detail);
-      const row = { method, path: pathWithin(request), status: given.status, detail };
+      const detail = scimResponse.status < 400 ? '' : String((scimResponse.body as { detail?: unknown }).detail);
+      const row = { method, path: pathWithin(request), status: scimResponse.status, detail };
       // The change is already committed, so a failure to log it must not fail the request.
       await noteRequest(sql, domain.id, row).catch((error: unknown) =>
         logger.warn('could not record a SCIM request', { error, requestId: request.id }),
       );
     }
-    counter.inc({ status: String(given.status) });
-    send(response, given, method);
+    counter.inc({ status: String(scimResponse.status) });
+    send(response, scimResponse, method);
   }
 
   return { path: '/scim/*', methods: 'any', serve: answer };

@@ -99,16 +99,16 @@ export function readParts(query: URLSearchParams): <Resource extends object>(res
       throw invalid('invalidValue', `${name} can contain at most ${maxAttributes} names.`);
     return names;
   };
-  const [wanted, left] = [listed('attributes'), listed('excludedAttributes')];
+  const [included, excluded] = [listed('attributes'), listed('excludedAttributes')];
   const partsOf = (name: string) =>
-    new Set([...wanted].flatMap((one) => (one.startsWith(`${name}.`) ? one.slice(name.length + 1) : [])));
+    new Set([...included].flatMap((one) => (one.startsWith(`${name}.`) ? one.slice(name.length + 1) : [])));
   return (resource) => {
-    if (wanted.size === 0 && left.size === 0) return resource;
+    if (included.size === 0 && excluded.size === 0) return resource;
     const entries = Object.entries(resource).flatMap(([name, value]): [string, unknown][] => {
       const own = name.toLowerCase();
       if (name === 'schemas' || name === 'id') return [[name, value]];
-      if (wanted.size === 0) return left.has(own) ? [] : [[name, value]];
-      if (wanted.has(own)) return [[name, value]];
+      if (included.size === 0) return excluded.has(own) ? [] : [[name, value]];
+      if (included.has(own)) return [[name, value]];
       const parts = partsOf(own);
       return parts.size > 0 ? [[name, onlyParts(value, parts)]] : [];
     });

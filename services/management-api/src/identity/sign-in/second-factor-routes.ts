@@ -234,9 +234,9 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
           const removed = await deletePasskey(tx, user.id, id);
           if (!removed) throw new AppError('not_found', 'Not found.');
           await requireOtherSignInMethod(tx, user, before.passkeys);
-          const left = { ...before, passkeys: before.passkeys - 1 };
-          if (asksSecondFactor(before)) requireRemainingFactor(left);
-          if (!asksSecondFactor(left)) await removeBackupCodes(tx, user.id);
+          const remaining = { ...before, passkeys: before.passkeys - 1 };
+          if (asksSecondFactor(before)) requireRemainingFactor(remaining);
+          if (!asksSecondFactor(remaining)) await removeBackupCodes(tx, user.id);
           await recordPasskey(tx, user, { before: removed.label, after: null });
         });
         accountMailing.notifyUser(user, 'passkey_removed');

@@ -242,8 +242,8 @@ describe('an authenticator app', () => {
     await connectApp();
     const link = { kind: 'sign_in', userId: user.id } as const;
     const { secret } = await api.database.transaction((tx) => createOneTimeLink(tx, link));
-    const came = cookieOf(await post('/api/console_link/', { secret }), 'session');
-    expect((await own('POST', '/api/users/@me/two_factor_disable/', undefined, came)).status).toBe(200);
+    const linkSession = cookieOf(await post('/api/console_link/', { secret }), 'session');
+    expect((await own('POST', '/api/users/@me/two_factor_disable/', undefined, linkSession)).status).toBe(200);
   });
 });
 

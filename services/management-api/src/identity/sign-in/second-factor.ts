@@ -141,11 +141,13 @@ export async function disableTotp({ transaction, accountMailing }: SecondFactorD
 }
 
 /**
- * @param left the remaining factors after a change.
+ * @param remaining the remaining factors after a change.
  * @throws AppError `invalid` with code `2fa_demanded` if an organization requires a factor and none would remain.
  */
-export function requireRemainingFactor(left: Parameters<typeof asksSecondFactor>[0] & { isDemanded: boolean }): void {
-  if (!left.isDemanded || asksSecondFactor(left)) return;
+export function requireRemainingFactor(
+  remaining: Parameters<typeof asksSecondFactor>[0] & { isDemanded: boolean },
+): void {
+  if (!remaining.isDemanded || asksSecondFactor(remaining)) return;
   throw new AppError(
     'invalid',
     'One of your organizations requires a second factor, and this is your last one. Set up another one first.',

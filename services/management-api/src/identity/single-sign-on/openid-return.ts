@@ -33,8 +33,8 @@ export async function finishOpenId(
   requireSameBrowser(pending, request);
   const domain = domainId === null ? null : ((await findVerifiedDomain(deps.sql, { id: domainId })) ?? null);
   if (domainId !== null && domain === null) throw refusal('improperly_configured_sso');
-  const asked = openIdProvider(deps, pending.kind, domain);
-  const outcome = await deps.oidc.finish(asked, {
+  const oidcProvider = openIdProvider(deps, pending.kind, domain);
+  const outcome = await deps.oidc.finish(oidcProvider, {
     callbackUrl: `${publicUrl}${request.path}?${request.query}`,
     redirectUri: redirectUrlOf(publicUrl, pending),
     state,
@@ -45,7 +45,7 @@ export async function finishOpenId(
   const answer = {
     kind: pending.kind,
     domainId,
-    issuer: asked.issuer,
+    issuer: oidcProvider.issuer,
     subject,
     email: reportedAddress(email),
     isEmailVerified,

@@ -58,16 +58,16 @@ export async function prepareEmailChange(
 ): Promise<(() => Promise<void>) | null> {
   const { sql, accountMailing, signInLimits } = deps;
   const user = await requireUser(sql, caller.userId);
-  const wanted = addressOf(email);
+  const newEmail = addressOf(email);
   // Clients can send the whole user back, including the unchanged address.
-  if (wanted === user.email) return null;
+  if (newEmail === user.email) return null;
   requireSession(caller);
   requireRecentSignIn(caller, freshMs);
-  if (wanted === null) {
+  if (newEmail === null) {
     throw new AppError('invalid', 'Enter a valid email address.', { code: 'invalid_input', attr: 'email' });
   }
   await rejectEnforced(deps, user.email, { code: 'sso_enforced_current_email', attr: 'email' });
-  await rejectEnforced(deps, wanted, { code: 'sso_enforced_new_email', attr: 'email' });
+  await rejectEnforced(deps, newEmail, { code: 'sso_enforced_new_email', attr: 'email' });
   if (!accountMailing.sends) {
     throw new AppError(
       'invalid',
@@ -80,7 +80,7 @@ export async function prepareEmailChange(
   }
   await signInLimits.countAddressCode(request.address, user.id);
   return async () => {
-    await mailCode({ sql, accountMailing }, user, wanted);
+    await mailCode({ sql, accountMailing }, user, newEmail);
     accountMailing.notifyUser(user, 'email_change_asked');
   };
 }

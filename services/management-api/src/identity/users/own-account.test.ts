@@ -169,8 +169,11 @@ describe('deleting an account', () => {
     const key = await createPersonalApiKey(sql, { actor: null, userId: member.id, label: 'k', scopes: ['*'] });
     const own = await signInAs(api, member.id);
     expect((await send('DELETE', '/api/users/@me/', undefined, key.value)).status).toBe(405);
-    const gone = await send('DELETE', '/api/users/@me/', undefined, own);
-    expect([gone.status, gone.headers.get('set-cookie')]).toEqual([204, expect.stringContaining('Max-Age=0')]);
+    const deletedAccount = await send('DELETE', '/api/users/@me/', undefined, own);
+    expect([deletedAccount.status, deletedAccount.headers.get('set-cookie')]).toEqual([
+      204,
+      expect.stringContaining('Max-Age=0'),
+    ]);
     for (const credential of [own, key.value]) {
       expect((await send('GET', '/api/users/@me/', undefined, credential)).status).toBe(401);
     }

@@ -39,14 +39,14 @@ const maxTextLength = 200;
 const readTimeoutMs = 10_000;
 
 /**
- * Reads the topic from its start to its current end, and keeps the project's latest dead letters. Only those in `wanted` keep
+ * Reads the topic from its start to its current end, and keeps the project's latest dead letters. Only those in `fullRecordIds` keep
  * the captured record, because all records together may not fit into memory.
  * @throws AppError `unavailable` if the log does not respond in time.
  */
 export async function readDeadLetters(
   { log, topics }: DeadLetterLog,
   owner: DeadLetterOwner,
-  wanted: ReadonlySet<string> = new Set(),
+  fullRecordIds: ReadonlySet<string> = new Set(),
 ): Promise<ProjectDeadLetter[]> {
   const signal = AbortSignal.timeout(readTimeoutMs);
   let deadLetters = new Map<string, ProjectDeadLetter>();
@@ -56,7 +56,8 @@ export async function readDeadLetters(
       const deadLetter = toDeadLetter(record);
       const found = deadLetter && toProjectDeadLetter(deadLetter, owner, topics);
       if (!found) return;
-      if (!wanted.has(found.id)) found.deadLetter = { ...deadLetter, record: { ...record, value: Buffer.alloc(0) } };
+      if (!fullRecordIds.has(found.id))
+        found.deadLetter = { ...deadLetter, record: { ...record, value: Buffer.alloc(0) } };
       // Two dead letters of the same record count as one. The later one wins, in case a previous log had another record at
       // the same offset.
       deadLetters.set(found.id, found);

@@ -105,10 +105,10 @@ export async function requireAccess(sql: Sql, access: StreamAccess): Promise<Gra
   return granted;
 }
 
-function isSignature(given: string, content: string, secret: string): boolean {
-  const wanted = createHmac('sha256', secret).update(content).digest();
-  const bytes = Buffer.from(given, 'base64url');
-  return bytes.length === wanted.length && timingSafeEqual(bytes, wanted);
+function isSignature(signature: string, content: string, secret: string): boolean {
+  const expected = createHmac('sha256', secret).update(content).digest();
+  const bytes = Buffer.from(signature, 'base64url');
+  return bytes.length === expected.length && timingSafeEqual(bytes, expected);
 }
 
 function decode(part: string): Record<string, unknown> | null {

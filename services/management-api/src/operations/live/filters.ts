@@ -49,9 +49,9 @@ export interface StreamFilter {
 export function readStreamFilter(query: Static<typeof streamQuery>, testAccountFilters: unknown): StreamFilter {
   const wanted = new Set(listOf(query.eventType));
   const unwanted = new Set(listOf(query.notEventType));
-  const asked = parsePropertyFilters(query.properties, ['event', 'person'], readPattern);
+  const propertyFilters = parsePropertyFilters(query.properties, ['event', 'person'], readPattern);
   const internal = query.internal === false ? readTestAccountFilters(testAccountFilters) : { filters: [], ignored: 0 };
-  const tests = asked.map(propertyTest);
+  const tests = propertyFilters.map(propertyTest);
   const outsideTests = internal.filters.map(propertyTest);
   const { distinctId = '', historical = false } = query;
   const showsPlaces = query.geo === 'true' || query.geo === '1';

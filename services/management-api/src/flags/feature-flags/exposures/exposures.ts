@@ -95,7 +95,7 @@ const day = /^\d{4}-\d{2}-\d{2}$/;
  * The time range of the query, in days of the project's time zone, including the last one.
  * @throws AppError `invalid` naming `date_from` or `date_to`.
  */
-async function exposureRange(sql: Sql, asked: RequestedRange, timeZone: string): Promise<{ from: Date; to: Date }> {
+async function exposureRange(sql: Sql, requested: RequestedRange, timeZone: string): Promise<{ from: Date; to: Date }> {
   const now = new Date();
   const read = async (field: keyof RequestedRange, text: string, daysLater: number): Promise<Date> => {
     const time = requireTime(text, field, now);
@@ -103,8 +103,8 @@ async function exposureRange(sql: Sql, asked: RequestedRange, timeZone: string):
     const wanted = new Date(time.getTime() + daysLater * dayMs).toISOString().slice(0, 10);
     return (await findStartOfDay(sql, wanted, timeZone)) ?? time;
   };
-  const from = await read('date_from', asked.date_from, 0);
-  const to = asked.date_to === undefined ? now : await read('date_to', asked.date_to, 1);
+  const from = await read('date_from', requested.date_from, 0);
+  const to = requested.date_to === undefined ? now : await read('date_to', requested.date_to, 1);
   if (to <= from) throw refusal('date_to', '`date_to` must be later than `date_from`.');
   // One hour more, because a day can have 25 hours.
   if (to.getTime() - from.getTime() > maxDays * dayMs + 3_600_000) {

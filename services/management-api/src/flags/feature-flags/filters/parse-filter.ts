@@ -104,21 +104,21 @@ interface PropertyRules {
 
 /** Parses key, operator and value of a property filter. @throws AppError `invalid`. */
 function parsePropertyTest(
-  { key, operator: asked, value }: Record<string, unknown>,
+  { key, operator: operatorName, value }: Record<string, unknown>,
   rules: PropertyRules,
 ): { key: string; operator?: PropertyOperator } {
   const { path } = rules;
   if (typeof key !== 'string' || key === '' || key.length > longestKey) {
     throw filterProblem(`${path}.key: must be a property name of at most ${longestKey} characters`);
   }
-  const operator = parseOperator(asked, rules);
+  const operator = parseOperator(operatorName, rules);
   if (!valueless.has(operator)) checkValue(operator, value, { key, ...rules });
-  return asked === undefined || asked === null ? { key } : { key, operator };
+  return operatorName === undefined || operatorName === null ? { key } : { key, operator };
 }
 
 /** The default is `exact`. */
-function parseOperator(asked: unknown, { type }: PropertyRules): PropertyOperator {
-  const operator = aliases.get(String(asked)) ?? asked ?? 'exact';
+function parseOperator(operatorName: unknown, { type }: PropertyRules): PropertyOperator {
+  const operator = aliases.get(String(operatorName)) ?? operatorName ?? 'exact';
   if (isPropertyOperator(operator)) return operator;
   if (operator === 'in' || operator === 'not_in') {
     throw filterProblem(

@@ -193,18 +193,18 @@ function parsePayloads(
 ): Record<string, string> {
   if (payloads === null) return {};
   if (!isObject(payloads)) throw filterProblem('Payloads must be passed as a dictionary');
-  const given = Object.entries(payloads).filter(([, payload]) => payload !== null);
+  const entries = Object.entries(payloads).filter(([, payload]) => payload !== null);
   const keys = new Set(variants.length > 0 ? variants.map(({ key }) => key) : ['true']);
   // Users in the holdout get a variant that is not declared.
   if (isObject(holdout)) keys.add(`holdout-${String(holdout.id)}`);
-  if (given.some(([key]) => !keys.has(key))) {
+  if (entries.some(([key]) => !keys.has(key))) {
     throw filterProblem(
       variants.length > 0
         ? 'Payload keys must match a variant key for multivariate flags'
         : "Payload keys must be 'true' for boolean flags",
     );
   }
-  return Object.fromEntries(given.map(([key, payload]) => [key, jsonText(payload)]));
+  return Object.fromEntries(entries.map(([key, payload]) => [key, jsonText(payload)]));
 }
 
 function jsonText(payload: unknown): string {
