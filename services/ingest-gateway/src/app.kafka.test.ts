@@ -130,7 +130,7 @@ describe('decoding over the wire', () => {
       (j) => `compression=lz64&data=${encodeURIComponent(lzString.compressToBase64(j))}`,
       { 'content-type': form },
     ],
-    ['E16 JSON under a form type', '/capture/', (j) => j, { 'content-type': form }],
+    ['E16 JSON declared as a form', '/capture/', (j) => j, { 'content-type': form }],
   ])('%s', async (_name, path, encode, headers) => {
     const { token } = await newProject();
     expect(await send(path, { body: encode(asJson(token)) as string, headers })).toMatchObject(ok);
@@ -204,8 +204,14 @@ describe('errors: status, code and field', () => {
       401,
       { type: 'authentication_error', code: 'missing_api_key', attr: 'api_key' },
     ],
-    ['K02 a batch without key', '/batch/', { json: { batch: [event()] } }, 401, { code: 'missing_api_key' }],
-    ['K03 a personal key', '/capture/', { json: { api_key: 'phx_a', ...event() } }, 401, { code: 'personal_api_key' }],
+    ['K02 a batch without a key', '/batch/', { json: { batch: [event()] } }, 401, { code: 'missing_api_key' }],
+    [
+      'K03 a personal API key',
+      '/capture/',
+      { json: { api_key: 'phx_a', ...event() } },
+      401,
+      { code: 'personal_api_key' },
+    ],
     [
       'K15 an unknown key',
       '/capture/',
@@ -295,7 +301,7 @@ describe('dropped events', () => {
 
   test.each([
     ['a small request', 10],
-    ['a large one', 400_000],
+    ['a large request', 400_000],
   ])(
     'T10 a time of sending that cannot be read is reported for the events it was meant for: %s',
     async (_name, bytes) => {

@@ -41,14 +41,10 @@ async function postParts(token: string): Promise<number> {
 
 test.each<[string, number, (token: string) => Promise<number>]>([
   ['a small body', 1, (token) => post(gateway.url, token, [named({})])],
-  ['a body that is repaired, and so written anew', 1, (token) => post(gateway.url, token, [named({ torn: '\ud83c' })])],
+  ['a body that is repaired and serialized again', 1, (token) => post(gateway.url, token, [named({ torn: '\ud83c' })])],
   ['a large body', 400, (token) => post(gateway.url, token, large)],
   ['a migration', 1, (token) => post(gateway.url, token, [named({})], { historical_migration: true })],
-  [
-    'a body of which something is dropped: its warning too',
-    2,
-    (token) => post(gateway.url, token, [named({}), nameless]),
-  ],
+  ['a body with a dropped event, including its warning', 2, (token) => post(gateway.url, token, [named({}), nameless])],
   ['Capture v1', 1, async (token) => (await sendV1(gateway, token, { body: v1Batch(v1Event()) })).status],
   [
     'a large body of Capture v1',

@@ -44,35 +44,47 @@ const uuid = randomUUID();
 /** Invalid items, with the reported field and reason. */
 const faults: [string, unknown, { field: string | null; reason: string; uuid?: string }][] = [
   ['E23 null', null, { field: null, reason: 'must be a JSON object, not null' }],
-  ['a text', 'event', { field: null, reason: 'must be a JSON object, not string' }],
+  ['a string', 'event', { field: null, reason: 'must be a JSON object, not string' }],
   ['an array', [event('inner')], { field: null, reason: 'must be a JSON object, not array' }],
   [
-    'properties null',
+    'null properties',
     event('bad', { properties: null }),
     { field: 'properties', reason: 'must be an object, not null' },
   ],
-  ['properties 5', event('bad', { properties: 5 }), { field: 'properties', reason: 'must be an object, not number' }],
+  [
+    'properties that are a number',
+    event('bad', { properties: 5 }),
+    { field: 'properties', reason: 'must be an object, not number' },
+  ],
   [
     'properties as a non-empty array',
     event('bad', { properties: [1] }),
     { field: 'properties', reason: 'must be an object, not array' },
   ],
-  ['$set as text', event('bad', { $set: 'x', uuid }), { field: '$set', reason: 'must be an object, not string', uuid }],
+  [
+    '$set as a string',
+    event('bad', { $set: 'x', uuid }),
+    { field: '$set', reason: 'must be an object, not string', uuid },
+  ],
   [
     '$set_once true',
     event('bad', { $set_once: true }),
     { field: '$set_once', reason: 'must be an object, not boolean' },
   ],
-  ['F15 no uuid', event('bad', { uuid: 'one' }), { field: 'uuid', reason: 'must be a UUID' }],
+  ['F15 an invalid UUID', event('bad', { uuid: 'one' }), { field: 'uuid', reason: 'must be a UUID' }],
   ['a UUID that is a number', event('bad', { uuid: 7 }), { field: 'uuid', reason: 'must be a string, not number' }],
   [
-    'a time',
+    'a timestamp that is an object',
     event('bad', { timestamp: {} }),
     { field: 'timestamp', reason: 'must be a string or a number, not object' },
   ],
-  ['an offset', event('bad', { offset: 1.5 }), { field: 'offset', reason: 'must be an integer, not number' }],
   [
-    'F18 cookieless',
+    'an offset that is a fraction',
+    event('bad', { offset: 1.5 }),
+    { field: 'offset', reason: 'must be an integer, not number' },
+  ],
+  [
+    'F18 a cookieless mode that is a string',
     event('bad', { properties: { $cookieless_mode: 'yes' } }),
     { field: 'properties.$cookieless_mode', reason: 'must be a boolean, not string' },
   ],
@@ -156,8 +168,8 @@ describe.each([
 });
 
 test.each([
-  ['an event alone', (key: string) => ({ api_key: key, ...event('bad', { properties: 5 }) }), 'properties'],
-  ['an event alone in a batch', (key: string) => ({ api_key: key, batch: [null] }), 'batch__0'],
+  ['a single event', (key: string) => ({ api_key: key, ...event('bad', { properties: 5 }) }), 'properties'],
+  ['a batch of a single event', (key: string) => ({ api_key: key, batch: [null] }), 'batch__0'],
 ])('rejects %s', async (_what, body, attr) => {
   expect(await post('/batch/', body(token))).toMatchObject({ status: 400, body: { code: 'invalid_payload', attr } });
 });
@@ -165,7 +177,7 @@ test.each([
 test.each([
   ['only a key', {}],
   ['events in a field with another name', { events: [event('a')] }],
-  ['a distinct id', { distinct_id: 'u' }],
+  ['a distinct ID', { distinct_id: 'u' }],
 ])('/batch/ with %s returns 400 and does not drop the event silently', async (_what, body) => {
   for (const path of ['/batch/', '/batch', '/i/v0/ai/batch/']) {
     expect(await post(path, { api_key: token, ...body })).toMatchObject({
@@ -179,7 +191,7 @@ test.each([
 
 test.each([
   ['a small request', {}],
-  ['a large one', filler],
+  ['a large request', filler],
 ])('ignores a client field with the name of an internal field: %s', async (_size, more) => {
   const torn = `{"event":"torn","distinct_id":"u","raw":1,"properties":{"half":"\\ud83c"}}`;
   const raw = { json: 'x', properties: { start: 1, end: 9 }, $set: null, $set_once: null, $unset: null };
@@ -234,7 +246,7 @@ describe('a truncated ID', () => {
 
   test.each([
     ['a small request', {}],
-    ['a large one', filler],
+    ['a large request', filler],
   ])('causes a warning, because two users may become one person: %s', async (_size, more) => {
     const batch = [
       event('one', { distinct_id: `${long}1`, uuid, ...more }),
@@ -298,8 +310,8 @@ describe('any batch', () => {
   }
 
   test.each([
-    ['in this thread', {}],
-    ['in another one', filler],
+    ['in the main thread', {}],
+    ['in a worker thread', filler],
   ])('stores each valid event once and reports each invalid event: %s', async (_where, more) => {
     await fc.assert(
       fc.asyncProperty(fc.array(item, { minLength: 1, maxLength: 9 }), async (items) => {

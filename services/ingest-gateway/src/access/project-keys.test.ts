@@ -145,7 +145,7 @@ test('accepts a rejected key as soon as its creation is announced', async () => 
 });
 
 test.each([
-  ['of another key', () => 'phc_another', 1],
+  ['of a different key', () => 'phc_another', 1],
   ['of the key itself', (token: string) => token, 2],
 ])('handles a change %s that is announced during a lookup', async (_name, changed, expectedQueries) => {
   const { token } = await createTestTenant(database);

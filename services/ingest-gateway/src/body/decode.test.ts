@@ -30,35 +30,35 @@ describe('decodes all encodings that clients use for JSON', () => {
     ['E07 gzip, query gzip-js', gzipSync(json), { compression: 'gzip-js' }],
     ['E07 gzip, query GZIP', gzipSync(json), { compression: 'GZIP' }],
     ['E07 gzip, Content-Encoding', gzipSync(json), { contentEncoding: 'gzip' }],
-    ['gzip named twice is inflated once', gzipSync(json), { contentEncoding: 'gzip', compression: 'gzip' }],
+    ['gzip declared twice is decompressed once', gzipSync(json), { contentEncoding: 'gzip', compression: 'gzip' }],
     ['E08 gzip without a hint', gzipSync(json), { contentType: 'text/plain' }],
-    ['gzip under a form type', gzipSync(json), { contentType: form }],
-    ['base64 around gzip', base64(gzipSync(json)), { compression: 'gzip' }],
-    ['gzip around base64', gzipSync(base64(json))],
+    ['gzip declared as a form', gzipSync(json), { contentType: form }],
+    ['base64-encoded gzip', base64(gzipSync(json)), { compression: 'gzip' }],
+    ['gzipped base64', gzipSync(base64(json))],
     ['E11 form with JSON', `data=${encoded(json)}`, { contentType: form }],
     ['form type with charset', `data=${encoded(json)}`, { contentType: `${form}; charset=utf-8` }],
-    ['form without its type', `data=${encoded(json)}`, { contentType: 'text/plain' }],
+    ['form without its Content-Type', `data=${encoded(json)}`, { contentType: 'text/plain' }],
     ['form with the payload last', `ip=1&_=1700000000000&data=${encoded(json)}`, { contentType: form }],
-    ['E12 form with base64 whose + became spaces', `data=${base64(json)}`, { contentType: form }],
+    ['E12 form with base64 whose plus signs became spaces', `data=${base64(json)}`, { contentType: form }],
     ['form with urlencoded base64', `data=${encoded(base64(json))}&compression=base64`, { contentType: form }],
     ['E13 form with lz64', `data=${encoded(lzString.compressToBase64(json))}&compression=lz64`, { contentType: form }],
     [
-      'form with lz64 whose + became spaces',
+      'form with lz64 whose plus signs became spaces',
       `compression=lz64&data=${lzString.compressToBase64(json)}`,
       { contentType: form },
     ],
     ['E14 lz64 with emoji', lzString.compressToBase64(json), { contentEncoding: 'lz64' }],
     ['lz-string in the query', lzString.compressToBase64(json), { compression: 'lz-string' }],
-    ['E16 form type around plain JSON', json, { contentType: form }],
+    ['E16 plain JSON declared as a form', json, { contentType: form }],
     ['E25 unknown compression', json, { compression: 'foobar' }],
     ['E25 empty compression', json, { compression: '' }],
-    ['gzip promised by the header, JSON sent', json, { contentEncoding: 'gzip' }],
-    ['gzip promised by the query, JSON sent', json, { compression: 'gzip-js', contentType: 'text/plain' }],
-    ['gzip promised, base64 sent', base64(json), { compression: 'gzip' }],
-    ['gzip promised, a form sent', `data=${encoded(base64(json))}`, { compression: 'gzip', contentType: form }],
-    ['lz64 promised, JSON sent', json, { compression: 'lz64' }],
-    ['lz64 promised, gzip sent', gzipSync(json), { contentEncoding: 'lz64' }],
-    ['encoding identity', json, { contentEncoding: 'identity' }],
+    ['JSON declared as gzip in the header', json, { contentEncoding: 'gzip' }],
+    ['JSON declared as gzip in the query', json, { compression: 'gzip-js', contentType: 'text/plain' }],
+    ['base64 declared as gzip', base64(json), { compression: 'gzip' }],
+    ['a form declared as gzip', `data=${encoded(base64(json))}`, { compression: 'gzip', contentType: form }],
+    ['JSON declared as lz64', json, { compression: 'lz64' }],
+    ['gzip declared as lz64', gzipSync(json), { contentEncoding: 'lz64' }],
+    ['the encoding identity', json, { contentEncoding: 'identity' }],
   ])('%s', async (...[, body, hints = {}]) => {
     expect(await decode(body, hints)).toMatchObject({ text: json });
   });
@@ -94,21 +94,26 @@ describe('decodes all encodings that clients use for JSON', () => {
 
 describe('rejects bodies that cannot be decoded, and names the layer', () => {
   test.each<[string, string | Buffer, Partial<BodyHints>, string]>([
-    ['E10 gzip cut short', gzipSync(json).subarray(0, 30), {}, 'invalid_gzip'],
+    ['E10 truncated gzip', gzipSync(json).subarray(0, 30), {}, 'invalid_gzip'],
     [
       'E10 gzip with a broken checksum',
       Buffer.concat([gzipSync(json).subarray(0, -8), Buffer.alloc(8)]),
       {},
       'invalid_gzip',
     ],
-    ['gzip promised, no text sent', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), { contentEncoding: 'gzip' }, 'invalid_gzip'],
-    ['E15 lz64 promised, garbage sent', 'garbage!', { compression: 'lz64' }, 'invalid_lz64'],
-    ['bytes that are no text', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), {}, 'invalid_utf8'],
-    ['brotli, which is not understood', Buffer.from([0x8b, 0xff, 0xfe]), { contentEncoding: 'br' }, 'invalid_utf8'],
-    ['E20 nothing but white space', ' \n ', {}, 'no_data'],
+    [
+      'invalid UTF-8 declared as gzip',
+      Buffer.from([0x7b, 0xff, 0xfe, 0x7d]),
+      { contentEncoding: 'gzip' },
+      'invalid_gzip',
+    ],
+    ['E15 invalid data declared as lz64', 'garbage!', { compression: 'lz64' }, 'invalid_lz64'],
+    ['invalid UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), {}, 'invalid_utf8'],
+    ['brotli, which is not supported', Buffer.from([0x8b, 0xff, 0xfe]), { contentEncoding: 'br' }, 'invalid_utf8'],
+    ['E20 only white space', ' \n ', {}, 'no_data'],
     ['E20 form with an empty payload', 'data=', { contentType: form }, 'no_data'],
     ['form without a payload', 'event=a&distinct_id=b', { contentType: form }, 'no_data'],
-    ['gzip of nothing', gzipSync(''), {}, 'no_data'],
+    ['gzip of an empty body', gzipSync(''), {}, 'no_data'],
   ])('%s', async (_name, body, hints, code) => {
     await expect(decode(body, hints)).rejects.toMatchObject({ kind: 'invalid', code });
   });
@@ -119,7 +124,7 @@ describe('rejects bodies that cannot be decoded, and names the layer', () => {
 
   test.each([
     ['through the thread pool', gzipSync(Buffer.alloc(60_000_000)), 50_000_000],
-    ['on the spot', gzipSync(Buffer.alloc(300_000)), 200_000],
+    ['in the main thread', gzipSync(Buffer.alloc(300_000)), 200_000],
   ])('E30 stops decompressing a gzip bomb at the limit, %s', async (_name, bomb, cap) => {
     expect(bomb.length).toBeLessThan(cap / 100);
     await expect(decode(bomb, {}, cap)).rejects.toMatchObject({ kind: 'too_large', code: 'request_too_large' });

@@ -6,10 +6,10 @@ const noLimit = 10_000_000;
 
 test.each([
   ['E14 emoji', '{"event":"party 🎉🎊","distinct_id":"ü"}'],
-  ['an empty text', ''],
+  ['an empty string', ''],
   ['one character', 'a'],
   ['one repeated character', 'a'.repeat(5000)],
-  ['a text that refers to the phrase being defined', 'abababababababa'],
+  ['a string that refers to the phrase being defined', 'abababababababa'],
 ])('decodes the output of the library: %s', (_name, text) => {
   expect(decodeLz64(lzString.compressToBase64(text), noLimit)).toEqual({ outcome: 'text', text });
 });

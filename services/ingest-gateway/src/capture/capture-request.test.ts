@@ -56,7 +56,7 @@ test('F17, F14 fills in missing fields', () => {
 });
 
 test.each([
-  ['F13 as it is', uuid, uuid],
+  ['F13 unchanged', uuid, uuid],
   ['upper case', uuid.toUpperCase(), uuid],
   ['without hyphens', uuid.replaceAll('-', ''), uuid],
   ['in braces', `{${uuid}}`, uuid],
@@ -71,8 +71,8 @@ describe('drops without an error', () => {
     ['F03 empty name', { event: '', distinct_id: 'b' }, { missing_event_name: 1 }],
     ['E34 no name', { distinct_id: 'b' }, { missing_event_name: 1 }],
     ['a name that is not a string', { event: 5, distinct_id: 'b' }, { missing_event_name: 1 }],
-    ['F01 no distinct id', { event: 'a' }, { missing_distinct_id: 1 }],
-    ['F01 blank distinct id', { event: 'a', distinct_id: ' ' }, { missing_distinct_id: 1 }],
+    ['F01 no distinct ID', { event: 'a' }, { missing_distinct_id: 1 }],
+    ['F01 blank distinct ID', { event: 'a', distinct_id: ' ' }, { missing_distinct_id: 1 }],
     ['neither', {}, { missing_event_name: 1 }],
     ['F24 performance event', { event: '$performance_event', distinct_id: 'b' }, { performance_event: 1 }],
   ])('%s', (_name, event, expected) => {

@@ -12,12 +12,12 @@ describe('the distinct ID of an event', () => {
     ['F01 null', { distinct_id: null }, null],
     ['F01 empty', { distinct_id: '' }, null],
     ['F01 blank', { distinct_id: '   ' }, null],
-    ['an empty one does not fall back', { distinct_id: '', properties: { distinct_id: 'a' } }, null],
+    ['an empty value does not fall back', { distinct_id: '', properties: { distinct_id: 'a' } }, null],
     ['F04 in properties only', { properties: { distinct_id: 'myid' } }, 'myid'],
     ['F04 at both levels', { distinct_id: 23, properties: { distinct_id: 'myid' } }, '23'],
     ['F04 $distinct_id', { $distinct_id: '23' }, '23'],
     ['$distinct_id in properties', { properties: { $distinct_id: '23' } }, '23'],
-    ['null at the top falls back', { distinct_id: null, properties: { distinct_id: 'myid' } }, 'myid'],
+    ['a null at the top level falls back', { distinct_id: null, properties: { distinct_id: 'myid' } }, 'myid'],
     ['F07 a whole number', { distinct_id: 23 }, '23'],
     ['F07 a fraction', { distinct_id: 23.4 }, '23.4'],
     ['zero', { distinct_id: 0 }, '0'],
@@ -32,8 +32,8 @@ describe('the distinct ID of an event', () => {
     ['F08 222 ASCII characters', { distinct_id: 'x'.repeat(222) }, 'x'.repeat(200)],
     ['F08 150 three-byte characters', { distinct_id: '€'.repeat(150) }, '€'.repeat(150)],
     ['F08 250 three-byte characters', { distinct_id: '€'.repeat(250) }, '€'.repeat(200)],
-    ['250 characters outside the first plane', { distinct_id: '🎉'.repeat(250) }, '🎉'.repeat(200)],
-    ['F11 white space around is kept', { distinct_id: '  hello  ' }, '  hello  '],
+    ['250 characters outside the basic plane', { distinct_id: '🎉'.repeat(250) }, '🎉'.repeat(200)],
+    ['F11 surrounding white space is kept', { distinct_id: '  hello  ' }, '  hello  '],
   ])('%s', (_name, event, expected) => {
     expect(storedId(event)).toBe(expected);
   });

@@ -13,12 +13,12 @@ function timeOf(event: ClientEvent, sentAt?: unknown, query: string | null = nul
 
 describe('the time of an event that is received at 12:00:00', () => {
   test.each<[string, ClientEvent, unknown, string]>([
-    ['T01 timestamp alone', { timestamp: `${day}11:00:00Z` }, undefined, '11:00:00.000'],
+    ['T01 only a timestamp', { timestamp: `${day}11:00:00Z` }, undefined, '11:00:00.000'],
     ['T02 a clock that is 5 s ahead', { timestamp: `${day}11:59:55Z` }, `${day}12:00:05Z`, '11:59:50.000'],
     ['T03 a clock that is 10 s ahead', { timestamp: `${day}11:00:00Z` }, `${day}12:00:10Z`, '10:59:50.000'],
     ['T03 a clock that is 10 s behind', { timestamp: `${day}11:00:00Z` }, `${day}11:59:50Z`, '11:00:10.000'],
     [
-      'T03 told to ignore the clock',
+      'T03 with the clock ignored',
       { timestamp: `${day}11:00:00Z`, properties: { $ignore_sent_at: true } },
       `${day}12:00:10Z`,
       '11:00:00.000',
@@ -32,11 +32,11 @@ describe('the time of an event that is received at 12:00:00', () => {
     ['a skew of a year', { timestamp: '2025-11-21T11:00:00Z' }, '2025-11-21T12:00:00Z', '11:00:00.000'],
     ['T06 no timestamp', {}, undefined, '12:00:00.000'],
     ['T06 no timestamp, but sent_at', {}, `${day}11:00:00Z`, '12:00:00.000'],
-    ['timestamp null', { timestamp: null }, undefined, '12:00:00.000'],
-    ['T07 unreadable timestamp', { timestamp: 'yesterday' }, undefined, '12:00:00.000'],
-    ['T08 offset alone', { offset: 5000 }, undefined, '11:59:55.000'],
+    ['a null timestamp', { timestamp: null }, undefined, '12:00:00.000'],
+    ['T07 an invalid timestamp', { timestamp: 'yesterday' }, undefined, '12:00:00.000'],
+    ['T08 only an offset', { offset: 5000 }, undefined, '11:59:55.000'],
     ['T08 offset with a timestamp', { offset: 5000, timestamp: `${day}01:00:00Z` }, `${day}12:00:10Z`, '11:59:55.000'],
-    ['offset null', { offset: null, timestamp: `${day}11:00:00Z` }, undefined, '11:00:00.000'],
+    ['a null offset', { offset: null, timestamp: `${day}11:00:00Z` }, undefined, '11:00:00.000'],
     ['T09 23 h ahead exactly', { timestamp: '2026-11-22T11:00:00.000Z' }, undefined, '2026-11-22T11:00:00.000'],
     ['T09 1 ms more', { timestamp: '2026-11-22T11:00:00.001Z' }, undefined, '12:00:00.000'],
     ['the far future by offset', { offset: -90_000_000 }, undefined, '12:00:00.000'],
@@ -48,37 +48,42 @@ describe('the time of an event that is received at 12:00:00', () => {
       `${day}12:00:10Z`,
       '1970-01-01T00:00:00.000',
     ],
-    ['year 0 by its zone', { timestamp: '0001-01-01T00:00:00+02:00' }, undefined, '1970-01-01T00:00:00.000'],
+    [
+      'year 0 because of its time zone',
+      { timestamp: '0001-01-01T00:00:00+02:00' },
+      undefined,
+      '1970-01-01T00:00:00.000',
+    ],
     ['year 10000 by a clock', { timestamp: '2026-11-21T12:00:00Z' }, '0001-06-01T00:00:00Z', '12:00:00.000'],
     ['the first year', { timestamp: '0001-06-01T00:00:00Z' }, undefined, '0001-06-01T00:00:00.000'],
     ['Unix seconds', { timestamp: at('11:00:00') / 1000 }, undefined, '11:00:00.000'],
     ['Unix seconds with a fraction', { timestamp: at('11:00:00') / 1000 + 0.25 }, undefined, '11:00:00.250'],
     ['Unix milliseconds', { timestamp: at('11:00:00') }, undefined, '11:00:00.000'],
-    ['Unix milliseconds as text', { timestamp: String(at('11:00:00')) }, undefined, '11:00:00.000'],
+    ['Unix milliseconds as a string', { timestamp: String(at('11:00:00')) }, undefined, '11:00:00.000'],
     [
       'Unix milliseconds of a clock that is 10 s ahead',
       { timestamp: at('11:00:00') },
       `${day}12:00:10Z`,
       '10:59:50.000',
     ],
-    ['a number that is no time', { timestamp: 5 }, undefined, '12:00:00.000'],
-    ['T10 unreadable sent_at', { timestamp: `${day}11:00:00Z` }, 'soon', '11:00:00.000'],
-    ['T10 sent_at without a zone', { timestamp: `${day}11:00:00Z` }, `${day}12:00:10`, '11:00:00.000'],
+    ['a number that is not a time', { timestamp: 5 }, undefined, '12:00:00.000'],
+    ['T10 an invalid sent_at', { timestamp: `${day}11:00:00Z` }, 'soon', '11:00:00.000'],
+    ['T10 sent_at without a time zone', { timestamp: `${day}11:00:00Z` }, `${day}12:00:10`, '11:00:00.000'],
     ['T10 sent_at as a number', { timestamp: `${day}11:00:00Z` }, now, '11:00:00.000'],
-    ['sent_at with a zone', { timestamp: `${day}11:00:00Z` }, `${day}14:00:10+02:00`, '10:59:50.000'],
+    ['sent_at with a time zone', { timestamp: `${day}11:00:00Z` }, `${day}14:00:10+02:00`, '10:59:50.000'],
     ['sent_at of the year 10000', { timestamp: `${day}11:00:00Z` }, '9999-12-31T23:59:59-10:00', '11:00:00.000'],
   ])('%s', (_name, event, sentAt, expected) => {
     expect(timeOf(event, sentAt)).toBe(expected.includes('T') ? `${expected}Z` : `${day}${expected}Z`);
   });
 
   test.each<[string, ClientEvent, string | null]>([
-    ['T07 an unreadable time', { timestamp: 'yesterday' }, 'ignored_invalid_timestamp'],
-    ['T07 a number that is no time', { timestamp: 5 }, 'ignored_invalid_timestamp'],
+    ['T07 an invalid time', { timestamp: 'yesterday' }, 'ignored_invalid_timestamp'],
+    ['T07 a number that is not a time', { timestamp: 5 }, 'ignored_invalid_timestamp'],
     ['a year that cannot be stored', { timestamp: '0000-06-01T00:00:00Z' }, 'ignored_invalid_timestamp'],
     ['T09 too far ahead', { timestamp: '2026-11-22T11:00:00.001Z' }, 'event_timestamp_in_future'],
-    ['T09 just near enough', { timestamp: '2026-11-22T11:00:00.000Z' }, null],
-    ['T06 none', {}, null],
-    ['an empty one', { timestamp: ' ' }, null],
+    ['T09 just within the limit', { timestamp: '2026-11-22T11:00:00.000Z' }, null],
+    ['T06 no time', {}, null],
+    ['an empty time', { timestamp: ' ' }, null],
   ])('warns the project: %s', (_name, event, finding) => {
     expect(readEventTime(event, null, now).finding).toBe(finding);
   });
@@ -87,7 +92,7 @@ describe('the time of an event that is received at 12:00:00', () => {
     ['T11 milliseconds', String(now + 10_000), '10:59:50.000'],
     ['T12 seconds', String(Math.floor(now / 1000) + 10), '11:00:00.000'],
     ['a year up to 2020', year2020, '11:00:00.000'],
-    ['no number', 'abc', '11:00:00.000'],
+    ['not a number', 'abc', '11:00:00.000'],
     ['empty', '', '11:00:00.000'],
   ])('the query parameter `_`: %s', (_name, query, expected) => {
     expect(timeOf({ timestamp: `${day}11:00:00Z` }, undefined, query)).toBe(`${day}${expected}Z`);

@@ -40,8 +40,8 @@ const inFlightBytes = async ({ metrics }: TestGateway) =>
   /^millrace_capture_in_flight_bytes (\d+)/m.exec(await metrics.registry.metrics())?.[1];
 
 test.each<[string, (json: string) => string | Buffer, string?]>([
-  ['as it is', (json) => json],
-  ['as gzip, which is small on the wire', (json) => gzipSync(json)],
+  ['uncompressed', (json) => json],
+  ['as gzip, which is small in transit', (json) => gzipSync(json)],
   ['as gzip in base64', (json) => gzipSync(json).toString('base64')],
   ['after a byte order mark', (json) => `\ufeff${json}`],
   ['as several gzip streams', (json) => Buffer.concat([gzipSync(json.slice(0, -9)), gzipSync(json.slice(-9))])],
@@ -96,16 +96,16 @@ test('repairs events, and drops only those that cannot be stored, with their ind
 
 test.each<[string, (key: string) => string | Buffer, number, object]>([
   [
-    'nothing that can be used',
+    'only invalid events',
     (key) => JSON.stringify({ api_key: key, batch: events((index) => (index < 412 ? { event: '' } : { $set: 'x' })) }),
     400,
     { code: 'invalid_payload', attr: 'batch__412__$set' },
   ],
-  ['no JSON', (key) => `${JSON.stringify({ api_key: key, batch: events() })}x`, 400, { code: 'invalid_json' }],
+  ['invalid JSON', (key) => `${JSON.stringify({ api_key: key, batch: events() })}x`, 400, { code: 'invalid_json' }],
   ['an unknown key', () => JSON.stringify({ api_key: 'phc_of_nobody', batch: events() }), 401, { attr: 'api_key' }],
   ['an unknown key in every event', () => JSON.stringify(events(() => ({ api_key: 'phc_of_nobody' }))), 401, {}],
   [
-    'a torn gzip stream',
+    'a truncated gzip stream',
     (key) => gzipSync(JSON.stringify({ api_key: key, batch: events() })).subarray(0, -20),
     400,
     { code: 'invalid_gzip' },
@@ -241,8 +241,8 @@ describe('while many large bodies wait', () => {
   test.each<[string, (key: string) => [Buffer | string, Record<string, string>, string]]>([
     ['in its first bytes', (key) => [batch(key), {}, '']],
     ['in its first bytes, as gzip in base64', (key) => [gzipSync(batch(key)).toString('base64'), {}, '']],
-    ['in the address', (key) => [keyLast(key), {}, `?api_key=${key}`]],
-    ['in its head', (key) => [keyLast(key), { authorization: `Bearer ${key}` }, '']],
+    ['in the URL', (key) => [keyLast(key), {}, `?api_key=${key}`]],
+    ['in its headers', (key) => [keyLast(key), { authorization: `Bearer ${key}` }, '']],
   ])('a body whose key is %s waits for one body of another key', async (_where, make) => {
     const [busy, key] = [await newKey(), await newKey()];
     const many = gzipSync(`{"api_key":"${busy}","batch":${items}}`, { level: 1 });

@@ -124,7 +124,7 @@ test('the key in the header takes precedence over a key in the event', async () 
 
 test.each([
   ['small', 5_000],
-  ['large, in a thread', 400_000],
+  ['large, in a worker thread', 400_000],
 ])('%s: omits parts that are not text, and warns the project', async (_size, bytes) => {
   const key = await newKey();
   const before = await measured(gateway, 'capture_parts_left_out_total');
@@ -209,26 +209,26 @@ const event = json('event', generation);
 const ends = Buffer.from(`\r\n--${boundary}--\r\n`);
 test.each<[string, number, string, string | null, () => Buffer]>([
   ['no part `event`', 400, 'missing_part', 'event', () => toBody([json('event.properties', {})])],
-  ['no part at all', 400, 'missing_part', 'event', () => Buffer.from(`--${boundary}--\r\n`)],
-  ['a part twice', 400, 'duplicate_part', 'event', () => toBody([event, event])],
+  ['no parts', 400, 'missing_part', 'event', () => Buffer.from(`--${boundary}--\r\n`)],
+  ['a repeated part', 400, 'duplicate_part', 'event', () => toBody([event, event])],
   [
-    'properties twice',
+    'repeated properties',
     400,
     'duplicate_part',
     'event.properties',
     () => toBody([json('event', { ...generation, properties: {} }), json('event.properties', {})]),
   ],
-  ['an event that is no object', 400, 'invalid_part', 'event', () => toBody([json('event', [generation])])],
-  ['an event that is no JSON', 400, 'invalid_part', 'event', () => toBody([{ name: 'event', body: '{' }])],
+  ['an event that is not an object', 400, 'invalid_part', 'event', () => toBody([json('event', [generation])])],
+  ['an event that is not JSON', 400, 'invalid_part', 'event', () => toBody([{ name: 'event', body: '{' }])],
   [
-    'properties that are none',
+    'invalid properties',
     400,
     'invalid_part',
     'event.properties',
     () => toBody([event, json('event.properties', 'text')]),
   ],
   [
-    'a blob that is no JSON though it says so',
+    'a blob declared as JSON that is not JSON',
     400,
     'invalid_part',
     'event.properties.$ai_input',
@@ -251,7 +251,7 @@ test.each<[string, number, string, string | null, () => Buffer]>([
     ],
   ),
   [
-    'a name that leads through text',
+    'a name whose path contains a string',
     400,
     'invalid_part',
     'event.properties.a.b',
@@ -265,9 +265,15 @@ test.each<[string, number, string, string | null, () => Buffer]>([
     'uuid',
     () => toBody([json('event', { ...generation, uuid: 7 })]),
   ],
-  ['an end that is missing', 400, 'invalid_multipart', null, () => toBody([event]).subarray(0, -20)],
-  ['no form', 400, 'invalid_multipart', null, () => Buffer.from('{"event":"e"}')],
-  ['a torn head', 400, 'missing_part', 'event', () => Buffer.concat([Buffer.from(`--${boundary}\r\nName`), ends])],
+  ['a missing end', 400, 'invalid_multipart', null, () => toBody([event]).subarray(0, -20)],
+  ['no multipart form', 400, 'invalid_multipart', null, () => Buffer.from('{"event":"e"}')],
+  [
+    'truncated part headers',
+    400,
+    'missing_part',
+    'event',
+    () => Buffer.concat([Buffer.from(`--${boundary}\r\nName`), ends]),
+  ],
   [
     'too many parts',
     413,

@@ -14,11 +14,11 @@ describe('finds the key in all positions that clients use', () => {
     ['both names, one of them null', { api_key: null, token: key }, [{}], null],
     ['K09 with white space around', { api_key: ` ${key}\n` }, [{}], null],
     ['K12 the same key twice', null, [{ token: key }, { properties: { token: key } }], null],
-    ['K12 in one element only', null, [{}, { token: key }, {}], null],
+    ['K12 only in one element', null, [{}, { token: key }, {}], null],
     ['K13 the batch wins over its events', { api_key: key }, [{ api_key: 'phc_other' }], null],
-    ['in the events of a batch without one', {}, [{ properties: { token: key } }], null],
+    ['in the events of a batch without a key', {}, [{ properties: { token: key } }], null],
     ['E17 next to the payload', null, [{}], key],
-    ['a properties.token that is no text is a property', null, [{ properties: { token: 5 } }], key],
+    ['a properties.token that is not a string is a property', null, [{ properties: { token: 5 } }], key],
     ['exactly 64 bytes', { api_key: 'k'.repeat(64) }, [{}], null],
   ])('%s', (name, envelope, events, fallback) => {
     const expected = name === 'exactly 64 bytes' ? 'k'.repeat(64) : key;
@@ -28,15 +28,15 @@ describe('finds the key in all positions that clients use', () => {
 
 describe('rejects invalid keys with the reason', () => {
   test.each<[string, string, Record<string, unknown> | null, Record<string, unknown>[]]>([
-    ['K01 none in an event', 'missing_api_key', null, [{}]],
-    ['K02 none in a batch', 'missing_api_key', {}, [{}, {}]],
+    ['K01 no key in an event', 'missing_api_key', null, [{}]],
+    ['K02 no key in a batch', 'missing_api_key', {}, [{}, {}]],
     ['K03 empty', 'empty', { api_key: '' }, [{}]],
     ['K03 white space', 'empty', { api_key: ' \t\n' }, [{}]],
     ['K03 65 bytes', 'too_long', { api_key: 'k'.repeat(65) }, [{}]],
     ['K03 too long in bytes, not in characters', 'too_long', { api_key: 'é'.repeat(40) }, [{}]],
     ['K03 not ASCII', 'not_ascii', { api_key: 'phc_ä' }, [{}]],
-    ['K03 a personal key', 'personal_api_key', { api_key: 'phx_secret' }, [{}]],
-    ['K03 a NUL', 'null_byte', { api_key: 'phc_\0a' }, [{}]],
+    ['K03 a personal API key', 'personal_api_key', { api_key: 'phx_secret' }, [{}]],
+    ['K03 a null character', 'null_byte', { api_key: 'phc_\0a' }, [{}]],
     ['K10 an object', 'not_string', { api_key: {} }, [{}]],
     ['K10 a number in an event', 'not_string', null, [{ token: 5 }]],
     ['K11 two keys in one array', 'inconsistent', null, [{ token: key }, { token: 'phc_other' }]],

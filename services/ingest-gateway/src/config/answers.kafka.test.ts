@@ -158,11 +158,11 @@ describe('errors that pages can read', () => {
   test.each<[string, string, RequestInit, number, string]>([
     ['an unknown key', '/array/phc_nobody/config', {}, 401, 'invalid_api_key'],
     ['an unknown key', '/array/phc_nobody/config.js', {}, 401, 'invalid_api_key'],
-    ['a personal key', '/array/phx_a/config', {}, 401, 'personal_api_key'],
+    ['a personal API key', '/array/phx_a/config', {}, 401, 'personal_api_key'],
     ['no key', '/api/surveys/', {}, 401, 'missing_api_key'],
     ['two keys', '/api/surveys/?token=a&token=b', {}, 401, 'not_string'],
     ['no body', '/flags/?v=2', { method: 'POST' }, 400, 'no_data'],
-    ['no object', '/flags/?v=2', { method: 'POST', body: '[]' }, 400, 'invalid_payload'],
+    ['not an object', '/flags/?v=2', { method: 'POST', body: '[]' }, 400, 'invalid_payload'],
     ['no key', '/flags/?v=2', { method: 'POST', body: '{"distinct_id":"a"}' }, 401, 'not_authenticated'],
     [
       'an unknown key',

@@ -66,8 +66,8 @@ const whenAway = {
 };
 
 test.each<[string, () => Promise<void> | void]>([
-  ['is gone', () => postgres.refuse()],
-  ['takes connections and says nothing', () => postgres.blackHole()],
+  ['is unreachable', () => postgres.refuse()],
+  ['accepts connections and does not respond', () => postgres.blackHole()],
 ])(
   'F-64: if PostgreSQL %s, flags that need no stored data are correct, and the others fail soon',
   async (_name, fail) => {

@@ -282,7 +282,7 @@ describe('requests and responses', () => {
 describe('methods and encodings', () => {
   test.each<[string, (json: string) => string | Uint8Array, Record<string, string>, string]>([
     ['gzip', (json) => gzipSync(json), { 'content-encoding': 'gzip' }, ''],
-    ['gzip named in the query', (json) => gzipSync(json), {}, '&compression=gzip-js'],
+    ['gzip declared in the query', (json) => gzipSync(json), {}, '&compression=gzip-js'],
     ['base64', (json) => Buffer.from(json).toString('base64'), { 'content-type': 'text/plain' }, '&compression=base64'],
     [
       'a form',
@@ -318,18 +318,18 @@ describe('methods and encodings', () => {
   });
 
   test.each<[string, string | Record<string, unknown>, number, object | null]>([
-    ['no JSON', '{"token":', 400, { code: 'invalid_json' }],
-    ['no object', '[1]', 400, { code: 'invalid_payload' }],
+    ['invalid JSON', '{"token":', 400, { code: 'invalid_json' }],
+    ['not an object', '[1]', 400, { code: 'invalid_payload' }],
     ['no key', { distinct_id: 'u' }, 401, { type: 'authentication_error', code: 'not_authenticated', attr: null }],
     [
-      'a bad key',
+      'an invalid key',
       { token: 'phc_no', distinct_id: 'u' },
       401,
       { type: 'authentication_error', code: 'authentication_failed' },
     ],
-    ['a personal key', { token: 'phx_a', distinct_id: 'u' }, 401, { code: 'authentication_failed' }],
-    ['too much', { token: 'phc_no', distinct_id: 'u', note: 'x'.repeat(1_100_000) }, 413, null],
-    ['too deep', `{"a":${'['.repeat(200)}${']'.repeat(200)}}`, 400, { code: 'invalid_payload' }],
+    ['a personal API key', { token: 'phx_a', distinct_id: 'u' }, 401, { code: 'authentication_failed' }],
+    ['a body that is too large', { token: 'phc_no', distinct_id: 'u', note: 'x'.repeat(1_100_000) }, 413, null],
+    ['too many levels', `{"a":${'['.repeat(200)}${']'.repeat(200)}}`, 400, { code: 'invalid_payload' }],
     [
       'properties that are a list',
       { token: 'TOKEN', distinct_id: 'u', person_properties: [1] },
@@ -337,7 +337,7 @@ describe('methods and encodings', () => {
       { attr: 'person_properties' },
     ],
     [
-      'keys that are a text',
+      'keys that are a string',
       { token: 'TOKEN', distinct_id: 'u', flag_keys: 'a' },
       400,
       { attr: 'flag_keys_to_evaluate' },

@@ -28,9 +28,9 @@ describe('flags by runtime', () => {
     ['an app', { 'user-agent': 'posthog-android/3.0' }, undefined, ['both', 'client']],
     ['a page', { 'user-agent': 'x', origin: 'https://a.example' }, undefined, ['both', 'client']],
     ['nothing', { 'user-agent': 'x' }, undefined, ['both']],
-    ['what the question says', { 'user-agent': 'curl/8.0' }, 'client', ['both', 'client']],
+    ['the runtime in the request', { 'user-agent': 'curl/8.0' }, 'client', ['both', 'client']],
     ['all', { 'user-agent': 'x' }, 'all', ['both', 'client', 'server']],
-    ['no runtime at all', { 'user-agent': 'x' }, 'spaceship', ['both', 'client', 'server']],
+    ['an unknown runtime', { 'user-agent': 'x' }, 'spaceship', ['both', 'client', 'server']],
   ])('F-70: flags for %s', async (_name, headers, said, expected) => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'both');

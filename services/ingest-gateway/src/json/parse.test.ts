@@ -22,9 +22,13 @@ function isJson(text: string): boolean {
 test.each<[string, string, unknown]>([
   ['a value', '{"a":NaN,"b":Infinity,"c":-Infinity}', { a: null, b: null, c: null }],
   ['an item', '[NaN, 1, -Infinity]', [null, 1, null]],
-  ['all of it', 'NaN', null],
-  ['behind text that says so', '{"NaN":"Infinity, \\"NaN\\" \\\\","x":NaN}', { NaN: 'Infinity, "NaN" \\', x: null }],
-  ['beside numbers', '[-1,NaN,-2.5e-3]', [-1, null, -0.0025]],
+  ['the whole text', 'NaN', null],
+  [
+    'after a string that contains it',
+    '{"NaN":"Infinity, \\"NaN\\" \\\\","x":NaN}',
+    { NaN: 'Infinity, "NaN" \\', x: null },
+  ],
+  ['next to numbers', '[-1,NaN,-2.5e-3]', [-1, null, -0.0025]],
 ])('replaces NaN and infinities with null: %s', (_where, text, expected) => {
   expect(parseJson(text)).toEqual(expected);
 });

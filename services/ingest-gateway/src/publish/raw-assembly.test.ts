@@ -108,8 +108,8 @@ const around = (properties: string) => `{"api_key":"${key}","event":"a","distinc
 test.each([
   ['numbers', '{"n":1.10,"big":12345678901234567890,"tiny":1E-400,"minus":-0}'],
   ['escapes', '{"a":"\\u00e9\\/\\n\\ud83c\\udf89"}'],
-  ['a name given twice', '{"a":1,"a":2}'],
-  ['a name of objects', '{"__proto__":{"x":1},"constructor":{"prototype":null},"toString":"x"}'],
+  ['a repeated name', '{"a":1,"a":2}'],
+  ['a name of an object member', '{"__proto__":{"x":1},"constructor":{"prototype":null},"toString":"x"}'],
   ['white space', '{ "a" :\n[ 1 ,\t2 ] }'],
   ['characters of every width', '{"ü":"größe 🎉 \u2028"}'],
 ])('copies %s unchanged', async (_what, properties) => {
@@ -118,10 +118,10 @@ test.each([
 });
 
 test.each([
-  ['an escaped NUL', '{"a":"x\\u0000"}', { a: 'x\ufffd' }],
-  ['half of a pair', '{"a":"\\ud83c"}', { a: '\ufffd' }],
-  ['halves in the wrong order', '{"a":"\\udf89\\ud83c"}', { a: '\ufffd\ufffd' }],
-  ['half of a pair in a name', '{"a\\ud83c":1}', { 'a\ufffd': 1 }],
+  ['an escaped null character', '{"a":"x\\u0000"}', { a: 'x\ufffd' }],
+  ['an unpaired surrogate', '{"a":"\\ud83c"}', { a: '\ufffd' }],
+  ['surrogates in the wrong order', '{"a":"\\udf89\\ud83c"}', { a: '\ufffd\ufffd' }],
+  ['an unpaired surrogate in a name', '{"a\\ud83c":1}', { 'a\ufffd': 1 }],
 ])('repairs %s', async (_what, properties, expected) => {
   const [record] = await recordsOf(around(properties));
   expect(JSON.parse(record ?? '').properties).toEqual(expected);
@@ -129,13 +129,17 @@ test.each([
 
 test.each([
   ['the event', `{"api_key":"${key}","event":"a","event":"last","distinct_id":"b"}`, { event: 'last' }],
-  ['the id', `{"api_key":"${key}","event":"a","distinct_id":"b","distinct_id":"last"}`, { distinct_id: 'last' }],
+  ['the ID', `{"api_key":"${key}","event":"a","distinct_id":"b","distinct_id":"last"}`, { distinct_id: 'last' }],
   [
     'the properties',
     `{"api_key":"${key}","event":"a","distinct_id":"b","properties":{"capture_internal":1},"properties":{"x":1}}`,
     { properties: { x: 1 }, ip: '192.0.2.1' },
   ],
-  ['the set, null at last', `{"api_key":"${key}","event":"a","distinct_id":"b","$set":{"x":1},"$set":null}`, {}],
+  [
+    'the set, with a null at the end',
+    `{"api_key":"${key}","event":"a","distinct_id":"b","$set":{"x":1},"$set":null}`,
+    {},
+  ],
   [
     'the batch',
     `{"api_key":"${key}","batch":[{"event":"x","distinct_id":"b"}],"batch":[{"event":"last","distinct_id":"b"}]}`,

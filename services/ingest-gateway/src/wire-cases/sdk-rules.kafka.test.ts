@@ -161,7 +161,7 @@ test.each<[string, string, (sentAt: Date) => object, boolean]>([
 
 test.each<[string, string, RequestInit, number]>([
   ['a success', '/e/', {}, 200],
-  ['a refusal', '/i/v0/e/', { body: 'no JSON' }, 400],
+  ['an error', '/i/v0/e/', { body: 'no JSON' }, 400],
   ['a wrong key', '/e/', { body: json({ api_key: 'phc_of_nobody', ...event() }) }, 401],
   ['an unknown path', '/nope', {}, 404],
   ['an unsupported method', '/e/', { method: 'PUT' }, 405],

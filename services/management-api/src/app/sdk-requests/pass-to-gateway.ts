@@ -62,7 +62,7 @@ function headersFor(request: IncomingMessage, host: string, isBehindProxy: boole
   return { ...headers, host, 'x-forwarded-for': forwarded };
 }
 
-/** Headers of a single connection (RFC 9110, 7.6.1). Node throws on some of them when they do not fit. */
+/** Headers of a single connection (RFC 9110, 7.6.1). Node throws an error if some of them contradict the response. */
 const ofConnection = new Set('connection keep-alive proxy-connection te trailer transfer-encoding upgrade'.split(' '));
 
 function withoutConnection(headers: IncomingMessage['headers']): OutgoingHttpHeaders {

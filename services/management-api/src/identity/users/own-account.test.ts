@@ -161,7 +161,7 @@ test("S-047: the user's own activity contains sign-ins with method, address and 
 });
 
 describe('deleting an account', () => {
-  test("an owner cannot; a member's keys and sessions are deleted, and the user is notified", async () => {
+  test('returns 400 to an owner, and deletes the keys and sessions of a member, who is notified', async () => {
     expect(await send('DELETE', '/api/users/@me/')).toMatchObject({ status: 400, body: { code: 'invalid_input' } });
     const { sql } = api.database;
     const member = await createUser(sql, { email: `leaves-${tenant.userId}@example.com` });

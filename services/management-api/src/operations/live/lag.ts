@@ -96,7 +96,7 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
   async function measure(): Promise<Lag> {
     let states = await readTopics();
     const awaited = () => states.filter(({ lane }) => isAwaited(lane)).flatMap(unreadOf);
-    // A record that has just arrived is not a delay, so look a second time.
+    // A record that has just arrived does not count as a delay, so measure again before reporting one.
     if (awaited().some(({ key }) => !endSeenAt.has(key))) {
       await sleep(300);
       states = await readTopics();

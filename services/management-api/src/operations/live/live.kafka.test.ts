@@ -710,8 +710,13 @@ describe('individual streams', () => {
   test('L-037, L-038, L-039: statistics count recently active users by arrival time, without imports', async () => {
     const own = await createTestTenant(world.api.database);
     const statsPath = `/api/projects/${own.projectId}/live/stats`;
-    const nobody = { users_on_product: 0, active_recordings: 0, window_seconds: 60, lag_seconds: expect.any(Number) };
-    expect((await world.api.get(statsPath, own.personalApiKey)).body).toEqual(nobody);
+    const noActivity = {
+      users_on_product: 0,
+      active_recordings: 0,
+      window_seconds: 60,
+      lag_seconds: expect.any(Number),
+    };
+    expect((await world.api.get(statsPath, own.personalApiKey)).body).toEqual(noActivity);
     const now = new Date().toISOString();
     await createMonths(sql(), now.slice(0, 7), now.slice(0, 7));
     for (const distinctId of ['ada', 'ada', 'bob', 'import', 'late']) {
@@ -725,7 +730,7 @@ describe('individual streams', () => {
       const byKey = await world.api.get(statsPath, own.personalApiKey);
       const byToken = await world.api.get('/stats', await tokenOf(own));
       expect([byKey.body, byToken.body]).toEqual([byKey.body, byKey.body]);
-      expect(byKey.body).toEqual({ ...nobody, users_on_product: 2 });
+      expect(byKey.body).toEqual({ ...noActivity, users_on_product: 2 });
     });
   });
 
