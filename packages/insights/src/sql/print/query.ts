@@ -11,6 +11,7 @@ import {
   type Expression,
   type JoinedRelation,
   keyOf,
+  mapExpression,
   type OrderBy,
   type Query,
   type SelectQuery,
@@ -150,10 +151,16 @@ function expandText({ id, column, list: items, isOuter }: ExpandRelation, printi
 function distinctText(query: SelectQuery, printing: Printing): Fragment {
   const inner = sql`SELECT DISTINCT ${list(query.columns.map(({ column }) => sql.numbered('c', column)))}
     FROM (${bodyText(query, [], printing)}) AS ${sql.numbered('s', query.id)}`;
-  const order = query.order.map(({ by, isDescending }): OrderBy => {
-    const found = query.columns.find(({ value }) => keyOf(value) === keyOf(by));
-    return { by: { is: 'column', relation: query.id, column: found?.column ?? 0, type: by.type }, isDescending };
-  });
+  const selected = new Map(
+    query.columns.map(({ column, value }): [string, Expression] => [
+      keyOf(value),
+      { is: 'column', relation: query.id, column, type: value.type },
+    ]),
+  );
+  const order = query.order.map(({ by, isDescending }) => ({
+    by: mapExpression(by, (part) => selected.get(keyOf(part)) ?? null),
+    isDescending,
+  }));
   const columns = query.columns.map(({ column }) => sql.numbered('c', column));
   return sql`SELECT ${list(columns)} FROM (${inner}) AS ${sql.numbered('s', query.id)}${orderClause(order, printing)}${limitText(query)}`;
 }

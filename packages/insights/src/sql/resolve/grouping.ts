@@ -3,7 +3,8 @@
 
 import type { Select } from '../ast.ts';
 import { type Place, SqlProblem } from '../problem.ts';
-import { type Expression, isAggregate, keyOf, partsOf, type SelectQuery, someOf } from '../tree.ts';
+import { type Expression, isAggregate, keyOf, mapExpression, partsOf, type SelectQuery, someOf } from '../tree.ts';
+import { nothing } from '../types.ts';
 import type { Resolution } from './scope.ts';
 
 export function checkGrouping(query: SelectQuery, node: Select, run: Resolution): void {
@@ -44,11 +45,14 @@ function ungrouped(expression: Expression, keys: ReadonlySet<string>): Expressio
 
 function checkDistinct(query: SelectQuery, node: Select): void {
   const keys = new Set(query.columns.map(({ value }) => keyOf(value)));
-  for (const [at, { by }] of query.order.entries())
-    if (!keys.has(keyOf(by)))
+  const missing: Expression = { is: 'constant', type: nothing, value: null };
+  for (const [at, { by }] of query.order.entries()) {
+    const rest = mapExpression(by, (part) => (keys.has(keyOf(part)) ? missing : null));
+    if (someOf(rest, (part) => part.is === 'column' || part.is === 'window' || isAggregate(part)))
       throw new SqlProblem(
         'With DISTINCT, ORDER BY can only contain selected columns.',
         node.order_by?.[at]?.place ?? node.place,
       );
+  }
   if (query.limitBy !== null) throw new SqlProblem('DISTINCT and LIMIT … BY cannot be combined.', node.place);
 }
