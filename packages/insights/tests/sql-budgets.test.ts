@@ -74,6 +74,6 @@ describe.each(engines)('on $name', (engine) => {
     if (engine.name === 'PostgreSQL') await eventually(async () => expect(await running()).toBe(1));
     left.abort();
     expect(await answer).toBe('ended');
-    expect(await running()).toBe(0);
+    await eventually(async () => expect(await running()).toBe(0));
   });
 });
