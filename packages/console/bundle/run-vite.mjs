@@ -1,5 +1,5 @@
-// The build itself, in a process of its own: `run-vite.mjs <directory> [--marked]`. Its compiler is machine code that stays in memory, and that
-// cannot be called from the separate worlds in which tests run. Prints the files of which something is in the result, as JSON.
+// Runs the Vite build in a separate process: `run-vite.mjs <directory> [--marked]`. Vite's native compiler stays in memory and cannot be called from
+// jest's sandboxed modules. Prints the source files of the bundle as JSON.
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ const home = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const directory = process.argv[2];
 const marksWords = process.argv[3] === '--marked';
 const bundled = new Set();
-// Tests set another value, and would then test and measure React's development build.
+// Tests set a different value. Vite would then bundle React's development build, and the tests would check and measure that.
 // biome-ignore lint/style/noProcessEnv: Vite and its plugins read it from here
 process.env.NODE_ENV = 'production';
 
@@ -21,7 +21,7 @@ await build({
   configFile: false,
   envDir: false,
   logLevel: 'warn',
-  // What the build remembers between runs would be written beside the sources.
+  // By default, Vite writes its cache next to the sources.
   cacheDir: join(directory, '.vite-cache'),
   plugins: [react(), firstPaintScript(), noteModules(), ...(marksWords ? [markWords()] : [])],
   build: {
@@ -30,18 +30,18 @@ await build({
     manifest: 'manifest.json',
     // The console, and the page behind a public link.
     rolldownOptions: { input: ['index.html', 'shared.html'].map((page) => join(home, page)) },
-    // Everything is a file: the policy of the page allows no data in styles but images.
+    // Emits every asset as a file: the content security policy only allows `data:` URLs for images.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     target: ['chrome120', 'firefox121', 'safari17'],
     reportCompressedSize: false,
-    // Measured with gzip, by who called.
+    // `writeConsole` checks the compressed sizes instead.
     chunkSizeWarningLimit: 2000,
   },
 });
 process.stdout.write(JSON.stringify([...bundled]));
 
-/** The theme is chosen before the styles are read, by a file of its own. */
+/** Writes the script that sets the theme before the styles load, as a separate file. */
 function firstPaintScript() {
   let fileName = '';
   return {
@@ -69,7 +69,7 @@ function noteModules() {
   };
 }
 
-/** Puts a module between each `words.ts` and its importers that marks every word on its way. */
+/** For tests: wraps the texts of each `words.ts` in markers, so that texts from other sources can be detected. */
 function markWords() {
   const suffix = '?marked';
   return {

@@ -5,39 +5,40 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** Beside the program of the management API, which looks for it there. */
+/** The folder name, next to the bundle of the management API, which serves it from there. */
 export const consoleFolder = 'console';
 
-/** What a browser loads before anything is seen, fonts apart, and what a page adds to it; gzip. */
+/** Maximum gzip size of everything that loads before the first render except fonts, and of what each page adds. */
 export const firstLoadLimit = 250_000;
 export const pageLimit = 80_000;
-/** Fonts that every page needs. They never delay a page: text is shown in the system font until they are loaded. */
+/** Maximum size of the fonts that every page needs. They never delay a page, because text is shown in the system font until they are loaded. */
 export const fontLimit = 90_000;
 
 const home = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 
-/** Of Vite's manifest. */
+/** The part of Vite's manifest that is used here. */
 type Manifest = Record<
   string,
   { file: string; isEntry?: boolean; imports?: string[]; css?: string[]; dynamicImports?: string[]; src?: string }
 >;
 
 export interface ConsoleSizes {
-  /** Bytes with gzip, by name of the part. */
+  /** Gzip sizes in bytes. */
   firstLoad: number;
-  /** The whole page behind a public link. */
+  /** Everything that the page behind a public link loads. */
   sharedLoad: number;
   fonts: number;
   pages: Record<string, number>;
 }
 
 /**
- * Builds the console into a folder of static files: `index.html`, `shared.html`, `assets/…` with hashed names, each text also with brotli and gzip.
+ * Builds the console into a folder of static files: `index.html`, `shared.html` and `assets/…` with hashed names, each text file also compressed with
+ * brotli and gzip.
  * @param directory emptied first
- * @param isQuick compressed as any server would: what takes seconds is not worth it for one machine.
- * @param marksWords for tests: every word of the catalogue stands between ⟦ and ⟧, so that what is not in it is seen
- * @returns the sizes, and the files of which something is in it, by their paths from `root`
- * @throws Error when a part is larger than its limit
+ * @param isQuick uses fast compression instead of the maximum level, which takes seconds and is not worth it for local builds
+ * @param marksWords for tests: puts every text of the `words.ts` files between ⟦ and ⟧, so that tests find texts that are not in them
+ * @returns the sizes, and the source files of the bundle as paths relative to `root`
+ * @throws Error if a part exceeds its size limit
  */
 export async function writeConsole(
   directory: string,
@@ -55,7 +56,7 @@ export async function writeConsole(
   return { sizes, bundled: bundled.map((path) => relative(root, path)).sort() };
 }
 
-/** @returns the files of which something is in the result */
+/** @returns the source files of the bundle */
 async function runVite(directory: string, marksWords: boolean): Promise<string[]> {
   const program = join(home, 'bundle/run-vite.mjs');
   const options = { cwd: home, maxBuffer: 16 * 1024 * 1024 };
@@ -64,7 +65,7 @@ async function runVite(directory: string, marksWords: boolean): Promise<string[]
     [program, directory, ...(marksWords ? ['--marked'] : [])],
     options,
   );
-  // What Vite has to say of the sources may stand before.
+  // Vite may print messages before the JSON.
   return JSON.parse(stdout.slice(stdout.lastIndexOf('["'))) as string[];
 }
 
@@ -90,7 +91,7 @@ async function measure(directory: string, manifest: Manifest): Promise<ConsoleSi
   return { firstLoad: await sum(first), sharedLoad: await sum(shared), fonts: fontBytes, pages };
 }
 
-/** Everything that is loaded with an entry of the manifest. */
+/** All files that load with an entry of the manifest. */
 function filesOf(manifest: Manifest, name: string, seen = new Set<string>()): Set<string> {
   const entry = manifest[name];
   if (entry === undefined || seen.has(entry.file)) return seen;
@@ -113,7 +114,7 @@ function refuseLarge({ firstLoad, sharedLoad, fonts, pages }: ConsoleSizes): voi
   throw new Error(`The console is too large.\n${lines.join('\n')}`);
 }
 
-/** The fonts' licence goes where the fonts go. */
+/** Copies the license of the fonts next to them. */
 async function writeLicenses(directory: string): Promise<void> {
   const texts = await Promise.all(
     ['inter', 'jetbrains-mono'].map((name) =>
