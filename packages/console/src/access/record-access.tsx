@@ -25,11 +25,11 @@ interface Rules {
 interface People {
   roles: { id: string; name: string }[];
   members: { id: string; user: { first_name: string; last_name: string; email: string } }[];
-  /** Of the members, those that are not listed too. */
+  /** Number of members, including those that are not in this list. */
   count: number;
 }
 
-/** A member, a role, or nobody in particular: every member. */
+/** A member, a role, or neither: every member. */
 interface Whom {
   organization_member: string | null;
   role: string | null;
@@ -39,7 +39,7 @@ const everybody: Whom = { organization_member: null, role: null };
 const isSame = (a: Whom, b: Whom) => a.organization_member === b.organization_member && a.role === b.role;
 const mostMembers = 200;
 
-/** Who may see and change one record. @param path of the record in the API, below its project */
+/** Manages the access rules of a record. @param path of the record in the API, below its project */
 export function RecordAccessDialog({ path, name, onClose }: { path: string; name: string; onClose: () => void }) {
   const { id, organization } = useProject();
   const request = { path: `/api/projects/${id}/${path}/access_controls` };
@@ -198,7 +198,7 @@ function AddRule({
   );
 }
 
-/** @param none what it says of no rule; absent: there must be one */
+/** @param none label of the option for "no rule"; absent: a rule is required */
 function LevelChoice({
   label,
   level,

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { call } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 
-/** Says that rules of access do not count, where the plan of the organization has none. */
+/** Explains that access rules have no effect if the organization's plan does not include them. */
 export function WithoutPlan({ children }: { children: string }) {
   const { organization: id } = useProject();
   const { data } = useQuery({

@@ -11,7 +11,7 @@ export const text = {
   somebody: 'Another member',
   role: (name: string) => `Role: ${name}`,
   may: (name: string) => `Access level: ${name}`,
-  /** The level of every member, if the record has no rule for them. */
+  /** The default access level, for members without a rule for this record. */
   asKind: (level: string) => `Default for this record type: ${level}`,
   levels: {
     '': 'No rule',

@@ -10,8 +10,8 @@ interface Page<Row> {
 const pageSize = 50;
 
 /**
- * A list that the API gives by offset, page after page.
- * @param every how often it is asked for again, by what is in it; false = not
+ * Loads an offset-paginated list page by page.
+ * @param every how often to reload it, depending on its rows; false: never
  */
 export function useOffsetPages<Row>(
   queryKey: readonly unknown[],
@@ -22,7 +22,7 @@ export function useOffsetPages<Row>(
     queryFn: ({ pageParam, signal }) =>
       call<Page<Row>>({ path, query: { ...query, limit: pageSize, offset: pageParam } }, signal),
     initialPageParam: 0,
-    // A page of large rows is shorter than asked for.
+    // A page of large rows has fewer rows than requested.
     getNextPageParam: ({ next, results }, _pages, offset) => (next === null ? undefined : offset + results.length),
     select: ({ pages }) => ({ count: pages[0]?.count ?? 0, rows: pages.flatMap(({ results }) => results) }),
     refetchInterval: ({ state }) => every?.(state.data?.pages.flatMap(({ results }) => results) ?? []) ?? false,

@@ -2,7 +2,7 @@ import { MutationCache, QueryCache, QueryClient, queryOptions, useQuery } from '
 import { useSyncExternalStore } from 'react';
 import { ApiProblem, call } from './request.ts';
 
-/** Whether an answer said that nobody is signed in any more; a dialog offers to sign in again, and what was typed stays. */
+/** True after the API reported that the session has ended. A dialog then offers to sign in again, and unsaved input stays. */
 export const sessionEnd = createFlag();
 
 const noteEnd = (error: unknown) => {
@@ -10,7 +10,10 @@ const noteEnd = (error: unknown) => {
   if (error instanceof ApiProblem && error.status === 401 && isKnown) sessionEnd.set(true);
 };
 
-/** Waits as the server asks for when it is too much, twice a little when something is down, not at all when it would not help. */
+/**
+ * Retries rate-limited requests after the time that the server asks for, retries twice after a short delay if a service is unavailable, and does not
+ * retry other errors.
+ */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: noteEnd }),
   mutationCache: new MutationCache({ onError: noteEnd }),
@@ -64,21 +67,21 @@ export interface OrganizationOfMe {
   name: string;
   /** 1 (member), 8 (administrator) or 15 (owner). */
   membership_level: number;
-  /** Environments. A console's address has the id of one. */
+  /** Environments. The console's URLs contain an environment ID. */
   teams: { id: number; project_id: number; name: string; timezone: string }[];
   projects: { id: number; name: string }[];
 }
 
-/** What a page is about: an environment, and the project it belongs to. Mostly they share id and name. */
+/** The environment that a page shows, and its project. In most cases, both have the same ID and name. */
 export interface Project {
   id: number;
   project_id: number;
   name: string;
   timezone: string;
-  /** Public: with it SDKs send events. */
+  /** The public project key, which SDKs use to send events. */
   api_token: string;
   organization: string;
-  /** Of the caller in this project: 1 (member), 8 (administrator) or 15 (owner). */
+  /** The caller's level in this project: 1 (member), 8 (administrator) or 15 (owner). */
   effective_membership_level: number | null;
   ingested_event: boolean;
   live_events_columns: string[] | null;
@@ -97,7 +100,7 @@ export const projectQuery = (id: string) =>
     staleTime: 60_000,
   });
 
-/** What is null is not known now; `sources` says why. */
+/** A null value is currently unknown. `sources` gives the reason. */
 export interface Health {
   checked_at: string;
   version: string;
@@ -107,9 +110,9 @@ export interface Health {
   per_minute: { stored: number | null; dropped: { reason: string; count: number }[] | null };
   dead_letters_waiting: number | null;
   services: { name: string; connections: number }[] | null;
-  /** Whether SQL queries run with a database role of their own; null if not known. */
+  /** Whether SQL queries run with a separate database role; null if unknown. */
   sql_role: boolean | null;
-  /** `ok`, or why it does not answer. */
+  /** `ok`, or the reason why the source is unavailable. */
   sources: Record<'log' | 'events' | 'warnings' | 'dead_letters' | 'services', string>;
 }
 
@@ -121,7 +124,7 @@ export interface LaneHealth {
   read_at: string | null;
 }
 
-/** Asked for each ten seconds while the page is seen: one line on every page depends on it. */
+/** Reloaded every ten seconds while the page is visible, because the health line on every page depends on it. */
 export const useHealth = (projectId: number) =>
   useQuery({
     queryKey: ['health', projectId],

@@ -1,35 +1,35 @@
 /**
- * Where the console lies, with a slash at its end: `/console/`, or `/analytics/console/` behind a proxy that shows the API below a
- * path. Read off this file's own address, which is `<console>/assets/…`.
+ * URL path of the console, with a trailing slash: `/console/`, or `/analytics/console/` behind a proxy that serves the API below a path. Derived from
+ * this file's own URL, `<console>/assets/…`.
  */
 const ownAddress = import.meta.url;
 export const consolePath = new URL('../', ownAddress).pathname;
 
-/** Where a document of the version that runs is shown. @param path as source code cites it: `docs/flags.md` */
+/** Path of a document of the running version. @param path as source code cites it: `docs/flags.md` */
 export const documentAddress = (path: string) => consolePath + path.replace(/\.md(?=#|$)/, '');
 
-/** What stands before `/api/…`, without a slash at its end. */
+/** The path before `/api/…`, without a trailing slash. */
 const apiPrefix = consolePath.replace(/\/console\/$/, '');
 
-/** Address of a path of the API, for links and for commands that work in a terminal. */
+/** Absolute URL of an API path, for links and terminal commands. */
 export const apiAddress = (path: string) => `${location.origin}${apiPrefix}${path}`;
-/** Path of the API as this page asks for it. */
+/** URL path of an API path, for requests from this page. */
 export const apiPath = (path: string) => `${apiPrefix}${path}`;
-/** Where SDKs send events: named by the server, otherwise the page's own host. */
+/** The URL to which SDKs send events: configured on the server, otherwise the page's own host. */
 export const ingestAddress = () =>
   document.querySelector('meta[name="millrace-ingest"]')?.getAttribute('content') || `${location.origin}${apiPrefix}`;
 
-/** An answer that is no success, or none at all (`status` 0). */
+/** An unsuccessful response, or no response at all (`status` 0). */
 export class ApiProblem extends Error {
   readonly status: number;
   readonly code: string;
-  /** Which part of the input it is about; a form shows it beside that field. */
+  /** The input field that the error is about. Forms show the error next to that field. */
   readonly attr: string | null;
-  /** For whoever reads the server's log. */
+  /** Request ID, to find the request in the server log. */
   readonly requestId: string | null;
-  /** Of a 429 or 503. */
+  /** From the `Retry-After` header of a 429 or 503. */
   readonly retryAfterMs: number | null;
-  /** The whole body, for what a route says beside the usual. */
+  /** The complete body, for routes that return more than the common error fields. */
   readonly body: unknown;
 
   constructor(status: number, body: unknown, headers: Headers) {
@@ -54,11 +54,11 @@ export interface ApiCall {
   path: string;
   query?: Query;
   body?: unknown;
-  /** For the few actions that answer with nothing unless they are asked to. */
+  /** For the few actions that return an empty body unless the client requests the result. */
   wantsAnswer?: boolean;
 }
 
-/** Path and query of a call. What is undefined, null or empty is left out; a list becomes a parameter for each. */
+/** Path and query string of a call. Omits undefined, null and empty values. A list becomes a repeated parameter. */
 function pathOf({ path, query = {} }: Pick<ApiCall, 'path' | 'query'>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
@@ -70,21 +70,21 @@ function pathOf({ path, query = {} }: Pick<ApiCall, 'path' | 'query'>): string {
   return text === '' ? path : `${path}?${text}`;
 }
 
-/** Where a GET lies, for a frame of the page. */
+/** URL path of a GET request, for an iframe. */
 export const callPath = (request: Pick<ApiCall, 'path' | 'query'>) => apiPath(pathOf(request));
 
-/** The position in the address of the next page, to ask for that page with; `undefined` on the last one. */
+/** The cursor in the URL of the next page; `undefined` on the last page. */
 export const cursorOf = (next: string | null) =>
   next === null ? undefined : (new URL(next, location.origin).searchParams.get('cursor') ?? undefined);
 
-/** The answer's JSON as the caller knows its shape from the OpenAPI document; `undefined` for 204. @throws ApiProblem */
+/** Sends a request and returns the parsed JSON, or `undefined` for 204. The caller names the type from the OpenAPI document. @throws ApiProblem */
 export async function call<Answer>(request: ApiCall, signal?: AbortSignal): Promise<Answer> {
   const response = await ask(request, signal);
   const text = await response.text();
   return (text === '' ? undefined : JSON.parse(text)) as Answer;
 }
 
-/** The same, unread: for streams and for bytes as they came. @throws ApiProblem */
+/** Sends a request and returns the unread response, for streams and raw bytes. @throws ApiProblem */
 export async function ask(request: ApiCall, signal?: AbortSignal): Promise<Response> {
   const { method = 'GET', body, wantsAnswer = false } = request;
   const response = await fetch(apiPath(pathOf(request)), {
@@ -115,16 +115,16 @@ function parseOrText(text: string): unknown {
   }
 }
 
-/** Whether the installation mails invites: as the server says in the page. */
+/** Whether the installation sends emails, from a meta tag that the server writes into the page. */
 export const sendsMail = () => document.querySelector('meta[name="millrace-mail"]')?.getAttribute('content') === 'on';
 
-/** Sign-in providers of the installation, as the server says in the page. */
+/** Identity providers of the installation, from the page that the server sent. */
 export function signInProviders(): readonly { kind: string; name: string }[] {
   const said = document.querySelector('meta[name="millrace-providers"]')?.getAttribute('content');
   return said ? JSON.parse(said) : [];
 }
 
-/** A command for sh that makes the same call. The key is read from the environment, so that none stands in a history. */
+/** A shell command that makes the same call. It reads the API key from an environment variable, so that the key is not saved in the shell history. */
 export function curlOf({ method = 'GET', body, ...address }: ApiCall): string {
   const lines = [`curl -sS${method === 'GET' ? '' : ` -X ${method}`} ${quoteForShell(apiAddress(pathOf(address)))}`];
   lines.push(`-H "Authorization: Bearer $MILLRACE_API_KEY"`);
@@ -133,5 +133,5 @@ export function curlOf({ method = 'GET', body, ...address }: ApiCall): string {
   return lines.join(' \\\n  ');
 }
 
-/** One word of sh, whatever is in it. */
+/** Quotes a string as a single shell word. */
 export const quoteForShell = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;

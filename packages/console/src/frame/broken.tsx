@@ -4,12 +4,12 @@ import { Button } from '../parts/button.tsx';
 import { Failed } from '../parts/states.tsx';
 import { words } from '../words.ts';
 
-/** A file of a page could not be loaded: the server is away, or it has another version by now. */
+/** A chunk of a page failed to load: the server is down, or a newer version has replaced the file. */
 class PartMissing extends Error {}
 
 /**
- * Loads the part of a page. What fails has a name of its own: the router reloads by itself what fails under the browser's name, and with the
- * server away that is the browser's own page of errors, and whatever was typed is gone.
+ * Loads the code of a page and replaces a failure by `PartMissing`. For the browser's own error the router would reload the page, and if the server
+ * is down, that shows the browser's error page and discards the user's input.
  */
 export const loadPart =
   <Part,>(load: () => Promise<Part>) =>
@@ -18,13 +18,13 @@ export const loadPart =
       throw new PartMissing(words.states.brokenTitle, { cause });
     });
 
-/** Instead of a white page. */
+/** Shown instead of a blank page when rendering fails. */
 export function PageBroken({ error }: { error: unknown }) {
   if (error instanceof PartMissing) return <PartIsMissing />;
   return <AskToReload title={words.states.brokenTitle} text={error instanceof Error ? error.message : String(error)} />;
 }
 
-/** Asks the server whether it is there: only then does it help to reload. */
+/** Checks whether the server responds. Only then does reloading help. */
 function PartIsMissing() {
   const server = useQuery({
     queryKey: ['console-is-there'],

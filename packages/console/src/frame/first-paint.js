@@ -1,7 +1,8 @@
-// Runs before the styles are read, so that no page flashes in the other theme. A file, as the policy forbids inline scripts.
+// Runs before the styles are applied, so that pages do not flash in the wrong theme. It is a separate file because the content security policy
+// forbids inline scripts.
 try {
   const theme = localStorage.getItem('millrace-theme');
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
 } catch {
-  // A browser without storage follows the system.
+  // Without storage, the theme follows the system.
 }

@@ -12,10 +12,10 @@ import { Rail } from './rail.tsx';
 import { RecordTitleContext } from './record-title.ts';
 import { SignInAgain } from './sign-in-again.tsx';
 
-/** What Ctrl+K opens. It knows the pages, so that the frame, which every page knows, gets it from the router. */
+/** The component that Ctrl+K opens. The router passes it in, because the palette imports the pages and every page imports the frame. */
 export type Palette = ComponentType<{ onClose: () => void }>;
 
-/** Rail, line of health and the page. */
+/** The navigation, the health line and the page. */
 export function Frame({ palette }: { palette: Palette }) {
   const { projectId = '' } = useParams({ strict: false });
   return <OfProject key={projectId} id={projectId} palette={palette} />;
@@ -46,7 +46,7 @@ function OfProject({ id, palette: Palette }: { id: string; palette: Palette }) {
       </a>
       <Rail project={project.data} onSearch={() => setSearching(true)} />
       <main className="main" id="content" tabIndex={-1}>
-        {/* The line above every page reports a later request that failed. */}
+        {/* The line above every page reports failures of later requests. */}
         <Loaded query={{ ...project, error: project.data ? null : project.error }} what="The project">
           {(data) => (
             <ProjectContext value={data}>
@@ -68,7 +68,7 @@ function OfProject({ id, palette: Palette }: { id: string; palette: Palette }) {
   );
 }
 
-/** Whether the palette is open. Ctrl+K, or ⌘K, opens and closes it from anywhere. */
+/** Whether the palette is open. Ctrl+K or ⌘K toggles it from anywhere. */
 function usePalette() {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
@@ -84,13 +84,13 @@ function usePalette() {
   return [isOpen, setOpen] as const;
 }
 
-/** Where somebody is sent of whom an organization demands a second factor. */
+/** Where to send a user whose organization requires a second factor, by error code. */
 const wayTo: Record<string, string> = {
   two_factor_setup_required: '/second-factor',
   two_factor_verification_required: '/sign-in',
 };
 
-/** On every page, while the server does not answer, or events are later than the alarm allows. */
+/** Shown on every page while the server does not respond, or while event processing lags behind the alert threshold. */
 function HealthLine() {
   const { id } = useProject();
   const { data, error } = useHealth(id);
@@ -112,7 +112,7 @@ function HealthLine() {
   );
 }
 
-/** Instead of a page that does not exist: the navigation stays, and a link leads back. */
+/** Shown for an unknown page: the navigation stays, and a link leads back. */
 export function NoPage() {
   const { projectId } = useParams({ strict: false });
   const [first] = pages;
@@ -130,7 +130,7 @@ export function NoPage() {
   );
 }
 
-/** While it is not known yet whether the user is signed in. */
+/** Shown until the console knows whether the user is signed in. */
 export const FramePending = () => (
   <div className="frame">
     <Rail project={undefined} onSearch={() => {}} />

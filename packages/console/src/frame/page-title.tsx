@@ -7,8 +7,8 @@ import { useProject } from './project.ts';
 import { useRecordTitle } from './record-title.ts';
 
 /**
- * Top of a page: its title, what is true now, and at most three buttons, one of them main.
- * @param about the description of the record, below its title
+ * Top of a page: title, current status, and at most three buttons, one of them the main button.
+ * @param about the description of the record, shown below the title
  * @param onRename makes the title a button
  */
 export function PageTitle({
@@ -57,7 +57,7 @@ export function PageTitle({
   );
 }
 
-/** The document that explains a page, by its path; in the settings by the path of the section. */
+/** The document that explains each page, by page path; for settings, by section path. */
 const documentOfPage: Record<string, string> = {
   home: 'docs/guides/web-analytics.md',
   live: 'docs/guides/send-events.md',
@@ -84,7 +84,7 @@ const documentOfPage: Record<string, string> = {
   'settings/domains': 'docs/operations/single-sign-on.md',
 };
 
-/** Where the page that is open is explained. */
+/** Address of the document that explains the current page. */
 function useHelpAddress(): string {
   const [, , , page = '', section = ''] = useLocation().pathname.split('/');
   return documentAddress(documentOfPage[page === 'settings' ? `settings/${section}` : page] ?? 'docs');

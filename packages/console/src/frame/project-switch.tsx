@@ -13,10 +13,10 @@ import { words } from '../words.ts';
 import { namesOf } from './project.ts';
 
 const nowhere: Pick<OrganizationOfMe, 'teams' | 'projects'> & { name: string } = { name: '', teams: [], projects: [] };
-/** Fewer projects are found faster by eye. */
+/** The search field appears from this number of projects on. Shorter lists are easy to scan. */
 const fewestToSearch = 6;
 
-/** The project that is open. Another one opens on the same page. */
+/** Shows the current project. Choosing another one opens the same page there. */
 export function ProjectSwitch({ project }: { project: Project | undefined }) {
   const { data: me } = useQuery(meQuery);
   const navigate = useNavigate();
@@ -90,7 +90,7 @@ export function ProjectSwitch({ project }: { project: Project | undefined }) {
   );
 }
 
-/** Path of the page that is open, below any project. Records of a project and filters stay behind. */
+/** Path of the current page that also exists in other projects: without record IDs and filters. */
 export function usePageOfEveryProject(): string {
   const [, , , page = '', section = ''] = useLocation().pathname.split('/');
   return page === 'settings' ? `settings/${section}` : page;

@@ -4,17 +4,17 @@ import { meQuery, type OrganizationOfMe, type Project } from '../api/queries.ts'
 
 export const ProjectContext = createContext<Project | null>(null);
 
-/** The project whose page this is. */
+/** The project of the current page. */
 export function useProject(): Project {
   const project = useContext(ProjectContext);
   if (project === null) throw new Error('This page does not belong to a project.');
   return project;
 }
 
-/** Pages behind a public link know nothing of their project but its time zone. */
+/** Pages behind a public link only know the time zone of their project. */
 export const PublicTimezone = createContext<string | null>(null);
 
-/** The time zone in which numbers are counted. */
+/** The time zone in which the project's numbers are counted. */
 export function useTimezone(): string {
   const project = useContext(ProjectContext);
   const timezone = useContext(PublicTimezone) ?? project?.timezone;
@@ -22,10 +22,10 @@ export function useTimezone(): string {
   return timezone;
 }
 
-/** Whether the caller may do in this project what asks for a level: 1 (member), 8 (administrator) or 15 (owner). */
+/** Whether the user has at least this membership level in the project: 1 (member), 8 (administrator) or 15 (owner). */
 export const useHasLevel = (level: 1 | 8 | 15) => (useProject().effective_membership_level ?? 0) >= level;
 
-/** The same of the organization that the project belongs to: what is about the organization asks for a level there. */
+/** Whether the user has at least this membership level in the organization of the project. Organization settings depend on it. */
 export function useHasLevelInOrganization(level: 1 | 8 | 15): boolean {
   const { organization } = useProject();
   const { data: me } = useQuery(meQuery);
@@ -33,7 +33,7 @@ export function useHasLevelInOrganization(level: 1 | 8 | 15): boolean {
   return (own?.membership_level ?? 0) >= level;
 }
 
-/** What an environment is called: by its project, and by its own name where the project has several. */
+/** Display names of an environment: the project's name, plus its own name if the project has several environments. */
 export function namesOf(
   { teams, projects }: Pick<OrganizationOfMe, 'teams' | 'projects'>,
   { project_id: projectId, name }: Pick<Project, 'project_id' | 'name'>,

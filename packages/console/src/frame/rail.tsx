@@ -18,7 +18,10 @@ import { setTheme, type Theme, useTheme } from './theme.ts';
 
 const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 
-/** Project on top, pages in groups, documents and account at the bottom. On a phone all but the name is behind a button. */
+/**
+ * The navigation: project at the top, pages in groups, documentation and account at the bottom. On phones, everything except the name is behind a
+ * button.
+ */
 export function Rail({ project, onSearch }: { project: Project | undefined; onSearch: () => void }) {
   const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
@@ -82,7 +85,7 @@ export function Rail({ project, onSearch }: { project: Project | undefined; onSe
   );
 }
 
-/** The project and its environment, for the bar of a phone. */
+/** Name of the project and its environment, for the top bar on phones. */
 function useProjectName(project: Project | undefined): string {
   const { data: me } = useQuery(meQuery);
   if (project === undefined || !me?.organization) return '';

@@ -1,9 +1,9 @@
 import { createContext, useContext, useEffect } from 'react';
 
-/** Sets the name of the open record, which the title of the tab begins with. */
+/** Sets the name of the open record, which begins the title of the browser tab. */
 export const RecordTitleContext = createContext<(name: string) => void>(() => {});
 
-/** Names the record that a page shows in the title of the tab. `PageTitle` does it for its own title. @param name empty until it is loaded */
+/** Shows the record's name in the title of the browser tab. `PageTitle` calls it with its own title. @param name empty until the record is loaded */
 export function useRecordTitle(name: string): void {
   const setTitle = useContext(RecordTitleContext);
   useEffect(() => {

@@ -5,7 +5,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { words } from '../words.ts';
 import { SignInForm } from './sign-in-form.tsx';
 
-/** The session ended while a page was open: signing in again leaves everything on the page as it is. */
+/** Shown when the session ends while a page is open. Signing in again keeps everything on the page. */
 export function SignInAgain() {
   const { data: me } = useQuery(meQuery);
   const goOn = () => {

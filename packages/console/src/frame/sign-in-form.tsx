@@ -17,10 +17,9 @@ interface WaysIn {
 }
 
 /**
- * E-mail and password, a passkey or a provider, and the second factor where one is asked for.
- *
- * @param next the page to come back to from a provider: a path with `/console`.
- * @param startsWith the second factor, where a provider has signed in.
+ * Sign-in with email and password, a passkey or an identity provider, followed by the second factor if one is required.
+ * @param next the page to return to from the provider: a path with `/console`
+ * @param startsWith the second factor, if the provider sign-in is complete
  */
 export function SignInForm({
   email,
@@ -44,7 +43,7 @@ export function SignInForm({
       await onDone();
     } catch (error) {
       if (!isCode(error, '2fa_required')) {
-        // The time of the first half is over.
+        // The second factor was not entered in time, so sign-in starts over.
         if (isCode(error, '2fa_expired')) setMethods(null);
         setProblem(error);
       } else setMethods(await call<Methods>({ path: '/api/login/2fa/methods' }));
@@ -57,7 +56,7 @@ export function SignInForm({
     const query = new URLSearchParams({ ...(address && { email: address }), next });
     location.assign(`${apiPath(`/login/${kind}/`)}?${query}`);
   };
-  /** By the provider of the domain, or the installation's. */
+  /** Finds the identity provider of the email's domain, or else that of the installation. */
   const findProvider = async (address: string) => {
     setProblem(null);
     try {
@@ -167,7 +166,7 @@ function SecondStep({
   );
 }
 
-/** What an app shows, or a backup code. */
+/** Field for a code from an authenticator app, or a backup code. */
 export function CodeField({ problem, autoFocus = false }: { problem: unknown; autoFocus?: boolean }) {
   return (
     <Field
@@ -186,7 +185,7 @@ async function enterByPasskey(): Promise<void> {
   await call({ method: 'POST', path: '/api/webauthn/login/complete', body: { credential: await anyPasskey() } });
 }
 
-/** Of those this browser has for the installation. */
+/** Signs in with any of the passkeys that this browser has for the installation. */
 export async function anyPasskey(): Promise<object> {
   return askPasskey(await call({ method: 'POST', path: '/api/webauthn/login/begin' }));
 }

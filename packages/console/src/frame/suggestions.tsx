@@ -4,7 +4,7 @@ import { propertyName } from '../parts/properties.ts';
 import { useRested } from '../parts/rested.ts';
 import { useProject } from './project.ts';
 
-/** For an input's `list`. Properties of SDKs show their readable names in addition. */
+/** A `datalist` for an input's `list` attribute. SDK properties also show their readable names. */
 export const Choices = ({ id, names }: { id: string; names: readonly string[] }) => (
   <datalist id={id}>
     {names.map((name) => (
@@ -13,7 +13,7 @@ export const Choices = ({ id, names }: { id: string; names: readonly string[] })
   </datalist>
 );
 
-/** What there is to choose from while something is typed, asked for when it rests; never the answer to an earlier text. */
+/** Loads suggestions once the user stops typing. Never returns the suggestions for an earlier text. */
 export function useSuggestions<Answer, Item>(
   path: string,
   query: Query & { limit?: number },

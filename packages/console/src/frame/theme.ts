@@ -17,7 +17,7 @@ export function setTheme(theme: Theme): void {
   try {
     localStorage.setItem(key, theme);
   } catch {
-    // Holds until the page is left.
+    // Without storage, the theme lasts until the page is reloaded.
   }
   for (const watcher of watchers) watcher();
 }

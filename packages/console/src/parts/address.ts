@@ -1,9 +1,9 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
-/** Reads one part of the address; `undefined` = it makes no sense. */
+/** Reads one part of the page's URL. `read` returns `undefined` for a value that is invalid. */
 type Part<Value> = { read: (text: string) => Value | undefined; absent: Value };
 
-/** Parts of an address: any text, one of some words, a yes, a list of texts. */
+/** Types of URL parameters: any string, one of a list of strings, a flag, and a list of strings. */
 export const part = {
   text: (): Part<string> => ({ read: (text) => text, absent: '' }),
   oneOf: <Word extends string>(words: readonly Word[], absent: Word): Part<Word> => ({
@@ -27,7 +27,7 @@ export const part = {
   }),
 };
 
-/** Any text that can be used. */
+/** A string parameter that is only accepted if `isUsable` returns true. */
 export const matching = (isUsable: (value: string) => boolean, absent = ''): Part<string> => ({
   read: (text) => (isUsable(text) ? text : undefined),
   absent,
@@ -38,11 +38,11 @@ export const isUuid = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{
 type Values<Parts> = { [Name in keyof Parts]: Parts[Name] extends Part<infer Value> ? Value : never };
 
 /**
- * The view of a page lies in its address: what is chosen is read from there and written there, so that a copied address shows the same and
- * back and forward walk through views.
- * @param parts by name in the address; made once, beside the page
- * @returns `view`, `change` (a new entry of the history, or with `replace` the same: for each letter typed), and the names in
- *   the address that mean nothing here (`<AddressHint>`)
+ * Keeps the view of a page in its URL: every choice is read from the URL and written to it. A copied URL therefore shows the same view, and Back and
+ * Forward move between views.
+ * @param parts by name of the URL parameter; created once, at module level
+ * @returns `view`, `change` (adds a history entry; with `replace` it updates the current one, as for each character typed), and the names of
+ * unknown URL parameters (for `<AddressHint>`)
  */
 export function useAddress<
   Parts extends Record<string, Part<never> | Part<string> | Part<boolean> | Part<readonly string[]>>,

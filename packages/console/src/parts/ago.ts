@@ -9,7 +9,7 @@ const steps: [unit: Intl.RelativeTimeFormatUnit, seconds: number][] = [
   ['minute', 60],
 ];
 
-/** `2 hours ago`, `yesterday`, `just now`. What is no time is shown as it is. */
+/** `2 hours ago`, `yesterday`, `just now`. An invalid time is shown unchanged. */
 export function formatAgo(iso: string, now = Date.now()): string {
   const seconds = (Date.parse(iso) - now) / 1000;
   if (Number.isNaN(seconds)) return iso;
@@ -17,6 +17,6 @@ export function formatAgo(iso: string, now = Date.now()): string {
   return step ? relative.format(Math.trunc(seconds / step[1]), step[0]) : words.justNow;
 }
 
-/** The same of what has happened, by a server whose clock may be ahead. */
+/** Like `formatAgo`, for an event in the past. A time in the future (the server's clock may be ahead) counts as now. */
 export const formatPast = (iso: string, now = Date.now()): string =>
   Date.parse(iso) > now ? words.justNow : formatAgo(iso, now);

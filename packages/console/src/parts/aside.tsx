@@ -5,9 +5,9 @@ import { focusFirst } from './focus-first.tsx';
 import { Icon } from './icon.tsx';
 
 /**
- * One row of a list, beside it. Takes the focus when it opens; Esc closes it.
- * @param isForm its first field gets the focus
- * @param isOpenAlready the page opened it and not the user, so the focus stays where it is
+ * The details of a list row, next to the list. Takes the focus when it opens. Esc closes it.
+ * @param isForm whether the first field gets the focus
+ * @param isOpenAlready whether the page opened it rather than the user; the focus then stays where it is
  */
 export function Aside({
   title,
@@ -56,7 +56,7 @@ export function CloseButton({ label = words.close, onClose }: { label?: string; 
 }
 
 /**
- * When what was open beside a list is closed, the focus goes back to its row.
+ * Returns the focus to the row when its details are closed.
  * @param open the row's `data-row`; undefined while it is not in the list
  */
 export function useReturn(isOpen: boolean, open: string | undefined): void {

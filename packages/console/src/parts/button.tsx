@@ -4,14 +4,14 @@ import { words } from '../words.ts';
 import { copyText } from './copy.ts';
 
 export interface ButtonProps extends Omit<AriaButtonProps, 'className' | 'children'> {
-  /** A page has one main button; `danger` is for what cannot be undone; `plain` has no border. */
+  /** A page has one main button. `danger` is for actions that cannot be undone. `plain` has no border. */
   look?: 'main' | 'danger' | 'plain' | undefined;
-  /** Shown beside the words: the key that does the same. */
+  /** The key that does the same, shown next to the label. */
   shortcut?: string | undefined;
   children: ReactNode;
 }
 
-/** A verb that does something. */
+/** A button that performs an action. Its label begins with a verb. */
 export function Button({ look, shortcut, children, ...props }: ButtonProps) {
   return (
     <AriaButton {...props} className={look ? `button button-${look}` : 'button'}>
@@ -25,7 +25,7 @@ export function Button({ look, shortcut, children, ...props }: ButtonProps) {
   );
 }
 
-/** Copies a text and says whether that worked. */
+/** Copies a text to the clipboard and reports whether that worked. */
 export function CopyButton({
   text,
   children = words.copy,

@@ -1,6 +1,6 @@
 /**
- * Small charts of one row of numbers. What is drawn is decided by plain functions of numbers, without React and without a browser, so
- * that whoever else draws SVG (a report, a mail) gets the same picture.
+ * Small charts of a single series. Pure functions compute the shapes, without React or a browser, so that other code that draws SVG (reports, emails)
+ * produces the same picture.
  */
 
 export interface Size {
@@ -8,7 +8,9 @@ export interface Size {
   height: number;
 }
 
-/** A bar for each number; one that is not 0 can always be seen. @param most of the axis, by default the largest */
+/**
+ * Computes a bar for each number. A number other than 0 always gets a visible bar. @param most the maximum of the axis; by default the largest value
+ */
 export function barsOf(values: readonly number[], { width, height }: Size, most = Math.max(0, ...values)) {
   const room = width / Math.max(1, values.length);
   return values.map((value, at) => {
@@ -17,7 +19,7 @@ export function barsOf(values: readonly number[], { width, height }: Size, most 
   });
 }
 
-/** Counts as few enough numbers to be bars: so many spans of equal length, each with its sum. */
+/** Groups counts into `spans` intervals of equal length and sums each of them, so that there are few enough to draw as bars. */
 export function intoSpans(
   counts: readonly { start: string; count: number }[],
   { from, to, spans }: { from: number; to: number; spans: number },
@@ -25,7 +27,7 @@ export function intoSpans(
   const sums = Array.from({ length: spans }, () => 0);
   const length = (to - from) / spans;
   for (const { start, count } of counts) {
-    // What began before the span does, ends in it.
+    // A count that began before the first span is added to the first span.
     const at = Math.min(spans - 1, Math.max(0, Math.floor((Date.parse(start) - from) / length)));
     sums[at] = (sums[at] ?? 0) + count;
   }
@@ -34,15 +36,15 @@ export function intoSpans(
 
 interface BarsProps extends Size {
   values: readonly number[];
-  /** What it shows, for who does not see it. */
+  /** Describes the chart for screen readers. */
   label: string;
-  /** Shares an axis with others. */
+  /** The maximum of the axis, for charts that share one. */
   most?: number | undefined;
-  /** Its colour: a class that sets `color`. */
+  /** A class that sets `color`. */
   tone?: string | undefined;
 }
 
-/** As wide as its place. */
+/** A bar chart that fills the width of its container. */
 export function Bars({ values, width, height, label, most, tone }: BarsProps) {
   return (
     <svg
@@ -64,7 +66,7 @@ export function Bars({ values, width, height, label, most, tone }: BarsProps) {
 
 const sparkSize = { width: 96, height: 32 };
 
-/** A line of a few numbers, as wide as its place. */
+/** A line chart without axes that fills the width of its container. */
 export function Spark({ values, label }: { values: readonly number[]; label: string }) {
   const { width, height } = sparkSize;
   const [least, most] = [Math.min(0, ...values), Math.max(0, ...values)];

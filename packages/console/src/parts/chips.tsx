@@ -13,7 +13,7 @@ export interface Chip {
   remove: () => void;
 }
 
-/** The filters of a page in one line, each with a button that takes it away; buttons of the list stand at the end. */
+/** The active filters of a page in one line, each with a remove button. The buttons of the list are at the end of the line. */
 export function Chips({
   chips,
   search,
@@ -41,7 +41,7 @@ export function Chips({
   );
 }
 
-/** The search field of a list whose address has a `search`, with buttons at the end. */
+/** The search field of a list whose URL has a `search` parameter, with buttons at the end. */
 export function SearchChips({
   address: { view, change },
   label,
@@ -61,7 +61,7 @@ export function SearchChips({
   );
 }
 
-/** Parts of the address that the page does not know are not fatal. Anybody can write a link, so only names that say nothing are shown. */
+/** Reports unknown URL parameters, which are otherwise ignored. Any site can link here with any text, so only plausible names are shown. */
 export function AddressHint({ unknown }: { unknown: readonly string[] }) {
   if (unknown.length === 0) return null;
   const names = unknown.filter((name) => /^[a-z_]{1,20}$/.test(name)).slice(0, 5);

@@ -1,4 +1,4 @@
-/** A filter that is one of a few. */
+/** A filter with a few fixed options. */
 export function Choice<Value extends string>({
   name,
   value,

@@ -1,4 +1,6 @@
-/** Browsers offer their clipboard only on HTTPS and localhost. Elsewhere the text is selected and copied. @returns whether it worked */
+/**
+ * Browsers offer their clipboard API only on HTTPS and localhost. Elsewhere, selects the text and copies the selection. @returns whether it worked
+ */
 export async function copyText(text: string): Promise<boolean> {
   if (navigator.clipboard)
     return navigator.clipboard.writeText(text).then(

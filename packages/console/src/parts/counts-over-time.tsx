@@ -6,7 +6,7 @@ import { lengthOf, type Span } from './span.tsx';
 
 export type Interval = 'minute' | 'hour' | 'day';
 
-/** Bars that can still be told apart. */
+/** Chooses the interval so that the bars of a span are wide enough to tell apart. */
 export function intervalOf(span: Span): Interval {
   const hours = lengthOf(span) / 3_600_000;
   if (hours <= 3) return 'minute';
@@ -15,7 +15,7 @@ export function intervalOf(span: Span): Interval {
 
 const text = words.counts;
 
-/** How many there were, over a time: bars, their axis, and the same as a table. */
+/** Counts over a time range: bars, their axis, and the same numbers as a table. */
 export function CountsOverTime({
   results,
   interval,
@@ -27,10 +27,10 @@ export function CountsOverTime({
   results: readonly { start: string; count: number }[];
   interval: Interval;
   zone: string;
-  /** What the bars say in one sentence, for who does not see them. */
+  /** Describes the bars in one sentence for screen readers. */
   label: string;
   tone?: 'bad' | undefined;
-  /** Narrows the page to the time of one: by a click on its bar, or by keyboard in the table. */
+  /** Narrows the page to the time of one bar: by a click on it, or by keyboard in the table. */
   onShow?: (at: number) => void;
 }) {
   const bars = barsOf(
@@ -57,7 +57,7 @@ export function CountsOverTime({
           {results.map(({ start }, at) => {
             const bar = bars[at];
             return (
-              // The table below does the same by keyboard.
+              // The table below offers the same by keyboard.
               // biome-ignore lint/a11y/noStaticElementInteractions: pointing is a second way
               <g key={start} className={onShow ? 'counts-bar counts-click' : 'counts-bar'} onClick={() => onShow?.(at)}>
                 <rect x={at * room} y="0" width={room} height="48" className="counts-ground" />

@@ -6,7 +6,10 @@ import { words } from '../words.ts';
 import { Button, CopyButton } from './button.tsx';
 import { FocusFirst } from './focus-first.tsx';
 
-/** Over the page, with focus kept inside, in the first field, and given back. @param onClose absent = it stays until it is done with */
+/**
+ * A modal dialog. The focus moves to its first field, stays inside, and returns when the dialog closes. @param onClose absent: the user cannot
+ * dismiss it
+ */
 export function Dialog({ title, onClose, children }: { title: string; onClose?: () => void; children: ReactNode }) {
   const box = useRef<HTMLElement>(null);
   return (
@@ -30,7 +33,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose?: 
   );
 }
 
-/** What a page shows, or what a form would send, as a command for a terminal. */
+/** Shows the API call behind a page or a form as a command for a terminal. */
 export function AsApiCall({ request, onClose }: { request: ApiCall; onClose: () => void }) {
   const command = curlOf(request);
   return (
@@ -48,7 +51,7 @@ export function AsApiCall({ request, onClose }: { request: ApiCall; onClose: () 
   );
 }
 
-/** Opens `AsApiCall`. @param about what, where a page has several of them */
+/** A button that opens `AsApiCall`. @param about what it covers, if a page has several of these buttons */
 export function AsApiCallButton({ request, look, about }: { request: ApiCall; look?: 'plain'; about?: string }) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -9,8 +9,8 @@ interface DraftStore<Draft> {
 }
 
 /**
- * Drafts stay while the user visits other pages. The browser asks before a tab with drafts is closed or reloaded.
- * @param isAsked whether it asks for a draft, by the ID of its record
+ * Stores drafts that survive visits to other pages. The browser warns before a tab with drafts is closed or reloaded.
+ * @param isAsked whether to warn about a draft, by the ID of its record
  */
 export function createDrafts<Draft>(isAsked: (id: string) => boolean = () => true): DraftStore<Draft> {
   const none: ReadonlyMap<string, Draft> = new Map();

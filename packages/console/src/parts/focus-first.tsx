@@ -3,14 +3,14 @@ import { type RefObject, useEffect } from 'react';
 const fields =
   'input:not([type=radio], [type=checkbox], [type=hidden], [type=file], [readonly], :disabled), select:not(:disabled), textarea:not([readonly])';
 
-/** @returns whether there is a field */
+/** @returns whether the box contains a field */
 export function focusFirst(box: HTMLElement | null): boolean {
   const field = [...(box?.querySelectorAll<HTMLElement>(fields) ?? [])].find((one) => one.checkVisibility());
   field?.focus();
   return field !== undefined;
 }
 
-/** In a form that opens: its first field gets the focus, so that typing can begin. */
+/** Focuses the first field of a form when it opens, so that the user can start typing. */
 export function FocusFirst({ inside }: { inside: RefObject<HTMLElement | null> }) {
   useEffect(() => void focusFirst(inside.current), [inside]);
   return null;

@@ -6,17 +6,17 @@ interface FieldProps extends InputHTMLAttributes<HTMLInputElement> {
   name: string;
   label: string;
   hint?: string | undefined;
-  /** What the server said of the whole form; shown here when it is about this field. */
+  /** The server's error for the form. It is shown here if its `attr` names this field. */
   problem?: unknown;
 }
 
-/** A line of text with its label, and beside it what the server found wrong with it. */
+/** A single-line text field with its label. The server's error for this field is shown next to it. */
 export function Field({ problem, required = true, ...input }: FieldProps) {
   const own = problem instanceof ApiProblem && problem.attr === input.name ? explain(problem) : null;
   return <LabelledInput className="input" {...input} required={required} wrong={own} />;
 }
 
-/** @param wrong said in place of the hint */
+/** @param wrong an error, shown instead of the hint */
 export function LabelledInput({
   label,
   hint,
@@ -37,7 +37,7 @@ export function LabelledInput({
   );
 }
 
-/** What the server said that is about none of the fields. */
+/** Shows the server's error if it names none of the form's fields. */
 export function FormProblem({ problem, fields }: { problem: unknown; fields: readonly string[] }) {
   const isOfField = problem instanceof ApiProblem && problem.attr !== null && fields.includes(problem.attr);
   return (
@@ -47,7 +47,7 @@ export function FormProblem({ problem, fields }: { problem: unknown; fields: rea
   );
 }
 
-/** The fields of a form that is sent; what was typed stays in it. */
+/** Returns the values of a submitted form. The fields keep their values. */
 export function filled(event: FormEvent<HTMLFormElement>): object {
   event.preventDefault();
   return Object.fromEntries(new FormData(event.currentTarget));

@@ -1,4 +1,4 @@
-/** Entries by their group, in the order of the list. */
+/** Groups entries, keeping their order. */
 export function inGroups<Entry extends { group: string }>(entries: readonly Entry[]): [Entry['group'], Entry[]][] {
   const groups = new Map<Entry['group'], Entry[]>();
   for (const entry of entries) groups.set(entry.group, [...(groups.get(entry.group) ?? []), entry]);

@@ -14,7 +14,7 @@ function read(): boolean {
 
 let areOn = read();
 
-/** Single keys can be turned off: programs for dictation and some aids for motor impairments send letters at any time. */
+/** Single-key shortcuts can be turned off, because dictation software and some aids for motor impairments type characters at unexpected times. */
 export const shortcutsAreOn = () => areOn;
 
 export function turnShortcuts(isOn: boolean): void {
@@ -22,17 +22,17 @@ export function turnShortcuts(isOn: boolean): void {
   try {
     localStorage.setItem(storageKey, isOn ? 'on' : 'off');
   } catch {
-    // Holds until the page is left.
+    // Without storage, the setting lasts until the page is reloaded.
   }
 }
 
-/** Fields in which letters are typed, and parts of the page with keys of their own. */
+/** Text fields, and parts of the page that handle keys themselves. */
 const elsewhere =
   'input:not([type=checkbox], [type=radio]), select, textarea, [contenteditable], [role=dialog], [role=menu], [role=combobox]';
 
 /**
- * Keys of a page, by `event.key`. They act wherever the focus is, except in a field, a dialog or a menu. Space acts only if the element with
- * the focus has no use for it.
+ * Registers the keyboard shortcuts of a page, by `event.key`. They work wherever the focus is, except in a field, a dialog or a menu. Space works
+ * only if the focused element does not use it.
  */
 export function usePageKeys(keys: Keys): void {
   const latest = useRef(keys);
@@ -44,7 +44,7 @@ export function usePageKeys(keys: Keys): void {
       const target = event.target instanceof HTMLElement ? event.target : document.body;
       if (!areOn || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
       if (target.closest(elsewhere) || (event.key === ' ' && target.tabIndex >= 0)) return;
-      // Letters count alike with and without Shift.
+      // Shortcuts are case-insensitive, so Caps Lock does not matter.
       const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
       const act = latest.current[key];
       if (act === undefined) return;
@@ -56,7 +56,7 @@ export function usePageKeys(keys: Keys): void {
   }, []);
 }
 
-/** `j` and `k` go from row to row, the first time to the first one. */
+/** `j` and `k` move between the rows, starting with the first one. */
 export function rowKeys(panel: { readonly current: HTMLElement | null }): Keys {
   const step = (by: number) => {
     const rows = [...(panel.current?.querySelectorAll<HTMLElement>('[data-row]') ?? [])];

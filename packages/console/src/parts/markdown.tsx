@@ -1,22 +1,22 @@
 import { lexer, Marked, type Token, type Tokens } from 'marked';
 import { Fragment, type ReactNode } from 'react';
 
-/** Where a link leads; undefined shows it as plain text. */
+/** Returns the URL for a link target. If it returns undefined, the link is shown as plain text. */
 export type AddressOf = (target: string) => string | undefined;
 
-/** A heading as links name it: `docs/wire-rules.md#dropped-events`. */
+/** The ID of a heading, as links use it: `docs/wire-rules.md#dropped-events`. */
 export const idOf = (title: string) =>
   title
     .toLowerCase()
     .replace(/[^\p{Letter}\p{Number} _-]/gu, '')
     .replaceAll(' ', '-');
 
-/** Reads Markdown. HTML in it is not interpreted. */
+/** Parses Markdown. HTML in it is not interpreted. */
 export const readMarkdown = (source: string): Token[] => lexer(source.replace(/<!--[\s\S]*?-->/g, ''));
 
 const withoutHtml = new Marked({ tokenizer: { html: () => undefined, tag: () => undefined } });
 
-/** Reads Markdown that users wrote: HTML is shown as text, and headings come below those of the page. */
+/** Parses Markdown written by users: HTML is shown as text, and heading levels are lowered so that they fit below the page's own headings. */
 export function readPlainMarkdown(source: string): Token[] {
   const tokens = withoutHtml.lexer(source);
   const highest = Math.min(...tokens.filter(isHeading).map(({ depth }) => depth));
@@ -25,7 +25,7 @@ export function readPlainMarkdown(source: string): Token[] {
 
 export const isHeading = (token: Token): token is Tokens.Heading => token.type === 'heading';
 
-/** Markdown as React elements, so that no text of it becomes markup. */
+/** Renders Markdown as React elements, so that its text can never become HTML. */
 export function Markdown({ tokens, addressOf }: { tokens: readonly Token[]; addressOf: AddressOf }): ReactNode {
   return tokens.map((token, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: a text never changes
@@ -81,7 +81,7 @@ function elementOf(token: Token, addressOf: AddressOf): ReactNode {
       const address = addressOf(token.href);
       return address === undefined ? inner(token.tokens) : <a href={address}>{inner(token.tokens)}</a>;
     }
-    // The pictures of the documents are not part of the console.
+    // The images of the documentation are not part of the console.
     case 'image':
     case 'html':
     case 'space':

@@ -1,7 +1,7 @@
 import { words } from '../words.ts';
 import { Button } from './button.tsx';
 
-/** Below a list of which there is more. @param label where it says of what */
+/** The button below a list that loads more entries. @param label what it loads, if the page has several lists */
 export function More({
   query,
   label = words.more,

@@ -1,7 +1,7 @@
 import { words } from '../words.ts';
 import { Button } from './button.tsx';
 
-/** Confirms above a list what was done, and offers to undo it. */
+/** A message above a list that confirms an action and offers to undo it. */
 export interface Notice {
   text: string;
   isBad?: boolean;

@@ -1,4 +1,4 @@
-// Readable names of the properties that SDKs set. Other properties are shown by their own names.
+// Readable names of the properties that SDKs set. All other properties are shown under their own names.
 
 import { text } from './properties/words.ts';
 
@@ -21,13 +21,13 @@ export function propertyName(key: string): string {
   return key;
 }
 
-/** Whether the key or its readable name contains what is typed. */
+/** Whether the key or its readable name contains the search text. */
 export function matchesProperty(key: string, typed: string): boolean {
   const needle = typed.trim().toLowerCase();
   return key.toLowerCase().includes(needle) || propertyName(key).toLowerCase().includes(needle);
 }
 
-/** Properties of the SDK that tell most readers something, in the order in which they are shown. */
+/** The SDK properties that are useful to most readers, in display order. */
 const usual = [
   '$current_url',
   '$screen_name',
@@ -41,10 +41,10 @@ const usual = [
   '$lib',
 ];
 
-/** Set by the SDK without `$`: the public key and the ID that every event has anyway. */
+/** Properties that SDKs set without a `$`: the project key and the ID that every event has anyway. */
 const withoutDollar = new Set(['token', 'distinct_id']);
 
 export const isOfSdk = (key: string): boolean => key.startsWith('$') || withoutDollar.has(key);
 
-/** The usual properties that are there, in order. */
+/** Returns the usual properties that exist, in display order. */
 export const usualOf = (has: (key: string) => boolean): string[] => usual.filter(has);

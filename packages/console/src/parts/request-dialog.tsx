@@ -5,7 +5,7 @@ import { Button } from './button.tsx';
 import { AsApiCallButton, Dialog } from './dialog.tsx';
 import { FormProblem } from './form.tsx';
 
-/** A form that sends one request, which a terminal can send too. */
+/** A dialog with a form that sends one API request. The same request is offered as a terminal command. */
 export function RequestDialog({
   title,
   submit,
@@ -18,14 +18,14 @@ export function RequestDialog({
   children,
 }: {
   title: string;
-  /** The verb on its button. */
+  /** The label of the submit button. */
   submit: string;
   request: ApiCall;
   change: { mutate: (request: ApiCall) => void; error: unknown; isPending: boolean };
-  /** Names of its fields: what the server says of them stands beside them. */
+  /** Names of the form's fields. The server's errors for these appear next to the field. */
   fields?: readonly string[];
   isComplete?: boolean;
-  /** What else can be done there, below its buttons. */
+  /** Further actions, shown below the buttons. */
   below?: ReactNode;
   onClose: () => void;
   children: ReactNode;

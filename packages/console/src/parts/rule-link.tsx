@@ -2,7 +2,7 @@ import { documentAddress } from '../api/request.ts';
 import { words } from '../words.ts';
 
 /**
- * A link to the section of the documents that describes a rule. The console contains the documents of its own version.
+ * A link to the section of the documentation that describes a rule. The console includes the documentation of its own version.
  * @param rule as the API returns it: `docs/wire-rules.md#dropped-events`
  */
 export function RuleLink({ rule }: { rule: string }) {

@@ -8,6 +8,6 @@ export function saveFile(name: string, content: Blob): void {
   URL.revokeObjectURL(address);
 }
 
-/** The mark at the beginning tells table programs that the text is UTF-8. */
+/** The byte order mark makes spreadsheet programs read the file as UTF-8. */
 export const saveCsv = (name: string, csv: string) =>
   saveFile(name, new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));

@@ -2,10 +2,10 @@ import { useEffect, useRef, useState } from 'react';
 import { Icon } from './icon.tsx';
 
 /**
- * A field whose text is handed on when it rests.
- * @param shortcut the key that leads here
- * @param list id of the suggestions
- * @param onEnter is called with the text on Enter. @returns the text that stays in the field
+ * A search field that reports its text once the user stops typing.
+ * @param shortcut the key that moves the focus here
+ * @param list ID of the suggestions
+ * @param onEnter called with the text on Enter. @returns the text that stays in the field
  */
 export function Search({
   id,
@@ -26,7 +26,7 @@ export function Search({
 }) {
   const [typed, setTyped] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // Other parts of the address may change until then.
+  // The rest of the URL may change before then.
   const latest = useRef(onSearch);
   useEffect(() => {
     latest.current = onSearch;

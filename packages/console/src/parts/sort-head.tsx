@@ -1,6 +1,6 @@
 import { words } from '../words.ts';
 
-/** A head of a column that sorts the table: by the same column again, the other way round. */
+/** A column header that sorts the table. Pressing it again reverses the order. */
 export function SortHead({
   name,
   direction,

@@ -8,17 +8,20 @@ import { Dialog } from './dialog.tsx';
 import { Icon } from './icon.tsx';
 import { formatTime, fromLocal, localOf } from './time.ts';
 
-/** As the API takes it: a time ago (`-24h`) stays one in the address, so that the view moves on; anything else is a moment. */
+/**
+ * A time range as the API takes it. A relative time (`-24h`) stays relative in the URL, so that the view keeps moving. Other values are absolute
+ * times.
+ */
 export interface Span {
   after: string;
-  /** Empty = until now. */
+  /** Empty: until now. */
   before: string;
 }
 
 export const zones = ['project', 'own', 'utc'] as const;
 export type ZoneChoice = (typeof zones)[number];
 
-/** The time zone that is meant; the browser's own for `own`. */
+/** The time zone for a choice: the browser's for `own`, otherwise UTC or the project's. */
 export function zoneOf(choice: ZoneChoice, ofProject: string): string {
   if (choice === 'utc') return 'UTC';
   return choice === 'own' ? Intl.DateTimeFormat().resolvedOptions().timeZone : ofProject;
@@ -29,10 +32,10 @@ const text = words.span;
 const isPreset = (after: string): after is keyof typeof text.presets => Object.hasOwn(text.presets, after);
 const agoPattern = /^-(\d{1,5})([hdwmyM])$/;
 
-/** Whether the API can use it: a time ago, or a moment. */
+/** Whether the API accepts the value: a relative or an absolute time. */
 export const isTime = (value: string) => agoPattern.test(value) || !Number.isNaN(Date.parse(value));
 
-/** The moment a time stands for now. */
+/** The absolute time that a relative time refers to now. */
 export function momentOf(time: string, now = new Date()): Date {
   const [, digits, unit] = agoPattern.exec(time) ?? [];
   if (digits === undefined) return new Date(time);
@@ -46,7 +49,7 @@ export function momentOf(time: string, now = new Date()): Date {
 
 const lengths: Record<string, number> = { M: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
 
-/** Its beginning and its end now, in milliseconds. */
+/** The current start and end of a range, in milliseconds. */
 export function edgesOf({ after, before }: Span): { from: number; to: number } {
   const now = new Date();
   return { from: momentOf(after, now).getTime(), to: (before === '' ? now : momentOf(before, now)).getTime() };
@@ -57,7 +60,7 @@ export function lengthOf(span: Span): number {
   return to - from;
 }
 
-/** The same span with moments instead of times ago: whoever opens its address later sees the same. */
+/** Replaces relative times by absolute ones, so that a copied URL always shows the same range. */
 function frozen({ after, before }: Span): Span {
   const now = new Date();
   return {
@@ -72,7 +75,7 @@ function nameOfSpan({ after, before }: Span, zone: string): string {
   return before === '' ? text.since(show(after)) : text.fromTo(show(after), show(before));
 }
 
-/** Which time a page shows and in which zone; the zone stands beside it always. */
+/** Menu for the time range of a page and its time zone. The time zone is always visible next to it. */
 export function SpanMenu({
   span,
   zone,
@@ -84,7 +87,7 @@ export function SpanMenu({
   span: Span;
   zone: ZoneChoice;
   zoneOfProject: string;
-  /** Of `words.span.presets`. */
+  /** Keys of `words.span.presets`. */
   presets: readonly string[];
   onSpan: (span: Span) => void;
   onZone: (zone: ZoneChoice) => void;

@@ -6,9 +6,9 @@ import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
 /**
- * What a query has: its data, or one of the pictures that are never mistaken for each other: loading, failed, refused, gone.
- * The fifth, empty, is the page's own (`Empty`), as only it knows what would be here and how to get it.
- * @param what begins the sentence of a failure: "Events", "This flag"
+ * Shows the state of a query: its data, or one of four clearly different states: loading, failed, refused, not found. The page itself provides the
+ * empty state (`Empty`), because only the page can say what would be here and how to get it.
+ * @param what starts the error message: "Events", "This flag"
  */
 export function Loaded<Data>({
   query,
@@ -36,7 +36,7 @@ export function Loaded<Data>({
   );
 }
 
-/** Data is shown, but loading it again failed. */
+/** Shown when reloading failed while older data is still visible. */
 function Stale({ what, error, onAgain }: { what: string; error: unknown; onAgain: () => void }) {
   return (
     <p className="stale" role="alert">
@@ -48,7 +48,7 @@ function Stale({ what, error, onAgain }: { what: string; error: unknown; onAgain
   );
 }
 
-/** What would be here, and how to get it. */
+/** The empty state: what would be here, and how to get it. */
 export function Empty({ title, icon = 'events', children }: { title: string; icon?: IconName; children: ReactNode }) {
   return (
     <State icon={icon} title={title} name="empty">
@@ -57,7 +57,7 @@ export function Empty({ title, icon = 'events', children }: { title: string; ico
   );
 }
 
-/** A request that failed: refused, gone, or broken with the id under which the server's log knows it. */
+/** Shows a failed request: refused, not found, or an error with the request ID for the server log. */
 export function Failed({ what, error, onAgain }: { what: string; error: unknown; onAgain?: (() => void) | undefined }) {
   const status = error instanceof ApiProblem ? error.status : -1;
   if (status === 403) {
@@ -91,7 +91,7 @@ export function Failed({ what, error, onAgain }: { what: string; error: unknown;
   );
 }
 
-/** One sentence for a person: the server's own where it has one. */
+/** One sentence for the user, from the server if it sent one. */
 export function explain(error: unknown): string {
   if (!(error instanceof ApiProblem)) return error instanceof Error ? error.message : String(error);
   if (error.status === 0) return words.states.unreachable;

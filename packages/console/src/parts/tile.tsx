@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { formatNumber } from '../words.ts';
 
-/** One figure with the span it is of. One that is not known shows a dash, not a zero. */
+/** A single figure and the time range it covers. An unknown figure is shown as a dash, not as zero. */
 export function Tile({
   label,
   value,
@@ -11,13 +11,13 @@ export function Tile({
   isAway = false,
 }: {
   label: string;
-  /** A number is rounded; a text is shown as it is. */
+  /** Numbers are rounded. Strings are shown unchanged. */
   value: number | string | null | undefined;
-  /** Below the figure. */
+  /** Further text below the figure. */
   more: ReactNode;
   tone?: 'good' | 'warn' | 'bad' | undefined;
   chart?: ReactNode;
-  /** Its source does not answer: `more` says why. */
+  /** Whether the source of the figure is unavailable. `more` then gives the reason. */
   isAway?: boolean;
 }) {
   const shown = typeof value === 'number' ? formatNumber(Math.round(value)) : (value ?? '–');

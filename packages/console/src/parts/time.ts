@@ -1,4 +1,4 @@
-/** Times as pages show them, in the project's zone. */
+/** Formats times for display, in the project's time zone. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 function formatOf(zone: string, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
@@ -15,7 +15,7 @@ const clock = { hour: '2-digit', minute: '2-digit', second: '2-digit', fractiona
 const minute = { year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit' } as const;
 const day = { year: 'numeric', month: 'short', day: 'numeric' } as const;
 
-/** Names of time zones to choose from. */
+/** The time zones that users can choose from. */
 export const zones: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZone')];
 
 /** `15:04:07.812` */
@@ -27,7 +27,7 @@ export const formatMinute = (iso: string, zone: string) => format(iso, zone, min
 /** `24 Nov 2026` */
 export const formatDay = (iso: string, zone: string) => format(iso, zone, day);
 
-/** What is no time is shown as it is. */
+/** An invalid time is shown unchanged. */
 function format(iso: string, zone: string, options: Intl.DateTimeFormatOptions): string {
   const time = new Date(iso);
   return Number.isNaN(time.getTime()) ? iso : formatOf(zone, options).format(time);
@@ -40,7 +40,7 @@ export function formatBetween(from: string, to: string, zone: string): string {
   return formatOf(zone, minute).formatRange(start, end);
 }
 
-/** `2026-11-24T10:15:00`, as clocks of a zone show a moment. */
+/** Local time in a time zone, such as `2026-11-24T10:15:00`. */
 export function localOf(moment: Date, zone: string): string {
   const options = { hourCycle: 'h23', timeZone: zone } as const;
   const format = new Intl.DateTimeFormat('en', {
@@ -52,7 +52,10 @@ export function localOf(moment: Date, zone: string): string {
   return `${year.padStart(4, '0')}-${month}-${day}T${hour}:${minute}:${second}`;
 }
 
-/** The moment at which clocks of a zone show a time; of two (clocks are put back) the earlier or the later, of none one beside it. */
+/**
+ * The instant of a local time in a time zone. If clocks are set back and the local time occurs twice, it may be either one. If clocks are set forward
+ * and it is skipped, an instant close to it.
+ */
 export function fromLocal(local: string, zone: string): string {
   const wanted = Date.parse(`${local}Z`);
   if (Number.isNaN(wanted)) return '';

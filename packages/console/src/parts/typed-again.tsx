@@ -1,6 +1,6 @@
 import { useId } from 'react';
 
-/** Before what cannot be undone: what it is about is typed once more, so that nobody deletes the wrong thing. */
+/** Before an action that cannot be undone, the user types the name of the affected object, so that the wrong one is not deleted by mistake. */
 export function TypedAgain({
   label,
   wanted,

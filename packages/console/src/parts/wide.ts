@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Wide enough for the details of a row next to a list that keeps all of its columns. */
+/** Wide enough to show the details of a row next to the list without hiding columns. */
 const wide = matchMedia('(min-width: 1400px)');
 
 const watch = (watcher: () => void) => {

@@ -9,13 +9,13 @@ import { useChanges } from './change.ts';
 import type { OfferUndo } from './undo.ts';
 import { text } from './words.ts';
 
-/** What a list has of each insight, dashboard or feature flag. */
+/** The fields of a listed insight, dashboard or feature flag that bulk actions need. */
 interface ListedRecord {
   id: number;
   tags: string[];
 }
 
-/** The chosen rows of a list. Rows that are no longer listed are not chosen any more. */
+/** The selected rows of a list. Rows that leave the list are deselected. */
 export function useSelection<Row extends ListedRecord>(rows: readonly Row[]) {
   const [ids, setIds] = useState<ReadonlySet<number>>(new Set());
   return {
@@ -30,16 +30,16 @@ export function useSelection<Row extends ListedRecord>(rows: readonly Row[]) {
   };
 }
 
-/** A change of all chosen records that can be undone. */
+/** A bulk action that can be undone. */
 interface BulkAction<Row> {
   name: string;
   body: object;
-  /** Confirms it. */
+  /** Text of the confirmation. */
   done: (count: number) => string;
   undo: (row: Row) => object;
 }
 
-/** Changes, tags or deletes all chosen records, and offers to undo it. */
+/** Changes, tags or deletes all selected records, and offers to undo it. */
 export function BulkBar<Row extends ListedRecord>({
   rows,
   path,
@@ -50,9 +50,9 @@ export function BulkBar<Row extends ListedRecord>({
 }: {
   rows: readonly Row[];
   path: (row: Row) => string;
-  /** What else can be done with them. */
+  /** Further bulk actions. */
   actions?: readonly BulkAction<Row>[];
-  /** Restores a deleted record. */
+  /** The body of the request that restores a deleted record. */
   restore: (row: Row) => object;
   offerUndo: OfferUndo;
   onDone: () => void;
@@ -63,7 +63,7 @@ export function BulkBar<Row extends ListedRecord>({
     rows.map((row): ApiCall => ({ method: 'PATCH', path: path(row), body: body(row) }));
   const run = (body: (row: Row) => object, said: string, back: (row: Row) => object) => {
     const undo = requests(back);
-    // Without its last rows a list removes this bar, and with it the callbacks that `mutate` takes.
+    // Removing the last rows of a list unmounts this bar, and React Query then skips the callbacks passed to `mutate`.
     change.mutateAsync(requests(body)).then(
       () => {
         offerUndo(said, undo);

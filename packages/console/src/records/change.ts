@@ -3,7 +3,7 @@ import { queryClient } from '../api/queries.ts';
 import { type ApiCall, call } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 
-/** Sends a change of an insight, a dashboard or a flag. Each says what is of the others: all are asked for again, also when it was refused. */
+/** Sends a change to an insight, a dashboard or a flag. These records embed each other's data, so all of them are reloaded, even after an error. */
 export function useChange<Answer>(onDone?: (answer: Answer) => void) {
   const refresh = useRefresh();
   return useMutation({
@@ -13,7 +13,7 @@ export function useChange<Answer>(onDone?: (answer: Answer) => void) {
   });
 }
 
-/** Sends several of them, one after the other. */
+/** Sends several changes, one after the other. */
 export function useChanges(onDone?: () => void) {
   const refresh = useRefresh();
   return useMutation({

@@ -17,7 +17,7 @@ export function DetailsFields({
   onDetails,
 }: {
   details: Details;
-  /** A name that the first text typed replaces. */
+  /** A default name. It is selected, so that typing replaces it. */
   suggestion?: string;
   longestDescription: number;
   problem: unknown;

@@ -4,7 +4,7 @@ import type { SortHead } from '../parts/sort-head.tsx';
 type HeadProps = Pick<ComponentProps<typeof SortHead>, 'direction' | 'onSort'>;
 
 /**
- * The head of a column in a list that the API sorts. The first press of a column sorts it in its usual direction.
+ * Props for the header of a column that the API sorts. The first press sorts in the column's usual direction.
  * @param order of the list, with a leading `-` for descending
  */
 export function sortingBy<Order extends string>(

@@ -4,10 +4,10 @@ import type { Notice } from '../parts/notice.tsx';
 import { explain } from '../parts/states.tsx';
 import { useChanges } from './change.ts';
 
-/** After a change of insights, dashboards or flags: confirms it, and offers the requests that undo it. */
+/** Confirms a change of insights, dashboards or flags, and offers the requests that undo it. */
 export type OfferUndo = (text: string, requests: readonly ApiCall[]) => void;
 
-/** The notice of a page with such records; it also says when undoing failed. */
+/** The confirmation above a list or a record. It also reports when undoing failed. */
 export function useUndo(): { notice: Notice | null; offerUndo: OfferUndo; clear: () => void } {
   const [notice, setNotice] = useState<Notice | null>(null);
   const restore = useChanges();

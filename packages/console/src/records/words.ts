@@ -1,6 +1,6 @@
 import { counted } from '../words.ts';
 
-/** Texts of lists of insights, dashboards and feature flags. */
+/** Texts for the lists of insights, dashboards and feature flags. */
 export const text = {
   name: 'Name',
   description: 'Description',
