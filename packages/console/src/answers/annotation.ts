@@ -7,7 +7,7 @@ export interface Annotation {
   content: string | null;
   date_marker: string | null;
   scope: 'dashboard_item' | 'dashboard' | 'project' | 'organization';
-  /** ID of an insight. */
+  /** Despite its name, the ID of an insight. */
   dashboard_item: number | null;
   dashboard_id: number | null;
   created_by: { first_name: string; email: string } | null;
@@ -15,5 +15,5 @@ export interface Annotation {
 
 export const contentOf = ({ content }: Annotation) => visible(content || text.emptyAnnotation);
 
-/** The stored insight and the dashboard that charts belong to. Charts without a place show no annotations. */
+/** The saved insight and the dashboard that a chart belongs to. Without this context, charts show no annotations. */
 export const ChartPlace = createContext<{ insight?: number | undefined; dashboard?: number | undefined } | null>(null);

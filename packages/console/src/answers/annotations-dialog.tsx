@@ -12,7 +12,7 @@ import { formatMinute, fromLocal, localOf } from '../parts/time.ts';
 import { type Annotation, ChartPlace, contentOf } from './annotation.ts';
 import { text } from './words.ts';
 
-/** Creates an annotation, at the time of those that are shown. */
+/** Lists annotations and creates new ones, by default at the time of those listed. */
 export function AnnotationsDialog({
   title,
   annotations,

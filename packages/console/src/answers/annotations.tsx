@@ -13,23 +13,23 @@ import { wallTime } from './retention-cells.ts';
 import { text } from './words.ts';
 import './annotations.css';
 
-/** Loaded when it opens: most visitors only look at charts. */
+/** Loaded on demand, because most visits don't edit annotations. */
 const AnnotationsDialog = lazy(
   loadPart(() => import('./annotations-dialog.tsx').then((part) => ({ default: part.AnnotationsDialog }))),
 );
 
-/** The annotations of one interval of a chart. */
+/** The annotations within one interval of a chart. */
 interface Marker {
   at: number;
   annotations: Annotation[];
 }
 
 const filters = ['trendsFilter', 'funnelsFilter', 'lifecycleFilter'];
-/** PostHog stores in the query whether annotations are shown. */
+/** The query stores whether annotations are shown, as in PostHog. */
 const hidesAnnotations = (question: Question) =>
   filters.some((name) => fieldsOf(question[name]).showAnnotations === false);
 
-/** The annotations that a chart shows, from the earliest interval on. One request serves all charts of a page. */
+/** The markers of a chart, in time order. A single request loads the annotations for all charts of a page. */
 function useMarkers({ days, interval }: Plot, question: Question): { markers: Marker[]; error: unknown } {
   const { id, timezone } = useProject();
   const place = useContext(ChartPlace);
@@ -59,7 +59,7 @@ function useMarkers({ days, interval }: Plot, question: Question): { markers: Ma
   return { markers: inOrder.map(([at, annotations]) => ({ at, annotations })), error: isShown ? error : null };
 }
 
-/** Markers at the bottom of a chart. Each shows its annotations under the pointer or with the focus, and opens them. */
+/** Markers at the bottom of a chart. A marker shows its annotations on hover or focus, and opens them when pressed. */
 export function Annotations({ plot, question }: { plot: Plot; question: Question }) {
   const { markers, error } = useMarkers(plot, question);
   const [shown, setShown] = useState<number | null>(null);
@@ -116,7 +116,7 @@ export function Annotations({ plot, question }: { plot: Plot; question: Question
 
 const dateOf = ({ days, interval }: Plot, at: number) => intervalText(days[at] ?? '', interval);
 
-/** Opens the form of a new annotation, with the current time. */
+/** Opens the form for a new annotation at the current time. */
 export function AnnotateButton() {
   const [isOpen, setOpen] = useState(false);
   if (!useHasLevel(1)) return null;

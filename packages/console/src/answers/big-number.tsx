@@ -12,9 +12,9 @@ import { seriesOverTime } from './tables.tsx';
 import { text } from './words.ts';
 import './chart.css';
 
-/** A number for the whole range that fills its place, its change, and a line of how it came about. */
+/** A large number for the entire range, with its change and a line chart of how it developed. */
 export function BigNumber({ series, question }: { series: readonly Series[]; question: Question }) {
-  // A public page has no query to run over time.
+  // A public page cannot run the query for the line chart.
   const isInProject = useContext(ProjectContext) !== null;
   return (
     <div className="big-number">
@@ -24,7 +24,7 @@ export function BigNumber({ series, question }: { series: readonly Series[]; que
   );
 }
 
-/** The same query over time. */
+/** Runs the same query over time and draws it as a line. */
 function Sparkline({ question }: { question: Question }) {
   const { id, timezone } = useProject();
   const { compareFilter: _, ...source } = question;

@@ -16,7 +16,7 @@ import { type ChartActions, usePointing } from './use-pointing.ts';
 import { text } from './words.ts';
 import './chart.css';
 
-/** Lines or bars over time, with their axes, a tooltip and a legend. */
+/** A line or bar chart over time, with axes, a tooltip and a legend. */
 export function SeriesChart({
   series,
   question,
@@ -25,7 +25,7 @@ export function SeriesChart({
 }: ChartActions & {
   series: readonly Series[];
   question: Question;
-  /** Receives what the chart shows, without hidden series. */
+  /** Set to what the chart shows now, without hidden series. */
   shown?: RefObject<Plot | null>;
 }) {
   const timezone = useTimezone();
@@ -55,7 +55,7 @@ export function SeriesChart({
   );
 }
 
-/** The drawing itself: a slider over time, by mouse, touch and keyboard. */
+/** The plot area. It acts as a slider over time, with mouse, touch and keyboard. */
 function Pane({ plot, bright, ...actions }: ChartActions & { plot: Plot; bright: string | null }) {
   const { at, y, dragged, handlers } = usePointing(plot, actions);
   const nearest = at === null ? undefined : nearestTo(plot, at, y);

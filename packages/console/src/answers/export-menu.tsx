@@ -8,7 +8,7 @@ import { Icon } from '../parts/icon.tsx';
 import { saveCsv, saveFile } from '../parts/save-file.ts';
 import { text } from './words.ts';
 
-/** Downloads the numbers of a result, and its chart as an image. @param image absent: the result is no chart over time */
+/** Downloads the numbers of a result, and the chart as an image. @param image absent if the result is not a chart over time */
 export function ExportMenu({
   results,
   columns,

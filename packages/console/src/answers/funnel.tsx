@@ -10,17 +10,17 @@ import './funnel.css';
 interface Step {
   name: string;
   count: number;
-  /** Of the first step and of the one before, from 0 to 100; null if no persons were there. */
+  /** Percentage of the first and of the previous step; null if no persons reached that step. */
   ofFirst: number | null;
   ofBefore: number | null;
   dropped: number;
-  /** Seconds since the step before. */
+  /** Seconds since the previous step. */
   median: number | null;
 }
 
-/** The steps of one value of a breakdown, or of all persons. */
+/** The steps for one breakdown value, or for all persons. */
 interface Group {
-  /** Empty: of all. */
+  /** Empty without a breakdown. */
   name: string;
   value: unknown;
   tone: string;
@@ -57,12 +57,12 @@ function groupOf(steps: readonly Fields[], at: number): Group {
 interface FunnelProps {
   results: readonly unknown[];
   question: Question;
-  /** Hides the table of a single funnel, so that the bars fill the tile of a dashboard. Screen readers still read it. */
+  /** Hides the table of a funnel without a breakdown, so that the bars fill the dashboard tile. Screen readers still read it. */
   isTile?: boolean;
   onPersons?: ((point: Point) => void) | undefined;
 }
 
-/** Bars of the persons who reached each step, values of a breakdown side by side, and the numbers as a table. */
+/** Bars for the persons who reached each step, with breakdown values side by side, and the same numbers as a table. */
 export function Funnel({ results, question, isTile = false, onPersons }: FunnelProps) {
   const groups = (results.some(Array.isArray) ? results.map(listOf) : [listOf(results)]).map(groupOf);
   const [first] = groups;
@@ -98,7 +98,7 @@ export function Funnel({ results, question, isTile = false, onPersons }: FunnelP
   );
 }
 
-/** The share of all persons of the first step who reached the last one. */
+/** The overall conversion rate, from the first step to the last. */
 function Overall({ groups }: { groups: readonly Group[] }) {
   const sum = (pick: (steps: readonly Step[]) => Step | undefined) =>
     groups.reduce((all, { steps }) => all + (pick(steps)?.count ?? 0), 0);
@@ -199,7 +199,7 @@ function StepsTable({ group, onOpen }: { group: Group; onOpen: Open }) {
   );
 }
 
-/** A row for each value of the breakdown, so that they can be compared. */
+/** Compares breakdown values, one row each. */
 function GroupsTable({ groups, onOpen }: { groups: readonly Group[]; onOpen: Open }) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard

@@ -5,7 +5,7 @@ import { currentOf, overallOfAll, type Series } from './series.ts';
 import { seriesInTotal, seriesOverTime } from './tables.tsx';
 import { text } from './words.ts';
 
-/** A result as one number and a line: in a list, next to the name of its insight. */
+/** Summarizes a result as one number and a small line chart, for lists of insights. */
 export function Glance({ query, result }: { query: unknown; result: unknown }) {
   const question = sourceOf(query);
   if (question === null) return null;

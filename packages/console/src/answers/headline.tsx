@@ -4,13 +4,13 @@ import { currentOf, overallOfAll, type Series } from './series.ts';
 import { text } from './words.ts';
 import './answers.css';
 
-/** One figure for the whole range and its change, or why there is nothing to compare it with. */
+/** One figure for the entire range and its change, or the reason why it cannot be compared. */
 export function Headline({ series, question }: { series: readonly Series[]; question: Question }) {
   const current = currentOf(series);
   const previous = series.filter((one) => !current.includes(one));
   const isCompared = fieldsOf(question.compareFilter).compare === true;
   const hasPrevious = previous.some(({ data, aggregated_value: total }) => total || data?.some((value) => value !== 0));
-  // Shares of days and the parts of a lifecycle have no sum.
+  // Daily rates and the categories of a lifecycle cannot be summed.
   const overall = question.kind === 'TrendsQuery' ? overallOfAll(current, question) : null;
   const note = isCompared && !hasPrevious && <span className="quiet">{text.noPrevious}</span>;
   if (overall === null) return note ? <p className="insight-figure">{note}</p> : null;

@@ -1,4 +1,4 @@
-// A chart as a PNG: drawn on a canvas, since the page's policy and styles do not travel with its SVG.
+// Renders a chart as a PNG. It draws on a canvas, because an exported SVG would lose the page's styles.
 
 import { axisLabels, runsOf } from '@millrace/contracts/chart';
 import { formatTick, valueAt } from '@millrace/contracts/numbers';
@@ -13,11 +13,11 @@ interface Canvas {
   context: CanvasRenderingContext2D;
   x: (share: number) => number;
   y: (share: number) => number;
-  /** A color of the theme that is shown: `--line`. */
+  /** The value of a color variable in the current theme: `--line`. */
   color: (name: string) => string;
 }
 
-/** The PNG of what a chart shows now, in the colors of the theme. */
+/** Returns a PNG of what the chart shows now, in the colors of the theme. */
 export async function imageOf(plot: Plot): Promise<Blob> {
   const element = document.createElement('canvas');
   [element.width, element.height] = [width * scale, height * scale];
@@ -103,7 +103,7 @@ function drawStacks(canvas: Canvas, { stacks, days, x, y, open }: Plot): void {
   context.globalAlpha = 1;
 }
 
-/** As many names as three lines hold. */
+/** Draws series names in up to three lines. */
 function drawNames(canvas: Canvas, drawn: readonly Drawn[]): void {
   const { context, color } = canvas;
   context.textAlign = 'left';

@@ -4,10 +4,13 @@ import { memo } from 'react';
 import type { Drawn, Plot } from './plot.ts';
 import type { Series } from './series.ts';
 
-/** Units of the drawing; it is stretched to its place. */
+/** Coordinate system of the drawing, which is stretched to the size of its container. */
 const [width, height] = [1000, 1000];
 
-/** Lines or stacked bars, not drawn again while the pointer moves. The previous period is dotted, and the interval in progress is dashed. @param bright the only series that is not faded */
+/**
+ * Lines or stacked bars, memoized so that pointer moves don't redraw them. The previous period is dotted, the interval in progress is dashed. @param
+ * bright the only series that is not faded
+ */
 export const Marks = memo(function Marks({ plot, bright }: { plot: Plot; bright: string | null }) {
   const { drawn, isBars, ticks, y } = plot;
   const faded = (key: string) => (bright !== null && bright !== key ? ' chart-faded' : '');
@@ -34,7 +37,7 @@ function Line({ plot: { x, y, open }, one: { tone, series, before }, more }: { p
     runs.map((run) => `M${run.map((at) => `${x(at) * width} ${y(data[at] ?? 0) * height}`).join('L')}`).join('');
   const last = series.data.length;
   const runs = (from: number, to: number) => runsOf((at) => valueAt(series, at), { from, to });
-  // A point without neighbors is no line.
+  // A point without neighbors cannot be drawn as a line, so it gets a dot.
   const points = runs(0, last).filter(({ length }) => length === 1);
   const line = `chart-line ${tone}${more}`;
   return (

@@ -1,4 +1,4 @@
-// Where the points of a chart are: shares of its width and height, from 0 to 1, y from the top.
+// Computes the geometry of a chart. Coordinates are fractions of the width and height, from 0 to 1, with y from the top.
 
 import { firstOpen, type Interval, intervalOf, ticksOf } from '@millrace/contracts/chart';
 import type { NumberFormat } from '@millrace/contracts/numbers';
@@ -6,7 +6,7 @@ import { numberFormatOf, valueAt } from '@millrace/contracts/numbers';
 import { fieldsOf, type Question } from './question.ts';
 import { currentOf, keyOf, nameOfSeries, type Series, toneOf } from './series.ts';
 
-/** A series with its color and its numbers in the previous period. */
+/** A series with its color and its values in the previous period. */
 export interface Drawn {
   key: string;
   name: string;
@@ -30,7 +30,7 @@ export interface Plot {
   ticks: readonly number[];
   /** Index of the first interval that is still in progress. */
   open: number;
-  /** The stacked bars of each day. */
+  /** The stacked bars of each interval. */
   stacks: readonly (readonly Bar[])[];
   x: (at: number) => number;
   y: (value: number) => number;
@@ -40,7 +40,7 @@ const isBarChart = (question: Question) =>
   question.kind === 'LifecycleQuery' ||
   /^Actions(Unstacked|Stacked)?Bar$/.test(String(fieldsOf(question.trendsFilter).display));
 
-/** Every series of the current period, with that of the previous one. */
+/** Pairs every series of the current period with its previous period. */
 export function drawnOf(series: readonly Series[]): Drawn[] {
   const before = new Map(
     series.filter(({ compare_label: period }) => period === 'previous').map((one) => [keyOf(one), one]),
@@ -54,7 +54,7 @@ export function drawnOf(series: readonly Series[]): Drawn[] {
   }));
 }
 
-/** @param drawn those that are not hidden @param now wall time in the project's time zone */
+/** @param drawn the visible series @param now local time in the project's time zone */
 export function plotOf(drawn: readonly Drawn[], { question, now }: { question: Question; now: number }): Plot {
   const days = drawn[0]?.series.days ?? [];
   const isBars = isBarChart(question);
@@ -74,7 +74,7 @@ export function plotOf(drawn: readonly Drawn[], { question, now }: { question: Q
   };
 }
 
-/** Numbers below 0 are stacked downwards. */
+/** Negative values are stacked downwards. */
 function stackOf(drawn: readonly Drawn[], at: number): Bar[] {
   let [up, down] = [0, 0];
   return drawn.map((one) => {
@@ -86,11 +86,11 @@ function stackOf(drawn: readonly Drawn[], at: number): Bar[] {
   });
 }
 
-/** The index of the point of time below a share of the width. */
+/** Index of the interval at a horizontal position. */
 export const timeAt = ({ days }: Plot, share: number) =>
   Math.max(0, Math.min(days.length - 1, Math.floor(share * days.length)));
 
-/** The series that is drawn nearest to a place: the part of the stack, or the line. */
+/** The series nearest to a position: the segment of the stacked bar, or the closest line. */
 export function nearestTo({ drawn, isBars, stacks, y }: Plot, at: number, share: number): Drawn | undefined {
   const distance = (one: Drawn): number => {
     const value = valueAt(one.series, at);

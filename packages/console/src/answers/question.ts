@@ -1,4 +1,4 @@
-// A question as pages know it: the query that the API takes, of which what they do not know stays as it is.
+// The insight query as the console reads it. Fields that the console does not know are preserved.
 
 import { visible } from '../event-detail/json-text.ts';
 import { text } from './words.ts';
@@ -14,7 +14,7 @@ export const isFields = (value: unknown): value is Fields =>
 export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
 export const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
-/** What is asked of what is stored, without what says how it is drawn. */
+/** The query without the parts that only describe how to draw it. */
 export function sourceOf(query: unknown): Question | null {
   if (!isFields(query) || typeof query.kind !== 'string') return null;
   return isFields(query.source) && /^(InsightVizNode|DataTableNode)$/.test(query.kind)
@@ -22,11 +22,11 @@ export function sourceOf(query: unknown): Question | null {
     : (query as Question);
 }
 
-/** What an insight is called. */
+/** Display name of an insight. */
 export const nameOfInsight = ({ name, derived_name: derived }: { name: string | null; derived_name: string | null }) =>
   visible(name || derived || text.unnamed);
 
-/** The query that a new insight starts from. */
+/** The default query of a new insight. */
 export const newQuestion: Question = {
   kind: 'TrendsQuery',
   series: [{ kind: 'EventsNode', event: '$pageview', name: '$pageview', math: 'total' }],

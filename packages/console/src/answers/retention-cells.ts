@@ -1,19 +1,19 @@
-// Which intervals of a retention table are over, and the mean of each column.
+// Computes which intervals of a retention table are complete, and the mean of each column.
 
 import { retentionColumn } from '@millrace/contracts/chart';
 import { type Fields, listOf } from './question.ts';
 
 export interface RetentionCell {
-  /** Null when the row has no persons who could come back. */
+  /** Null if the row has no persons who could come back. */
   count: number | null;
-  /** Of the persons of the row, 0 to 1. Null without persons, and for sums and averages. */
+  /** Fraction of the row's persons, 0 to 1. Null without persons, and for sums and averages. */
   share: number | null;
-  /** An interval that has not begun has no number yet, and one that is not over may still grow. */
+  /** A future interval has no number yet. The number of an interval in progress may still grow. */
   state: 'over' | 'in progress' | 'future';
 }
 
 export interface RetentionRow {
-  /** When the interval begins, by local time of the project: `2026-11-22T00:00:00`. */
+  /** Start of the interval in the project's local time: `2026-11-22T00:00:00`. */
   begin: string;
   size: number;
   isInProgress: boolean;
@@ -22,7 +22,7 @@ export interface RetentionRow {
 
 /**
  * @param filter the query's `retentionFilter`
- * @param now wall time in the project's time zone, in milliseconds as if its clock showed UTC
+ * @param now local time in the project's time zone, in milliseconds as if it were UTC
  */
 export function retentionRows(
   groups: readonly Fields[],
@@ -50,7 +50,7 @@ export function retentionRows(
   });
 }
 
-/** The share of each later interval over all rows for which it is over, weighted by their size. Null without such a row. */
+/** The mean share of each later interval over all rows where it is complete, weighted by row size. Null if there are no such rows. */
 export function meanShares(rows: readonly RetentionRow[]): (number | null)[] {
   const columns = Math.max(0, ...rows.map(({ later }) => later.length));
   return Array.from({ length: columns }, (_, at) => {
@@ -60,7 +60,7 @@ export function meanShares(rows: readonly RetentionRow[]): (number | null)[] {
   });
 }
 
-/** What a clock in a time zone shows, in milliseconds as if it were UTC. */
+/** Local time in a time zone, in milliseconds as if it were UTC. */
 export function wallTime(now: Date, zone: string): number {
   const text = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'medium' }).format(
     now,

@@ -10,7 +10,7 @@ import { text } from './words.ts';
 
 const percent = (share: number) => formatPercent(share * 100);
 
-/** A table for each value of a breakdown: persons by when they began, and how many of them came back. */
+/** A table for each breakdown value: one row per cohort of persons by start date, and how many of them came back. */
 export function Retention(props: {
   groups: readonly Fields[];
   question: Question;
@@ -31,7 +31,7 @@ export function Retention(props: {
   });
   return (
     <>
-      {/* A tile of a dashboard has room for the table only. */}
+      {/* Dashboard tiles only have room for the table. */}
       {isShare && props.onPersons && <Curve tables={tables} />}
       {tables.map((table) => (
         <RetentionTable key={table.name} {...props} {...{ ...table, period, isShare }} />
@@ -41,19 +41,19 @@ export function Retention(props: {
 }
 
 interface Table {
-  /** The value of the breakdown; empty without one. */
+  /** The breakdown value; empty without a breakdown. */
   name: string;
   rows: readonly RetentionRow[];
-  /** Of the later intervals. */
+  /** Labels of the later intervals. */
   labels: readonly string[];
 }
 
 const widthOf = ({ later }: RetentionRow) => later.length + 1;
 
-/** Shares as a chart takes them. */
+/** A query that makes the chart format its values as percentages. */
 const inPercent = { kind: 'TrendsQuery', trendsFilter: { aggregationAxisFormat: 'percentage' } };
 
-/** The weighted mean of each later interval that is over: a line for each value of the breakdown. */
+/** The weighted mean of each completed later interval, one line for each breakdown value. */
 function Curve({ tables }: { tables: readonly Table[] }) {
   const means = tables.map(({ rows }) => meanShares(rows));
   const length = Math.min(...means.map((shares) => (shares.includes(null) ? shares.indexOf(null) : shares.length)));
@@ -139,7 +139,7 @@ function RetentionTable({
   );
 }
 
-/** The darker, the more came back, up to the largest share of the table. */
+/** A darker cell means that more persons came back, relative to the largest share of the table. */
 function Cell({ cell: { count, share, state }, most }: { cell: RetentionCell; most: number }) {
   if (state === 'future' || count === null) return <td />;
   return (

@@ -1,4 +1,4 @@
-// Series of a result: their names, keys and colors, and the points of a chart.
+// The series of a result: names, keys and colors, and the points of a chart.
 
 import { colorOf } from '@millrace/contracts/chart';
 import { overallOf, type Totaled } from '@millrace/contracts/numbers';
@@ -6,7 +6,7 @@ import { visible } from '../event-detail/json-text.ts';
 import { fieldsOf, type Question } from './question.ts';
 import { text } from './words.ts';
 
-/** A point of a result, as the source of an `ActorsQuery`, and its name. */
+/** A data point as the source of an `ActorsQuery`, with its name. */
 export interface Point {
   name: string;
   source: object;
@@ -16,21 +16,21 @@ export interface Series extends Totaled {
   label: string;
   breakdown_value?: unknown;
   compare_label?: 'current' | 'previous';
-  /** Of a lifecycle. */
+  /** Lifecycle status. */
   status?: string;
   data: number[];
-  /** Of a funnel trend: how many entered the funnel in each interval. */
+  /** Of a funnel trend: how many persons entered the funnel in each interval. */
   entered?: number[];
   days: string[];
   count: number;
-  /** Index of its event. */
+  /** Index of the event in the query. */
   order?: number;
 }
 
 export const isCumulative = (question: Question) =>
   fieldsOf(question.trendsFilter).display === 'ActionsLineGraphCumulative';
 
-/** One number for all series together. Null if they cannot be added up: users of two browsers may be the same. */
+/** A single number for all series. Null if they cannot be summed, because for example the same user may occur under two browsers. */
 export function overallOfAll(series: readonly Series[], question: Question) {
   const all = series.map((one) => overallOf(one, isCumulative(question)));
   const canSum = series.every(({ action }) => /^(total|sum)$/.test(action?.math ?? 'total') && action !== null);
@@ -42,7 +42,7 @@ export function overallOfAll(series: readonly Series[], question: Question) {
 export const nameOfSeries = ({ label, breakdown_value: value, status }: Series) => {
   if (status) return status;
   const values = Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
-  // With several events, the label also names the event: `order - Firefox`.
+  // With several events, the label also contains the event: `order - Firefox`.
   const ofEvent = label.endsWith(` - ${values.join('::')}`)
     ? label.slice(0, label.length - values.join('::').length)
     : '';
@@ -54,15 +54,15 @@ export const nameOfSeries = ({ label, breakdown_value: value, status }: Series) 
   );
 };
 
-/** The same for a series and its previous period. */
+/** The same key for a series and its previous period. */
 export const keyOf = ({ order, label, breakdown_value: value, status }: Series) =>
   JSON.stringify([order, label, value, status]);
 
-/** Without those of the previous period. */
+/** Only the series of the current period. */
 export const currentOf = (series: readonly Series[]) =>
   series.filter(({ compare_label: period }) => period !== 'previous');
 
-/** The class that colors a series. @param at its place among the current series */
+/** The CSS class that colors a series. @param at its index among the current series */
 export function toneOf(one: Series, at: number): string {
   const color = colorOf(at, one);
   return `series-${typeof color === 'number' ? color + 1 : color}`;

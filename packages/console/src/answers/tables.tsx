@@ -17,21 +17,21 @@ import { TimesToConvert, timesOf } from './times.tsx';
 import { text } from './words.ts';
 import './answers.css';
 
-/** Series whose numbers lie at times, and not in total. */
+/** The series of a result that has values over time; null for other results. */
 export function seriesOverTime(question: Question, results: unknown): Series[] | null {
   const isOverTime = listOf(results).some(({ days }) => Array.isArray(days) && days.length > 0);
   if (!isOverTime || question.kind === 'RetentionQuery') return null;
-  // The shares of a funnel have no name of their own.
+  // A funnel trend has no label of its own.
   return (results as Series[]).map((one) => (one.label === undefined ? { ...one, label: text.converted } : one));
 }
 
-/** Series of one number each, for the whole range. */
+/** The series of a result that has one value for the entire range; null for other results. */
 export function seriesInTotal(question: Question, results: unknown): Series[] | null {
   const isInTotal = listOf(results).some(({ aggregated_value: total }) => typeof total === 'number');
   return isInTotal && question.kind === 'TrendsQuery' ? (results as Series[]) : null;
 }
 
-/** Any answer that is not drawn over time. */
+/** Shows any result that is not drawn over time. */
 export function AnswerTable({
   question,
   results,
@@ -42,7 +42,7 @@ export function AnswerTable({
   question: Question;
   results: unknown;
   columns: readonly string[] | null | undefined;
-  /** Whether it is shown in a tile of a dashboard. */
+  /** Whether it is in a tile of a dashboard. */
   isTile?: boolean;
   onPersons?: ((point: Point) => void) | undefined;
 }) {
@@ -60,7 +60,7 @@ export function AnswerTable({
   );
 }
 
-/** Who is behind a number of a series. @param day when it begins; none: that of the whole range */
+/** The query for the persons that a number counts. @param day start of the interval; absent: the entire range */
 export function behind(question: Question, one: Series, day?: string): object {
   if (question.kind === 'FunnelsQuery')
     return {
@@ -75,7 +75,7 @@ export function behind(question: Question, one: Series, day?: string): object {
   };
 }
 
-/** Each series with its total, or its average where numbers cannot be added up, and the same for the previous period. */
+/** Each series with its total (or its average, if values cannot be summed), for the current and the previous period. */
 export function SeriesTable({
   question,
   series,
@@ -148,7 +148,7 @@ export function SeriesTable({
   );
 }
 
-/** A row for each time; each number opens who is behind it. */
+/** A row for each interval. Each number opens the persons that it counts. */
 export function TimeTable({
   series,
   question,
@@ -201,7 +201,7 @@ export function TimeTable({
   );
 }
 
-/** An answer that is rows already. */
+/** A result that consists of rows. */
 function RowsTable({ rows, columns }: { rows: readonly unknown[]; columns: readonly string[] }) {
   const shown = (cell: unknown) =>
     typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell ?? '');

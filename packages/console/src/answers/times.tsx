@@ -1,7 +1,7 @@
 import { formatDuration, formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { text } from './words.ts';
 
-/** Bins that begin after some seconds, with how many persons took so long. The last one only ends the one before. */
+/** A histogram: bins by start time in seconds, with the number of persons. The last entry only marks the end of the previous bin. */
 interface Times {
   bins: readonly [seconds: number, count: number][];
   average: number | null;
@@ -15,11 +15,11 @@ export function timesOf({ bins, average_conversion_time: average }: Record<strin
   };
 }
 
-/** How long persons took to convert: a histogram, its average, and the same as a table. */
+/** Time to convert: a histogram, the average, and the same numbers as a table. */
 export function TimesToConvert({ times: { bins, average } }: { times: Times }) {
   const total = bins.reduce((sum, [, count]) => sum + count, 0);
   const shown = bins.slice(0, -1).map(([from, count], at) => {
-    // The API counts conversions that took exactly as long as the end in a bin of their own. They belong to the last bin.
+    // The API puts conversions that took exactly the maximum time into a separate bin. They belong to the last bin.
     const isLast = at === bins.length - 2;
     return { from, to: bins[at + 1]?.[0] ?? from, count: count + (isLast ? (bins.at(-1)?.[1] ?? 0) : 0) };
   });
@@ -74,7 +74,7 @@ export function TimesToConvert({ times: { bins, average } }: { times: Times }) {
   );
 }
 
-/** The time within which half of them converted, if persons are spread evenly within each bin. */
+/** The estimated median, assuming that persons are spread evenly within each bin. */
 function medianOf(bins: readonly { from: number; to: number; count: number }[], total: number): number {
   let before = 0;
   for (const { from, to, count } of bins) {

@@ -5,7 +5,7 @@ import { text } from './words.ts';
 
 const mostRows = 12;
 
-/** The series of one point of time, the largest value first. */
+/** The series at one interval, the largest value first. */
 const inOrder = (drawn: readonly Drawn[], at: number) =>
   [...drawn].sort((a, b) => (valueAt(b.series, at) ?? -1) - (valueAt(a.series, at) ?? -1));
 
@@ -19,7 +19,7 @@ function numbersAt({ format }: Plot, { series, before }: Drawn, at: number) {
   };
 }
 
-/** The same as the tooltip in one sentence, for screen readers. @param nearest comes first */
+/** The tooltip as one sentence, for screen readers. @param nearest the series to name first */
 export function sentenceAt(plot: Plot, at: number, nearest: Drawn | undefined): string {
   const ordered = inOrder(plot.drawn, at).filter((one) => one !== nearest);
   const said = (nearest === undefined ? ordered : [nearest, ...ordered]).slice(0, mostRows).map((one) => {
@@ -30,7 +30,7 @@ export function sentenceAt(plot: Plot, at: number, nearest: Drawn | undefined): 
   return text.sentence(at >= plot.open ? text.openInterval(interval) : interval, said);
 }
 
-/** What the series were at a point of time, and in the previous period. */
+/** The values of all series in one interval, and in the previous period. */
 export function Tooltip({
   plot,
   at,

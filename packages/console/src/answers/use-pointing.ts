@@ -4,31 +4,31 @@ import { nearestTo, type Plot, timeAt } from './plot.ts';
 import type { Series } from './series.ts';
 
 export interface ChartActions {
-  /** Opens the users of a series at a point of time. */
+  /** Opens the persons of a series in one interval. */
   onPoint?: ((series: Series, at: number) => void) | undefined;
-  /** Narrows the date range to these points of time. */
+  /** Narrows the date range to these intervals. */
   onZoom?: ((days: readonly string[], from: number, to: number) => void) | undefined;
-  /** Undoes the zoom. Absent: it is not zoomed. */
+  /** Undoes the zoom. Absent if it is not zoomed. */
   onReset?: (() => void) | undefined;
 }
 
-/** Pixels that a press moves before it is a drag. */
+/** Minimum distance in pixels before a press becomes a drag. */
 const leastDrag = 6;
-/** Milliseconds in which a second press makes a double press. */
+/** Maximum time in milliseconds between the two presses of a double press. */
 const doublePress = 300;
 
 interface Press {
   x: number;
   at: number;
-  /** Whether its point of time was chosen before: a first touch only shows the tooltip. */
+  /** Whether this interval was already selected: a first touch only shows the tooltip. */
   wasShown: boolean;
   isTouch: boolean;
   isDrag: boolean;
 }
 
 /**
- * The point of time at which a user looks: by mouse, by touch, and by arrow keys.
- * @returns `y` the share of the height at which they look, and the points of time of a drag that is not over
+ * Tracks the selected interval of a chart, by mouse, touch and arrow keys.
+ * @returns the interval, the vertical position `y` as a fraction of the height, and the range of a drag in progress
  */
 export function usePointing(plot: Plot, { onPoint, onZoom, onReset }: ChartActions) {
   const [place, setPlace] = useState<{ at: number; y: number } | null>(null);
@@ -79,7 +79,7 @@ export function usePointing(plot: Plot, { onPoint, onZoom, onReset }: ChartActio
         setDragged(null);
       },
       onPointerLeave({ pointerType }: PointerEvent<HTMLElement>) {
-        // A finger that is lifted leaves the tooltip, so that it can be read.
+        // On touch screens, the tooltip stays after the finger is lifted, so that it can be read.
         if (pointerType !== 'touch') setPlace(null);
       },
       onClick(event: MouseEvent<HTMLElement>) {
@@ -113,7 +113,7 @@ export function usePointing(plot: Plot, { onPoint, onZoom, onReset }: ChartActio
   };
 }
 
-/** The height of the series above or below the one nearest to a place. */
+/** Vertical position of the series above or below the one nearest to a position. */
 function heightOfNext(plot: Plot, { at, y }: { at: number; y: number }, by: 1 | -1): number {
   const heights = plot.isBars
     ? (plot.stacks[at] ?? [])

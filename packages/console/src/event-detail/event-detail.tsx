@@ -18,7 +18,7 @@ import './event-detail.css';
 
 export type DetailTab = 'properties' | 'person' | 'raw';
 
-/** One event as the bytes the API sent. */
+/** Loads an event as the unmodified JSON text of the API. */
 export function useEventJson(uuid: string) {
   const { id } = useProject();
   return useQuery({
@@ -32,24 +32,24 @@ export function useEventJson(uuid: string) {
 }
 
 interface EventDetailProps {
-  /** Time zone of all times. */
+  /** The time zone of all displayed times. */
   zone: string;
   tab: DetailTab;
   onTab: (tab: DetailTab) => void;
   onClose: () => void;
   actions: ValueActions;
-  /** False where the keys of a list go on while an event is open. */
+  /** False if the keyboard shortcuts of the list should keep working while an event is open. */
   takesFocus?: boolean;
-  /** What a page adds below the buttons. */
+  /** Further content below the buttons. */
   children?: ReactNode;
 }
 
-/** One stored event: what is in it, whose it is, when it happened, and how to have it elsewhere. */
+/** The details of a stored event: its properties, its person, its timestamps, and how to copy or resend it. */
 export function EventDetail({
   event,
   ...props
 }: EventDetailProps & {
-  /** It need not be in the list beside it. */
+  /** The event does not have to be in the list. */
   event: ReturnType<typeof useEventJson>;
 }) {
   if (event.error instanceof ApiProblem && event.error.status === 404)
@@ -61,7 +61,7 @@ export function EventDetail({
   );
 }
 
-/** By its uuid it is not there: yet, or at all. */
+/** The event with this UUID is not stored, or not yet. */
 function NotStored({ onAgain, onClose }: { onAgain: () => void; onClose: () => void }) {
   const { data } = useHealth(useProject().id);
   return (
@@ -77,7 +77,7 @@ function NotStored({ onAgain, onClose }: { onAgain: () => void; onClose: () => v
   );
 }
 
-/** @param json the very bytes the API sent; everything shown is read off them */
+/** @param json the unmodified response of the API, from which everything is read */
 function Stored({
   json,
   zone,
@@ -148,14 +148,14 @@ function Stored({
   );
 }
 
-/** Takes the focus when another event is opened, so that its reader begins there. */
+/** Takes the focus when another event is opened, so that screen readers start reading here. */
 function DetailTitle({
   name,
   focusKey,
   onClose,
 }: {
   name: string;
-  /** Null: the focus stays where it is. */
+  /** Null: the focus does not move. */
   focusKey: string | null;
   onClose: () => void;
 }) {
@@ -181,7 +181,7 @@ function DetailTitle({
   );
 }
 
-/** The person of today, merges included: on its page, or where there is none beside the event. */
+/** Opens the event's person, merges included: the person's page, or a tab here where that page does not exist. */
 function OpenPerson({ id, onTab }: { id: string; onTab: (tab: DetailTab) => void }) {
   const project = useProject();
   const { routesByPath } = useRouter();
@@ -227,10 +227,10 @@ function Raw({ json }: { json: string }) {
   return <LongText value={indented} />;
 }
 
-/** Longer arguments than this no shell takes: they go in by a here-document. */
+/** The maximum length of a shell argument. Longer bodies are passed as a here-document. */
 const longestArgument = 100_000;
 
-/** A command for sh that sends the event again, with the key that is public. It gets another uuid and the time of its arrival. */
+/** A shell command that sends the event again with the public project key. The new event gets a new UUID and timestamp. */
 function curlOfEvent(json: string, key: string): string {
   const event = new Map(membersOf(json));
   const fields = ['event', 'distinct_id', 'properties'].map((name) => `"${name}":${event.get(name)}`);

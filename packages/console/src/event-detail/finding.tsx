@@ -8,7 +8,7 @@ import './event-detail.css';
 
 export type Facts = Record<string, unknown>;
 
-/** What a warning was about: the value or the size at fault, and the way to the event or to whoever sent it. */
+/** The details of a warning: the value or size that caused it, and links to the event or the client that sent it. */
 export function Finding({ details, isStored }: { details: Facts; isStored: boolean }) {
   const { samples, ...own } = details;
   const listed = Array.isArray(samples)
@@ -34,7 +34,7 @@ export function Finding({ details, isStored }: { details: Facts; isStored: boole
   ));
 }
 
-/** What matters most in front: the order of their names. */
+/** Sort order of the details: the most important first. */
 function rankOf(name: string): number {
   const at = Object.keys(text.findings).indexOf(name);
   return at === -1 ? Number.MAX_SAFE_INTEGER : at;
@@ -69,7 +69,7 @@ function Value({ name, value, facts, isStored }: ValueProps): ReactNode {
   return name === 'event' ? <strong>{shown}</strong> : <span className="mono">{shown}</span>;
 }
 
-/** Facts that are a distinct id. */
+/** Details that contain a distinct ID. */
 const idNames = new Set([
   'distinctId',
   'distinct_id',

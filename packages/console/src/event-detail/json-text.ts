@@ -1,9 +1,9 @@
 /**
- * JSON as the text it came as: numbers of any size, the order of names and the bytes stay as the server sent them, and nesting of any
- * depth costs no stack.
+ * Reads JSON without parsing its values: numbers of any size, the order of keys and the exact bytes stay as the server sent them. It does not
+ * recurse, so deeply nested JSON cannot overflow the stack.
  */
 
-/** Name and value, as JSON, of each member of an object; none when it is no object. */
+/** Keys and values of an object, with the values as JSON text. Empty for any other JSON. */
 export function membersOf(text: string): [name: string, json: string][] {
   const members: [string, string][] = [];
   let at = skipSpace(text, 0);
@@ -21,10 +21,10 @@ export function membersOf(text: string): [name: string, json: string][] {
   return members;
 }
 
-/** The JSON of one member. */
+/** The JSON text of one member of an object. */
 export const memberOf = (text: string, name: string) => membersOf(text).find(([own]) => own === name)?.[1];
 
-/** The same JSON with line breaks and indents; a text that was cut in the middle is indented as far as it goes. */
+/** Formats JSON with line breaks and indentation. Truncated JSON is formatted up to where it ends. */
 export function indentJson(text: string): string {
   const pieces: string[] = [];
   let depth = 0;
@@ -105,7 +105,7 @@ function endOfValue(text: string, from: number): number {
   return text.length;
 }
 
-/** Text with what cannot be seen written out: control characters, and those that turn the direction of what stands beside them. */
+/** Escapes invisible characters: control characters, and those that change the text direction of their surroundings. */
 export const visible = (text: string) =>
   text.replace(/[\p{Cc}\p{Bidi_Control}]/gu, (character) =>
     character === '\n' || character === '\t'
@@ -113,10 +113,10 @@ export const visible = (text: string) =>
       : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** What a JSON value says to a person: a text without its quotes, anything else as JSON. */
+/** Formats a JSON value for display: strings without quotes, anything else as JSON. */
 export const plainText = (json: string) => (json.startsWith('"') ? (JSON.parse(json) as string) : json);
 
-/** The address when a JSON value is a text that is one of the web, and nothing else (`javascript:` never is). */
+/** The URL if a JSON value is a string with a web address. Other schemes, such as `javascript:`, are never links. */
 export function webAddress(json: string): string | undefined {
   if (!/^"https?:\/\//i.test(json) || json.length > 4000) return undefined;
   const text = plainText(json);

@@ -1,7 +1,7 @@
 import { visible } from './json-text.ts';
 import './person-name.css';
 
-/** A person as far as a list names one. */
+/** The fields of a person that its name is made of. */
 export interface NamedPerson {
   properties?: Record<string, unknown> | undefined;
   distinct_ids?: readonly string[] | undefined;
@@ -9,23 +9,23 @@ export interface NamedPerson {
 
 const filled = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value.slice(0, 100) : '');
 
-/** How a person is called on every page: by name, else by e-mail, which they may lack. */
+/** Display name of a person on all pages: the name, else the email. Empty if the person has neither. */
 export function nameOf({ name, email, $email, username }: Record<string, unknown>): string {
   return [name, email, $email, username].map(filled).find((one) => one !== '') ?? '';
 }
 
-/** A person in one line: the name, else a distinct ID. */
+/** One-line title of a person: the name, or else a distinct ID. */
 export const titleOf = ({ properties = {}, distinct_ids: ids = [] }: NamedPerson) =>
   visible(nameOf(properties) || (ids[0]?.slice(0, 200) ?? ''));
 
-/** What tells persons of the same name apart: the e-mail, or else a distinct ID. Empty where the name is that already. */
+/** Distinguishes persons with the same name: the email, or else a distinct ID. Empty if the title already shows it. */
 export function subtitleOf(person: NamedPerson): string {
   const { properties = {}, distinct_ids: ids = [] } = person;
   const second = filled(properties.email) || filled(properties.$email) || (ids[0]?.slice(0, 200) ?? '');
   return visible(second) === titleOf(person) ? '' : visible(second);
 }
 
-/** Letters in a circle, of a color that belongs to the name. */
+/** Initials in a circle, in a color derived from the name. */
 export function Avatar({ name }: { name: string }) {
   const letters = name.includes('@') ? name.slice(0, 1) : name.split(/\s+/, 2).map((word) => [...word][0]);
   const color = [...name].reduce((sum, letter) => sum + (letter.codePointAt(0) ?? 0), 0) % 4;

@@ -13,19 +13,19 @@ import './event-detail.css';
 
 export type FilteredBy = 'event' | 'distinct_id' | 'property' | 'person';
 
-/** What a value offers beside being read; absent = the page cannot do it. */
+/** Actions that a page offers for a value; absent: not available on that page. */
 export interface ValueActions {
-  /** @param isNot everything but this; only of what the list can leave out */
+  /** @param isNot excludes the value; only for properties that the list can exclude */
   onFilter?: (by: FilteredBy, name: string, value: string, isNot: boolean) => void;
   onColumn?: (name: string) => void;
 }
 
 const mostShown = 200;
 const longText = 400;
-/** Of a nested value one line is a sign of what it is; the rest unfolds. */
+/** A nested value is cut to this many characters until the user expands it. */
 const longNested = 120;
 
-/** Properties by name, searchable: the program's own, then the usual ones of SDKs, and all others of SDKs folded. */
+/** A searchable list of properties: custom properties, then the usual SDK properties, then all other SDK properties in a collapsed section. */
 export function Properties({
   members,
   by,
@@ -65,7 +65,7 @@ export function Properties({
       {found.length === 0 && <p className="detail-note quiet">{text.noneFound}</p>}
       <Facts members={shown} by={by} actions={actions} />
       {folded.length > 0 && (
-        // Found by a search, or all there is: nothing is gained by hiding them.
+        // Expanded when a search finds something in it, or when there are no other properties.
         <details key={String(sought === '')} open={sought !== '' || shown.length === 0}>
           <summary className="fold">{text.folded(folded.length)}</summary>
           <Facts members={folded} by={by} actions={actions} />
@@ -107,16 +107,16 @@ function Facts({
   );
 }
 
-/** The properties of an answer that was parsed, by name. */
+/** The properties of a parsed object, sorted by name. */
 export const membersInOrder = (properties: Record<string, unknown>): [name: string, json: string][] =>
   Object.entries(properties)
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([name, value]) => [name, JSON.stringify(value)]);
 
-/** A text that could be taken for a number or another JSON value is shown in quotes. */
+/** Strings that look like a number or another JSON value are shown in quotes. */
 const isAmbiguous = (json: string) => json === '""' || /^"(-?\d[\d.eE+-]*|true|false|null)"$/.test(json);
 
-/** A value with what can be done with it behind a click. @param json the value as JSON */
+/** A property value with a menu of actions. @param json the value as JSON */
 export function Value({
   name,
   json,
@@ -197,7 +197,7 @@ export function Value({
   );
 }
 
-/** Laid out in pieces of which a browser draws only what is seen. */
+/** Splits a long text into chunks, so that the browser only renders the visible ones. */
 export function LongText({ value }: { value: string }) {
   const pieces = useMemo(() => cutAtLines(visible(value), 4000), [value]);
   return (

@@ -1,13 +1,13 @@
-// The summary of an event in a list.
+// Summarizes an event for lists.
 
 import { isOfSdk } from '../parts/properties.ts';
 import { visible } from './json-text.ts';
 
 const mostOwn = 3;
-/** Of an own value, so that there is space for the others. */
+/** Maximum length of a custom property value, so that there is room for others. */
 const mostCharacters = 40;
 
-/** Properties that the program set, then the page or screen, the browser and the place. The address of the page is always among them. */
+/** Custom properties first, then the page or screen, the browser and the location. The page URL is always included. */
 export function summaryOf(properties: Record<string, unknown>): string {
   const { $current_url: url, $screen_name: screen, $browser: browser, $os: os } = properties;
   const own = Object.keys(properties).filter((name) => !isOfSdk(name) && properties[name] !== null);
@@ -23,7 +23,7 @@ export function summaryOf(properties: Record<string, unknown>): string {
 
 const cut = (text: string) => (text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text);
 
-/** A value in a cell of a list. */
+/** Formats a property value for a table cell. */
 export function shown(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return visible(value.slice(0, 120));

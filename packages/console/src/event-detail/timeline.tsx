@@ -23,7 +23,7 @@ interface Session {
   events: StoredEvent[];
 }
 
-/** Consecutive events of one session, in the order they came in. */
+/** Groups consecutive events of the same session, keeping their order. */
 function sessionsOf(events: readonly StoredEvent[]): Session[] {
   const sessions: Session[] = [];
   for (const event of events) {
@@ -36,14 +36,14 @@ function sessionsOf(events: readonly StoredEvent[]): Session[] {
   return sessions;
 }
 
-/** Above the events of a session, the newest first: how long it lasted, as far as its events are loaded. */
+/** Heading of a session: when it started and how long it lasted, as far as its events are loaded. */
 function SessionHead({ session: { events } }: { session: Session }) {
   const [latest, earliest] = [events[0], events.at(-1)].map((event) => Date.parse(event?.timestamp ?? ''));
   const minutes = Math.round(((latest ?? 0) - (earliest ?? 0)) / 60_000);
   return <li className="timeline-session">{text.session(minutes, events.length)}</li>;
 }
 
-/** Stored events that match, newest first and grouped by session. Each opens on the Events page. @param empty shown when there are no events */
+/** Events that match a filter, newest first and grouped by session. Each links to the Events page. @param empty shown when there are no events */
 export function Timeline({ what, filter, empty }: { what: string; filter: Query; empty: ReactNode }) {
   const { id, timezone } = useProject();
   const query = useInfiniteQuery({

@@ -2,7 +2,7 @@ import { formatTime } from '../parts/time.ts';
 import { memberOf, plainText } from './json-text.ts';
 import { text } from './words.ts';
 
-/** When it happened, was sent, received and written, and why these differ (docs/wire-rules.md#times). */
+/** When an event happened, was sent, received and stored, and why these times differ (docs/wire-rules.md#times). */
 export function Times({ event, zone }: { event: ReadonlyMap<string, string>; zone: string }) {
   const timeOf = (json: string | undefined) => (json?.startsWith('"') ? plainText(json) : undefined);
   const stored = timeOf(event.get('timestamp'));
@@ -40,13 +40,13 @@ interface Known {
   received: string | undefined;
 }
 
-/** By how much the client's clock was ahead when it sent, the way of the request included. */
+/** How far the client's clock was ahead when it sent the event, including the network delay. */
 function clockError({ sent, received }: Known): number | undefined {
   const error = Date.parse(sent ?? '') - Date.parse(received ?? '');
   return Number.isNaN(error) ? undefined : error;
 }
 
-/** The client's own time of the event: the stored one with the correction taken back. */
+/** The time that the client sent: the stored time without the clock correction. */
 function timeAsSent(known: Known): string | undefined {
   const error = clockError(known);
   const time = Date.parse(known.stored ?? '') + (error ?? 0);

@@ -11,7 +11,7 @@ export interface DateRange {
 const words = text.ranges;
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
-/** The start and end of a range as one text: the key of a preset, and of the range in a page's URL. */
+/** Encodes a range as a string: the key of its option, and its value in a page's URL. */
 export const keyOfRange = ({ date_from: from, date_to: to }: DateRange) =>
   [textOf(from), textOf(to)].join('|').replace(/\|$/, '');
 
@@ -23,7 +23,7 @@ export function rangeOfKey(key: string): { date_from: string; date_to?: string }
 const relative = /^-?(\d{1,5})?([sMhdwmqy])(Start|End)?$/;
 const absolute = /^\d{4}-\d{2}-\d{2}/;
 
-/** Whether a text can be the key of a range. */
+/** Whether a string can be the key of a range. */
 export const isRangeKey = (key: string) =>
   key === 'all' || key.split('|').every((time) => relative.test(time) || absolute.test(time));
 
@@ -49,7 +49,7 @@ function isOfDays(range: DateRange): boolean {
   return isDay(range.date_from) && (textOf(range.date_to) === '' || isDay(range.date_to));
 }
 
-/** The options of a field for a range: presets, the stored one where it is none of them, and two days. */
+/** Options for choosing a range: the presets, the saved range if it is not a preset, and a custom range of two days. */
 export function rangeOptions(range: DateRange): { value: string; options: Record<string, string> } {
   const key = keyOfRange(range);
   const isCustom = isOfDays(range);
@@ -60,7 +60,7 @@ export function rangeOptions(range: DateRange): { value: string; options: Record
   };
 }
 
-/** The range that an option stands for. */
+/** Returns the range of an option. */
 export const rangeOfOption = (option: string): DateRange =>
   option === 'custom' ? { date_from: daysAgo(7), date_to: daysAgo(0) } : rangeOfKey(option);
 
@@ -69,7 +69,7 @@ interface FieldsProps {
   onRange: (range: DateRange) => void;
 }
 
-/** Chooses a range. One that is no preset is an option of its own, so it stays as it is until it is changed. */
+/** Chooses a date range. A range that is not a preset gets its own option, so it is preserved until the user changes it. */
 export function DateRangeFields({ range, onRange }: FieldsProps) {
   const { value, options } = rangeOptions(range);
   return (
@@ -96,7 +96,7 @@ export function DayFields({ range, onRange }: FieldsProps) {
       aria-label={name === 'date_from' ? words.from : words.to}
       value={textOf(range[name])}
       min={name === 'date_to' ? textOf(range.date_from) : undefined}
-      // A date field is empty while a date is typed: the range stays until the date is complete.
+      // A date field is empty while the user types, so the range only changes once the date is complete.
       onChange={({ target }) => target.value !== '' && onRange({ ...range, [name]: target.value })}
     />
   ));

@@ -1,4 +1,4 @@
-// Conditions on events, as questions and dashboards have them: each a line, one of them a form.
+// A list of event filters for queries and dashboards. Each filter is one line, and one of them can be open in a form.
 
 import { type KeyboardEvent, useRef, useState } from 'react';
 import { fieldsOf, isFields } from '../answers/question.ts';
@@ -14,7 +14,7 @@ import { Select } from './select.tsx';
 import { text } from './words.ts';
 import './filters.css';
 
-/** Conditions that all hold, each in a line. One is asked only once it is complete. @param filters as the API takes them */
+/** Filters combined with AND, one line each. A filter takes effect only when it is complete. @param filters as the API takes them */
 export function FilterList({
   filters: given,
   of,
@@ -22,13 +22,13 @@ export function FilterList({
   onEditing,
 }: {
   filters: unknown;
-  /** Letter of the event they are about; absent: the whole question. */
+  /** Letter of the event that the filters apply to; absent: the entire query. */
   of?: string;
   onFilters: (filters: unknown[] | undefined) => void;
-  /** Reports when a filter is opened for editing and when it is closed again, for forms that are saved as a whole. */
+  /** Reports when a filter is opened for editing and when it is closed again, for forms that are saved in one step. */
   onEditing?: (isEditing: boolean) => void;
 }) {
-  /** Place of the one that is edited; that behind the last is new. */
+  /** Index of the filter that is edited. The index after the last one is a new filter. */
   const [edited, showEdited] = useState<number | null>(null);
   const setEdited = (at: number | null) => {
     showEdited(at);
@@ -83,7 +83,7 @@ export function FilterList({
   );
 }
 
-/** How filters are written; what this page does not know is said to be so. */
+/** Returns a function that describes a filter in words. Filters of an unknown type are marked as such. */
 export function useFilterLines(filters: readonly unknown[]): (filter: unknown) => string {
   const cohorts = useCohorts(filters.some((one) => fieldsOf(one).type === 'cohort'));
   const groups = useGroupTypes();
@@ -111,7 +111,7 @@ function isEditable(filter: unknown): filter is Filter {
   return typeof key === 'string' && (editable.has(type) || (type === 'event_metadata' && key === eventNameKey));
 }
 
-/** All but those that questions do not know. */
+/** Removes the operators that insight queries do not support. */
 const { starts_with: _, not_starts_with: __, ends_with: ___, not_ends_with: ____, ...operators } = text.operators;
 
 function FilterForm({
@@ -127,7 +127,7 @@ function FilterForm({
 }) {
   const groups = useGroupTypes();
   const [filter, show] = useState<Filter>({ ...given, type: given.type ?? 'event' });
-  // A value that is typed counts once its field is left, which may be by pressing the button.
+  // A typed value is only committed when its field loses the focus, which may happen by pressing the button.
   const latest = useRef(filter);
   const setFilter = (next: Filter) => {
     latest.current = next;
@@ -173,7 +173,7 @@ function FilterForm({
           {words.cancel}
         </Button>
       </div>
-      {/* Below the buttons: it goes when one of them is pressed, and must not move them. */}
+      {/* Placed below the buttons: the message disappears when a button is pressed, and must not move the buttons. */}
       {isIncomplete && !isComplete(filter) && (
         <p className="bad" role="alert">
           {text.incompleteFilter}

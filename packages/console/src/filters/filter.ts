@@ -9,21 +9,21 @@ export interface Filter extends Record<string, unknown> {
   cohort_name?: string;
 }
 
-/** Operators that take a list of values, one that fits is enough. */
+/** Operators that take a list of values, one of which has to match. */
 export const listOperators = new Set(['exact', 'is_not', 'icontains_multi', 'not_icontains_multi']);
-/** Operators that take none. */
+/** Operators without a value. */
 export const valuelessOperators = new Set(['is_set', 'is_not_set']);
 
-/** The key of the filter by the name of an event, whose type is `event_metadata`. */
+/** The key of a filter on the event name, whose type is `event_metadata`. */
 export const eventNameKey = 'event';
 
-/** One that is still to be filled in. */
+/** Creates a filter without a value. */
 export const newFilter = (type: Exclude<Filter['type'], 'flag'>, more: Record<string, unknown> = {}): Filter =>
   type === 'cohort'
     ? { type, key: 'id', operator: 'in', value: null }
     : { type, key: type === 'event_metadata' ? eventNameKey : '', operator: 'exact', value: [], ...more };
 
-/** Whether it says what it is about, and a value where it needs one. */
+/** Whether the filter has a key, and a value if its operator needs one. */
 export function isComplete({ type, key, operator, value }: Filter): boolean {
   if (type === 'cohort') return typeof value === 'number';
   if (key.trim() === '') return false;
@@ -44,6 +44,6 @@ const relationOf = (operator: string | null | undefined): string =>
 
 const valuesText = (value: unknown): string => (Array.isArray(value) ? value.map(plain).join(text.or) : plain(value));
 
-/** A value as a person writes it: texts without quotes. */
+/** Formats a value for display: strings are shown without quotes. */
 export const plain = (value: unknown): string =>
   typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null');

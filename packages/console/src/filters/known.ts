@@ -1,4 +1,4 @@
-// What of a project there is to choose from in conditions.
+// The project's cohorts and group types, which filters offer as options.
 
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { call } from '../api/request.ts';
@@ -9,7 +9,7 @@ export interface GroupType {
   name: string;
 }
 
-/** A project has five at most; each is known by its first group. */
+/** A project has at most five group types, identified by their index. */
 export function useGroupTypes(): readonly GroupType[] {
   const { id } = useProject();
   return useQueries({

@@ -28,11 +28,10 @@ const words = text.picker;
 const keyOf = (name: string) => `name ${name}`;
 
 /**
- * Chooses an event or a property by search, most used first. A name that the project has not seen yet can be entered too.
- *
- * @param of what is chosen; the type of the property, where it is one
- * @param empty the name of the option that chooses nothing in particular
- * @param isLive reports every keystroke; otherwise a name is reported once it is chosen, on Enter or when the field is left
+ * Searchable list of events or properties, the most used first. Users can also enter names that the project has not received yet.
+ * @param of events, or the type of the property
+ * @param empty label of the option that selects nothing specific
+ * @param isLive reports every keystroke; otherwise a name is reported when it is chosen, on Enter, or when the field loses the focus
  */
 export function NamePicker({
   label,
@@ -59,13 +58,13 @@ export function NamePicker({
 }) {
   const [typed, setTyped] = useState<string | null>(null);
   const [isUsed, setUsed] = useState(autoFocus);
-  // The handlers of one key press all see what was chosen by the first of them.
+  // React batches state updates, so the handlers of one key press need this ref to see each other's choice.
   const pending = useRef<string | null>(null);
   const show = (name: string | null) => {
     pending.current = name;
     setTyped(name);
   };
-  // Another name was chosen, here or elsewhere; not what is being typed.
+  // Resets the text when another name was chosen, but not while the user is typing.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `show` is another one each time
   useEffect(() => {
     if (pending.current !== value) show(null);
@@ -138,7 +137,7 @@ function useOptions({
   const isEvent = of === 'events';
   const path = isEvent ? 'event_definitions' : 'property_definitions';
   const ofKind = { type: isEvent ? undefined : of, group_type_index: groupType };
-  // A project may have thousands of names: these are the ones that match the text and were received last.
+  // A project may have thousands of names: this loads those that match the text and were received last.
   const query = {
     ...ofKind,
     exclude_hidden: true,
@@ -148,7 +147,7 @@ function useOptions({
   };
   const items = ({ results }: { results: Definition[] }) => results;
   const found = useSuggestions(path, query, { isNeeded: isUsed, items });
-  // Counting takes longer, so the names do not wait for it.
+  // Counting takes longer, so the names are loaded without their counts first.
   const counted = useSuggestions(path, { ...query, volumes: true }, { isNeeded: isUsed, items });
   const volumes = useRef(new Map<string, number | null>()).current;
   for (const { name, volume_30_day: volume } of counted) volumes.set(name, volume);
@@ -157,7 +156,7 @@ function useOptions({
     .toSorted((one, other) => (other.volume_30_day ?? 0) - (one.volume_30_day ?? 0));
   const options = byVolume.map((one) => ({ id: keyOf(one.name), name: one.name, hint: hintOf(one, isEvent) }));
   const isListed = (name: string) => options.some((one) => one.name === name);
-  // A name that was never seen is an option as well.
+  // A name that the project has not received yet is also an option.
   const unlisted = isLive ? [] : [typed === null ? value : search].filter((name) => name !== '' && !isListed(name));
   return [
     ...(empty !== undefined && search === '' ? [{ id: keyOf(''), name: '', hint: '' }] : []),
@@ -166,7 +165,7 @@ function useOptions({
   ];
 }
 
-/** The name of a property too, where another one is shown. */
+/** The hint next to a name: a property's raw name if it has a readable one, and how often the event or property was received. */
 function hintOf({ name, volume_30_day: volume, last_seen_at: seen }: Definition, isEvent: boolean): string {
   const own = isEvent || propertyName(name) === name ? '' : name;
   const count = volume === null ? '' : words.volume(formatNumber(volume));

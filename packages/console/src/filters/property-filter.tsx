@@ -1,4 +1,4 @@
-// One condition on a property or a cohort, as flags, insights and cohorts have them.
+// A single filter on a property or a cohort, used by flags, insights and cohorts.
 
 import { type KeyboardEvent, useId, useState } from 'react';
 import type { Query } from '../api/request.ts';
@@ -17,7 +17,7 @@ interface FilterProps {
   onChange: (filter: Filter) => void;
 }
 
-/** @param operators those that the filter may have here; all by default */
+/** @param operators the allowed operators; all by default */
 export function PropertyFilter({
   filter,
   operators = text.operators,
@@ -43,7 +43,7 @@ export function PropertyFilter({
 
 const { exact, is_not, icontains, not_icontains, regex, not_regex } = text.operators;
 
-/** Every event has one name. */
+/** A filter on the event name. It takes a single value. */
 export const EventNameFilter = (props: FilterProps) => (
   <OperatorAndValue {...props} operators={{ exact, is_not, icontains, not_icontains, regex, not_regex }} />
 );
@@ -69,7 +69,7 @@ function OperatorAndValue({
   );
 }
 
-/** What was typed goes along to another operator, in the form that it takes. */
+/** Converts the value when the operator changes, so that the user's input is kept. */
 function valueFor(operator: string, value: unknown): unknown {
   if (valuelessOperators.has(operator)) return operator;
   const isEmpty = value === null || value === undefined || valuelessOperators.has(String(value));
@@ -79,7 +79,7 @@ function valueFor(operator: string, value: unknown): unknown {
   return list[0] ?? '';
 }
 
-/** Where known values are found while one is typed. */
+/** Where to load suggestions for a value from. */
 interface Offered {
   path: string;
   query: (typed: string) => Query;
@@ -141,7 +141,7 @@ interface Named {
   name: string;
 }
 
-/** Several values; Enter or leaving the field takes what is typed. */
+/** A field for several values. Enter or leaving the field adds the typed value. */
 export function ValuesInput({
   label,
   values,
@@ -204,7 +204,7 @@ export function ValuesInput({
   );
 }
 
-/** Who is in a cohort, or is not. @param except number of one that cannot be chosen */
+/** Filters by membership in a cohort. @param except ID of a cohort that cannot be chosen */
 export function CohortFilter({ filter, except = null, onChange }: FilterProps & { except?: number | null }) {
   const cohorts = useCohorts(true).filter(({ id }) => id !== except);
   const chosen = filter.value === null || filter.value === undefined ? '' : String(filter.value);

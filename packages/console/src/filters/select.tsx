@@ -1,6 +1,6 @@
 import { visible } from '../event-detail/json-text.ts';
 
-/** One of several; a value that is none of them is shown as it is. */
+/** A select field. A value that is not among its options is shown unchanged. */
 export function Select({
   label,
   value,

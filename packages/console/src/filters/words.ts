@@ -49,14 +49,14 @@ export const text = {
   addFilter: 'Add filter',
   changeFilter: 'Change filter',
   addFilterOf: (letter: string) => `Filter event ${letter}`,
-  /** Types of properties to choose from. */
+  /** Types of properties that filters offer. */
   filterOf: {
     event: 'Event property',
     event_metadata: 'Event name',
     person: 'Person property',
     cohort: 'Cohort',
   },
-  /** Put before a filter: `person · plan is pro`. */
+  /** Shown before a filter: `person · plan is pro`. */
   owners: { person: 'person', group: 'group' },
   eventName: 'Event name',
   finishFilter: 'Finish adding the filter, or cancel it, before you save.',
