@@ -2,19 +2,19 @@ import type { ComponentType } from 'react';
 import type { IconName } from './parts/icon.tsx';
 import { words } from './words.ts';
 
-/** A page of a project: in the rail, at `/projects/<id>/<path>`, loaded when it is first opened. */
+/** A page of a project. It is in the navigation, has the address `/projects/<id>/<path>`, and its code is loaded when it is first opened. */
 export interface PageEntry {
   path: string;
   title: string;
-  /** What it answers at a glance. */
+  /** The question that the page answers at a glance. */
   question: string;
   icon: IconName;
-  /** Pages of one group stand together in the rail. */
+  /** Pages of the same group are next to each other in the navigation. */
   group: 'data' | 'product' | 'operation' | 'settings';
   load: () => Promise<{ Page: ComponentType }>;
 }
 
-/** In the order of the rail. A page is a folder of `pages/` whose `page.tsx` exports `Page`. */
+/** In navigation order. Each page is a folder of `pages/` whose `page.tsx` exports `Page`. */
 export const pages: readonly PageEntry[] = [
   {
     path: 'home',

@@ -19,7 +19,7 @@ import { words } from './words.ts';
 
 const root = createRootRoute({ component: Outlet, notFoundComponent: NoPage, errorComponent: PageBroken });
 
-/** Who is not signed in is sent to sign in, and comes back to this very address. Other failures are the page's to show. */
+/** Redirects users who are not signed in to the sign-in page, which returns to this address. The page handles other errors. */
 async function requireSession(wanted: string): Promise<Me | undefined> {
   try {
     return await queryClient.ensureQueryData(meQuery);
@@ -30,7 +30,7 @@ async function requireSession(wanted: string): Promise<Me | undefined> {
   }
 }
 
-/** `/`: the project that was open last, as the server knows it. */
+/** `/`: redirects to the project that the user opened last, which the server remembers. */
 const start = createRoute({
   getParentRoute: () => root,
   path: '/',
@@ -42,7 +42,7 @@ const start = createRoute({
   component: Start,
 });
 
-/** Its files are loaded when it is first opened. */
+/** Loaded when the palette is first opened. */
 const Palette = lazyRouteComponent(
   loadPart(() => import('./palette/palette.tsx')),
   'Palette',
@@ -52,7 +52,7 @@ const project = createRoute({
   path: '/projects/$projectId',
   beforeLoad: async ({ location }) => void (await requireSession(location.href)),
   component: () => <Frame palette={Palette} />,
-  // A slow server does not leave the page blank.
+  // Shows a loading state when the server is slow, instead of a blank page.
   pendingMs: 300,
   pendingComponent: FramePending,
 });
@@ -63,7 +63,7 @@ const projectStart = createRoute({
     throw redirect({ to: `/projects/${params.projectId}/${pages[0]?.path ?? ''}` });
   },
 });
-/** Other addresses below a project: the navigation stays. */
+/** Unknown addresses within a project keep the navigation. */
 const noPage = createRoute({ getParentRoute: () => project, path: '$', component: NoPage });
 const pageRoutes = pages.map(({ path, load }) => {
   const page = createRoute({
@@ -74,7 +74,7 @@ const pageRoutes = pages.map(({ path, load }) => {
   return path === 'settings' ? page.addChildren(sectionsBelow(page)) : page;
 });
 
-/** The settings are pages within a page: without a section in the address the first one opens. */
+/** The settings page contains its sections as child routes. Without a section in the address, the first one opens. */
 function sectionsBelow(settings: AnyRoute) {
   const first = createRoute({
     getParentRoute: () => settings,
@@ -111,12 +111,12 @@ const entries = [
   entry('/reset/$userId', entryPages, 'ResetPage'),
   entry('/invite/$inviteId', () => import('./pages/sign-in/invite.tsx'), 'InvitePage'),
   entry('/second-factor', entryPages, 'SecondFactorPage'),
-  // These need no sign-in, like the page of the API's routes: they contain nothing of a project.
+  // These pages need no sign-in, like the API reference, because they contain no project data.
   entry('/docs', docsPage, 'DocsPage'),
   entry('/docs/$', docsPage, 'DocsPage'),
 ];
 
-/** The address's query is text by name: each page reads its own part of it (`parts/address.ts`). */
+/** All query parameters are strings by name. Each page parses its own (`parts/address.ts`). */
 export const router = createRouter({
   routeTree: root.addChildren([start, project.addChildren([projectStart, ...pageRoutes, noPage]), ...entries]),
   basepath: consolePath.replace(/\/$/, ''),

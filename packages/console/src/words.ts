@@ -1,4 +1,4 @@
-/** English texts of the frame and of shared parts. Each page has its own texts in `pages/<page>/words.ts`. */
+/** English texts of the frame and of shared components. Each page has its own texts in `pages/<page>/words.ts`. */
 
 const plural = new Intl.PluralRules('en');
 const numbers = new Intl.NumberFormat('en');
@@ -9,7 +9,7 @@ export const counted = (count: number, one: string, other = `${one}s`) =>
 
 export const formatNumber = (value: number) => numbers.format(value);
 
-/** Makes a title of a kind of warning: `message_size_too_large` becomes `Message size too large`. */
+/** Converts the type of a warning to a title: `message_size_too_large` becomes `Message size too large`. */
 export function nameOfKind(kind: string): string {
   const said = kind.replaceAll('_', ' ');
   return `${said.charAt(0).toUpperCase()}${said.slice(1)}`;

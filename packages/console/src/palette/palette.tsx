@@ -16,7 +16,7 @@ import { words } from '../words.ts';
 import { keepRecent, readRecent } from './recent.ts';
 import { actionsOf, type Found, pagesOf, projectsOf, recordQueries } from './targets.ts';
 
-/** Finds pages, projects and records by a part of their names, and opens the one that is chosen. */
+/** Finds pages, projects and records by part of their name, and opens the one that the user chooses. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const navigate = useNavigate();
   const [typed, setTyped] = useState('');
@@ -75,7 +75,7 @@ interface Section {
   items: readonly Found[];
 }
 
-/** What matches a text, in sections without duplicates: what was opened last comes first. */
+/** Search results in sections, without duplicates. Recently opened entries come first. */
 function useFound(text: string): { sections: Section[]; isSearching: boolean; error: unknown } {
   const project = useProject();
   const { data: me } = useQuery(meQuery);

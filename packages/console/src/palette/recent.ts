@@ -3,20 +3,20 @@ import type { Found } from './targets.ts';
 const storageKey = 'millrace-recent';
 const mostRecent = 6;
 
-/** What was opened by the palette in this browser, the latest first. */
+/** Entries recently opened with the palette in this browser, newest first. */
 export const readRecent = (projectId: number): Found[] =>
   readAll()
     .filter(({ to }) => to.startsWith(`/projects/${projectId}/`))
     .slice(0, mostRecent);
 
-/** Persons are left out: their names are personal data, which must not stay in a browser after the user signs out. */
+/** Persons are not stored: their names are personal data, which must not stay in the browser after the user signs out. */
 export function keepRecent(found: Found): void {
   if (/^(person|project|action) /.test(found.key)) return;
   const others = readAll().filter(({ key, to }) => key !== found.key || to !== found.to);
   try {
     localStorage.setItem(storageKey, JSON.stringify([found, ...others].slice(0, mostRecent * 4)));
   } catch {
-    // The browser keeps nothing for this page.
+    // Storage is not available. The list is then not remembered.
   }
 }
 

@@ -9,7 +9,7 @@ import { pages } from '../pages.ts';
 import type { IconName } from '../parts/icon.tsx';
 import { words } from '../words.ts';
 
-/** Something that the palette can open. */
+/** An entry that the palette can open. */
 export interface Found {
   /** `page live`, `flag 12`; unique within a project. */
   key: string;
@@ -38,7 +38,7 @@ export function pagesOf(projectId: number): Found[] {
   return [...ofPages, ...ofSettings];
 }
 
-/** Forms of new records, and the documentation. They are found by their words only. */
+/** Forms for new records, and the documentation. They only appear when the user searches. */
 export function actionsOf(projectId: number): Found[] {
   const { actions } = words.palette;
   const form = (key: keyof typeof actions, page: string, search: Record<string, string>): Found => ({
@@ -57,7 +57,7 @@ export function actionsOf(projectId: number): Found[] {
 
 const iconOf = (page: string): IconName => pages.find(({ path }) => page.startsWith(path))?.icon ?? 'settings';
 
-/** The other projects of the organization. @param page path of the page that opens in them */
+/** The other projects of the organization. @param page path of the page to open in them */
 export function projectsOf(organization: OrganizationOfMe | null, open: Project, page: string): Found[] {
   const teams = organization?.teams.filter(({ id }) => id !== open.id) ?? [];
   return teams.map((team) => {
@@ -130,7 +130,7 @@ const kinds: readonly RecordKind[] = [
   },
 ];
 
-/** Persons are searched one by one, so a single letter is not worth it. */
+/** Each search for persons is a request, so it starts at two characters. */
 const shortestText = 2;
 const mostOfKind = 5;
 

@@ -9,8 +9,8 @@ import { text } from './words.ts';
 import './sending.css';
 
 /**
- * What to put into a program, by library, with the project's key and host in place.
- * @param snippets how events are sent, unless other code is to be shown
+ * The code to send events with each library, with the project's key and host filled in.
+ * @param snippets other code to show instead
  */
 export function SnippetChoice({ snippets = sendingSnippets }: { snippets?: readonly Snippet[] }) {
   const { api_token: key } = useProject();
@@ -40,7 +40,7 @@ export function SnippetChoice({ snippets = sendingSnippets }: { snippets?: reado
   );
 }
 
-/** One event from a terminal, or by a button. */
+/** Sends a test event, from a terminal or with a button. */
 export function TestEvent({ look }: { look?: 'main' }) {
   const { id, api_token: key } = useProject();
   const send = useMutation({

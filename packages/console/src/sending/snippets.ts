@@ -1,4 +1,4 @@
-/** How events are sent, by library, with the project's key and host in place. */
+/** Code that sends an event, for each library, with the project's key and host filled in. */
 export interface Snippet {
   name: string;
   code: (key: string, host: string) => string;
@@ -98,7 +98,7 @@ PostHogSDK.shared.capture("order placed",
   },
 ];
 
-/** Works in sh as it stands. */
+/** A command that can be pasted into a shell. */
 export const curlOfFirst = (key: string, host: string) => `curl ${host}/capture/ \\
   -H 'Content-Type: application/json' \\
   -d '{"api_key":"${key}",

@@ -1,4 +1,4 @@
-/** How to send events: on the page that waits for the first event, and in the settings. */
+/** Texts about sending events, for the page that waits for the first event and for the settings. */
 export const text = {
   library: 'Library',
   fromTerminal: 'From a terminal:',

@@ -25,11 +25,11 @@ export interface SharedInsight {
   last_refresh: string | null;
 }
 
-/** A page on a wall follows its numbers, and notices that its link was turned off. */
+/** Keeps wall displays up to date, and detects that the public link was turned off. */
 const everyMs = 5 * 60_000;
 const pendingMs = 5000;
 
-/** A tile computes a result only if the cached one is too old, so tiles are loaded one by one and not all at once. */
+/** Loads the tiles one by one. The server may have to compute results, and loading all at once would overload it. */
 export function useShared(token: string) {
   const path = `/api/shared/${token}`;
   const page = useQuery({

@@ -9,7 +9,7 @@ import { words } from '../words.ts';
 import { type LoadedTile, useShared } from './load.ts';
 import { text } from './words.ts';
 
-/** An insight or a dashboard as a visitor sees it: its numbers, and no way to anything behind them. */
+/** An insight or a dashboard behind a public link: only the numbers, without access to the underlying data. */
 export function SharedPage({ token }: { token: string }) {
   const { page, tiles, isGone } = useShared(token);
   const { data, error } = page;
@@ -96,7 +96,7 @@ function Problem({ title, detail }: { title: string; detail: string }) {
   );
 }
 
-/** Colors that the link sets; without them the page follows the browser. */
+/** The color theme from the link. Without it, the page follows the browser setting. */
 function useTheme(theme: 'light' | 'dark' | 'system' | undefined): void {
   useEffect(() => {
     if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;

@@ -26,7 +26,7 @@ export function ShareDialog({ path, name, onClose }: { path: string; name: strin
     mutationFn: (next: ApiCall) => call<Sharing>(next),
     onSuccess: (sharing) => queryClient.setQueryData(queryKey, sharing),
   });
-  // A switch shows at once what was chosen, and keeps the focus.
+  // A switch shows the new value immediately and keeps the focus.
   const sent = change.isPending ? (change.variables.body as Partial<Sharing> | undefined) : undefined;
   const patch = (body: object): ApiCall => ({ ...request, method: 'PATCH', body });
   return (
