@@ -30,4 +30,4 @@ export { longestNeedle } from './filters/text-tests.ts';
 export { type CompiledTest, PropertyValue } from './filters/value-test.ts';
 export { type VersionRule, versionRule } from './filters/version-tests.ts';
 export { runSteps, type Steps } from './steps.ts';
-export type { SemanticVersion } from './values.ts';
+export { parseVersion, type SemanticVersion, textForm } from './values.ts';

@@ -43,3 +43,22 @@ async function contextOf(sql: Sql, { projectId, now }: { projectId: number; now:
   const { timezone, weekStart, cohorts } = await readSettings(sql, projectId);
   return { clock: clockOf(timezone, weekStart, now), personsAsStored: true, cohorts };
 }
+
+/**
+ * Parses filters of lists, which do not refer to cohorts.
+ *
+ * @param of what is listed: events, with current person properties or those stored with the event, or persons.
+ * @throws AppError `invalid` naming the filter: `properties.0.value: …`.
+ */
+export function readPropertyFilters(
+  filters: unknown,
+  { timeZone, now, of }: { timeZone: string; now: number; of: 'events' | 'stored events' | 'persons' },
+): Condition {
+  return readFilters(filters, 'properties', {
+    clock: clockOf(timeZone, null, now),
+    personsAsStored: of === 'stored events',
+    showsPersons: of === 'events',
+    isOfPersons: of === 'persons',
+    cohorts: new Map(),
+  });
+}

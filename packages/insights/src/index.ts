@@ -1,6 +1,6 @@
 export { checkFilters, checkQuery } from './check-query.ts';
 export { inOrderOfLayout, queryOfTile } from './dashboard.ts';
-export { checkEventFilters, readEventFilters } from './event-filters.ts';
+export { checkEventFilters, readEventFilters, readPropertyFilters } from './event-filters.ts';
 export {
   claimCopy,
   finishRemovals,
@@ -26,7 +26,7 @@ export {
   stripEvents,
   usualProperties,
 } from './event-store/clickhouse/tables.ts';
-export { canonicalNumber } from './event-store/dialect.ts';
+export { matchesInMemory } from './event-store/in-memory.ts';
 export {
   type ClickHouseClient,
   connectClickHouse,
@@ -44,13 +44,14 @@ export {
   type ListQuestion,
   OverBudget,
 } from './event-store/port.ts';
-export { postgresEngine } from './event-store/postgres/engine.ts';
+export { postgresEngine, printPersons, sqlEngine } from './event-store/postgres/engine.ts';
 export { type EventSpan, spanOfEvents } from './event-store/postgres/span-of-events.ts';
 export { createEventStore } from './event-store/store.ts';
 export { sourceOf, withFilters, withVariables } from './override.ts';
 export { parseQuery } from './parse-query.ts';
 export { patternProblem, postgresPattern } from './patterns.ts';
 export type { ProjectSettings } from './plan/context.ts';
+export { filterOperators } from './plan/property-tests.ts';
 export { queryKinds } from './query.ts';
 export { isRecord } from './query-parts.ts';
 export { readSettings } from './records-store.ts';

@@ -27,7 +27,7 @@ import {
 import { createInProcessKeyValue, createRedisKeyValue, type KeyValue, redisConnection } from '@millrace/runtime/cache';
 import { createMailer } from '@millrace/runtime/mail';
 import { createSearches } from './access/searches.ts';
-import type { OtherStore } from './analytics/events/other-store.ts';
+import type { OtherStore } from './analytics/events/reads.ts';
 import { createQuestions, type Questions } from './analytics/query/questions.ts';
 import { createApp } from './app/app.ts';
 import { readSharedPage, serveConsole } from './app/console/serve.ts';

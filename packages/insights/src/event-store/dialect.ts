@@ -60,6 +60,11 @@ export interface Dialect {
   bucket(time: Fragment, edges: readonly number[]): Fragment;
   /** True if grouping actors before counting is faster than `count(DISTINCT)`. */
   groupsBeforeCounting: boolean;
+  /**
+   * True if a limited, sorted read follows an index, by time or by distinct ID and time, and stops when it has enough
+   * rows. Otherwise, the engine reads and sorts everything that it finds.
+   */
+  followsIndexes: boolean;
   percentile(share: number, number: Fragment): Fragment;
   /** Aggregates two number columns into two lists in the same order, as JSON text. */
   lists(one: Fragment, other: Fragment): Fragment;
@@ -87,12 +92,6 @@ export interface Dialect {
   unit(unit: Unit): Fragment;
 }
 
-/** Builds the condition that the time of an event is between the first and the last of these keys. */
-export function isInTimeOf(keys: readonly EventKey[]): Fragment {
-  const times = keys.map(({ timestamp }) => timestamp);
-  return sql`e.timestamp >= ${sql.time(Math.min(...times))} AND e.timestamp <= ${sql.time(Math.max(...times))}`;
-}
-
 /** 14 digits and a uuid. */
 export const placeLength = 50;
 /** Added to milliseconds since 1970 to get the same number of digits for any time. */
@@ -100,6 +99,16 @@ export const placeOffset = 10_000_000_000_000;
 
 /** Longer breakdown values are truncated. */
 export const longestLabel = 400;
+
+/** Matches text that is a number. */
+export const numberPattern = '^\\s*[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,2})?\\s*$';
+
+const date = '\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])';
+const clock = '[T ]([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?';
+/** Matches a date or time in ISO 8601 without an offset. The day may be missing in the month. */
+export const localTimePattern = `^${date}(${clock})?$`;
+/** Matches a time in ISO 8601 with an offset. */
+export const zonedTimePattern = `^${date}${clock}\\s*([Zz]|[-+]\\d\\d(:?\\d\\d)?)$`;
 
 const part = '\\d*[A-Za-z-][0-9A-Za-z-]*';
 const parts = (one: string) => `${one}(?:\\.${one})*`;
@@ -127,7 +136,7 @@ export function versionKey(version: SemanticVersion): string {
  */
 export function columnText(
   property: Extract<Property, { of: 'column' }>,
-  texts: { engine: EngineName; person: Fragment; timestamp: Fragment; href: Fragment },
+  texts: { engine: EngineName; person: Fragment; storedPerson: Fragment; timestamp: Fragment; href: Fragment },
 ): Fragment {
   switch (property.key) {
     case 'distinct_id':
@@ -140,6 +149,8 @@ export function columnText(
       return sql`replace(${texts.href}, ${sql.text('\\"')}, '"')`;
     case 'person_id':
       return texts.person;
+    case 'stored person_id':
+      return texts.storedPerson;
     case 'timestamp':
       return texts.timestamp;
     case 'expression':
@@ -155,10 +166,10 @@ export function asBoolean(value: Fragment): Fragment {
 }
 
 /**
- * Matches text that is a number in normal form, such as `5.0`. A text such as the postal code `01067` is not equal to
- * the number 1067.
+ * Matches text that is a number in normal form, such as `5.0`, or in the form in which JSON shows very large and small
+ * numbers, such as `1e+21`. A text such as the postal code `01067` is not equal to the number 1067.
  */
-export const canonicalNumber = /^-?(0|[1-9]\d{0,29})(\.\d{1,30})?$/;
+const canonicalNumber = /^-?(0|[1-9]\d{0,29})(\.\d{1,30})?(e[-+]\d{1,2})?$/;
 
 /** Returns which of the values are numbers, and which are JSON lists or objects. */
 export function kindsOf(values: readonly string[]): { numbers: string[]; lists: string[] } {

@@ -29,9 +29,9 @@ export function exposuresText(dialect: Dialect, question: ExposuresQuestion): Fr
     converted AS (SELECT ${dialect.unit(person)} AS person, max(${at}) AS last_at
                     ${fromEvents(dialect, { projectId, units: [person] })}
                    WHERE ${selected(dialect, conversions)} GROUP BY 1)
-    SELECT p.shown, s.day, count(*), count(DISTINCT CASE WHEN s.at = p.first_at THEN s.person END),
-           count(DISTINCT CASE WHEN s.at = p.first_at AND c.last_at >= p.first_at THEN s.person END),
-           (SELECT count(*) FROM exposure)
+    SELECT p.shown, s.day, count(*) AS calls, count(DISTINCT CASE WHEN s.at = p.first_at THEN s.person END) AS persons,
+           count(DISTINCT CASE WHEN s.at = p.first_at AND c.last_at >= p.first_at THEN s.person END) AS conversions,
+           (SELECT count(*) FROM exposure) AS read
       FROM seen s JOIN exposed p ON p.person = s.person LEFT JOIN converted c ON c.person = s.person
      GROUP BY p.shown, s.day ORDER BY s.day, ${dialect.inByteOrder(sql`p.shown`)}`;
 }

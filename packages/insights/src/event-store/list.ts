@@ -35,12 +35,20 @@ async function findLatest(
   run: Budget,
 ): Promise<LatestEvent[]> {
   if (distinctIds.length === 0) return [];
-  const { dialect } = engine;
-  const text = sql`SELECT e.distinct_id, ${dialect.millis(sql`max(e.timestamp)`)} ${fromEvents(dialect, { projectId })}
-                    WHERE e.project_id = ${sql.int(projectId)} AND ${isOneOf(sql`e.distinct_id`, distinctIds)}
-                    GROUP BY e.distinct_id`;
   const read = ([distinctId, time]: unknown[]) => ({ distinctId: String(distinctId), time: Number(time) });
-  return readRows(engine, { text, run, read });
+  return readRows(engine, { text: latestText(engine.dialect, projectId, distinctIds), run, read });
+}
+
+/** Selects rows of distinct ID and time. */
+function latestText(dialect: Dialect, projectId: number, distinctIds: readonly string[]): Fragment {
+  const events = sql`${fromEvents(dialect, { projectId })} WHERE e.project_id = ${sql.int(projectId)}`;
+  if (!dialect.followsIndexes)
+    return sql`SELECT e.distinct_id, ${dialect.millis(sql`max(e.timestamp)`)} AS latest ${events}
+                  AND ${isOneOf(sql`e.distinct_id`, distinctIds)} GROUP BY e.distinct_id`;
+  return sql`SELECT asked.distinct_id, ${dialect.millis(sql`e.timestamp`)} AS latest
+               FROM unnest(${sql.texts(distinctIds)}) AS asked (distinct_id)
+              CROSS JOIN LATERAL (SELECT e.timestamp ${events} AND e.distinct_id = asked.distinct_id
+                                   ORDER BY e.timestamp DESC LIMIT 1) AS e`;
 }
 
 /** The list ends with the event that exceeds `maxBytes`. */
@@ -66,15 +74,18 @@ async function readList(
 }
 
 async function findKeys(engine: Engine, question: ListQuestion, run: Budget): Promise<EventKey[]> {
+  const { dialect } = engine;
+  if (question.distinctIds?.length === 0) return [];
+  const read = ([uuid, timestamp, event, distinctId]: unknown[]) => ({
+    ...{ uuid: String(uuid), timestamp: Number(timestamp) },
+    ...{ event: String(event), distinctId: String(distinctId) },
+  });
+  if (dialect.followsIndexes) return readRows(engine, { text: keysText(dialect, question), run, read });
   const offset = question.offset ?? 0;
   const reach = offset + question.limit;
   const keys: EventKey[] = [];
   for (const span of await spansOf(engine, question, run)) {
-    const text = keysText(engine.dialect, { ...question, ...span, limit: reach - keys.length });
-    const read = ([uuid, timestamp, event, distinctId]: unknown[]) => ({
-      ...{ uuid: String(uuid), timestamp: Number(timestamp) },
-      ...{ event: String(event), distinctId: String(distinctId) },
-    });
+    const text = keysText(dialect, { ...question, ...span, limit: reach - keys.length, offset: 0 });
     keys.push(...(await readRows(engine, { text, run, read })));
     if (keys.length >= reach) break;
   }
@@ -102,43 +113,61 @@ async function readEvents(engine: Engine, { projectId, keys }: EventsOfKeys, run
 
 /** Selects rows of uuid, timestamp, event name and distinct ID. */
 function keysText(dialect: Dialect, question: ListQuestion): Fragment {
-  const { projectId, where, from, to, behind, isOldestFirst, limit, uuid } = question;
+  const { projectId, where, isOldestFirst, limit, offset = 0, uuid, distinctIds } = question;
   const time = timeOf(question);
   const id = dialect.uuidText(sql`e.uuid`);
-  const order = isOldestFirst ? sql`${time} ASC, ${id} ASC` : sql`${time} DESC, ${id} DESC`;
+  const order = isOldestFirst ? sql`ORDER BY ${time} ASC, ${id} ASC` : sql`ORDER BY ${time} DESC, ${id} DESC`;
+  const looksUpIds = distinctIds !== undefined && dialect.followsIndexes;
   const tests = [
     named(question),
-    sql`${time} >= ${sql.time(from)} AND ${time} < ${sql.time(to)}`,
+    ...inTime(dialect, question),
     ...(uuid === null ? [] : [sql`e.uuid = ${sql.uuid(uuid)}`]),
-    ...(behind === null ? [] : [isBehind()]),
+    ...(distinctIds === undefined || looksUpIds ? [] : [isOneOf(sql`e.distinct_id`, distinctIds)]),
+    ...(looksUpIds ? [sql`e.distinct_id = asked.distinct_id`] : []),
     condition(dialect, where, projectId),
   ];
-  return sql`SELECT e.uuid, ${dialect.millis(sql`e.timestamp`)}, e.event, e.distinct_id
-               ${fromEvents(dialect, { projectId, conditions: [where] })}
-              WHERE ${sql.join(tests, ' AND ')} ORDER BY ${order} LIMIT ${sql.int(limit)}`;
-
-  function isBehind(): Fragment {
-    const [at, last] = [sql.time(behind?.time ?? 0), dialect.uuidText(sql`${sql.uuid(behind?.uuid ?? '')}`)];
-    return isOldestFirst
-      ? sql`${time} >= ${at} AND (${time} > ${at} OR ${id} > ${last})`
-      : sql`${time} <= ${at} AND (${time} < ${at} OR ${id} < ${last})`;
-  }
+  const events = sql`${fromEvents(dialect, { projectId, conditions: [where] })} WHERE ${sql.join(tests, ' AND ')} ${order}`;
+  // An offset of 0 would change the plan: the planner assumes a tenth of all rows for a number that it does not know.
+  const page = offset === 0 ? sql`LIMIT ${sql.int(limit)}` : sql`LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
+  const columns = sql`SELECT e.uuid, ${dialect.millis(sql`e.timestamp`)} AS millis, e.event, e.distinct_id`;
+  if (!looksUpIds) return sql`${columns} ${events} ${page}`;
+  // Looks up each ID in the index of IDs and times, so that rare visitors of a busy project are found quickly.
+  return sql`${columns} FROM unnest(${sql.texts(distinctIds)}) AS asked (distinct_id)
+              CROSS JOIN LATERAL (SELECT e.uuid, ${time}, e.event, e.distinct_id ${events} LIMIT ${sql.int(limit + offset)}) AS e ${order} ${page}`;
 }
 
-const timeOf = ({ by }: ListQuestion) => (by === 'timestamp' ? sql`e.timestamp` : sql`e.created_at`);
+/** Builds the conditions on the time range and the position. */
+function inTime(dialect: Dialect, { behind, from, to, isOldestFirst, by }: ListQuestion): Fragment[] {
+  const time = timeOf({ by });
+  const range = [
+    ...(from === null ? [] : [sql`${time} >= ${sql.time(from)}`]),
+    ...(to === null ? [] : [sql`${time} < ${sql.time(to)}`]),
+  ];
+  if (behind === null) return range;
+  const [id, last] = [dialect.uuidText(sql`e.uuid`), dialect.uuidText(sql`${sql.uuid(behind.uuid)}`)];
+  const at = sql.time(behind.time);
+  // The first half follows from the second, but lets the engine skip the time before the position.
+  const isBehind = isOldestFirst
+    ? sql`${time} >= ${at} AND (${time}, ${id}) > (${at}, ${last})`
+    : sql`${time} <= ${at} AND (${time}, ${id}) < (${at}, ${last})`;
+  return [...range, isBehind];
+}
+
+const timeOf = ({ by }: Pick<ListQuestion, 'by'>) => (by === 'timestamp' ? sql`e.timestamp` : sql`e.created_at`);
 
 /** Selects rows of uuid, distinct ID and the event's approximate size in a response. */
 function sizesText(dialect: Dialect, projectId: number, keys: readonly EventKey[]): Fragment {
   const [properties, person] = [dialect.bytes(sql`e.properties`), dialect.bytes(sql`e.person_properties`)];
   // Elements are shown as text and in parsed form.
   const elements = sql`5 * ${dialect.bytes(sql`e.elements_chain`)}`;
-  return sql`SELECT e.uuid, e.distinct_id, ${properties} + ${person} + ${elements} + 500 ${ofKeys(dialect, projectId, keys)}`;
+  return sql`SELECT e.uuid, e.distinct_id, ${properties} + ${person} + ${elements} + 500 AS bytes ${ofKeys(dialect, projectId, keys)}`;
 }
 
 /** Selects everything that is shown of an event, in any order. */
 function eventsText(dialect: Dialect, projectId: number, keys: readonly EventKey[]): Fragment {
-  const times = [sql`e.timestamp`, sql`e.captured_at`, sql`e.created_at`].map((time) => dialect.millis(time));
-  return sql`SELECT e.uuid, e.event, e.distinct_id, ${sql.join(times, ', ')}, e.person_id, ${dialect.document(sql`e.person_properties`)},
+  const millis = (time: Fragment) => dialect.millis(time);
+  return sql`SELECT e.uuid, e.event, e.distinct_id, ${millis(sql`e.timestamp`)} AS happened, ${millis(sql`e.captured_at`)} AS captured,
+                    ${millis(sql`e.created_at`)} AS stored, e.person_id, ${dialect.document(sql`e.person_properties`)},
                     ${dialect.document(sql`e.properties`)}, e.elements_chain ${ofKeys(dialect, projectId, keys)}`;
 }
 
@@ -146,6 +175,9 @@ const ofKeys = (dialect: Dialect, projectId: number, keys: readonly EventKey[]) 
   sql`${fromEvents(dialect, { projectId })} ${dialect.whereKeys(projectId, keys)}`;
 
 const dayMs = 86_400_000;
+
+/** The times that every engine can store. */
+const [firstTime, lastTime] = [Date.UTC(1900, 0, 1), Date.UTC(2299, 11, 31)];
 
 interface TimeSpan {
   from: number;
@@ -158,7 +190,8 @@ interface TimeSpan {
  * in one range.
  */
 async function spansOf(engine: Engine, question: ListQuestion, run: Budget): Promise<TimeSpan[]> {
-  const { by, from, to, behind, isOldestFirst, projectId } = question;
+  const { by, behind, isOldestFirst, projectId } = question;
+  const [from, to] = [question.from ?? firstTime, question.to ?? lastTime];
   if (by !== 'timestamp') return [{ from, to }];
   if (!isOldestFirst) {
     const end = Math.min(to, behind === null ? to : behind.time + 1);

@@ -117,7 +117,8 @@ export type Unit = { of: 'person' } | { of: 'group'; index: number } | { of: 'se
 export type Property =
   | { of: 'event' | 'person' | 'stored person' | 'shown person'; key: string }
   | { of: 'group'; index: number; key: string }
-  | { of: 'column'; key: 'distinct_id' | 'event' | 'person_id' | 'elements_chain' }
+  /** `person_id` is the current person, `stored person_id` the one at ingestion. */
+  | { of: 'column'; key: 'distinct_id' | 'event' | 'person_id' | 'stored person_id' | 'elements_chain' }
   /** Link of the innermost element that has one, or an empty text. */
   | { of: 'column'; key: 'first href' }
   /** Time of the event; as a number, in seconds since 1970. */
@@ -434,10 +435,13 @@ export interface EventPosition {
 export interface ListQuestion extends EventNames {
   /** Time used for selecting and sorting: when events happened, or when they were stored. */
   by: 'timestamp' | 'created_at';
-  from: number;
-  /** End of the time range, exclusive. */
-  to: number;
+  /** Null for no limit. */
+  from: number | null;
+  /** End of the time range, exclusive. Null for no limit. */
+  to: number | null;
   where: Condition;
+  /** Restricts the list to events with these distinct IDs. */
+  distinctIds?: readonly string[];
   /** Restricts the list to this event. */
   uuid: string | null;
   behind: EventPosition | null;

@@ -1,17 +1,14 @@
 // Translates filters of clients into conditions on events.
 
-import { cohortFilterTypes, namedCohort, versionRule } from '@millrace/flags';
+import { cohortFilterTypes, namedCohort } from '@millrace/flags';
 import { anyTextPattern, partOfTextPattern, selectorPattern, tagPattern, textPattern } from '../elements-chain.ts';
-import { releaseKey, versionKey } from '../event-store/dialect.ts';
-import type { Condition, EventExpression, Property, Test } from '../event-store/port.ts';
-import { patternProblem } from '../patterns.ts';
+import type { Condition, EventExpression, Property } from '../event-store/port.ts';
 import { isRecord, queryError } from '../query-parts.ts';
-import { type Clock, dayMs, readMoment } from './dates.ts';
+import type { Clock } from './dates.ts';
+import { type Asked, isNegative, positiveOf, readTest, textOf, unstorable, valuesOf } from './property-tests.ts';
 
 const mostFilters = 200;
-const mostValues = 1000;
 const longestKey = 400;
-const longestText = 1000;
 
 /** A cohort that filters can refer to. */
 export interface Cohort {
@@ -42,6 +39,8 @@ export interface FilterContext {
   clock: Clock;
   /** True if filters use the person properties stored with the event, and not the current person. */
   personsAsStored: boolean;
+  /** True to use the stored properties only if there is no current person, like the persons shown with events. */
+  showsPersons?: boolean;
   /** True if the query is about persons, so that filters without a type are about persons too. */
   isOfPersons?: boolean;
   /** True to ignore unknown fields, in filters that are stored and not run. */
@@ -133,7 +132,7 @@ function readLeaf(filter: Record<string, unknown>, place: Place): Condition {
       throw queryError(`${path}.type`, `Filters of the type "${String(type).slice(0, 100)}" are not supported.`);
   }
   if (negation !== undefined) throw queryError(`${path}.negation`, 'Only cohort filters support `negation`.');
-  if (typeof key !== 'string' || key === '' || key.length > longestKey) {
+  if (typeof key !== 'string' || key === '' || key.length > longestKey || unstorable.test(key)) {
     throw queryError(`${path}.key`, `Expected a property name of at most ${longestKey} characters.`);
   }
   if (type === 'element') return readElement({ key, value, operator }, { path, reading });
@@ -168,7 +167,7 @@ function ofAnyDistinctId(condition: Condition, reading: Reading): Condition {
 /** Translates a property. @throws AppError naming the field. */
 export function propertyOf(
   { type, key, index }: { type: string; key: string; index?: unknown },
-  { path, reading }: { path: string; reading: Pick<FilterContext, 'personsAsStored'> },
+  { path, reading }: { path: string; reading: Pick<FilterContext, 'personsAsStored' | 'showsPersons'> },
 ): Property {
   if (type === 'group') {
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index > 4) {
@@ -178,6 +177,7 @@ export function propertyOf(
   }
   if (type === 'person') {
     if (key === 'distinct_id') return { of: 'column', key: 'distinct_id' };
+    if (reading.showsPersons) return { of: 'shown person', key };
     return { of: reading.personsAsStored ? 'stored person' : 'person', key };
   }
   if (type === 'event_metadata') {
@@ -188,172 +188,6 @@ export function propertyOf(
     throw queryError(`${path}.key`, 'Expected distinct_id, event, person_id, timestamp or $group_0 to $group_4.');
   }
   return key === '$elements_chain' ? { of: 'column', key: 'elements_chain' } : { of: 'event', key };
-}
-
-type Asked = { operator: unknown; value: unknown };
-
-const negative = new Set(['is_not', 'not_in', 'not_icontains', 'not_icontains_multi', 'not_regex', 'is_not_set']);
-const aliases: Record<string, string> = {
-  min: 'gte',
-  max: 'lte',
-  is_not: 'exact',
-  in: 'exact',
-  not_in: 'exact',
-  not_icontains: 'icontains',
-  icontains_multi: 'icontains',
-  not_icontains_multi: 'icontains',
-  not_regex: 'regex',
-  is_not_set: 'is_set',
-};
-
-/** @param operator the filter's operator; `exact` if missing. */
-function readTest(property: Property, { operator = 'exact', value }: Asked, place: Place): Condition {
-  const asked = String(operator);
-  if (property.of === 'column' && property.key === 'timestamp' && !/^is_date_/.test(asked))
-    throw queryError(`${place.path}.operator`, 'Compare a time with is_date_before, is_date_after or is_date_exact.');
-  const positive = readPositive(
-    property,
-    { operator: Object.hasOwn(aliases, asked) ? String(aliases[asked]) : asked, value },
-    place,
-  );
-  return negative.has(asked) ? { not: positive } : positive;
-}
-
-function readPositive(
-  property: Property,
-  { operator, value }: { operator: string; value: unknown },
-  place: Place,
-): Condition {
-  const { path } = place;
-  const test = (one: Test): Condition => ({ property, test: one });
-  const anyOf = <T>(read: (value: unknown, path: string) => T, make: (one: T) => Test): Condition => ({
-    any: valuesOf(value, path).map(([one, at]) => test(make(read(one, at)))),
-  });
-  switch (operator) {
-    case 'is_set':
-      return test({ is: 'set' });
-    case 'exact': {
-      if (Array.isArray(value) && value.length === 0) return everything;
-      return test({ is: 'equal', values: valuesOf(value, path).map(([one, at]) => textOf(one, at, 100_000)) });
-    }
-    case 'icontains':
-      return anyOf(
-        (one, at) => textOf(one, at, longestText),
-        (text) => ({ is: 'containing', text }),
-      );
-    case 'regex':
-      return anyOf(patternOf, (pattern) => ({ is: 'matching', pattern }));
-    case 'gt':
-    case 'gte':
-    case 'lt':
-    case 'lte':
-      return anyOf(numberOf, (number) => ({ is: 'number', than: comparisons[operator], value: number }));
-    case 'between':
-    case 'not_between':
-      return readBetween(property, { isInside: operator === 'between', value }, path);
-    case 'is_date_before':
-    case 'is_date_after':
-    case 'is_date_exact':
-      return readDate(property, { operator, value }, place);
-    default:
-      if (/^semver_(eq|neq|gte?|lte?|tilde|caret|wildcard)$/.test(operator))
-        return readVersion(property, { operator, value }, path);
-      throw queryError(`${path}.operator`, `The operator "${operator.slice(0, 100)}" is not supported here.`);
-  }
-}
-
-const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
-
-function readBetween(
-  property: Property,
-  { isInside, value }: { isInside: boolean; value: unknown },
-  path: string,
-): Condition {
-  const [least, most, ...more] = valuesOf(value, path).map(([one, at]) => numberOf(one, at));
-  if (least === undefined || most === undefined || more.length > 0 || least > most) {
-    throw queryError(`${path}.value`, 'Expected two numbers, smallest first.');
-  }
-  const number = (than: '>' | '>=' | '<' | '<=', bound: number): Condition => ({
-    property,
-    test: { is: 'number', than, value: bound },
-  });
-  return isInside
-    ? { all: [number('>=', least), number('<=', most)] }
-    : { any: [number('<', least), number('>', most)] };
-}
-
-/** Compares versions by the rules of feature flags. */
-function readVersion(
-  property: Property,
-  { operator, value }: { operator: string; value: unknown },
-  path: string,
-): Condition {
-  const rule = typeof value === 'string' || typeof value === 'number' ? versionRule(operator, value) : null;
-  if (rule === null) throw queryError(`${path}.value`, 'Expected a version such as 1.2.3, or 1.2.* for a wildcard.');
-  const version = (than: Extract<Test, { is: 'version' }>['than'], key: string): Condition => ({
-    property,
-    test: { is: 'version', than, key },
-  });
-  if ('compared' in rule) return version(rule.compared, versionKey(rule.bound));
-  const { from, before, withPreReleases } = rule;
-  const release: Condition = { property, test: { is: 'release' } };
-  const isAllowed: Condition =
-    // Sorts after everything with the same major, minor and patch.
-    withPreReleases && from !== null ? { any: [release, version('<', `${releaseKey(from)}~~`)] } : release;
-  return {
-    all: [
-      isAllowed,
-      ...(from === null ? [] : [version('>=', versionKey(from))]),
-      ...(before === null ? [] : [version('<', releaseKey(before))]),
-    ],
-  };
-}
-
-/** In an exact comparison, a date without a time means the whole day. */
-function readDate(property: Property, { operator, value }: Asked, { path, reading: { clock } }: Place): Condition {
-  const [first, ...more] = valuesOf(value, path);
-  const text = first === undefined ? '' : textOf(first[0], first[1], 100);
-  const moment = more.length > 0 ? null : readMoment(text, clock);
-  if (moment === null) throw queryError(`${path}.value`, 'Expected an ISO 8601 time, or a relative time such as -7d.');
-  const time = (than: '>' | '>=' | '<' | '<=', at: number): Condition => ({
-    property,
-    test: { is: 'time', than, value: at, zone: clock.zoneName },
-  });
-  if (operator === 'is_date_before') return time('<', moment.instant);
-  if (operator === 'is_date_after') return time('>', moment.instant);
-  const isDay = /^\d{4}-\d{1,2}-\d{1,2}$/.test(text);
-  const end = isDay ? clock.zone.toInstant(clock.zone.toWallTime(moment.instant) + dayMs) : moment.instant + 1;
-  return { all: [time('>=', moment.instant), time('<', end)] };
-}
-
-/** Returns the value, or the elements of a list, each with its path. */
-function valuesOf(value: unknown, path: string): [unknown, string][] {
-  const at = `${path}.value`;
-  if (!Array.isArray(value)) return [[value, at]];
-  if (value.length === 0 || value.length > mostValues) throw queryError(at, `Expected 1 to ${mostValues} values.`);
-  return value.map((one, index) => [one, `${at}.${index}`]);
-}
-
-function textOf(value: unknown, path: string, longest: number): string {
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (isRecord(value) || Array.isArray(value)) return JSON.stringify(value);
-  if (typeof value !== 'string') throw queryError(path, 'Expected a string, number or boolean.');
-  if (value.length > longest) throw queryError(path, `Ensure this field has no more than ${longest} characters.`);
-  return value;
-}
-
-function numberOf(value: unknown, path: string): number {
-  const number =
-    typeof value === 'number' ? value : typeof value === 'string' && value.trim() !== '' ? Number(value) : Number.NaN;
-  if (!Number.isFinite(number)) throw queryError(path, 'A valid number is required.');
-  return number;
-}
-
-function patternOf(value: unknown, path: string): string {
-  const pattern = textOf(value, path, longestText);
-  const problem = patternProblem(pattern);
-  if (problem !== null) throw queryError(path, problem);
-  return pattern;
 }
 
 /** Translates membership in a cohort: inserts its filters, and those of the cohorts it refers to. */
@@ -404,13 +238,12 @@ const chain: Property = { of: 'column', key: 'elements_chain' };
 function readElement({ key, value, operator = 'exact' }: { key: string } & Asked, place: Place): Condition {
   if (key === 'href') return readTest({ of: 'column', key: 'first href' }, { operator, value }, place);
   const { path } = place;
-  const asked = String(operator);
-  const operation = Object.hasOwn(aliases, asked) ? String(aliases[asked]) : asked;
+  const operation = positiveOf(String(operator));
   const matching = (patterns: string[]): Condition => {
     const condition: Condition = {
       any: patterns.map((pattern) => ({ property: chain, test: { is: 'matching', pattern } })),
     };
-    return negative.has(asked) ? { not: condition } : condition;
+    return isNegative(String(operator)) ? { not: condition } : condition;
   };
   const texts = () => valuesOf(value, path).map(([one, at]) => textOf(one, at, 150));
   const selectorOf = (text: string) => {

@@ -44,7 +44,8 @@ const absolute =
 export function readMoment(text: string, clock: Clock): Moment | null {
   const match = relative.exec(text);
   if (match === null) {
-    const instant = readAbsolute(text, clock.zone);
+    const year = Number(text.trim().slice(0, 4));
+    const instant = year < 1970 || year > 2199 ? null : readAbsolute(text, clock.zone);
     return instant === null ? null : { instant, unit: null, count: 0, isToDate: false };
   }
   const [, digits = '0', unit = '', edge] = match;
@@ -62,7 +63,8 @@ export function readMoment(text: string, clock: Clock): Moment | null {
   };
 }
 
-function readAbsolute(text: string, zone: TimeZone): number | null {
+/** Parses a time in ISO 8601. Without an offset, it is in the time zone. */
+export function readAbsolute(text: string, zone: TimeZone): number | null {
   const match = absolute.exec(text.trim());
   if (match === null) return null;
   const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = '', offset] = match;
@@ -77,7 +79,7 @@ function readAbsolute(text: string, zone: TimeZone): number | null {
     Number(fraction.slice(0, 3).padEnd(3, '0')),
   );
   const exists = new Date(Date.UTC(y, m - 1, d)).getUTCDate() === d && m >= 1 && m <= 12 && Number(hour) < 24;
-  if (!exists || y < 1970 || y > 2199) return null;
+  if (!exists) return null;
   if (offset === undefined) return zone.toInstant(wall);
   if (/z/i.test(offset)) return wall;
   const [, sign, hours, minutes] = /([+-])(\d{2}):?(\d{2})/.exec(offset) ?? [];

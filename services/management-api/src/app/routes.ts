@@ -17,7 +17,7 @@ import { dashboardRoutes } from '../analytics/dashboards/routes.ts';
 import { propertyDefinitionRoutes } from '../analytics/definitions/property-routes.ts';
 import { eventDefinitionRoutes } from '../analytics/definitions/routes.ts';
 import { eventCountRoutes } from '../analytics/events/counts.ts';
-import type { OtherStore } from '../analytics/events/other-store.ts';
+import type { OtherStore } from '../analytics/events/reads.ts';
 import { eventItemRoute, eventRoutes } from '../analytics/events/routes.ts';
 import { relatedActorsRoute } from '../analytics/groups/related.ts';
 import { findGroupRoute, groupMemberRoutes, groupRoutes } from '../analytics/groups/routes.ts';

@@ -107,12 +107,11 @@ export async function startTestApi(
   const database = createDatabase({ ...connections, poolSize: 5 });
   const searchDatabase = createSqlDatabase({ ...connections, poolSize: searchConnections });
   const reader = createReader({ url: testDatabase.url, logger, poolSize: searchConnections });
+  const ofPostgres = createEventStore(postgresEngine(reader));
   const parser = createSqlParser();
   const metrics = createMetrics({ withProcessMetrics: false });
   let statements = 0;
-  const count = () => {
-    statements += 1;
-  };
+  const count = () => void statements++;
   const sql = countingSql(database.sql, count);
   const live = openLive({ url: testDatabase.url, sql, logger, metrics });
   const log = createPostgresLog({ database, logger });
@@ -131,7 +130,7 @@ export async function startTestApi(
     addresses: { publicAppUrl: undefined, publicApiUrl: 'https://millrace.test' },
     parser,
     questions: createQuestions({
-      ...{ sql, keyValue, logger, parser, events: createEventStore(postgresEngine(reader)) },
+      ...{ sql, keyValue, logger, parser, events: overrides.otherStore?.events ?? ofPostgres },
       turns: createSearches({ sql, connections: searchConnections }),
       maxMs: 20_000,
     }),

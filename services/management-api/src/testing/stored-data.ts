@@ -28,7 +28,10 @@ export interface StoredEvent {
   elementsChain?: string;
 }
 
-/** Stores an event with its identity. @returns the UUID. */
+/**
+ * Stores an event with its identity, under the person that the distinct ID belongs to unless `personId` says otherwise.
+ * @returns the UUID.
+ */
 export async function storeEvent(sql: Sql, projectId: number, event: StoredEvent = {}): Promise<string> {
   const uuid = event.uuid ?? randomUUID();
   const timestamp = event.timestamp ?? '2026-11-10T12:00:00Z';
@@ -39,14 +42,16 @@ export async function storeEvent(sql: Sql, projectId: number, event: StoredEvent
   await sql.query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, person_properties, properties,
                         elements_chain, captured_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, now())`,
+     VALUES ($1, $2, $3, $4, $5,
+             coalesce($6, (SELECT person_uuid FROM person_distinct_id WHERE project_id = $1 AND distinct_id = $5), gen_random_uuid()),
+             $7, $8, $9, now())`,
     [
       projectId,
       timestamp,
       uuid,
       event.event ?? 'test event',
       event.distinctId ?? 'someone',
-      event.personId ?? randomUUID(),
+      event.personId ?? null,
       event.personProperties ?? {},
       event.properties ?? {},
       event.elementsChain ?? '',

@@ -7,15 +7,17 @@ import {
   asBoolean,
   columnText,
   type Dialect,
-  isInTimeOf,
   kindsOf,
+  localTimePattern,
   longestLabel,
+  numberPattern,
   placeOffset,
   versionPattern,
+  zonedTimePattern,
 } from '../dialect.ts';
-import type { Breakdown, Property, Unit } from '../port.ts';
+import type { Breakdown, EventKey, Property, Unit } from '../port.ts';
 import { Fragment, sql } from '../sql.ts';
-import { usualProperties } from './tables.ts';
+import { readable, usualProperties } from './tables.ts';
 
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
 /** Returns an event column as text. */
@@ -23,6 +25,7 @@ const column = (property: Extract<Property, { of: 'column' }>) =>
   columnText(property, {
     engine: 'clickhouse',
     person: sql`toString(${person})`,
+    storedPerson: sql`toString(e.person_id)`,
     timestamp: sql`toString(e.timestamp)`,
     href: sql`extract(e.elements_chain, ${sql.text(hrefPattern)})`,
   });
@@ -50,13 +53,13 @@ export const clickhouseDialect: Dialect = {
     projectId,
     id = person,
     { properties } = { properties: true },
-  ) => sql`LEFT JOIN (SELECT uuid${properties ? sql`, properties` : sql``}, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM person
+  ) => sql`LEFT JOIN (SELECT uuid${properties ? sql`, ${readableDocument('person.properties')} AS properties` : sql``}, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM person
       WHERE project_id = ${sql.int(projectId)}) AS p ON p.uuid = ${id}`,
   groupRecord: (
     projectId,
     index,
     key = groupKey(index),
-  ) => sql`LEFT JOIN (SELECT group_key, group_properties, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM "group"
+  ) => sql`LEFT JOIN (SELECT group_key, ${readableDocument('group.group_properties')} AS group_properties, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM "group"
       WHERE project_id = ${sql.int(projectId)} AND group_type_index = ${sql.int(index)}) AS ${sql.numbered('g', index)}
     ON ${sql.numbered('g', index)}.group_key = ${key}`,
   everyone: (projectId) => sql`FROM (SELECT uuid AS person_id FROM person WHERE project_id = ${sql.int(projectId)}) AS e
@@ -85,8 +88,8 @@ export const clickhouseDialect: Dialect = {
       ${isNumber} AND abs(${asNumber}) < 1e11, toNullable(${ofSeconds}),
       ${isNumber} AND abs(${asNumber}) < 1e14, toNullable(${ofMillis}),
       ${isNumber}, NULL,
-      match(${value}, '^\\d{4}-\\d\\d-\\d\\d([T ][0-9:.,]{0,30})?$'), toTimeZone(parseDateTime64BestEffortOrNull(${value}, 3, ${sql.text(zone)}), 'UTC'),
-      match(${value}, '^\\d{4}-\\d\\d-\\d\\d[T ][0-9:.,]{0,30}\\s*([Zz]|[-+]\\d\\d(:?\\d\\d)?)$'), parseDateTime64BestEffortOrNull(${value}, 3, 'UTC'),
+      match(${value}, ${sql.text(localTimePattern)}), ${localTime(value, zone)},
+      match(${value}, ${sql.text(zonedTimePattern)}), parseDateTime64BestEffortOrNull(${value}, 3, 'UTC'),
       NULL)`;
   },
   version: (property) => {
@@ -134,6 +137,7 @@ export const clickhouseDialect: Dialect = {
       toInt32(transform(roundDown(${millis}, ${sql.times(edges)}), ${sql.times(edges)}, ${sql.ints(places)}, -1)))`;
   },
   groupsBeforeCounting: false,
+  followsIndexes: false,
   percentile: (share, number) => sql`quantileExactInclusive(${sql.float(share)})(${number})`,
   lists: (one, other) => sql`toJSONString([groupArray(toFloat64(${one})), groupArray(toFloat64(${other}))])`,
   bits: (place, happened) => sql`groupBitOr(CASE WHEN ${happened} THEN bitShiftLeft(toUInt64(1), ${place}) ELSE 0 END)`,
@@ -173,6 +177,12 @@ export const clickhouseDialect: Dialect = {
     }
   },
 };
+
+/** Builds the condition that the time of an event is between the first and the last of these keys. */
+function isInTimeOf(keys: readonly EventKey[]): Fragment {
+  const times = keys.map(({ timestamp }) => timestamp);
+  return sql`e.timestamp >= ${sql.time(Math.min(...times))} AND e.timestamp <= ${sql.time(Math.max(...times))}`;
+}
 
 function groupKey(index: number): Fragment {
   return sql`nullIf(${text({ of: 'event', key: `$group_${index}` })}, '')`;
@@ -240,8 +250,20 @@ function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
 }
 
 function numberOf(value: Fragment): Fragment {
-  return sql`if(match(${value}, '^\\s*[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,2})?\\s*$'), toFloat64OrNull(trimBoth(${value})), NULL)`;
+  return sql`if(match(${value}, ${sql.text(numberPattern)}), toFloat64OrNull(trimBoth(${value})), NULL)`;
 }
+
+/** Converts a local time. One that a clock change skips is read an hour later, like in PostgreSQL. */
+function localTime(value: Fragment, zone: string): Fragment {
+  const read = (name: string) => sql`parseDateTime64BestEffortOrNull(${value}, 3, ${sql.text(name)})`;
+  if (zone === 'UTC') return read('UTC');
+  const [time, shown] = [read(zone), read('UTC')];
+  const isShown = sql`toUnixTimestamp64Milli(${time}) + timeZoneOffset(${time}) * 1000 = toUnixTimestamp64Milli(${shown})`;
+  return sql`toTimeZone(if(${isShown}, ${time}, addHours(${time}, 1)), 'UTC')`;
+}
+
+const readableDocument = (column: 'person.properties' | 'group.group_properties') =>
+  Fragment.of([readable(column)], []);
 
 /** Formats JSON like ClickHouse does. */
 const compact = (json: string) => JSON.stringify(JSON.parse(json));

@@ -23,11 +23,12 @@ function source({ url }: ReadablePostgres, what: string): string {
  * ClickHouse's JSON parser fails on numbers larger than 64 bits and then finds no property in the whole document. This
  * expression gives them an exponent, or replaces them with null if they exceed a double. The stored text that users see
  * is unchanged. The inner `if` is necessary because an INSERT evaluates both branches for every event.
+ * @param document a column
  */
-const readable = `if(isValidJSON(properties), properties, arrayStringConcat(arrayMap(
+export const readable = (document: string) => `if(isValidJSON(${document}), ${document}, arrayStringConcat(arrayMap(
     part -> if(startsWith(part, '"'), part, replaceRegexpAll(replaceRegexpAll(part,
       '-?(\\\\d[\\\\d.]*[eE]\\\\+?[3-9]\\\\d\\\\d+|\\\\d{300,})', 'null'), '(-?\\\\d{17,}(\\\\.\\\\d+)?)', '\\\\1e0')),
-    extractAll(if(isValidJSON(properties), '', properties), '"(?:[^"\\\\\\\\]|\\\\\\\\.)*"|[^"]+'))))`;
+    extractAll(if(isValidJSON(${document}), '', ${document}), '"(?:[^"\\\\\\\\]|\\\\\\\\.)*"|[^"]+'))))`;
 
 /**
  * The most used properties, by their number of distinct values. They have their own columns, so that queries do not
@@ -70,7 +71,7 @@ export const createEvents = (name: 'events' | 'events_rebuilt') => `CREATE TABLE
       person_mode          LowCardinality(String),
       properties           String CODEC(ZSTD(3)),
       -- Queries on properties read this entire column. The codec is LZ4, because with ZSTD, decompression took half of the query time.
-      readable             String MATERIALIZED ${readable} CODEC(LZ4),
+      readable             String MATERIALIZED ${readable('properties')} CODEC(LZ4),
       usual                MATERIALIZED JSONExtract(readable, 'Tuple(
         ${usual})') CODEC(ZSTD(1)),
       elements_chain       String CODEC(ZSTD(3)),

@@ -7,11 +7,13 @@ import {
   asBoolean,
   columnText,
   type Dialect,
-  isInTimeOf,
   kindsOf,
+  localTimePattern,
   longestLabel,
+  numberPattern,
   placeOffset,
   versionPattern,
+  zonedTimePattern,
 } from '../dialect.ts';
 import type { Breakdown, Property, Unit } from '../port.ts';
 import { type Fragment, sql } from '../sql.ts';
@@ -22,6 +24,7 @@ const column = (property: Extract<Property, { of: 'column' }>) =>
   columnText(property, {
     engine: 'postgres',
     person: sql`${person}::text`,
+    storedPerson: sql`e.person_id::text`,
     timestamp: sql`e.timestamp::text`,
     href: sql`coalesce(substring(e.elements_chain FROM ${sql.text(hrefPattern)}), '')`,
   });
@@ -39,9 +42,8 @@ export const postgresDialect: Dialect = {
   groupRecord: (projectId, index, key = groupKey(index)) => sql`LEFT JOIN "group" ${sql.numbered('g', index)}
     ON ${sql.numbered('g', index)}.project_id = ${sql.int(projectId)} AND ${sql.numbered('g', index)}.group_type_index = ${sql.int(index)}
    AND ${sql.numbered('g', index)}.group_key = ${key}`,
-  everyone: (projectId) => sql`FROM (SELECT uuid AS person_id FROM person WHERE project_id = ${sql.int(projectId)}) AS e
-    CROSS JOIN LATERAL (SELECT e.person_id AS person_uuid) AS o
-    ${postgresDialect.personRecord(projectId)}`,
+  everyone: (projectId) => sql`FROM (SELECT * FROM person WHERE project_id = ${sql.int(projectId)}) AS p
+    CROSS JOIN LATERAL (SELECT p.uuid AS person_id) AS e CROSS JOIN LATERAL (SELECT p.uuid AS person_uuid) AS o`,
   inStaticCohort: (projectId, cohortId) => sql`EXISTS (SELECT FROM cohort_member m
     WHERE m.project_id = ${sql.int(projectId)} AND m.cohort_id = ${sql.int(cohortId)}
       AND m.person_uuid = coalesce(o.person_uuid, e.person_id))`,
@@ -62,10 +64,9 @@ export const postgresDialect: Dialect = {
     return sql`CASE WHEN jsonb_typeof(${json}) = 'number' THEN
         CASE WHEN abs(${number}) < 1e11 THEN to_timestamp((${number})::float8)
              WHEN abs(${number}) < 1e14 THEN to_timestamp((${number} / 1000)::float8) END
-      WHEN ${asText} ~ '^\\d{4}-\\d\\d-\\d\\d([T ][0-9:.,]{0,30})?$' AND pg_input_is_valid(${asText}, 'timestamp')
-        THEN (${asText})::timestamp AT TIME ZONE ${sql.text(zone)}
-      WHEN ${asText} ~ '^\\d{4}-\\d\\d-\\d\\d[T ][0-9:.,]{0,30}\\s*([Zz]|[-+]\\d\\d(:?\\d\\d)?)$'
-           AND pg_input_is_valid(${asText}, 'timestamptz')
+      WHEN ${asText} ~ ${sql.text(localTimePattern)} AND pg_input_is_valid(${asText}, 'timestamp')
+        THEN ${inZone(sql`(${asText})::timestamp`, zone)}
+      WHEN ${asText} ~ ${sql.text(zonedTimePattern)} AND pg_input_is_valid(${asText}, 'timestamptz')
         THEN (${asText})::timestamptz END`;
   },
   version: (property) => {
@@ -102,6 +103,7 @@ export const postgresDialect: Dialect = {
   place: sql`(round(date_part('epoch', e.timestamp) * 1000 + ${sql.float(placeOffset)}))::bigint || ''::text || e.uuid`,
   bucket: (time, edges) => sql`width_bucket(${time}, ${sql.times(edges)}) - 1`,
   groupsBeforeCounting: true,
+  followsIndexes: true,
   percentile: (share, number) => sql`percentile_cont(${sql.float(share)}) WITHIN GROUP (ORDER BY ${number})`,
   lists: (one, other) => sql`array_to_json(ARRAY[array_agg((${one})::float8), array_agg((${other})::float8)])::text`,
   bits: (place, happened) => sql`bit_or(CASE WHEN ${happened} THEN 1::bigint << (${place}) ELSE 0 END)`,
@@ -117,8 +119,8 @@ export const postgresDialect: Dialect = {
   },
   uuidText: (uuid) => uuid,
   nullable: (value) => value,
-  whereKeys: (projectId, keys) => sql`WHERE e.project_id = ${sql.int(projectId)} AND ${isInTimeOf(keys)}
-    AND e.uuid = ANY (${sql.uuids(keys.map(({ uuid }) => uuid))})`,
+  whereKeys: (projectId, keys) => sql`WHERE e.project_id = ${sql.int(projectId)} AND (e.timestamp, e.uuid) IN (
+    SELECT * FROM unnest(${sql.times(keys.map(({ timestamp }) => timestamp))}, ${sql.uuids(keys.map(({ uuid }) => uuid))}))`,
   document: (json) => sql`${json}::text`,
   bytes: (document) => sql`octet_length((${document})::text)`,
   characters: (value) => sql`char_length(${value})`,
@@ -139,6 +141,13 @@ export const postgresDialect: Dialect = {
 
 function groupKey(index: number): Fragment {
   return sql`nullif(e.properties ->> ${sql.text(`$group_${index}`)}, '')`;
+}
+
+/** Converts local time. Of two times that a clock change repeats, returns the first. */
+function inZone(time: Fragment, zone: string): Fragment {
+  const at = sql`${sql.text(zone)}`;
+  const hourBefore = sql`((${time} AT TIME ZONE ${at}) - interval '1 hour')`;
+  return sql`CASE WHEN ${hourBefore} AT TIME ZONE ${at} = ${time} THEN ${hourBefore} ELSE ${time} AT TIME ZONE ${at} END`;
 }
 
 /** Returns a property as JSON and as text. */
@@ -165,12 +174,22 @@ function propertiesOf(property: Exclude<Property, { of: 'column' }>): Fragment {
   }
 }
 
-/** Returns a property as text: numbers in their shortest form, and lists in the format of jsonb, with spaces. */
+/** Returns a property as text: numbers in their shortest form, and lists and objects as compact JSON. */
 function text(property: Property): Fragment {
   if (property.of === 'column') return column(property);
   const { json, asText } = found(property);
-  return sql`CASE WHEN jsonb_typeof(${json}) = 'number' THEN trim_scale((${json})::numeric)::text ELSE ${asText} END`;
+  const number = sql`(${json})::numeric`;
+  // Very large and small numbers have an exponent, as in ClickHouse. `jsonb` has blanks between the parts of a document.
+  return sql`CASE jsonb_typeof(${json})
+    WHEN 'number' THEN CASE WHEN ${number} = 0 OR (abs(${number}) >= 1e-6 AND abs(${number}) < 1e21) THEN trim_scale(${number})::text
+                            ELSE regexp_replace((${toFloat(number)})::text, 'e(?:[+]|(-)0?)', 'e\\1') END
+    WHEN 'string' THEN ${asText}
+    WHEN 'boolean' THEN ${asText}
+    WHEN 'array' THEN ${compact(asText)} WHEN 'object' THEN ${compact(asText)} END`;
 }
+
+/** Removes the blanks between the parts of JSON text. */
+const compact = (json: Fragment) => sql`regexp_replace(${json}, '("(?:[^"\\\\]|\\\\.)*")|([,:]) ', '\\1\\2', 'g')`;
 
 function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
   if (bins !== null) {
@@ -194,5 +213,5 @@ function toFloat(number: Fragment): Fragment {
 }
 
 function numberOf(value: Fragment): Fragment {
-  return sql`CASE WHEN ${value} ~ '^\\s*[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,2})?\\s*$' THEN (${value})::float8 END`;
+  return sql`CASE WHEN ${value} ~ ${sql.text(numberPattern)} THEN (${value})::float8 END`;
 }

@@ -1,6 +1,7 @@
-import { type Reader, ReadLimitExceeded } from '@millrace/db';
+import { type Reader, ReadLimitExceeded, type Sql, unprepared } from '@millrace/db';
+import { condition } from '../conditions.ts';
 import type { Engine } from '../engine.ts';
-import { OverBudget } from '../port.ts';
+import { type Condition, OverBudget } from '../port.ts';
 import { type Fragment, render, type Value, type ValueType } from '../sql.ts';
 import { postgresDialect } from './dialect.ts';
 
@@ -31,6 +32,38 @@ export function postgresEngine(reader: Pick<Reader, 'read'>): Engine {
         throw error instanceof ReadLimitExceeded ? new OverBudget(error.limit, { cause: error }) : error;
       }
     },
+  };
+}
+
+/**
+ * Runs queries in PostgreSQL on connections that have a time limit of their own; the budget of a query does not apply.
+ * The columns of a query must have different names.
+ * @param isRepeated true if the text of the query is one of few, so that the server can prepare it.
+ */
+export function sqlEngine(sql: Sql, { isRepeated }: { isRepeated: boolean }): Engine {
+  return {
+    dialect: postgresDialect,
+    async read(question, _run, each) {
+      const { text, values } = postgresStatement(question);
+      for (const row of await sql.query(isRepeated ? text : unprepared + text, values)) each(Object.values(row));
+    },
+  };
+}
+
+/**
+ * Prints a condition on persons for a statement of the caller: a FROM clause with the persons of the project as `p`, and
+ * the condition.
+ * @param parameter registers a value and returns its placeholder.
+ */
+export function printPersons(
+  { projectId, where }: { projectId: number; where: Condition },
+  parameter: (value: unknown) => string,
+): { from: string; condition: string } {
+  const print = (fragment: Fragment) =>
+    render(fragment, (value) => `${parameter(toParameter(value))}::${types[value.type]}`).text;
+  return {
+    from: print(postgresDialect.everyone(projectId)),
+    condition: print(condition(postgresDialect, where, projectId)),
   };
 }
 

@@ -5,7 +5,11 @@ import { postgresDialect } from './dialect.ts';
 import { postgresStatement } from './engine.ts';
 
 /** Selects all events of a time range, the oldest first. */
-export interface EventSpan extends EventNames, Pick<ListQuestion, 'where' | 'by' | 'from' | 'to'> {}
+export interface EventSpan extends EventNames, Pick<ListQuestion, 'where' | 'by'> {
+  from: number;
+  /** End of the time range, exclusive. */
+  to: number;
+}
 
 /**
  * Returns the SQL statement that reads complete events from PostgreSQL, with JSON as text. Use it with a cursor,

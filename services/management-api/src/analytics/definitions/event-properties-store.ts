@@ -1,7 +1,7 @@
 // Which properties the events of some names have.
 
 import type { Sql } from '@millrace/db';
-import { budgetOf, lastMs, type StoreRead } from '../events/other-store.ts';
+import { budgetOf, type StoreRead } from '../events/reads.ts';
 
 /** Events of each name that are looked into, the latest ones. */
 export const latestOfName = 2000;
@@ -25,16 +25,13 @@ export async function listPropertiesOfEvents(sql: Sql, projectId: number, events
 }
 
 /** The same where events are in another store. */
-export async function listPropertiesOfStoredEvents(
-  read: Omit<StoreRead, 'sql'>,
-  eventNames: string[],
-): Promise<string[]> {
+export async function listPropertiesOfStoredEvents(read: StoreRead, eventNames: string[]): Promise<string[]> {
   const names = new Set<string>();
   for (const eventName of eventNames) {
     const { events } = await read.store.events.list(
       {
         ...{ projectId: read.projectId, by: 'timestamp', events: [eventName], uuid: null, where: { all: [] } },
-        ...{ from: 0, to: lastMs, behind: null, isOldestFirst: false, limit: latestOfName, maxBytes: mostBytes },
+        ...{ from: null, to: null, behind: null, isOldestFirst: false, limit: latestOfName, maxBytes: mostBytes },
       },
       budgetOf(read),
     );

@@ -6,6 +6,7 @@ import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { eventRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
 import {
   latestOfName,
@@ -105,7 +106,7 @@ function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
             names: await (store === null
               ? listPropertiesOfEvents(on, environmentId, eventNames)
               : listPropertiesOfStoredEvents(
-                  { store, projectId: environmentId, signal: request.leaves() },
+                  eventRead(store, { sql: on, projectId: environmentId, signal: request.leaves() }),
                   eventNames,
                 )),
           };

@@ -6,6 +6,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import { eventRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
 import { definitionListQuery, definitionParams, toDefinitionFilter } from './list-query.ts';
 import {
@@ -30,7 +31,7 @@ export function eventDefinitionRoutes(deps: EventDeps & Pick<Database, 'transact
   return [...readRoutes(deps), ...writeRoutes(deps)];
 }
 
-function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
+function readRoutes({ sql, searches, otherStore }: EventDeps) {
   const common = { method: 'GET', below: belowEnvironment(sql), tags, scope: 'event_definition:read' } as const;
   return [
     ...defineRoutes({
@@ -49,8 +50,13 @@ function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
         const list = async (on: Sql, window: Window) => {
           const { count, rows } = await listEventDefinitions(on, environmentId, filter, window);
           const names = rows.map(({ name }) => name);
-          const read = store && { store, projectId: environmentId, signal: request.leaves() };
-          const volumes = query.volumes ? await volumesOfEvents(on, environmentId, { names, read }) : undefined;
+          const read = eventRead(otherStore, {
+            sql: on,
+            projectId: environmentId,
+            signal: request.leaves(),
+            isRepeated: true,
+          });
+          const volumes = query.volumes ? await volumesOfEvents(read, names) : undefined;
           return { count, results: rows.map((row) => toEventDefinition(row, volumes?.get(row.name))) };
         };
         const isSearch = query.search || query.volumes;

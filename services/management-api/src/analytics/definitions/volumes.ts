@@ -1,7 +1,7 @@
 // How much of what is defined there was lately, and how much it is asked for.
 
 import type { Sql } from '@millrace/db';
-import { budgetOf, type StoreRead } from '../events/other-store.ts';
+import { budgetOf, type StoreRead } from '../events/reads.ts';
 
 /** Null: nobody asked for it, or it is not counted. */
 export interface Volume {
@@ -22,20 +22,10 @@ const namesOfProperties = `${objects}.keyvalue()
 /** SQL: events `e` of the last 30 days. */
 const recent = `e.project_id = $1 AND e.timestamp > now() - interval '30 days' AND e.timestamp <= now()`;
 
-/** Events of these names, counted one by one. @param read where events are, when PostgreSQL does not keep all of them. */
-export async function volumesOfEvents(
-  sql: Sql,
-  projectId: number,
-  { names, read }: { names: readonly string[]; read: Omit<StoreRead, 'sql'> | null },
-): Promise<Map<string, Volume>> {
-  const counts =
-    read === null
-      ? await sql.query<NameCount & Record<string, unknown>>(
-          `SELECT e.event AS name, count(*)::float8 AS count FROM event e
-            WHERE ${recent} AND e.event = ANY ($2::text[]) GROUP BY e.event`,
-          [projectId, names],
-        )
-      : await countStoredNames(read, names);
+/** Events of these names, counted one by one. */
+export async function volumesOfEvents(read: StoreRead, names: readonly string[]): Promise<Map<string, Volume>> {
+  const { sql, projectId } = read;
+  const counts = await countNames(read, names);
   const usage = await usageOf(sql, projectId, { names, path: `${objects}.keyvalue() ? (@.key == "event").value` });
   return volumes(names, { counts, usage, share: 1 });
 }
@@ -47,7 +37,7 @@ interface NameCount {
 
 const recentMs = 30 * 24 * 60 * 60 * 1000;
 
-async function countStoredNames(read: Omit<StoreRead, 'sql'>, names: readonly string[]): Promise<NameCount[]> {
+async function countNames(read: StoreRead, names: readonly string[]): Promise<NameCount[]> {
   if (names.length === 0) return [];
   const now = Date.now();
   const rows = await read.store.events.series(

@@ -39,10 +39,11 @@ export async function listIdsOfPerson(
   sql: Sql,
   projectId: number,
   uuid: string,
+  most = maxDistinctIdsShown,
 ): Promise<{ distinct_id: string; moves: number }[]> {
   return sql.query<{ distinct_id: string; moves: number }>(
     `SELECT distinct_id, version::int AS moves FROM person_distinct_id
       WHERE project_id = $1::int AND person_uuid = $2::uuid ORDER BY id LIMIT $3`,
-    [projectId, uuid, maxDistinctIdsShown],
+    [projectId, uuid, most],
   );
 }

@@ -6,12 +6,11 @@ import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { toTimeSpan } from '../../time/time-range.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
-import { parsePropertyFilters } from '../property-filters/parse-property-filters.ts';
-import { refuseBadPattern } from '../property-filters/property-condition.ts';
-import { countStored, plainPattern } from './other-store.ts';
+import { readListFilters } from '../property-filters/parse-property-filters.ts';
+import { countEvents, eventRead } from './reads.ts';
 import type { EventDeps } from './routes.ts';
 import { eventFilterQuery, owners } from './schema.ts';
-import { countEvents, intervals, meansDistinctIds } from './store.ts';
+import { intervals } from './store.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -24,7 +23,7 @@ const spans = {
   day: { usualMs: 30 * dayMs, mostMs: 1100 * dayMs, most: '1100 days by day' },
 };
 
-export function eventCountRoutes({ sql, searches, otherStore: store }: EventDeps) {
+export function eventCountRoutes({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
     below: belowEnvironment(sql),
@@ -52,17 +51,15 @@ export function eventCountRoutes({ sql, searches, otherStore: store }: EventDeps
       const filter = {
         ...exact,
         ...toTimeSpan({ after, before }, spans[interval]),
-        properties: parsePropertyFilters(properties, owners, store === null ? undefined : plainPattern),
+        properties: await readListFilters(sql, projectId, { text: properties, owners }),
       };
       const timeZone = await findTimeZone(sql, projectId);
-      const rows = await searches.run({ caller, target }, '`after` and `before`, or `distinct_id`', async (on) => {
-        if (store !== null) {
-          const read = { store, sql: on, projectId, signal: request.leaves() };
-          return countStored(read, filter, { interval, timeZone });
-        }
-        const isByDistinctId = await meansDistinctIds(on, projectId, filter);
-        return refuseBadPattern(() => countEvents(on, projectId, filter, { interval, timeZone, isByDistinctId }));
-      });
+      const rows = await searches.run({ caller, target }, '`after` and `before`, or `distinct_id`', (on) =>
+        countEvents(eventRead(otherStore, { sql: on, projectId, signal: request.leaves() }), filter, {
+          interval,
+          timeZone,
+        }),
+      );
       return {
         interval,
         timezone: timeZone,

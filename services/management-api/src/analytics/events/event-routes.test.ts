@@ -136,6 +136,10 @@ describe('filters', () => {
   test('by person: all events of all its distinct ids of today, those from before a merge included', async () => {
     const merged = randomUUID();
     const personId = await person({ distinctIds: ['user', 'anon'] });
+    await api.database.sql.query(
+      `UPDATE person_distinct_id SET version = 1 WHERE person_uuid = $1 AND distinct_id = 'anon'`,
+      [personId],
+    );
     const before = await event({ distinctId: 'anon', personId: merged, timestamp: '2026-09-01T00:00:00Z' });
     const after = await event({ distinctId: 'user', personId, timestamp: '2026-10-01T00:00:00Z' });
     await event({ distinctId: 'somebody else' });

@@ -1,8 +1,10 @@
 import { createDatabase, type Database, type Sql } from '@millrace/db';
+import { type Condition, createEventStore, sqlEngine } from '@millrace/insights';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import { createMonths } from '../../testing/stored-data.ts';
-import { type EventFilter, type EventWindow, findEventKeys, findEventKeysByDistinctId } from './store.ts';
+import { findEventKeys } from './reads.ts';
+import type { EventFilter, EventWindow } from './store.ts';
 
 /** How PostgreSQL goes about the queries of the event list, over four months of two projects. */
 let testDatabase: TestDatabase;
@@ -14,10 +16,22 @@ beforeAll(async () => {
   await database.sql.query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
      SELECT 1 + n % 2, timestamptz '2026-08-01Z' + n * interval '3 minutes', gen_random_uuid(), 'e' || n % 3, 'd' || n % 5000,
-            gen_random_uuid(), '{}', now()
+            gen_random_uuid(), jsonb_build_object('n', n % 3), now()
        FROM generate_series(1, 57000) AS n`,
   );
-  await database.sql.query('ANALYZE event');
+  for (const [table, columns, values] of [
+    ['person', 'uuid, main_distinct_id, properties', `gen_random_uuid(), 'd' || n, jsonb_build_object('plan', n % 2)`],
+    [
+      'person_distinct_id',
+      'distinct_id, person_uuid, version',
+      `'d' || n, (SELECT uuid FROM person WHERE main_distinct_id = 'd' || n), 1`,
+    ],
+  ]) {
+    await database.sql.query(
+      `INSERT INTO ${table} (project_id, ${columns}) SELECT 1, ${values} FROM generate_series(0, 4999) AS n`,
+    );
+  }
+  await database.sql.query('ANALYZE event, person, person_distinct_id');
 });
 afterAll(async () => {
   await database.stop();
@@ -49,40 +63,51 @@ async function executedNodes(run: (sql: Sql) => Promise<unknown>): Promise<PlanN
 
 const monthsRead = (nodes: PlanNode[]) =>
   [...new Set(nodes.flatMap((node) => node['Relation Name'] ?? []))].filter((name) => name.startsWith('event_'));
+const findKeys = (sql: Sql, projectId: number, filter: EventFilter, window: EventWindow) => {
+  const store = { events: createEventStore(sqlEngine(sql, { isRepeated: true })), maxMs: 10_000 };
+  return findEventKeys({ store, sql, projectId, signal: new AbortController().signal }, filter, window);
+};
 const first: EventWindow = { behind: null, limit: 100, offset: 0, isOldestFirst: false };
-const everything: EventFilter = { properties: [] };
+const everything: EventFilter = { properties: null };
 
 test('the newest events come from the primary key of the newest month alone', async () => {
-  const nodes = await executedNodes((sql) => findEventKeys(sql, 1, everything, first));
+  const nodes = await executedNodes((sql) => findKeys(sql, 1, everything, first));
   expect(monthsRead(nodes)).toEqual(['event_2026_11']);
   const scans = nodes.filter((node) => node['Relation Name']?.startsWith('event_2026'));
   expect(new Set(scans.map((node) => node['Index Name']))).toEqual(new Set(['event_2026_11_pkey']));
 });
 
 test('the oldest events come from the oldest month alone', async () => {
-  const nodes = await executedNodes((sql) => findEventKeys(sql, 1, everything, { ...first, isOldestFirst: true }));
+  const nodes = await executedNodes((sql) => findKeys(sql, 1, everything, { ...first, isOldestFirst: true }));
   expect(monthsRead(nodes)).toEqual(['event_before_2015', 'event_2026_08']);
 });
 
 test('a cursor in the middle reads its own month alone', async () => {
   const behind = { timestamp: new Date('2026-09-15T00:00:00Z'), id: '80000000-0000-4000-8000-000000000000' };
-  const nodes = await executedNodes((sql) => findEventKeys(sql, 1, everything, { ...first, behind }));
+  const nodes = await executedNodes((sql) => findKeys(sql, 1, everything, { ...first, behind }));
   expect(monthsRead(nodes)).toEqual(['event_2026_09']);
+});
+
+const equal = (property: Extract<Condition, { property: unknown }>['property'], value: string): Condition => ({
+  property,
+  test: { is: 'equal', values: [value] },
 });
 
 test.each<[string, Partial<EventFilter>, string[]]>([
   ['after', { after: new Date('2026-11-02') }, ['event_2026_11']],
   ['before', { before: new Date('2026-09-02') }, ['event_2026_09']],
   ['a common name', { event: 'e1' }, ['event_2026_11']],
+  ['a property', { properties: equal({ of: 'event', key: 'n' }, '1') }, ['event_2026_11']],
+  ['a property of the person', { properties: equal({ of: 'shown person', key: 'plan' }, '1') }, ['event_2026_11']],
 ])('%s reads no more months than it must', async (_case, filter, months) => {
-  expect(monthsRead(await executedNodes((sql) => findEventKeys(sql, 1, { ...everything, ...filter }, first)))).toEqual(
+  expect(monthsRead(await executedNodes((sql) => findKeys(sql, 1, { ...everything, ...filter }, first)))).toEqual(
     months,
   );
 });
 
 test('a rare visitor is found through the index on distinct ids, without reading a month', async () => {
   const filter = { ...everything, distinct_id: 'd77' };
-  const nodes = await executedNodes((sql) => findEventKeysByDistinctId(sql, 2, filter, first));
+  const nodes = await executedNodes((sql) => findKeys(sql, 2, filter, first));
   const scans = nodes.filter((node) => node['Relation Name']?.startsWith('event_2026'));
   expect(scans.filter((scan) => scan['Index Name']?.includes('distinct_id'))).toHaveLength(4);
   for (const scan of scans) expect(scan['Node Type']).toBe('Index Scan');

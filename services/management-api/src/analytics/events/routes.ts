@@ -16,22 +16,11 @@ import {
   toTimeRange,
 } from '../../time/time-range.ts';
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
-import { parsePropertyFilters } from '../property-filters/parse-property-filters.ts';
-import { refuseBadPattern } from '../property-filters/property-condition.ts';
+import { readListFilters } from '../property-filters/parse-property-filters.ts';
 import { parseElements } from './elements.ts';
-import { createStoredPage, type OtherStore, plainPattern, readStored } from './other-store.ts';
+import { createEventPage, eventRead, type OtherStore, readStored } from './reads.ts';
 import { event, eventExample, eventFilterQuery, owners, shownEvent, shownEventExample } from './schema.ts';
-import {
-  type EventFilter,
-  type EventRow,
-  type EventWindow,
-  findEventKeys,
-  findEventKeysByDistinctId,
-  listPersonsOfDistinctIds,
-  meansDistinctIds,
-  readEvent,
-  readEvents,
-} from './store.ts';
+import { type EventFilter, type EventRow, listPersonsOfDistinctIds, readEvent, readEvents } from './store.ts';
 
 /** A word, or as existing clients send it, a JSON array of one. */
 const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
@@ -49,7 +38,7 @@ export interface EventDeps {
   otherStore: OtherStore | null;
 }
 
-export function eventRoutes({ sql, searches, otherStore: store, pages }: EventDeps & { pages: LargePages }) {
+export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { pages: LargePages }) {
   return [
     ...defineRoutes({
       method: 'GET',
@@ -91,22 +80,21 @@ export function eventRoutes({ sql, searches, otherStore: store, pages }: EventDe
         const filter = {
           ...exact,
           ...toTimeRange({ after, before }),
-          properties: parsePropertyFilters(properties, owners, store === null ? undefined : plainPattern),
+          properties: await readListFilters(sql, projectId, { text: properties, owners }),
         };
         const isOldestFirst = !orderBy.includes('-');
-        const stored = store && { store, projectId, signal: request.leaves() };
-        const storedPage = stored && createStoredPage({ ...stored, sql });
-        const read = storedPage?.read ?? readEventsOf(sql, projectId);
+        const signal = request.leaves();
+        const reading = (on: Sql) =>
+          eventRead(otherStore, { sql: on, projectId, signal, isRepeated: filter.properties === null });
+        const page = createEventPage(reading(sql));
+        const read = otherStore === null ? readEventsOf(sql, projectId) : page.read;
         return pages.page(request, {
           ...{ behind: toTimePosition(decodeCursor(timePosition, cursor)), limit, offset },
           findKeys(keys) {
             const window = { ...keys, isOldestFirst };
-            const find = (on: Sql) =>
-              storedPage === null
-                ? refuseBadPattern(() => findKeys(on, projectId, filter, window))
-                : storedPage.findKeys(on, filter, window);
-            // Another store walks further for the newest page than an index of PostgreSQL.
-            const isWalk = stored !== null || isSearch(filter) || keys.offset > 0;
+            const find = (on: Sql) => page.findKeys(reading(on), filter, window);
+            // Another store reads more for the newest page than PostgreSQL, which uses an index.
+            const isWalk = otherStore !== null || isSearch(filter) || keys.offset > 0;
             return isWalk ? searches.run({ caller, target }, narrowing, find) : find(sql);
           },
           async read(keys, maxBytes) {
@@ -126,7 +114,7 @@ function notAnOrder(given: string): AppError {
 }
 
 /** One event. */
-export function eventItemRoute({ sql, searches, otherStore: store }: EventDeps) {
+export function eventItemRoute({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
     below: belowEnvironment(sql),
@@ -144,11 +132,11 @@ export function eventItemRoute({ sql, searches, otherStore: store }: EventDeps) 
       const { environmentId } = target;
       const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(uuid);
       const kept = isUuid ? await readEvent(sql, environmentId, uuid) : undefined;
-      const readOther = (other: OtherStore) =>
+      const readOther = () =>
         searches.run({ caller, target }, null, (on) =>
-          readStored({ store: other, sql: on, projectId: environmentId, signal: request.leaves() }, uuid),
+          readStored(eventRead(otherStore, { sql: on, projectId: environmentId, signal: request.leaves() }), uuid),
         );
-      const row = kept ?? (isUuid && store !== null ? await readOther(store) : undefined);
+      const row = kept ?? (isUuid && otherStore !== null ? await readOther() : undefined);
       if (row === undefined) throw new AppError('not_found', 'Not found.');
       const [shown] = await withCurrentPersons(sql, environmentId, [row]);
       if (shown === undefined) throw new AppError('not_found', 'Not found.');
@@ -160,17 +148,7 @@ export function eventItemRoute({ sql, searches, otherStore: store }: EventDeps) 
 
 /** Whether events are looked at that are not shown. */
 function isSearch({ event, person_id, properties }: EventFilter): boolean {
-  return (event ?? person_id) !== undefined || properties.length > 0;
-}
-
-/**
- * The events of a page, found in the cheapest way. `person_id` means the person of today: every event of every distinct id
- * that belongs to it now, those stored before a merge included.
- */
-async function findKeys(sql: Sql, projectId: number, filter: EventFilter, window: EventWindow) {
-  return (await meansDistinctIds(sql, projectId, filter))
-    ? findEventKeysByDistinctId(sql, projectId, filter, window)
-    : findEventKeys(sql, projectId, filter, window);
+  return (event ?? person_id) !== undefined || properties !== null;
 }
 
 const readEventsOf = (sql: Sql, projectId: number) => (keys: TimePosition[], maxBytes: number) =>

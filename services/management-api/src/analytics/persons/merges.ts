@@ -7,12 +7,12 @@ import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { listIdsOfPerson, maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
-import { budgetOf, firstMs, isOneOf, lastMs, type StoreRead } from '../events/other-store.ts';
+import { budgetOf, eventRead, type StoreRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
 import { personParams } from './routes.ts';
-import { idNamedBy, listMergeEvents, type MergeEvent, mergeEvents, mostMergeEvents, readPerson } from './store.ts';
+import { idNamedBy, type MergeEvent, mergeEvents, mostMergeEvents, readPerson } from './store.ts';
 
-export function personMergeRoute({ sql, searches, otherStore: store }: EventDeps) {
+export function personMergeRoute({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
     below: belowEnvironment(sql),
@@ -39,9 +39,10 @@ export function personMergeRoute({ sql, searches, otherStore: store }: EventDeps
       const ids = await listIdsOfPerson(sql, projectId, uuid);
       const distinctIds = ids.map(({ distinct_id }) => distinct_id);
       const events = await searches.run({ caller, target }, null, (on) =>
-        store === null
-          ? listMergeEvents(on, projectId, distinctIds)
-          : listStoredMergeEvents({ store, projectId, signal: request.leaves() }, distinctIds),
+        listMergeEvents(
+          eventRead(otherStore, { sql: on, projectId, signal: request.leaves(), isRepeated: true }),
+          distinctIds,
+        ),
       );
       const told = explainIds(person.main_distinct_id, distinctIds, events);
       return {
@@ -56,12 +57,12 @@ export function personMergeRoute({ sql, searches, otherStore: store }: EventDeps
   });
 }
 
-/** The same as `listMergeEvents`, where events are in another store. */
-async function listStoredMergeEvents(read: Omit<StoreRead, 'sql'>, distinctIds: string[]): Promise<MergeEvent[]> {
+/** The events of some distinct IDs that merge persons, the oldest first. */
+async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<MergeEvent[]> {
   const { events } = await read.store.events.list(
     {
-      ...{ projectId: read.projectId, events: mergeEvents, uuid: null, where: isOneOf('distinct_id', distinctIds) },
-      ...{ by: 'timestamp', from: firstMs, to: lastMs, behind: null, isOldestFirst: true },
+      ...{ projectId: read.projectId, events: mergeEvents, uuid: null, where: { all: [] }, distinctIds },
+      ...{ by: 'timestamp', from: null, to: null, behind: null, isOldestFirst: true },
       ...{ limit: mostMergeEvents, maxBytes: mostMergeBytes },
     },
     budgetOf(read),

@@ -15,21 +15,12 @@ import { longestNeedle } from '../../sql/longest-needle.ts';
 import { personsOfCohort } from '../cohorts/person-list.ts';
 import { foundCohort } from '../cohorts/write.ts';
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
-import { findStoredLatest } from '../events/other-store.ts';
+import { eventRead, findLatest } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
-import { parsePropertyFilters, propertiesQuery } from '../property-filters/parse-property-filters.ts';
-import { refuseBadPattern } from '../property-filters/property-condition.ts';
+import { propertiesQuery, readListFilters } from '../property-filters/parse-property-filters.ts';
 import { person, personExample } from '../shown-persons/person-schema.ts';
 import { toPerson } from '../shown-persons/to-person.ts';
-import {
-  countPersons,
-  findLatest,
-  findPersonKeys,
-  isSearch,
-  type PersonPosition,
-  readPerson,
-  readPersons,
-} from './store.ts';
+import { countPersons, findPersonKeys, isSearch, type PersonPosition, readPerson, readPersons } from './store.ts';
 
 /** The last person shown: the id, which is 64 bits wide, and in lists ordered by it the time. */
 const id = Type.String({ pattern: '^\\d{1,18}$' });
@@ -70,7 +61,7 @@ const personFilterQuery = {
   properties: propertiesQuery(owners),
 };
 
-export function personRoutes({ sql, searches, otherStore: store, pages }: EventDeps & { pages: LargePages }) {
+export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & { pages: LargePages }) {
   return [
     ...defineRoutes({
       method: 'GET',
@@ -118,17 +109,18 @@ export function personRoutes({ sql, searches, otherStore: store, pages }: EventD
       examples: { response: { next: null, results: [personExample] } },
       handler: async ({ caller, target, query, request }) => {
         const projectId = target.environmentId;
-        const filter = { ...query, properties: parsePropertyFilters(query.properties, owners) };
+        const properties = await readListFilters(sql, projectId, { text: query.properties, owners });
+        const filter = { ...query, properties };
         if (query.cohort !== undefined) {
           const cohort = await requireCohort(sql, { caller, target }, query);
           const read = { cohort, caller, target, request, query };
           return new PageStream(personsOfCohort({ sql, searches }, read));
         }
         refuseOffsetAfterCursor(query);
-        const stored = store && { store, projectId, signal: request.leaves() };
+        const signal = request.leaves();
         const findTimes = (ids: string[]) =>
           searches.run({ caller, target }, null, (on) =>
-            stored === null ? findLatest(on, projectId, ids) : findStoredLatest(stored, ids),
+            findLatest(eventRead(otherStore, { sql: on, projectId, signal, isRepeated: true }), ids),
           );
         const order = orders.find((one) => one === query.order) ?? '-id';
         const behind: PersonPosition | null =
@@ -139,7 +131,7 @@ export function personRoutes({ sql, searches, otherStore: store, pages }: EventD
           offset: query.offset,
           findKeys(keys) {
             const window = { ...keys, order } as const;
-            const find = (on: Sql) => refuseBadPattern(() => findPersonKeys(on, projectId, filter, window));
+            const find = (on: Sql) => findPersonKeys(on, projectId, filter, window);
             const isWalk = isSearch(filter) || window.offset > 0;
             return isWalk ? searches.run({ caller, target }, 'distinct_id', find) : find(sql);
           },
@@ -173,9 +165,10 @@ export function personRoutes({ sql, searches, otherStore: store, pages }: EventD
       responses: { 200: { description: 'The number of persons.', schema: personCount } },
       examples: { response: { count: 42, is_complete: true } },
       handler: async ({ caller, target, query }) => {
-        const filter = { ...query, properties: parsePropertyFilters(query.properties, owners) };
+        const { environmentId } = target;
+        const properties = await readListFilters(sql, environmentId, { text: query.properties, owners });
         const count = await searches.run({ caller, target }, 'distinct_id', (on) =>
-          refuseBadPattern(() => countPersons(on, target.environmentId, filter, mostCounted + 1)),
+          countPersons(on, environmentId, { ...query, properties }, mostCounted + 1),
         );
         return { count: Math.min(count, mostCounted), is_complete: count <= mostCounted };
       },

@@ -1,10 +1,9 @@
 import { eventNames } from '@millrace/contracts';
 import { type Sql, unprepared } from '@millrace/db';
+import { type Condition, printPersons } from '@millrace/insights';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { type KeyWindow, largeRows, limitOf } from '../../sql/large-page.ts';
 import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
-import { propertyCondition } from '../property-filters/property-condition.ts';
-import type { PropertyFilter } from '../property-filters/property-filter.ts';
 import type { PersonRow } from '../shown-persons/person-row.ts';
 
 interface PersonFilter {
@@ -12,12 +11,13 @@ interface PersonFilter {
   email?: string;
   search?: string;
   is_identified?: boolean;
-  properties: PropertyFilter[];
+  /** Null for all persons. */
+  properties: Condition | null;
 }
 
 /** Whether persons are looked at who are not shown. */
 export function isSearch({ distinct_id, email, search, is_identified, properties }: PersonFilter): boolean {
-  return distinct_id === undefined && ((email ?? search ?? is_identified) !== undefined || properties.length > 0);
+  return distinct_id === undefined && ((email ?? search ?? is_identified) !== undefined || properties !== null);
 }
 
 /** The number of a person; 64 bits wide, so that it is a text. */
@@ -57,12 +57,12 @@ export async function findPersonKeys(
         : `'epoch'::timestamptz + ${where.parameter(behind.created_us)}::bigint * interval '1 microsecond', ${id}`;
     where.add(`(${columns.join(', ')}) ${isAfter} (${place})`);
   }
-  addFilter(where, project, filter);
+  const from = addFilter(where, { projectId, project }, filter);
   const page = limitOf({ limit, offset }, where.parameter);
   const ordered = columns.map((column) => `${column} ${direction}`).join(', ');
   const alsoRead = order === '-id' ? '' : ', (extract(epoch FROM p.created_at) * 1000000)::bigint::text AS created_us';
   return sql.query<PersonPosition & Record<string, unknown>>(
-    `${filter.properties.length === 0 ? '' : unprepared}SELECT p.id${alsoRead} FROM person p
+    `${filter.properties === null ? '' : unprepared}SELECT p.id${alsoRead} ${from}
       WHERE ${where.text()} ORDER BY ${ordered} ${page}`,
     where.values,
   );
@@ -76,35 +76,26 @@ export const readPersons = largeRows<PersonKey, PersonRow>({
   bytes: `octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')} + 1000`,
 });
 
-/** When the latest event of each distinct ID happened: one look into the index of events for each. */
-export async function findLatest(sql: Sql, projectId: number, distinctIds: string[]): Promise<Map<string, Date>> {
-  const rows = await sql.query<{ distinct_id: string; timestamp: Date }>(
-    `SELECT wanted.distinct_id, e.timestamp
-       FROM unnest($2::text[]) AS wanted (distinct_id)
-      CROSS JOIN LATERAL (
-            SELECT e.timestamp FROM event e
-             WHERE e.project_id = $1::int AND e.distinct_id = wanted.distinct_id
-             ORDER BY e.timestamp DESC LIMIT 1) AS e`,
-    [projectId, distinctIds],
-  );
-  return new Map(rows.map(({ distinct_id, timestamp }) => [distinct_id, timestamp]));
-}
-
 /** The persons that a filter finds, counted up to a number. */
 export async function countPersons(sql: Sql, projectId: number, filter: PersonFilter, most: number): Promise<number> {
   const where = createConditions();
   const project = where.parameter(projectId);
   where.add(`p.project_id = ${project}`);
-  addFilter(where, project, filter);
+  const from = addFilter(where, { projectId, project }, filter);
   const [counted] = await sql.query<{ count: number }>(
-    `${filter.properties.length === 0 ? '' : unprepared}SELECT count(*)::int AS count
-       FROM (SELECT 1 FROM person p WHERE ${where.text()} LIMIT ${where.parameter(most)}::int) AS found`,
+    `${filter.properties === null ? '' : unprepared}SELECT count(*)::int AS count
+       FROM (SELECT 1 ${from} WHERE ${where.text()} LIMIT ${where.parameter(most)}::int) AS found`,
     where.values,
   );
   return counted?.count ?? 0;
 }
 
-function addFilter(where: Conditions, project: string, filter: PersonFilter): void {
+/** @returns the FROM clause, with persons as `p`. */
+function addFilter(
+  where: Conditions,
+  { projectId, project }: { projectId: number; project: string },
+  filter: PersonFilter,
+): string {
   const { distinct_id, email, search, is_identified, properties } = filter;
   if (distinct_id !== undefined) {
     where.add(`p.uuid = (SELECT d.person_uuid FROM person_distinct_id d
@@ -120,7 +111,10 @@ function addFilter(where: Conditions, project: string, filter: PersonFilter): vo
                          WHERE d.project_id = ${project} AND d.person_uuid = p.uuid
                            AND strpos(lower(d.distinct_id), ${wanted}) > 0))`);
   }
-  for (const property of properties) where.add(propertyCondition(property, 'p.properties', where.parameter));
+  if (properties === null) return 'FROM person p';
+  const { from, condition } = printPersons({ projectId, where: properties }, where.parameter);
+  where.add(condition);
+  return from;
 }
 
 export async function readPerson(sql: Sql, projectId: number, uuid: string): Promise<PersonRow | undefined> {
@@ -158,21 +152,3 @@ export const mergeEvents = [identify, createAlias, mergeDangerously];
 
 /** The property by which such an event names the other id. */
 export const idNamedBy = (event: string) => (event === identify ? '$anon_distinct_id' : 'alias');
-
-/** Events of some distinct ids that ask for a merge, the oldest first. Each id's events are walked by their index. */
-export async function listMergeEvents(sql: Sql, projectId: number, distinctIds: string[]): Promise<MergeEvent[]> {
-  return sql.query<MergeEvent & Record<string, unknown>>(
-    `SELECT e.uuid, e.event, e.timestamp, e.distinct_id, e.other_distinct_id
-       FROM unnest($2::text[]) AS wanted (distinct_id)
-      CROSS JOIN LATERAL (
-            SELECT e.uuid, e.event, e.timestamp, e.distinct_id,
-                   left(e.properties ->> CASE e.event WHEN $3 THEN '$anon_distinct_id' ELSE 'alias' END, 400)
-                     AS other_distinct_id
-              FROM event e
-             WHERE e.project_id = $1::int AND e.distinct_id = wanted.distinct_id AND e.event IN ($3, $4, $5)
-             ORDER BY e.timestamp LIMIT $6) AS e
-      WHERE e.other_distinct_id <> e.distinct_id
-      ORDER BY e.timestamp, e.uuid LIMIT $6`,
-    [projectId, distinctIds, identify, createAlias, mergeDangerously, mostMergeEvents],
-  );
-}

@@ -1,149 +1,94 @@
-// The `properties` parameter of lists: its description and its parsing, patterns included.
+// The `properties` parameter of lists: its description and its parsing.
 
 import { isObject } from '@millrace/contracts';
-import { patternProblem, postgresPattern } from '@millrace/insights';
-import { AppError } from '@millrace/runtime';
+import type { Sql } from '@millrace/db';
+import { type Condition, filterOperators, readPropertyFilters } from '@millrace/insights';
+import { AppError, isAppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { longestNeedle } from '../../sql/longest-needle.ts';
-import { requireTime } from '../../time/relative-time.ts';
-import {
-  comparedAs,
-  type PropertyFilter,
-  type PropertyOperator,
-  type PropertyOwner,
-  propertyOperators,
-  propertyOwners,
-} from './property-filter.ts';
+import { findTimeZone } from '../../time/time-zone-store.ts';
 
-/** Each is looked at for every row a list walks past. */
+/** Data that a filter of a list looks at. */
+type Owner = 'event' | 'person' | 'event_metadata';
+
+/** Each is tested for every row that a list reads. */
 const maxFilters = 20;
-const maxValues = 100;
-const maxKeyLength = 400;
 const knownFields = new Set(['key', 'value', 'operator', 'type']);
 
 /**
- * Reads the query parameter `properties`: a JSON array of `{key, value, operator, type}` as PostHog's clients send it.
+ * Reads the query parameter `properties` of a list: a JSON array of `{key, value, operator, type}`, as PostHog's clients
+ * send it. Returns null without filters.
  *
- * @param owners whose properties the list can filter by, the one that is meant without `type` first.
- * @param readPattern a regular expression as whoever looks for it takes it; PostgreSQL by default.
+ * @param owners whose properties the list can be filtered by, the default first.
  * @throws AppError `invalid` naming the filter by its position in the array and its field, `properties__0__operator`.
  */
-export function parsePropertyFilters(
-  text: string | undefined,
-  owners: readonly PropertyOwner[],
-  readPattern: ReadPattern = toPostgresPattern,
-): PropertyFilter[] {
-  if (text === undefined || text === '') return [];
-  const filters = parseArray(text);
-  if (filters.length > maxFilters) throw invalid([], `There can be at most ${maxFilters} filters.`);
-  const now = new Date();
-  return filters.map((filter, index) => parseFilter(filter, { position: String(index), owners, now, readPattern }));
+export async function readListFilters(
+  sql: Sql,
+  projectId: number,
+  { text, owners }: { text: string | undefined; owners: readonly Owner[] },
+): Promise<Condition | null> {
+  const filters = parseFilters(text, owners);
+  if (filters.length === 0) return null;
+  const of = owners[0] === 'person' ? 'persons' : 'events';
+  return toCondition(filters, { of, timeZone: await findTimeZone(sql, projectId) });
 }
 
-/** The pattern, or a sentence on what is wrong with it. */
-type ReadPattern = (text: string) => { pattern: string } | { problem: string };
+/** Reads the parameter for events whose current person is not known. */
+export function parseStoredEventFilters(text: string | undefined, timeZone: string): Condition {
+  return toCondition(parseFilters(text, ['event', 'person']), { of: 'stored events', timeZone });
+}
+
+function parseFilters(text: string | undefined, owners: readonly Owner[]): unknown[] {
+  if (text === undefined || text === '') return [];
+  const filters = parseArray(text);
+  if (filters.length > maxFilters) throw invalid('properties', `There can be at most ${maxFilters} filters.`);
+  return filters.map((filter, position) => checkFilter(filter, `properties__${position}`, owners));
+}
 
 function parseArray(text: string): unknown[] {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw invalid([], `JSON parse error - ${error instanceof Error ? error.message : 'not JSON'}`);
+    throw invalid('properties', `JSON parse error - ${error instanceof Error ? error.message : 'not JSON'}`);
   }
   if (Array.isArray(value)) return value;
-  throw invalid([], 'Expected a JSON array of filters: [{"key": …, "value": …, "operator": …, "type": …}].');
+  throw invalid('properties', 'Expected a JSON array of filters: [{"key": …, "value": …, "operator": …, "type": …}].');
 }
 
-function parseFilter(
-  filter: unknown,
-  {
-    position,
-    owners,
-    ...reading
-  }: { position: string; owners: readonly PropertyOwner[]; now: Date; readPattern: ReadPattern },
-): PropertyFilter {
-  if (!isObject(filter)) throw invalid([position], 'Expected an object with `key`, `value`, `operator` and `type`.');
-  const { key, value, operator = 'exact', type = owners[0] } = filter;
+function checkFilter(filter: unknown, attr: string, owners: readonly Owner[]): object {
+  if (!isObject(filter)) throw invalid(attr, 'Expected an object with `key`, `value`, `operator` and `type`.');
+  const { type = owners[0] } = filter;
   const unknown = Object.keys(filter).find((field) => !knownFields.has(field));
   if (unknown !== undefined) {
     throw invalid(
-      [position, unknown.slice(0, 100)],
+      `${attr}__${unknown.slice(0, 100)}`,
       'Unknown field. A filter can only have `key`, `value`, `operator` and `type`.',
     );
   }
-  if (typeof key !== 'string' || key === '' || key.length > maxKeyLength || key.includes('\0')) {
-    throw invalid([position, 'key'], `Expected a property name of at most ${maxKeyLength} characters.`);
+  if (owners.every((owner) => owner !== type)) {
+    throw invalid(`${attr}__type`, `Expected ${owners.join(' or ')}. Other types are not supported here.`);
   }
-  const owner = propertyOwners.find((candidate) => candidate === type);
-  if (owner === undefined || !owners.includes(owner)) {
-    throw invalid([position, 'type'], `Expected ${owners.join(' or ')}. Other types are not supported here.`);
+  return { ...filter, type };
+}
+
+function toCondition(
+  filters: unknown[],
+  { of, timeZone }: { of: 'events' | 'stored events' | 'persons'; timeZone: string },
+): Condition {
+  try {
+    return readPropertyFilters(filters, { of, timeZone, now: Date.now() });
+  } catch (error) {
+    const [, path = '', detail = ''] = (isAppError(error, 'invalid') && /^([^:]+): (.*)$/s.exec(error.message)) || [];
+    if (path === '') throw error;
+    throw new AppError('invalid', detail, { attr: path.replaceAll('.', '__'), cause: error });
   }
-  if (owner === 'event_metadata' && key !== 'event') {
-    throw invalid([position, 'key'], 'Expected `event`: filters of the type `event_metadata` look at the event name.');
-  }
-  const known = propertyOperators.find((candidate) => candidate === operator);
-  if (known === undefined) throw invalid([position, 'operator'], `Expected one of ${propertyOperators.join(', ')}.`);
-  return { owner, key, operator: known, values: parseValues(known, value, { path: [position, 'value'], ...reading }) };
 }
 
-function parseValues(
-  operator: PropertyOperator,
-  value: unknown,
-  { path, now, readPattern }: { path: string[]; now: Date; readPattern: ReadPattern },
-): string[] {
-  const kind = comparedAs(operator);
-  if (kind === 'nothing') return [];
-  const isList = Array.isArray(value);
-  const given: unknown[] = isList ? value : [value];
-  if (given.length === 0 || given.length > maxValues) throw invalid(path, `Expected 1 to ${maxValues} values.`);
-  if (isList && given.length > 1 && kind !== 'text' && kind !== 'part')
-    throw invalid(path, `The operator ${operator} requires a single value.`);
-  return given.map((one, index) => {
-    const position = isList ? [...path, String(index)] : path;
-    const text = toText(one, position);
-    switch (kind) {
-      case 'text':
-        return text;
-      case 'part':
-        if (text.length <= longestNeedle) return text;
-        throw invalid(position, `The search string must have at most ${longestNeedle} characters.`);
-      case 'number':
-        if (/^\s*[-+]?\d{1,30}(\.\d{1,30})?\s*$/.test(text)) return text.trim();
-        throw invalid(position, 'A valid number is required.');
-      case 'time':
-        return requireTime(text, attrOf(position), now).toISOString();
-      case 'pattern': {
-        const translated = readPattern(text);
-        if ('pattern' in translated) return translated.pattern;
-        throw invalid(position, translated.problem);
-      }
-      default:
-        return kind satisfies never;
-    }
-  });
-}
-
-/** Properties are compared as the texts they are shown as: `5` finds 5 and "5". */
-function toText(value: unknown, path: string[]): string {
-  if (typeof value === 'string' && !/\0|\p{Surrogate}/u.test(value)) return value;
-  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  throw invalid(path, 'Expected a string, number or boolean, or a list of these.');
-}
-
-const attrOf = (path: string[]) => ['properties', ...path].join('__');
-
-function invalid(path: string[], detail: string): AppError {
-  return new AppError('invalid', detail, { attr: attrOf(path) });
-}
-
-/** A regular expression as PostgreSQL reads it, or a sentence on what is wrong with it. */
-function toPostgresPattern(text: string): ReturnType<ReadPattern> {
-  const problem = patternProblem(text);
-  return problem === null ? { pattern: postgresPattern(text) } : { problem };
-}
+const invalid = (attr: string, detail: string) => new AppError('invalid', detail, { attr });
 
 /** The query parameter `properties` of a list that can be filtered by the properties of these. */
-export function propertiesQuery(owners: readonly PropertyOwner[]) {
+export function propertiesQuery(owners: readonly Owner[]) {
   return Type.Optional(
     Type.String({
       description:
@@ -151,11 +96,11 @@ export function propertiesQuery(owners: readonly PropertyOwner[]) {
         '"operator": "exact", "type": ' +
         `"${owners[0]}"}]\`. All filters must match. \`type\` is ${owners.map((owner) => `\`${owner}\``).join(' or ')} (default: ` +
         `\`${owners[0]}\`). ${owners.includes('event_metadata') ? '`event_metadata` with the key `event` filters by event name. ' : ''}` +
-        `\`operator\` is one of ${propertyOperators.map((operator) => `\`${operator}\``).join(', ')} (default: ` +
+        `\`operator\` is one of ${filterOperators.map((operator) => `\`${operator}\``).join(', ')} (default: ` +
         `\`exact\`). If a filter has several values, one of them must match. Search strings can have at most ${longestNeedle} characters. ` +
         'Regular expressions use RE2 syntax and can have at most 200 characters; the only supported flag is a ' +
-        'leading `(?i)`. Times ' +
-        'are ISO 8601 or relative, such as `-7d`.',
+        'leading `(?i)`. Times are ISO 8601, in the project time zone unless they have an offset, or relative, such ' +
+        'as `-7d`.',
     }),
   );
 }

@@ -2,7 +2,7 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
-/** `properties=[…]` of lists: what each operator finds, and what is refused. */
+/** `properties=[…]` of lists: how filters combine, and what is refused. `filter-cases.test.ts` covers the operators. */
 let api: TestApi;
 let tenant: TestTenant;
 let path: string;
@@ -61,43 +61,6 @@ async function found(...filters: unknown[]): Promise<string[]> {
   return body.results.map((row: { event: string }) => row.event).sort();
 }
 
-test.each<[string, unknown, string[]]>([
-  ['exact', 'Chrome', ['text']],
-  ['exact', ['Chrome', '5'], ['digits', 'number', 'text']],
-  ['exact', 5, ['digits', 'number']],
-  ['exact', '5.0', ['number']],
-  ['exact', '05', []],
-  ['exact', 12.5, ['decimal']],
-  ['exact', true, ['true']],
-  ['exact', 'true', ['true']],
-  ['exact', "' OR 1=1 --", []],
-  ['in', ['Chrome', 'x'], ['text']],
-  ['is_not', 'Chrome', without('text')],
-  ['is_not', ['Chrome', 5], without('text', 'number', 'digits')],
-  ['not_in', ['Chrome'], without('text')],
-  ['icontains', 'CHROME', ['list', 'object', 'other', 'text']],
-  ['icontains', '%', []],
-  ['icontains', ['mobile', '12.'], ['decimal', 'other']],
-  ['not_icontains', 'chrome', without('list', 'object', 'other', 'text')],
-  ['regex', '^[Cc]hrome( |$)', ['other', 'text']],
-  ['regex', '(?i)^CHROME$', ['text']],
-  ['regex', '\\bmobile\\b', ['other']],
-  ['regex', '^\\d+$', ['digits', 'milliseconds', 'number', 'seconds']],
-  ['not_regex', '^[Cc]hrome', without('other', 'text')],
-  ['gt', 5, ['decimal', 'milliseconds', 'seconds']],
-  ['gte', '5', ['decimal', 'digits', 'milliseconds', 'number', 'seconds']],
-  ['lt', 12.5, ['digits', 'number']],
-  ['lte', 12.5, ['decimal', 'digits', 'number']],
-  ['is_set', undefined, without('null', 'absent')],
-  ['is_not_set', undefined, ['absent', 'null']],
-  ['is_date_before', '2026-11-05T12:00:00Z', ['day', 'decimal', 'milliseconds', 'number', 'seconds']],
-  ['is_date_after', '2026-11-05T12:00:00Z', ['time']],
-  ['is_date_exact', '2026-11-05', ['day', 'milliseconds', 'seconds']],
-  ['is_date_after', '-1d', []],
-])('%s %j', async (operator, value, expected) => {
-  expect(await found({ key: 'p', value, operator, type: 'event' })).toEqual([...expected].sort());
-});
-
 test('exact and the event are meant when nothing else is said; filters narrow each other', async () => {
   expect(await found({ key: 'p', value: 'Chrome' })).toEqual(['text']);
   expect(await found({ key: 'p', operator: 'is_set' }, { key: 'p', value: '5' })).toEqual(['digits', 'number']);
@@ -140,6 +103,8 @@ test('persons are filtered by their properties', async () => {
   expect(await names({ key: 'plan', value: ['pro'], operator: 'exact', type: 'person' })).toBe(1);
   expect(await names({ key: 'seats', value: 4, operator: 'gt' })).toBe(1);
   expect(await names({ key: 'seats', value: 5, operator: 'gt' })).toBe(0);
+  expect(await names({ key: 'distinct_id', value: 'ada' })).toBe(1);
+  expect(await names({ key: 'distinct_id', value: 'ada', operator: 'is_not' })).toBe(0);
   const { status, body } = await ask('persons', [{ key: 'plan', value: 'pro', type: 'event' }]);
   expect([status, body.attr]).toEqual([400, 'properties__0__type']);
 });
@@ -160,8 +125,7 @@ test.each<[unknown, string]>([
   [[{ key: 5, value: 'x' }], 'properties__0__key'],
   [[{ key: 'p' }], 'properties__0__value'],
   [[{ key: 'p', value: null }], 'properties__0__value'],
-  [[{ key: 'p', value: [] }], 'properties__0__value'],
-  [[{ key: 'p', value: {} }], 'properties__0__value'],
+  [[{ key: 'p', operator: 'gt', value: [] }], 'properties__0__value'],
   [[{ key: 'p', value: ['a', null] }], 'properties__0__value__1'],
   [[{ key: 'p', value: 'a\0' }], 'properties__0__value'],
   ['[{"key":"p","value":"\\ud800"}]', 'properties__0__value'],
@@ -171,7 +135,6 @@ test.each<[unknown, string]>([
   [[{ ...good, negation: true }], 'properties__0__negation'],
   [[{ ...good, operator: 'gt' }], 'properties__0__value'],
   [[{ ...good, operator: 'gt', value: '1e999999' }], 'properties__0__value'],
-  [[{ ...good, operator: 'gt', value: [1, 2] }], 'properties__0__value'],
   [[{ ...good, operator: 'is_date_before', value: 'yesterday' }], 'properties__0__value'],
   [[{ ...good, operator: 'icontains', value: 'x'.repeat(1001) }], 'properties__0__value'],
   [[{ ...good, operator: 'not_icontains', value: ['y', 'x'.repeat(1001)] }], 'properties__0__value__1'],

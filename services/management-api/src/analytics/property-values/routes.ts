@@ -4,8 +4,9 @@ import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
+import { eventRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
-import { latestRows, listEventValues, listPersonValues, listStoredValues, longestValue, mostValues } from './store.ts';
+import { latestRows, listEventValues, listPersonValues, longestValue, mostValues } from './store.ts';
 
 /** What is older is no choice for whoever looks at events of today. */
 const recentMs = 30 * 86_400_000;
@@ -31,7 +32,7 @@ const bounds =
   `Returns at most ${mostValues} values, most frequent first. Only strings, numbers and booleans of at most ${longestValue} characters ` +
   'are included';
 
-export function propertyValueRoutes({ sql, searches, otherStore: store }: EventDeps) {
+export function propertyValueRoutes({ sql, searches, otherStore }: EventDeps) {
   const common = {
     method: 'GET',
     below: belowEnvironment(sql),
@@ -54,9 +55,10 @@ export function propertyValueRoutes({ sql, searches, otherStore: store }: EventD
       handler: async ({ caller, target, query, request }) => {
         const wanted = { ...query, after: new Date(Date.now() - recentMs) };
         const found = await searches.run({ caller, target }, null, (on) =>
-          store === null
-            ? listEventValues(on, target.environmentId, wanted)
-            : listStoredValues({ store, projectId: target.environmentId, signal: request.leaves() }, wanted),
+          listEventValues(
+            eventRead(otherStore, { sql: on, projectId: target.environmentId, signal: request.leaves() }),
+            wanted,
+          ),
         );
         return toAnswer(found, query);
       },

@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
-import { budgetOf, lastMs, type StoreRead } from '../events/other-store.ts';
+import { budgetOf, lastMs, type StoreRead } from '../events/reads.ts';
 
 interface WantedValues {
   /** Name of the property. */
@@ -23,19 +23,8 @@ export const mostValues = 100;
 export const longestValue = 400;
 
 /** Values of a property of the latest events, the most frequent first. */
-export async function listEventValues(sql: Sql, projectId: number, wanted: WantedEventValues): Promise<string[]> {
-  const where = createConditions();
-  where.add(`e.project_id = ${where.parameter(projectId)} AND e.timestamp > ${where.parameter(wanted.after)}`);
-  if (wanted.event_name !== undefined) where.add(`e.event = ${where.parameter(wanted.event_name)}`);
-  return listValues(sql, wanted, {
-    where,
-    latest: `FROM event e WHERE ${where.text()} ORDER BY e.timestamp DESC, e.uuid DESC`,
-  });
-}
-
-/** The same where events are in another store. */
-export function listStoredValues(
-  read: Omit<StoreRead, 'sql'>,
+export function listEventValues(
+  read: StoreRead,
   { key, value, event_name, after }: WantedEventValues,
 ): Promise<string[]> {
   return read.store.events.values(
@@ -56,23 +45,15 @@ export function listStoredValues(
 }
 
 /** Values of a property of the newest persons, the most frequent first. */
-export async function listPersonValues(sql: Sql, projectId: number, wanted: WantedValues): Promise<string[]> {
+export async function listPersonValues(sql: Sql, projectId: number, { key, value }: WantedValues): Promise<string[]> {
   const where = createConditions();
-  where.add(`p.project_id = ${where.parameter(projectId)}`);
-  return listValues(sql, wanted, { where, latest: `FROM person p WHERE ${where.text()} ORDER BY p.id DESC` });
-}
-
-async function listValues(
-  sql: Sql,
-  { key, value }: WantedValues,
-  { where, latest }: { where: ReturnType<typeof createConditions>; latest: string },
-): Promise<string[]> {
-  const name = `${where.parameter(key)}::text`;
+  const [name, project] = [`${where.parameter(key)}::text`, where.parameter(projectId)];
   const search = value === undefined || value === '' ? null : `lower(${where.parameter(value)}::text)`;
   const rows = await sql.query<{ name: string }>(
     `SELECT name
        FROM (SELECT properties -> ${name} AS json, properties ->> ${name} AS name
-               FROM (SELECT properties ${latest} LIMIT ${latestRows}) AS latest) AS found
+               FROM (SELECT properties FROM person p WHERE p.project_id = ${project}
+                      ORDER BY p.id DESC LIMIT ${latestRows}) AS latest) AS found
       WHERE jsonb_typeof(json) IN ('string', 'number', 'boolean') AND name <> '' AND length(name) <= ${longestValue}
         ${search === null ? '' : `AND strpos(lower(name), ${search}) > 0`}
       GROUP BY name ORDER BY count(*) DESC, name LIMIT ${mostValues}`,

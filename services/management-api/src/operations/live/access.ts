@@ -24,6 +24,7 @@ export interface GrantedAccess {
   /** Whether dropped events can be shown too. */
   seesDrops: boolean;
   testAccountFilters: unknown;
+  timeZone: string;
 }
 
 /**
@@ -56,6 +57,7 @@ export async function checkAccess(sql: Sql, access: StreamAccess): Promise<Grant
   return {
     seesDrops: grants(key.scopes, 'ingestion_warning:read'),
     testAccountFilters: settings.test_account_filters,
+    timeZone: settings.timezone,
   };
 }
 

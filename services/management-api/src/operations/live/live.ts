@@ -104,7 +104,7 @@ export function createLive({ log, ...deps }: LiveDeps) {
    */
   async function openStream({ access, granted, query, isPlain }: StreamRequest): Promise<MessageStream> {
     const { source, measure, lagSeconds } = requireSources();
-    const filter = readStreamFilter(query, granted.testAccountFilters);
+    const filter = readStreamFilter(query, granted);
     const releaseSlot = slots.take(access);
     const since = await source.begin().catch((error) => {
       releaseSlot();

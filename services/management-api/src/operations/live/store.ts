@@ -30,9 +30,9 @@ export async function listDrops(
 export async function findStreamSettings(
   sql: Sql,
   environmentId: number,
-): Promise<{ api_token: string; test_account_filters: unknown } | undefined> {
-  const rows = await sql.query<{ api_token: string; test_account_filters: unknown }>(
-    'SELECT api_token, test_account_filters FROM environment WHERE id = $1',
+): Promise<{ api_token: string; test_account_filters: unknown; timezone: string } | undefined> {
+  const rows = await sql.query<{ api_token: string; test_account_filters: unknown; timezone: string }>(
+    'SELECT api_token, test_account_filters, timezone FROM environment WHERE id = $1',
     [environmentId],
   );
   return rows[0];

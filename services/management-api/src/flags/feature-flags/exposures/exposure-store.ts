@@ -1,8 +1,7 @@
 import type { Sql } from '@millrace/db';
-import { budgetOf, type StoreRead } from '../../../analytics/events/other-store.ts';
+import { budgetOf, type StoreRead } from '../../../analytics/events/reads.ts';
 
 export interface ExposureQuery {
-  environmentId: number;
   flagKey: string;
   /** Inclusive. */
   from: Date;
@@ -31,22 +30,11 @@ export interface ExposureDay extends Record<string, unknown> {
   exposures_read: number;
 }
 
-/** The person to whom an event belongs now, or else the person stored with it. */
-const currentPerson = `coalesce((SELECT d.person_uuid FROM person_distinct_id d
-   WHERE d.project_id = e.project_id AND d.distinct_id = e.distinct_id), e.person_id)`;
-/** Uses the primary key (project_id, timestamp, uuid) of the partitions in the range. */
-const inTime = 'e.project_id = $1 AND e.timestamp >= $2 AND e.timestamp < $3';
-
 /**
  * Counts exposures by variant and day. Each person counts once, on the day of the first exposure, for the variant they saw or
  * for `$multiple`.
  */
-export async function countExposures(sql: Sql, query: ExposureQuery): Promise<ExposureDay[]> {
-  return sql.query<ExposureDay>(exposuresStatement, exposuresValues(query));
-}
-
-/** The same for events in another store. */
-export async function countStoredExposures(
+export async function countExposures(
   read: StoreRead,
   { from, to, flagKey, timeZone, conversionEvent, mostExposures: most, mostVariants }: ExposureQuery,
 ): Promise<ExposureDay[]> {
@@ -73,44 +61,6 @@ export async function countStoredExposures(
     day: days[bucket]?.day ?? '',
   }));
 }
-
-export const exposuresValues = (query: ExposureQuery): unknown[] => [
-  query.environmentId,
-  query.from,
-  query.to,
-  query.flagKey,
-  query.timeZone,
-  query.conversionEvent,
-  query.mostExposures,
-  query.mostVariants,
-];
-
-export const exposuresStatement = `
-  WITH exposure AS MATERIALIZED (
-    SELECT ${currentPerson} AS person, e.timestamp,
-           left(coalesce(e.properties ->> '$feature_flag_response', '$none'), 400) AS answer
-      FROM event e
-     WHERE ${inTime} AND e.event = '$feature_flag_called' AND e.properties ->> '$feature_flag' = $4
-     LIMIT $7::int + 1),
-  usual AS (SELECT answer FROM exposure GROUP BY answer ORDER BY count(*) DESC, answer LIMIT $8),
-  seen AS (
-    SELECT person, timestamp, CASE WHEN answer IN (SELECT answer FROM usual) THEN answer ELSE '$other' END AS variant
-      FROM exposure),
-  exposed AS (
-    SELECT person, min(timestamp) AS first_at,
-           CASE WHEN min(variant) = max(variant) THEN min(variant) ELSE '$multiple' END AS variant
-      FROM seen GROUP BY person),
-  converted AS (
-    SELECT ${currentPerson} AS person, max(e.timestamp) AS last_at
-      FROM event e
-     WHERE $6::text IS NOT NULL AND ${inTime} AND e.event = $6
-     GROUP BY 1)
-  SELECT p.variant, to_char(s.timestamp AT TIME ZONE $5, 'YYYY-MM-DD') AS day, count(*)::int AS exposures,
-         count(DISTINCT s.person) FILTER (WHERE s.timestamp = p.first_at)::int AS persons,
-         count(DISTINCT s.person) FILTER (WHERE s.timestamp = p.first_at AND c.last_at >= p.first_at)::int AS conversions,
-         (SELECT count(*) FROM exposure)::int AS exposures_read
-    FROM seen s JOIN exposed p USING (person) LEFT JOIN converted c USING (person)
-   GROUP BY 1, 2 ORDER BY 2, 1`;
 
 /** The start of each day in a time zone. */
 export async function findStartOfDay(sql: Sql, day: string, timeZone: string): Promise<Date | undefined> {

@@ -5,24 +5,19 @@ import { Type } from 'typebox';
 import { belowEnvironment } from '../../../access/addressed-project.ts';
 import { defineRoutes } from '../../../access/define-route.ts';
 import { requireScope } from '../../../access/require-scope.ts';
+import { eventRead } from '../../../analytics/events/reads.ts';
 import type { EventDeps } from '../../../analytics/events/routes.ts';
 import { requireTime } from '../../../time/relative-time.ts';
 import { findTimeZone } from '../../../time/time-zone-store.ts';
 import { requireFlag } from '../changes/write.ts';
 import { flagParams, flagsPath, flagTags as tags } from '../schema.ts';
-import {
-  countExposures,
-  countStoredExposures,
-  type ExposureDay,
-  type ExposureQuery,
-  findStartOfDay,
-} from './exposure-store.ts';
+import { countExposures, type ExposureDay, type ExposureQuery, findStartOfDay } from './exposure-store.ts';
 
 const mostExposures = 1_000_000;
 const mostVariants = 50;
 
 /** Counts the users who got each variant of a flag, according to the events of SDKs, and their conversions. */
-export function flagExposuresRoute({ sql, searches, otherStore: store }: EventDeps) {
+export function flagExposuresRoute({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
     below: belowEnvironment(sql),
@@ -59,7 +54,6 @@ export function flagExposuresRoute({ sql, searches, otherStore: store }: EventDe
       const flag = await requireFlag(sql, target, { id, needed: 'viewer' });
       const timeZone = await findTimeZone(sql, environmentId);
       const counted = {
-        environmentId,
         flagKey: flag.key,
         timeZone,
         ...(await exposureRange(sql, query, timeZone)),
@@ -68,9 +62,10 @@ export function flagExposuresRoute({ sql, searches, otherStore: store }: EventDe
         mostVariants,
       };
       const rows = await searches.run({ caller, target }, 'date_from and date_to', (on) =>
-        store === null
-          ? countExposures(on, counted)
-          : countStoredExposures({ store, sql: on, projectId: environmentId, signal: request.leaves() }, counted),
+        countExposures(
+          eventRead(otherStore, { sql: on, projectId: environmentId, signal: request.leaves(), isRepeated: true }),
+          counted,
+        ),
       );
       if ((rows[0]?.exposures_read ?? 0) > mostExposures) {
         const detail = `The flag was called more than ${mostExposures} times in this date range. Choose a shorter date range.`;

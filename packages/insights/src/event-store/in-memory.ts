@@ -1,0 +1,136 @@
+// Evaluates conditions for a single event in memory, with the same result as SQL.
+
+import { compileTest, PropertyValue, parseVersion, textForm } from '@millrace/flags';
+import { type TimeZone, timeZone } from '@millrace/schedule';
+import { readAbsolute } from '../plan/dates.ts';
+import { kindsOf, localTimePattern, numberPattern, versionKey, zonedTimePattern } from './dialect.ts';
+import type { Comparison, Condition, Property, Test } from './port.ts';
+
+/** An event that is not stored yet. Its person is the one at ingestion. */
+export interface EventInMemory {
+  event: string | null;
+  distinctId: string | null;
+  properties: Record<string, unknown>;
+  personProperties: Record<string, unknown>;
+}
+
+type Matches = (event: EventInMemory) => boolean;
+
+/** Compiles a condition on events. Properties that an event in memory does not have, such as those of groups, are not set. */
+export function matchesInMemory(condition: Condition): Matches {
+  if ('all' in condition) {
+    const all = condition.all.map(matchesInMemory);
+    return (event) => all.every((matches) => matches(event));
+  }
+  if ('any' in condition) {
+    const any = condition.any.map(matchesInMemory);
+    return (event) => any.some((matches) => matches(event));
+  }
+  if ('not' in condition) {
+    const matches = matchesInMemory(condition.not);
+    return (event) => !matches(event);
+  }
+  if ('anyDistinctId' in condition) {
+    const test = matchesValue(condition.anyDistinctId);
+    return ({ distinctId }) => test(distinctId);
+  }
+  if (!('property' in condition)) return () => false;
+  const { property } = condition;
+  const test = matchesValue(condition.test);
+  return (event) => test(readProperty(event, property));
+}
+
+function readProperty(event: EventInMemory, { of, key }: Property): unknown {
+  if (of === 'column') return { event: event.event, distinct_id: event.distinctId }[String(key)] ?? null;
+  const properties = of === 'event' ? event.properties : of === 'group' ? {} : event.personProperties;
+  return Object.hasOwn(properties, key) ? properties[key] : null;
+}
+
+function matchesValue(test: Test): (value: unknown) => boolean {
+  const matches = matchesSetValue(test);
+  return (value) => value !== null && value !== undefined && matches(value);
+}
+
+function matchesSetValue(test: Test): (value: unknown) => boolean {
+  switch (test.is) {
+    case 'set':
+      return () => true;
+    case 'equal':
+      return equalsAny(test.values);
+    case 'containing': {
+      const isFound = flagTest('icontains', test.text.toLowerCase());
+      return (value) => isFound(textOf(value).toLowerCase());
+    }
+    case 'matching': {
+      // A dot matches any character.
+      const [flags = ''] = /^\(\?i\)/.exec(test.pattern) ?? [];
+      const isFound = flagTest('regex', `${flags}(?s)${test.pattern.slice(flags.length)}`);
+      return (value) => isFound(textOf(value));
+    }
+    case 'number':
+      return (value) => {
+        const number = typeof value === 'number' ? value : numericText.test(textForm(value)) ? Number(value) : null;
+        return number !== null && compare(number, test.than, test.value);
+      };
+    case 'version':
+      return (value) => {
+        const version = parseVersion(value);
+        if (version === null) return false;
+        const key = versionKey(version);
+        if (test.than === '=' || test.than === '<>') return (key === test.key) === (test.than === '=');
+        return compare(Buffer.compare(Buffer.from(key), Buffer.from(test.key)), test.than, 0);
+      };
+    case 'release':
+      return (value) => parseVersion(value)?.preRelease.length === 0;
+    case 'time': {
+      const zone = timeZone(test.zone);
+      return (value) => {
+        const time = timeOf(value, zone);
+        return time !== null && compare(time, test.than, test.value);
+      };
+    }
+    default:
+      return test satisfies never;
+  }
+}
+
+/** Formats a value like the engines do. */
+const textOf = (value: unknown) => (typeof value === 'number' ? String(value).replace('e+', 'e') : textForm(value));
+
+/** Searches with a flag operator, which takes time proportional to the text. */
+function flagTest(operator: 'icontains' | 'regex', expected: string): (text: string) => boolean {
+  const { test } = compileTest(operator, expected, { matchingVersion: 2, zone: timeZone('UTC') });
+  return (text) => test.matches(new PropertyValue(text), 0);
+}
+
+function compare(value: number, than: Comparison, bound: number): boolean {
+  if (than === '>') return value > bound;
+  if (than === '>=') return value >= bound;
+  return than === '<' ? value < bound : value <= bound;
+}
+
+/** As text, except that a number also equals its other notations, and a list or object its JSON in any notation. */
+function equalsAny(values: readonly string[]): (value: unknown) => boolean {
+  const texts = new Set(values);
+  const { numbers, lists } = kindsOf(values);
+  const ofNumbers = new Set(numbers.map(Number));
+  const ofLists = new Set(lists.map((list) => textForm(JSON.parse(list))));
+  return (value) => {
+    if (typeof value === 'object') return ofLists.has(textForm(value));
+    return texts.has(textForm(value)) || (typeof value === 'number' && ofNumbers.has(value));
+  };
+}
+
+/** Numbers are seconds or milliseconds since 1970. */
+function timeOf(value: unknown, zone: TimeZone): number | null {
+  if (typeof value === 'number') {
+    if (Math.abs(value) < 1e11) return Math.trunc(value * 1000);
+    return Math.abs(value) < 1e14 ? Math.trunc(value) : null;
+  }
+  const isTime = typeof value === 'string' && (localTime.test(value) || zonedTime.test(value));
+  return isTime ? readAbsolute(value, zone) : null;
+}
+
+const numericText = new RegExp(numberPattern);
+const localTime = new RegExp(localTimePattern);
+const zonedTime = new RegExp(zonedTimePattern);

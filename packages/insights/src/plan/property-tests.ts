@@ -1,0 +1,202 @@
+// Translates the operator and value of a filter into tests of a property.
+
+import { versionRule } from '@millrace/flags';
+import { numberPattern, releaseKey, versionKey } from '../event-store/dialect.ts';
+import type { Condition, Property, Test } from '../event-store/port.ts';
+import { patternProblem } from '../patterns.ts';
+import { isRecord, queryError } from '../query-parts.ts';
+import { type Clock, dayMs, readMoment } from './dates.ts';
+
+const mostValues = 1000;
+const longestText = 1000;
+
+interface Place {
+  path: string;
+  reading: { clock: Clock };
+}
+
+export type Asked = { operator: unknown; value: unknown };
+
+const negative = new Set(['is_not', 'not_in', 'not_icontains', 'not_icontains_multi', 'not_regex', 'is_not_set']);
+const aliases: Record<string, string> = {
+  min: 'gte',
+  max: 'lte',
+  is_not: 'exact',
+  in: 'exact',
+  not_in: 'exact',
+  not_icontains: 'icontains',
+  icontains_multi: 'icontains',
+  not_icontains_multi: 'icontains',
+  not_regex: 'regex',
+  is_not_set: 'is_set',
+};
+
+/** Operators of filters on properties. */
+export const filterOperators = [
+  ...['exact', 'is_not', 'in', 'not_in', 'icontains', 'not_icontains', 'icontains_multi', 'not_icontains_multi'],
+  ...['regex', 'not_regex', 'gt', 'gte', 'lt', 'lte', 'min', 'max', 'between', 'not_between'],
+  ...['is_date_exact', 'is_date_before', 'is_date_after', 'is_set', 'is_not_set'],
+  ...['eq', 'neq', 'gt', 'gte', 'lt', 'lte', 'tilde', 'caret', 'wildcard'].map((name) => `semver_${name}`),
+];
+
+export const isNegative = (operator: string): boolean => negative.has(operator);
+
+/** Returns the operator that another one negates or is an older name of. */
+export const positiveOf = (operator: string): string =>
+  (Object.hasOwn(aliases, operator) ? aliases[operator] : undefined) ?? operator;
+
+/**
+ * Translates the operator and value of a filter.
+ * @param operator the filter's operator; `exact` if missing.
+ * @throws AppError naming the field.
+ */
+export function readTest(property: Property, { operator = 'exact', value }: Asked, place: Place): Condition {
+  const asked = String(operator);
+  if (!filterOperators.includes(asked))
+    throw queryError(`${place.path}.operator`, `The operator "${asked.slice(0, 100)}" is not supported here.`);
+  if (property.of === 'column' && property.key === 'timestamp' && !/^is_date_/.test(asked))
+    throw queryError(`${place.path}.operator`, 'Compare a time with is_date_before, is_date_after or is_date_exact.');
+  const positive = readPositive(property, { operator: positiveOf(asked), value }, place);
+  return isNegative(asked) ? { not: positive } : positive;
+}
+
+function readPositive(
+  property: Property,
+  { operator, value }: { operator: string; value: unknown },
+  place: Place,
+): Condition {
+  const { path } = place;
+  const test = (one: Test): Condition => ({ property, test: one });
+  const anyOf = <T>(read: (value: unknown, path: string) => T, make: (one: T) => Test): Condition => ({
+    any: valuesOf(value, path).map(([one, at]) => test(make(read(one, at)))),
+  });
+  switch (operator) {
+    case 'is_set':
+      return test({ is: 'set' });
+    case 'exact': {
+      if (Array.isArray(value) && value.length === 0) return { all: [] };
+      return test({ is: 'equal', values: valuesOf(value, path).map(([one, at]) => textOf(one, at, 100_000)) });
+    }
+    case 'icontains':
+      return anyOf(
+        (one, at) => textOf(one, at, longestText),
+        (text) => ({ is: 'containing', text }),
+      );
+    case 'regex':
+      return anyOf(patternOf, (pattern) => ({ is: 'matching', pattern }));
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return anyOf(numberOf, (number) => ({ is: 'number', than: comparisons[operator], value: number }));
+    case 'between':
+    case 'not_between':
+      return readBetween(property, { isInside: operator === 'between', value }, path);
+    case 'is_date_before':
+    case 'is_date_after':
+    case 'is_date_exact':
+      return readDate(property, { operator, value }, place);
+    default:
+      return readVersion(property, { operator, value }, path);
+  }
+}
+
+const comparisons = { gt: '>', gte: '>=', lt: '<', lte: '<=' } as const;
+
+function readBetween(
+  property: Property,
+  { isInside, value }: { isInside: boolean; value: unknown },
+  path: string,
+): Condition {
+  const [least, most, ...more] = valuesOf(value, path).map(([one, at]) => numberOf(one, at));
+  if (least === undefined || most === undefined || more.length > 0 || least > most) {
+    throw queryError(`${path}.value`, 'Expected two numbers, smallest first.');
+  }
+  const number = (than: '>' | '>=' | '<' | '<=', bound: number): Condition => ({
+    property,
+    test: { is: 'number', than, value: bound },
+  });
+  return isInside
+    ? { all: [number('>=', least), number('<=', most)] }
+    : { any: [number('<', least), number('>', most)] };
+}
+
+/** Compares versions by the rules of feature flags. */
+function readVersion(
+  property: Property,
+  { operator, value }: { operator: string; value: unknown },
+  path: string,
+): Condition {
+  const rule = typeof value === 'string' || typeof value === 'number' ? versionRule(operator, value) : null;
+  if (rule === null) throw queryError(`${path}.value`, 'Expected a version such as 1.2.3, or 1.2.* for a wildcard.');
+  const version = (than: Extract<Test, { is: 'version' }>['than'], key: string): Condition => ({
+    property,
+    test: { is: 'version', than, key },
+  });
+  if ('compared' in rule) return version(rule.compared, versionKey(rule.bound));
+  const { from, before, withPreReleases } = rule;
+  const release: Condition = { property, test: { is: 'release' } };
+  const isAllowed: Condition =
+    // Sorts after everything with the same major, minor and patch.
+    withPreReleases && from !== null ? { any: [release, version('<', `${releaseKey(from)}~~`)] } : release;
+  return {
+    all: [
+      isAllowed,
+      ...(from === null ? [] : [version('>=', versionKey(from))]),
+      ...(before === null ? [] : [version('<', releaseKey(before))]),
+    ],
+  };
+}
+
+/** In an exact comparison, a date without a time means the whole day. */
+function readDate(property: Property, { operator, value }: Asked, { path, reading: { clock } }: Place): Condition {
+  const [first, ...more] = valuesOf(value, path);
+  const text = first === undefined ? '' : textOf(first[0], first[1], 100);
+  const moment = more.length > 0 ? null : readMoment(text, clock);
+  if (moment === null) throw queryError(`${path}.value`, 'Expected an ISO 8601 time, or a relative time such as -7d.');
+  const time = (than: '>' | '>=' | '<' | '<=', at: number): Condition => ({
+    property,
+    test: { is: 'time', than, value: at, zone: clock.zoneName },
+  });
+  if (operator === 'is_date_before') return time('<', moment.instant);
+  if (operator === 'is_date_after') return time('>', moment.instant);
+  const isDay = /^\d{4}-\d{1,2}-\d{1,2}$/.test(text);
+  const end = isDay ? clock.zone.toInstant(clock.zone.toWallTime(moment.instant) + dayMs) : moment.instant + 1;
+  return { all: [time('>=', moment.instant), time('<', end)] };
+}
+
+/** Returns the value, or the elements of a list, each with its path. */
+export function valuesOf(value: unknown, path: string): [unknown, string][] {
+  const at = `${path}.value`;
+  if (!Array.isArray(value)) return [[value, at]];
+  if (value.length === 0 || value.length > mostValues) throw queryError(at, `Expected 1 to ${mostValues} values.`);
+  return value.map((one, index) => [one, `${at}.${index}`]);
+}
+
+/** Characters that engines cannot store. */
+export const unstorable = /\0|\p{Surrogate}/u;
+/** Numbers in text, as the engines read them. */
+const decimal = new RegExp(numberPattern);
+
+export function textOf(value: unknown, path: string, longest: number): string {
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (isRecord(value) || Array.isArray(value)) return JSON.stringify(value);
+  if (typeof value !== 'string') throw queryError(path, 'Expected a string, number or boolean.');
+  if (unstorable.test(value)) throw queryError(path, 'A text cannot contain null characters or lone surrogates.');
+  if (value.length > longest) throw queryError(path, `Ensure this field has no more than ${longest} characters.`);
+  return value;
+}
+
+function numberOf(value: unknown, path: string): number {
+  const isNumber = typeof value === 'number' || (typeof value === 'string' && decimal.test(value));
+  const number = isNumber ? Number(value) : Number.NaN;
+  if (!Number.isFinite(number)) throw queryError(path, 'A valid number is required.');
+  return number;
+}
+
+function patternOf(value: unknown, path: string): string {
+  const pattern = textOf(value, path, longestText);
+  const problem = patternProblem(pattern);
+  if (problem !== null) throw queryError(path, problem);
+  return pattern;
+}

@@ -1,0 +1,232 @@
+// Finds, counts and reads events through the event store, whichever database it is in.
+
+import type { Sql } from '@millrace/db';
+import {
+  type Condition,
+  createEventStore,
+  type EventKey,
+  type EventStore,
+  type ListedEvent,
+  sqlEngine,
+} from '@millrace/insights';
+import type { Portion } from '../../sql/large-page.ts';
+import type { TimePosition, TimeSpan } from '../../time/time-range.ts';
+import { listIdsOfPerson } from '../distinct-ids/distinct-id-store.ts';
+import {
+  type EventFilter,
+  type EventRow,
+  type EventWindow,
+  type EventWithTimes,
+  findStarts,
+  type Interval,
+  readTimeOfEvent,
+  sizesOfPersons,
+} from './store.ts';
+
+/** The event store that holds events, if that is not PostgreSQL alone. */
+export interface OtherStore {
+  events: EventStore;
+  /** Time limit of a query. */
+  maxMs: number;
+}
+
+export interface StoreRead {
+  store: OtherStore;
+  /** Persons and their IDs are in PostgreSQL. */
+  sql: Sql;
+  projectId: number;
+  /** Aborted when the client disconnects. */
+  signal: AbortSignal;
+}
+
+/** Time limit of a search in PostgreSQL. */
+const longestMs = 10_000;
+/** More than the largest portion of a page followed by the largest event. */
+const mostBytes = 64 * 1024 * 1024;
+
+/**
+ * Prepares reads from the event store. In PostgreSQL, they run on the connections of `sql`, which have their own time limit.
+ * @param isRepeated true if the statements are the same for many requests, apart from their values.
+ */
+export function eventRead(
+  otherStore: OtherStore | null,
+  { isRepeated = false, ...read }: Omit<StoreRead, 'store'> & { isRepeated?: boolean },
+): StoreRead {
+  const ofPostgres = () => ({ events: createEventStore(sqlEngine(read.sql, { isRepeated })), maxMs: longestMs });
+  return { ...read, store: otherStore ?? ofPostgres() };
+}
+
+export const budgetOf = ({ store, signal }: Pick<StoreRead, 'store' | 'signal'>) => ({
+  signal,
+  maxMs: Math.min(store.maxMs, longestMs),
+  maxBytes: mostBytes,
+});
+
+/** When the latest event of each distinct ID happened. */
+export async function findLatest(read: StoreRead, distinctIds: readonly string[]): Promise<Map<string, Date>> {
+  const found = await read.store.events.latest({ projectId: read.projectId, distinctIds }, budgetOf(read));
+  return new Map(found.map(({ distinctId, time }) => [distinctId, new Date(time)]));
+}
+
+/** A page of events: finds its keys, and reads the events of some of them. */
+export function createEventPage(page: StoreRead) {
+  const known = new Map<string, EventKey>();
+  const readKeys = createReader(page);
+  return {
+    async findKeys(read: StoreRead, filter: EventFilter, window: EventWindow): Promise<TimePosition[]> {
+      const keys = await findEventKeys(read, filter, window);
+      for (const key of keys) known.set(key.uuid, key);
+      return keys.map(({ uuid, timestamp }) => ({ timestamp: new Date(timestamp), id: uuid }));
+    },
+    read: (keys: TimePosition[], maxBytes: number) =>
+      readKeys(
+        keys.flatMap(({ id }) => known.get(id) ?? []),
+        maxBytes,
+      ),
+  };
+}
+
+/** Which events of a project are on a page. */
+export async function findEventKeys(
+  read: StoreRead,
+  filter: EventFilter,
+  { behind, limit, offset, isOldestFirst }: EventWindow,
+): Promise<EventKey[]> {
+  const { distinctIds, where } = await selectionOf(read, filter);
+  return read.store.events.keys(
+    {
+      projectId: read.projectId,
+      events: namesOf(filter),
+      by: 'timestamp',
+      from: filter.after === undefined ? null : fromOf(filter.after),
+      to: filter.before === undefined ? null : toOf(filter.before),
+      where,
+      ...(distinctIds !== undefined && { distinctIds }),
+      uuid: null,
+      behind: behind && { time: withinStore(behind.timestamp.getTime()), uuid: behind.id },
+      isOldestFirst,
+      limit,
+      offset,
+    },
+    budgetOf(read),
+  );
+}
+
+/** Creates a function that reads the events of some keys in order, up to the one that reaches `maxBytes`. */
+function createReader(read: StoreRead) {
+  const { store, projectId } = read;
+  const sizes = new Map<string, number>();
+
+  return async (all: EventKey[], maxBytes: number): Promise<Portion<EventRow>> => {
+    // Keys that did not fit are passed again, and need not be measured twice.
+    if (!all.every(({ uuid }) => sizes.has(uuid))) await measure(all);
+    let before = 0;
+    const given = all.filter(({ uuid }) => {
+      const fits = before < maxBytes;
+      before += sizes.get(uuid) ?? 0;
+      return fits;
+    });
+    const rows = await store.events.read({ projectId, keys: given }, budgetOf(read));
+    return { rows: rows.map(toRow), used: given.length };
+  };
+
+  /** The current person, which may be much larger than the event, is shown with each event. */
+  async function measure(keys: EventKey[]): Promise<void> {
+    sizes.clear();
+    const measured = await store.events.sizes({ projectId, keys }, budgetOf(read));
+    const distinctIds = new Set(measured.map(({ distinctId }) => distinctId));
+    const ofPersons = await sizesOfPersons(read.sql, projectId, [...distinctIds]);
+    for (const { uuid } of keys) sizes.set(uuid, 0);
+    for (const { uuid, distinctId, bytes } of measured) sizes.set(uuid, bytes + (ofPersons.get(distinctId) ?? 0));
+  }
+}
+
+function toRow(event: ListedEvent): EventWithTimes {
+  const [properties, person_properties] = [event.properties, event.person_properties].map((text) => JSON.parse(text));
+  return { ...event, properties, person_properties };
+}
+
+/** Reads an event that PostgreSQL no longer stores, although it still knows its time. */
+export async function readStored(read: StoreRead, uuid: string): Promise<EventWithTimes | undefined> {
+  const time = await readTimeOfEvent(read.sql, read.projectId, uuid);
+  if (time === undefined) return undefined;
+  const from = time.getTime();
+  const { events } = await read.store.events.list(
+    {
+      ...{ projectId: read.projectId, events: null, by: 'timestamp', from, to: from + 1, where: { all: [] }, uuid },
+      ...{ behind: null, isOldestFirst: false, limit: 1, maxBytes: 1 },
+    },
+    budgetOf(read),
+  );
+  return events.map(toRow)[0];
+}
+
+/** The events a filter finds, counted by interval; intervals without events have 0. */
+export async function countEvents(
+  read: StoreRead,
+  filter: EventFilter & TimeSpan,
+  { interval, timeZone }: { interval: Interval; timeZone: string },
+): Promise<{ start_ms: number; count: number }[]> {
+  const edges = await findStarts(read.sql, filter, { interval, timeZone });
+  const { distinctIds, where } = await selectionOf(read, filter);
+  const isOfIds = distinctIds === undefined ? [] : [isOneOf('distinct_id', distinctIds)];
+  const rows = await read.store.events.series(
+    {
+      select: {
+        projectId: read.projectId,
+        events: namesOf(filter),
+        from: fromOf(filter.after),
+        to: toOf(filter.before),
+        where: { all: [...isOfIds, where] },
+      },
+      ...{ edges, windows: null, measure: { of: 'events' }, breakdowns: [], limit: 1, nullsLast: false },
+    },
+    budgetOf(read),
+  );
+  const counts = new Map(rows.map(({ bucket, number }) => [bucket, number]));
+  return edges.map((start, at) => ({ start_ms: start, count: counts.get(at) ?? 0 }));
+}
+
+const namesOf = ({ event }: EventFilter) => (event === undefined ? null : [event]);
+
+/** Times that every store can hold; no event is older or later. */
+export const firstMs = Date.UTC(1900, 0, 1);
+export const lastMs = Date.UTC(2299, 11, 31);
+const withinStore = (time: number) => Math.max(firstMs, Math.min(lastMs, time));
+
+/** Both ends of a range are exclusive, and times are milliseconds. */
+const fromOf = (after: Date) => withinStore(after.getTime() + 1);
+const toOf = (before: Date) => withinStore(before.getTime());
+
+/** A person may have more IDs than are looked up one by one. */
+const mostIds = 10_000;
+
+/**
+ * Translates the parts of a filter other than name and time. `person_id` means the current person: the events of all
+ * distinct IDs that belong to the person now, including those stored before a merge.
+ */
+async function selectionOf(
+  { sql, projectId }: StoreRead,
+  { distinct_id, person_id, properties }: EventFilter,
+): Promise<{ distinctIds: string[] | undefined; where: Condition }> {
+  const all = properties === null ? [] : [properties];
+  const distinctIds = distinct_id === undefined ? undefined : [distinct_id];
+  if (person_id === undefined) return { distinctIds, where: { all } };
+  const ids = (await listIdsOfPerson(sql, projectId, person_id, mostIds)).map((row) => row.distinct_id);
+  if (ids.length > 0 && ids.length < mostIds) {
+    const asked = distinct_id === undefined ? ids : ids.filter((id) => id === distinct_id);
+    return { distinctIds: asked, where: { all } };
+  }
+  const uuid = [person_id.toLowerCase()];
+  // A person without IDs has only events that were stored under it, and whose IDs do not belong to another person.
+  if (ids.length === 0) all.push(isOneOf('stored person_id', uuid));
+  return { distinctIds, where: { all: [...all, isOneOf('person_id', uuid)] } };
+}
+
+export const isOneOf = (
+  key: 'distinct_id' | 'person_id' | 'stored person_id',
+  values: readonly string[],
+): Condition => ({
+  property: { of: 'column', key },
+  test: { is: 'equal', values },
+});

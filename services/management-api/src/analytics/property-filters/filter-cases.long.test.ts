@@ -1,0 +1,13 @@
+/** Runs the case table of filters on ClickHouse too, because the engines must agree. */
+
+import { clickHouseOrSkip } from '@millrace/testing';
+import { engines, onClickHouse } from '../../testing/engines.ts';
+
+const modules = await clickHouseOrSkip();
+if (modules === null) test.skip('filters on ClickHouse', () => {});
+else {
+  const usual = engines.splice(0, engines.length, onClickHouse(modules));
+  await import('./filter-cases.test.ts');
+  // Restore the default engines for test files that run in the same process.
+  engines.splice(0, engines.length, ...usual);
+}

@@ -1,0 +1,50 @@
+// The engines that a test of the API can run on: PostgreSQL, and ClickHouse with the same data.
+
+import { clickhouseEngine, connectClickHouse, copyEvents, createEventStore, createTables } from '@millrace/insights';
+import { startClickHouse } from '@millrace/testing';
+import { startTestApi, type TestApi } from './start-test-api.ts';
+
+export interface ApiOnEngine {
+  api: TestApi;
+  /** Makes the stored events of a project visible to the engine. */
+  follow(projectId: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface ApiEngine {
+  name: string;
+  open(): Promise<ApiOnEngine>;
+}
+
+const onPostgres: ApiEngine = {
+  name: 'PostgreSQL',
+  async open() {
+    const api = await startTestApi();
+    return { api, follow: async () => {}, stop: () => api.stop() };
+  },
+};
+
+/** @param modules folder in which `chdb` is installed */
+export const onClickHouse = (modules: string): ApiEngine => ({
+  name: 'ClickHouse',
+  async open() {
+    const clickhouse = await startClickHouse(modules);
+    const client = connectClickHouse(clickhouse.url);
+    const otherStore = { events: createEventStore(clickhouseEngine(client)), maxMs: 15_000 };
+    const api = await startTestApi({ otherStore });
+    const postgres = { url: api.databaseUrl };
+    await createTables(client, postgres);
+    return {
+      api,
+      follow: (projectId) => copyEvents(client, postgres, { projectId, distinctIds: null }),
+      async stop() {
+        await api.stop();
+        await client.close();
+        await clickhouse.stop();
+      },
+    };
+  },
+});
+
+/** Replaced by the long tests, which run the same files on ClickHouse. */
+export const engines: ApiEngine[] = [onPostgres];
