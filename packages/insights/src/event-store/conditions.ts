@@ -22,12 +22,14 @@ export interface Reads {
   properties?: readonly Property[];
   /** The actor type whose record is needed, for its creation time. */
   recordOf?: Unit;
+  /** True for a limited list, which looks up the person of each event instead of reading all events and persons. */
+  looksUpPersons?: boolean;
 }
 
 /** Builds the FROM clause with the necessary joins. */
 export function fromEvents(
   dialect: Dialect,
-  { projectId, units = [], conditions = [], properties = [], recordOf }: Reads,
+  { projectId, units = [], conditions = [], properties = [], recordOf, looksUpPersons = false }: Reads,
 ): Fragment {
   const all = [...properties, ...conditions.flatMap(propertiesOf)].flatMap(readBy);
   const groups = new Set(all.flatMap((property) => (property.of === 'group' ? [property.index] : [])));
@@ -42,8 +44,10 @@ export function fromEvents(
   return sql.join(
     [
       sql`FROM ${dialect.events}`,
-      ...(readsPerson ? [dialect.personJoin(projectId)] : []),
-      ...(readsRecord ? [dialect.personRecord(projectId, dialect.person, { properties: readsProperties })] : []),
+      ...(readsPerson ? [dialect.personJoin(projectId, looksUpPersons)] : []),
+      ...(readsRecord
+        ? [dialect.personRecord(projectId, dialect.person, { properties: readsProperties, looksUp: looksUpPersons })]
+        : []),
       ...[...groups].sort().map((index) => dialect.groupRecord(projectId, index)),
     ],
     ' ',

@@ -12,15 +12,18 @@ export interface Dialect {
   events: Fragment;
   /** Query for the day of the first event in a time range; null if lists can search the whole range at once. */
   firstDay(range: { projectId: number; from: number; to: number }): Fragment | null;
-  /** Join that finds the current person of an event; comes after `events`. */
-  personJoin(projectId: number): Fragment;
+  /**
+   * Join that finds the current person of an event; comes after `events`. @param looksUp true to look up the person of
+   * each event, if the engine follows indexes.
+   */
+  personJoin(projectId: number, looksUp?: boolean): Fragment;
   /** ID of the event's current person; requires `personJoin`. */
   person: Fragment;
   /**
    * Joins the record of that person as `p`, with `created_at` and, if requested, `properties`; requires `personJoin` or
    * a person ID.
    */
-  personRecord(projectId: number, id?: Fragment, needs?: { properties: boolean }): Fragment;
+  personRecord(projectId: number, id?: Fragment, needs?: { properties: boolean; looksUp?: boolean }): Fragment;
   /**
    * Joins the record of the event's group of this type as `g<index>`, with `group_properties` and `created_at`; or that
    * of a given key.

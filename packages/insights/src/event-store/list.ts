@@ -126,7 +126,8 @@ function keysText(dialect: Dialect, question: ListQuestion): Fragment {
     ...(looksUpIds ? [sql`e.distinct_id = asked.distinct_id`] : []),
     condition(dialect, where, projectId),
   ];
-  const events = sql`${fromEvents(dialect, { projectId, conditions: [where] })} WHERE ${sql.join(tests, ' AND ')} ${order}`;
+  const from = fromEvents(dialect, { projectId, conditions: [where], looksUpPersons: true });
+  const events = sql`${from} WHERE ${sql.join(tests, ' AND ')} ${order}`;
   // An offset of 0 would change the plan: the planner assumes a tenth of all rows for a number that it does not know.
   const page = offset === 0 ? sql`LIMIT ${sql.int(limit)}` : sql`LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
   const columns = sql`SELECT e.uuid, ${dialect.millis(sql`e.timestamp`)} AS millis, e.event, e.distinct_id`;

@@ -34,11 +34,17 @@ export const postgresDialect: Dialect = {
   events: sql`event e`,
   // An index has the events in order.
   firstDay: () => null,
-  personJoin: () => sql`LEFT JOIN person_distinct_id o
-    ON o.project_id = e.project_id AND o.distinct_id = e.distinct_id AND o.version > 0`,
+  personJoin: (_projectId, looksUp = false) =>
+    leftJoin(
+      { from: sql`person_distinct_id o`, as: sql`o`, looksUp },
+      sql`o.project_id = e.project_id AND o.distinct_id = e.distinct_id AND o.version > 0`,
+    ),
   person,
-  personRecord: (projectId, id = person) =>
-    sql`LEFT JOIN person p ON p.project_id = ${sql.int(projectId)} AND p.uuid = ${id}`,
+  personRecord: (projectId, id = person, { looksUp = false } = { properties: true }) =>
+    leftJoin(
+      { from: sql`person p`, as: sql`p`, looksUp },
+      sql`p.project_id = ${sql.int(projectId)} AND p.uuid = ${id}`,
+    ),
   groupRecord: (projectId, index, key = groupKey(index)) => sql`LEFT JOIN "group" ${sql.numbered('g', index)}
     ON ${sql.numbered('g', index)}.project_id = ${sql.int(projectId)} AND ${sql.numbered('g', index)}.group_type_index = ${sql.int(index)}
    AND ${sql.numbered('g', index)}.group_key = ${key}`,
@@ -141,6 +147,16 @@ export const postgresDialect: Dialect = {
 
 function groupKey(index: number): Fragment {
   return sql`nullif(e.properties ->> ${sql.text(`$group_${index}`)}, '')`;
+}
+
+/** The limit prevents the planner from reading both tables completely and joining them by hashes. */
+function leftJoin(
+  { from, as, looksUp }: { from: Fragment; as: Fragment; looksUp: boolean },
+  condition: Fragment,
+): Fragment {
+  return looksUp
+    ? sql`LEFT JOIN LATERAL (SELECT * FROM ${from} WHERE ${condition} LIMIT 1) AS ${as} ON true`
+    : sql`LEFT JOIN ${from} ON ${condition}`;
 }
 
 /** Converts local time. Of two times that a clock change repeats, returns the first. */

@@ -20,7 +20,11 @@ beforeAll(async () => {
        FROM generate_series(1, 57000) AS n`,
   );
   for (const [table, columns, values] of [
-    ['person', 'uuid, main_distinct_id, properties', `gen_random_uuid(), 'd' || n, jsonb_build_object('plan', n % 2)`],
+    [
+      'person',
+      'uuid, main_distinct_id, properties, created_at',
+      `gen_random_uuid(), 'd' || n, jsonb_build_object('plan', n / 2 % 2), now()`,
+    ],
     [
       'person_distinct_id',
       'distinct_id, person_uuid, version',
