@@ -65,7 +65,7 @@ async function walkList(at: string, table: ContractTable): Promise<void> {
   expect(body.results.map((record: Record<string, unknown>) => deviations(table, record))).toEqual([[]]);
 }
 
-test('Domain, rows 3 to 8', async () => {
+test('rows 3 to 8: domains have the fields of the API', async () => {
   const full = { domain: 'contract.example.com', saml_entity_id: 'a', saml_acs_url: 'b', saml_x509_cert: 'c' };
   const created = await send('POST', '/domains/', full);
   expect([created.status, deviations(domainTable, created.body)]).toEqual([201, []]);
@@ -89,7 +89,7 @@ test('Domain, rows 3 to 8', async () => {
   expect(await send('DELETE', at)).toMatchObject({ status: 204, body: undefined });
 });
 
-test('Invite, rows 9 to 12', async () => {
+test('rows 9 to 12: invites have the fields of the API', async () => {
   const full = {
     target_email: 'full@example.com',
     first_name: 'Grace',
@@ -115,7 +115,7 @@ test('Invite, rows 9 to 12', async () => {
   await walkList('/invites/', inviteTable);
 });
 
-test('Member, rows 13 to 15, also after a sign-in', async () => {
+test('rows 13 to 15: members have the fields of the API, also after a sign-in', async () => {
   await walkList('/members/', memberTable);
   await api.database.prisma.user.update({ where: { id: acme.A.userId }, data: { last_login: new Date() } });
   await walkList('/members/', memberTable);

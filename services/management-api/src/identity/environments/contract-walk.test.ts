@@ -97,7 +97,7 @@ describe('projects', () => {
   test.each([
     ['with nothing', {}],
     ['with everything', withoutDashboard(filledProject)],
-  ])('row 17: created %s, and row 18: read', async (_what, sent) => {
+  ])('row 17: a created project %s has all fields, row 18: also when it is read', async (_what, sent) => {
     const created = await send('POST', list(), sent);
     expect(created.status).toBe(201);
     expect(problems(projectFull, created.body)).toEqual([]);
@@ -107,7 +107,7 @@ describe('projects', () => {
     expect({ ...read.body, live_events_token: '' }).toEqual({ ...created.body, live_events_token: '' });
   });
 
-  test('row 16: listed', async () => {
+  test('row 16: a list of projects has all fields of a summary', async () => {
     const { body } = await send('GET', list());
     expect(Object.keys(body)).toEqual(['count', 'next', 'previous', 'results']);
     for (const project of body.results) expect(problems(projectSummary, project)).toEqual([]);
@@ -142,29 +142,32 @@ describe('environments', () => {
   test.each([
     ['with nothing', {}],
     ['with everything', withoutDashboard(filledEnvironment)],
-  ])('row 24: created %s, rows 25 to 28: read, changed, with access controls', async (_what, sent) => {
-    const created = await send('POST', list(), sent);
-    expect(created.status).toBe(201);
-    expect(problems(environmentFull, created.body)).toEqual([]);
-    if (Object.keys(sent).length > 0) expect(created.body).toMatchObject(stored(sent));
-    const path = `${list()}${created.body.id}/`;
-    for (const answer of [
-      await send('GET', path),
-      await send('PATCH', path, {}),
-      await send('GET', `${path}access_controls/`),
-    ]) {
-      expect([answer.status, problems(environmentFull, answer.body)]).toEqual([200, []]);
-      expect({ ...answer.body, live_events_token: '' }).toEqual({ ...created.body, live_events_token: '' });
-    }
-  });
+  ])(
+    'row 24: a created environment %s has all fields, rows 25 to 28: also when it is read or changed, and its access controls',
+    async (_what, sent) => {
+      const created = await send('POST', list(), sent);
+      expect(created.status).toBe(201);
+      expect(problems(environmentFull, created.body)).toEqual([]);
+      if (Object.keys(sent).length > 0) expect(created.body).toMatchObject(stored(sent));
+      const path = `${list()}${created.body.id}/`;
+      for (const answer of [
+        await send('GET', path),
+        await send('PATCH', path, {}),
+        await send('GET', `${path}access_controls/`),
+      ]) {
+        expect([answer.status, problems(environmentFull, answer.body)]).toEqual([200, []]);
+        expect({ ...answer.body, live_events_token: '' }).toEqual({ ...created.body, live_events_token: '' });
+      }
+    },
+  );
 
-  test('row 23: listed', async () => {
+  test('row 23: a list of environments has all fields of a summary', async () => {
     const { body } = await send('GET', list());
     expect(body.count).toBeGreaterThan(1);
     for (const environment of body.results) expect(problems(environmentSummary, environment)).toEqual([]);
   });
 
-  test('row 27: removed, row 29: activity, row 30: intent', async () => {
+  test('row 27: deletes an environment, row 29: the activity is empty, row 30: an intent returns all fields', async () => {
     const { body: created } = await send('POST', list(), {});
     const path = `${list()}${created.id}/`;
     const activity = await send('GET', `${path}activity/`);

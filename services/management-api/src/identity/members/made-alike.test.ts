@@ -90,7 +90,7 @@ async function changed(
   return { ...state, records: state.history.map(({ scope, activity }) => `${scope} ${activity}`) };
 }
 
-test("a lower level, which withdraws the user's invites to higher levels", async () => {
+test("a lower level has the same effect, and withdraws the user's invites to higher levels", async () => {
   const { invites, records } = await changed(
     ({ path, other, W }) => api.send('PATCH', `${path}/members/${other.uuid}/`, { key: W.key, body: { level: 1 } }),
     (tx, { organizationId, other: { userId } }) => setMemberLevel(tx, { organizationId, userId, level: 1, actor }),
@@ -99,7 +99,7 @@ test("a lower level, which withdraws the user's invites to higher levels", async
   expect(records).toEqual(['OrganizationMembership updated', 'OrganizationInvite deleted']);
 });
 
-test('the level that the member already has, which changes nothing', async () => {
+test('the level that the member already has changes nothing', async () => {
   const { records } = await changed(
     ({ path, other, W }) => api.send('PATCH', `${path}/members/${other.uuid}/`, { key: W.key, body: { level: 8 } }),
     (tx, { organizationId, other: { userId } }) => setMemberLevel(tx, { organizationId, userId, level: 8, actor }),
@@ -107,7 +107,7 @@ test('the level that the member already has, which changes nothing', async () =>
   expect(records).toEqual([]);
 });
 
-test("the removal of a member, with the member's invites", async () => {
+test("the removal of a member has the same effect, also on the member's invites", async () => {
   const { invites, records } = await changed(
     ({ path, other, W }) => api.send('DELETE', `${path}/members/${other.uuid}/`, { key: W.key }),
     (tx, { organizationId, other: { userId } }) => removeMember(tx, { organizationId, userId, actor }),
@@ -117,7 +117,7 @@ test("the removal of a member, with the member's invites", async () => {
   expect(records).toEqual(['OrganizationMembership deleted', withdrawn, withdrawn]);
 });
 
-test('the withdrawal of an invite', async () => {
+test('the withdrawal of an invite has the same effect', async () => {
   const { invites, records } = await changed(
     ({ path, M, inviteIds }) => api.send('DELETE', `${path}/invites/${inviteIds[1]}/`, { key: M.key }),
     (tx, { inviteIds: [, inviteId = ''] }) => revokeInvite(tx, { inviteId, actor }),
@@ -125,7 +125,7 @@ test('the withdrawal of an invite', async () => {
   expect([invites, records]).toEqual([[{ level: 1 }], ['OrganizationInvite deleted']]);
 });
 
-test('the acceptance of an invite by a new user', async () => {
+test('the acceptance of an invite by a new user has the same effect', async () => {
   const { members, records } = await changed(
     async ({ inviteIds: [id = ''] }) => {
       const { token, hash } = newInviteSecret();
@@ -139,7 +139,7 @@ test('the acceptance of an invite by a new user', async () => {
   expect(records).toEqual(['User created', 'OrganizationMembership created', 'PersonalAPIKey created']);
 });
 
-test('the acceptance of an invite by a user with an account', async () => {
+test('the acceptance of an invite by a user with an account has the same effect', async () => {
   const invited = async ({ organizationId, off, inviteIds: [, id = ''] }: Scene) => {
     const { email } = await getUser(api.database.sql, { id: off.userId });
     const data = { target_email: email, email_key: email.toLowerCase() };
@@ -159,7 +159,7 @@ test('the acceptance of an invite by a user with an account', async () => {
   expect(records).toEqual(['OrganizationMembership created']);
 });
 
-test('access rules', async () => {
+test('access rules have the same effect', async () => {
   const membershipOf = async ({ organizationId, M: { userId } }: Scene) => {
     const where = { organization_id: organizationId, user_id: userId };
     return (await api.database.prisma.membership.findFirstOrThrow({ where })).id;

@@ -29,7 +29,7 @@ async function made(organizationId: string, projectId: number) {
   return { environment, history };
 }
 
-test('in an existing organization', async () => {
+test('a project in an existing organization is the same', async () => {
   const { organizationId } = tenant;
   const path = `/api/organizations/${organizationId}/projects/`;
   const answer = await api.send('POST', path, { key: tenant.personalApiKey, body: { name: 'Shop' } });
@@ -44,7 +44,7 @@ test('in an existing organization', async () => {
   expect(await made(organizationId, project.id)).toEqual(byApi);
 });
 
-test('with a new organization', async () => {
+test('a project in a new organization is the same', async () => {
   const { status, body } = await api.send('POST', '/api/organizations/', {
     key: tenant.personalApiKey,
     body: { name: 'New' },
@@ -59,7 +59,7 @@ test('with a new organization', async () => {
   expect(await made(byCommand.organization.id, byCommand.project.id)).toEqual(byApi);
 });
 
-test('with the same time zones', async () => {
+test('the API and the command line reject the same time zones', async () => {
   const { organizationId } = tenant;
   for (const timezone of ['europe/vienna', '+02:00', 'Mars/Olympus']) {
     const path = `/api/organizations/${organizationId}/projects/`;
