@@ -16,14 +16,14 @@ const { form } = text;
 
 type OneCondition = Draft['conditions'][number];
 
-/** Which condition and filter the server's refusal is about, as far as it says. */
+/** The condition and filter that the server's error is about, if it names them. */
 export interface ConditionProblem {
   condition: number | null;
   filter: number | null;
   message: string;
 }
 
-/** Conditions from top to bottom: filters, rollout, who is counted, which variant. */
+/** The release conditions from top to bottom: filters, rollout, aggregation target and variant. */
 export function Conditions({
   conditions,
   variants,
@@ -121,7 +121,7 @@ function GroupChoice({
 }) {
   const chosen = condition.aggregation_group_type_index ?? null;
   if (groupTypes.length === 0 && chosen === null) return null;
-  // The filters go along: a condition asks about persons, or about one type of groups.
+  // The filters change too, because a condition is either about persons or about one group type.
   const choose = (value: string) => {
     const index = value === '' ? null : Number(value);
     const properties = condition.properties?.map(({ group_type_index: _, ...filter }) =>
@@ -271,7 +271,7 @@ function OneCondition({
   );
 }
 
-/** How many a condition lets in, when it is asked for: the server looks at every person. */
+/** How many persons match a condition. It is only computed on request, because the server evaluates every person. */
 function Reach({ condition: { local, ...condition } }: { condition: OneCondition }) {
   const { id } = useProject();
   const body: { condition: Condition; group_type_index: number | null } = {

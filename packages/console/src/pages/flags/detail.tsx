@@ -37,7 +37,7 @@ interface DetailProps {
   keepDraft: (id: string, draft: KeptDraft | null) => void;
 }
 
-/** A flag beside the list: conditions, why somebody gets it, history, exposures. */
+/** The details of a flag, next to the list: conditions, evaluation for a person, history and exposures. */
 export function FlagDetail({ id, ...props }: DetailProps & { id: string }) {
   const project = useProject();
   const query = useQuery({
@@ -175,7 +175,7 @@ function Body({ flag, address, drafts, keepDraft, notify }: DetailProps & { flag
   );
 }
 
-/** How programs ask for the flag. */
+/** The code that evaluates the flag, for each library. */
 function Code({ flag }: { flag: Flag }) {
   return (
     <section className="flag-section">
@@ -290,7 +290,7 @@ interface PutAwayProps {
   onDone: () => void;
 }
 
-/** Archives or deletes, once nothing depends on the flag any more. */
+/** Archives or deletes a flag. Both require that no other flag depends on it. */
 function PutAway({ flag, title, explanation, verb, body, address, onClose, onDone }: PutAwayProps) {
   const { id: projectId } = useProject();
   const path = `/api/projects/${projectId}/feature_flags/${flag.id}`;

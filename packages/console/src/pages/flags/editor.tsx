@@ -13,7 +13,7 @@ import { text } from './words.ts';
 
 const { form } = text;
 
-/** Edits a flag. What is typed is kept by the page, until it is saved or discarded. */
+/** Edits a flag. The page keeps unsaved edits until they are saved or discarded. */
 export function Editor({
   flag,
   kept,
@@ -55,7 +55,7 @@ export function Editor({
     const isChanged = Object.keys(changesOf(next, base)).length > 0;
     onKeep(isChanged ? { draft: next, base } : null);
   };
-  /** Goes on from the flag as it is now, with a draft or without. */
+  /** Continues from the current version of the flag, with or without the draft. */
   const startFrom = (now: Flag, next: Draft | null) => {
     setTheirs(null);
     save.reset();
@@ -172,7 +172,7 @@ export function NewFlagEditor({
   );
 }
 
-/** What was refused is scrolled to, where it stands. */
+/** Scrolls to the field that the server rejected. */
 function useProblemInSight(problem: unknown) {
   const own = useRef<HTMLFormElement>(null);
   useEffect(() => {
@@ -197,7 +197,7 @@ function SdkWarnings({ warnings }: { warnings: readonly string[] }) {
   );
 }
 
-/** Two people changed the same: both states, and nothing typed is lost. */
+/** Shown after two users changed the same flag: compares both versions without losing the user's edits. */
 function Conflict({
   base,
   theirs,

@@ -6,7 +6,7 @@ import { Empty, Loaded } from '../../parts/states.tsx';
 import type { Flag, Page } from './flag.ts';
 import { text } from './words.ts';
 
-/** Without flags in the list: how to create the first one, or the way to those that are archived. */
+/** Shown when the list has no flags: how to create the first one, or a link to the archived flags. */
 export function NoFlag({ onNew, onArchived }: { onNew: () => void; onArchived: () => void }) {
   const { id } = useProject();
   const archived = useQuery({

@@ -24,7 +24,7 @@ interface Exposed {
 }
 type Span = keyof typeof text.exposures.spans;
 
-/** Who got what of a flag, as the events of SDKs tell. */
+/** How many persons received each variant of a flag, from the events that SDKs send. */
 export function Exposures({ flagId }: { flagId: number }) {
   const { id } = useProject();
   const [span, setSpan] = useState<Span>('-30d');
@@ -134,7 +134,7 @@ function Shown({ exposed }: { exposed: Exposed }) {
   );
 }
 
-/** Bars side by side, each with its own label for whoever points at it; `label` says the whole to whoever cannot see it. */
+/** A bar chart with a tooltip for each bar. `label` describes the chart for screen readers. */
 function Bars({
   values,
   label,

@@ -17,7 +17,7 @@ interface FieldsProps {
   onChange: (draft: Draft) => void;
   isNew: boolean;
   keyBefore: string;
-  /** What stands below the description. */
+  /** Content below the description. */
   children?: ReactNode;
 }
 
@@ -143,7 +143,7 @@ function TextField({
   );
 }
 
-/** On or off with a payload, or variants with their shares and payloads. */
+/** What the flag returns: a boolean with a payload, or variants with their shares and payloads. */
 function Served({
   draft,
   problem,
@@ -238,7 +238,7 @@ function Served({
   );
 }
 
-/** Whole percents; the first ones get what is left over. */
+/** Splits 100% evenly in whole percents. The first variants get the remainder. */
 function sharedEvenly(variants: Draft['variants']): Draft['variants'] {
   const each = Math.floor(100 / variants.length);
   const left = 100 - each * variants.length;
@@ -290,12 +290,12 @@ function isJson(json: string): boolean {
   }
 }
 
-/** Where on the form a refusal belongs. */
+/** The place in the form that a server error is about. */
 interface PlacedProblem extends ConditionProblem {
   place: 'form' | 'key' | 'name' | 'condition' | 'conditions' | 'variants' | 'payloads';
 }
 
-/** The server names the field (`attr`), and within the filters the place at the beginning of its sentence. */
+/** The API names the field (`attr`). For filters, the message begins with the path within them. */
 function problemOf(error: unknown): PlacedProblem | null {
   if (!error) return null;
   const message = explain(error);

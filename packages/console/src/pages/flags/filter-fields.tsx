@@ -10,19 +10,19 @@ const { form } = text;
 
 interface FilterProps {
   filter: Filter;
-  /** A filter that was just added takes the focus. */
+  /** A newly added filter takes the focus. */
   isNew?: boolean;
   onChange: (filter: Filter) => void;
 }
 
-/** One filter of a condition: by a property, a cohort, or another flag. */
+/** One filter of a condition: on a property, a cohort, or another flag. */
 export function FilterFields({ filter, isNew = false, onChange }: FilterProps) {
   if (filter.type === 'cohort') return <CohortFilter filter={filter} onChange={onChange} />;
   if (filter.type === 'flag') return <FlagFilter filter={filter} onChange={onChange} />;
   return <PropertyFilter filter={filter} autoFocus={isNew} onChange={onChange} />;
 }
 
-/** Flags are chosen by their key; the condition holds their number. */
+/** Users choose a flag by its key. The condition stores its ID. */
 function FlagFilter({ filter, onChange }: FilterProps) {
   const { keyOf } = useKnownFlags();
   const [typed, setTyped] = useState<string | null>(null);

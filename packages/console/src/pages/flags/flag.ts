@@ -2,7 +2,7 @@ import { type Filter, lineOfFilter, plain } from '../../filters/filter.ts';
 import { createDrafts } from '../../parts/drafts.ts';
 import { text } from './words.ts';
 
-/** A flag as the API shows it, as far as this page looks at it. */
+/** The fields of a flag that this page uses. */
 export interface Flag {
   id: number;
   key: string;
@@ -26,11 +26,11 @@ export interface Flag {
   sdk_warnings: string[];
 }
 
-/** What this page does not know of stays in it. */
+/** Includes fields that this page does not know, so that they are preserved. */
 export interface FlagFilters extends Record<string, unknown> {
   groups?: Condition[];
   multivariate?: { variants: Variant[] } | null;
-  /** JSON text by key of a variant, or by `true`. */
+  /** JSON by variant key, or by `true` for a boolean flag. */
   payloads?: Record<string, string | null>;
 }
 
@@ -55,7 +55,7 @@ export interface Page<Item> {
 export const conditionsOf = ({ groups }: FlagFilters) => groups ?? [];
 const variantsOf = ({ multivariate }: FlagFilters) => multivariate?.variants ?? [];
 
-/** The highest rollout of all conditions, 0 for a flag that is off; and whether it is a share only of those who match a filter. */
+/** The highest rollout of all conditions, or 0 for an inactive flag, and whether it only applies to persons who match a filter. */
 export function rolloutOf({ active, filters }: Flag): { percentage: number; isOfMatching: boolean } {
   if (!active) return { percentage: 0, isOfMatching: false };
   const rolloutIn = (condition: Condition) => condition.rollout_percentage ?? 100;
@@ -65,10 +65,10 @@ export function rolloutOf({ active, filters }: Flag): { percentage: number; isOf
   return { percentage, isOfMatching };
 }
 
-/** The key of a flag by its number. */
+/** Returns the key of a flag by its ID. */
 export type KeyOf = (id: string) => string;
 
-/** What a list says of a flag in a few words. */
+/** Summarizes a flag in a few words for lists. */
 export function summaryOf({ active, archived, filters }: Flag, keyOf: KeyOf): string {
   if (archived) return text.archived;
   if (!active) return text.off;
@@ -82,13 +82,13 @@ export function summaryOf({ active, archived, filters }: Flag, keyOf: KeyOf): st
   return parts.join(' · ');
 }
 
-/** `country is DE or AT, plan is pro`. */
+/** The filters of a condition in words: `country is DE or AT, plan is pro`. */
 function whoOf({ properties = [], aggregation_group_type_index: groupType }: Condition, keyOf: KeyOf): string {
   if (properties.length === 0) return typeof groupType === 'number' ? text.everyGroup : text.everyone;
   return properties.map((filter) => describeFilter(filter, keyOf)).join(text.and);
 }
 
-/** A condition in one line, as histories and conflicts show it. */
+/** A condition in one line, for histories and conflicts. */
 function lineOf(condition: Condition, keyOf: KeyOf): string {
   const variant = condition.variant ? ` → ${condition.variant}` : '';
   return `${whoOf(condition, keyOf)} · ${condition.rollout_percentage ?? 100}%${variant}`;
@@ -99,7 +99,7 @@ export function describeFilter(filter: Filter, keyOf: KeyOf): string {
   return type === 'flag' ? text.flagGives(keyOf(key), String(value)) : lineOfFilter(filter);
 }
 
-/** Filters in lines, for a comparison of two states. */
+/** The filters of a flag in lines, to compare two versions. */
 export function linesOf(filters: FlagFilters, keyOf: KeyOf): string[] {
   const conditions = conditionsOf(filters).map((condition, at) => `${at + 1}. ${lineOf(condition, keyOf)}`);
   const variants = variantsOf(filters).map(({ key, rollout_percentage: share }) => `${key}: ${share}%`);
@@ -109,7 +109,7 @@ export function linesOf(filters: FlagFilters, keyOf: KeyOf): string[] {
   return [...conditions, ...variants, ...payloads];
 }
 
-/** What a person edits of a flag. Conditions and variants have a number of their own, as they move. */
+/** The editable part of a flag. Conditions and variants have their own IDs here, because they can be reordered. */
 export interface Draft {
   key: string;
   name: string;
@@ -119,25 +119,25 @@ export interface Draft {
   ensure_experience_continuity: boolean;
   conditions: (Condition & { local: number })[];
   variants: (Variant & { local: number; payload: string })[];
-  /** Of a flag without variants. */
+  /** Payload of a flag without variants. */
   payload: string;
 }
 
-/** What was typed and not saved, and the flag as it was then: against it the server finds out what others changed meanwhile. */
+/** Unsaved edits and the version of the flag that they are based on. The server uses that version to detect conflicting changes. */
 export interface KeptDraft {
   draft: Draft;
-  /** Null: the flag is not there yet. */
+  /** Null: the flag has not been created yet. */
   base: Flag | null;
 }
 export type Drafts = ReadonlyMap<string, KeptDraft>;
 
-/** By the number of the flag, or `new`. */
+/** By flag ID, or `new`. */
 export const flagDrafts = createDrafts<KeptDraft>();
 
 let lastLocal = 0;
 export const nextLocal = () => ++lastLocal;
 
-/** It reaches no user until the rollout is raised. */
+/** A new flag reaches no users until the rollout is raised. */
 export const newFlag = { key: '', name: '', filters: { groups: [{ properties: [], rollout_percentage: 0 }] } };
 
 export function draftOf(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'filters'>): Draft {
@@ -160,7 +160,7 @@ export function draftOf(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'filte
   };
 }
 
-/** The fields as the API takes them. @param stored what else there is in the flag's filters, which stays */
+/** Converts a draft to API fields. @param stored the flag's current filters, whose unknown fields are preserved */
 export function fieldsOf({ conditions, variants, payload, ...draft }: Draft, stored: FlagFilters) {
   const payloads = variants.length > 0 ? variants.map(({ key, payload: own }) => [key, own]) : [['true', payload]];
   const { multivariate: _, payloads: before, ...others } = stored;
@@ -174,12 +174,12 @@ export function fieldsOf({ conditions, variants, payload, ...draft }: Draft, sto
     }),
     ...((before !== undefined || Object.keys(given).length > 0) && { payloads: given }),
   };
-  // Told by the conditions, each for itself.
+  // Each condition has its own aggregation target.
   delete filters.aggregation_group_type_index;
   return { ...draft, filters };
 }
 
-/** The fields that differ from those of a flag, as a PATCH sends them. */
+/** The fields that differ from the flag, for a PATCH request. */
 export function changesOf(draft: Draft, base: Flag): Partial<ReturnType<typeof fieldsOf>> {
   const now = fieldsOf(draft, base.filters);
   const before = fieldsOf(draftOf(base), base.filters);

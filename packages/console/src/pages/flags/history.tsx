@@ -22,7 +22,7 @@ interface ActivityPage {
   next: string | null;
 }
 
-/** Who changed a flag, when, and what it was before. */
+/** The change history of a flag: user, time, and the previous and new values. */
 export function History({ flagId }: { flagId: number }) {
   const { id, timezone } = useProject();
   const query = useInfiniteQuery({
@@ -103,14 +103,14 @@ function Change({ field, before, after }: { field: string; before: unknown; afte
   );
 }
 
-/** A field of a flag as a person reads it. */
+/** Formats a field of a flag for display. */
 export function linesOfValue(field: string, value: unknown, keyOf: KeyOf): string[] {
   if (field === 'filters' && typeof value === 'object' && value !== null) return linesOf(value as FlagFilters, keyOf);
   if (value === null || value === undefined || value === '') return [text.history.nothing];
   return [Array.isArray(value) ? value.map(plain).join(', ') || text.history.nothing : plain(value)];
 }
 
-/** What is only in one of them; both whole where nothing that is shown differs. */
+/** The lines that only one of the two versions contains. If the visible lines don't differ, returns both versions completely. */
 export function differences(before: readonly string[], after: readonly string[]): [gone: string[], come: string[]] {
   const gone = before.filter((line) => !after.includes(line));
   const come = after.filter((line) => !before.includes(line));

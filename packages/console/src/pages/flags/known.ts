@@ -5,7 +5,7 @@ import type { Flag, KeyOf, Page } from './flag.ts';
 
 const mostKnown = 500;
 
-/** Tags and keys of the newest flags: what there is to choose from, and names for the numbers in conditions. */
+/** Tags and keys of the newest flags, to suggest them and to show the keys of flag IDs in conditions. */
 export function useKnownFlags(): { tags: readonly string[]; keyOf: KeyOf } {
   const { id } = useProject();
   const { data } = useQuery({

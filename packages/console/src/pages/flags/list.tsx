@@ -22,16 +22,16 @@ const pageSize = 100;
 const rowHeight = 40;
 
 export interface FlagSearch {
-  /** Of the first page; the others are asked for where the list is looked at. */
+  /** Request for the first page. Further pages load when the user scrolls to them. */
   request: ApiCall;
   count: number | undefined;
   first: ReturnType<typeof useQuery<Page<Flag>>>;
   queryOf: (page: number) => { queryKey: unknown[]; queryFn: (more: { signal: AbortSignal }) => Promise<Page<Flag>> };
-  /** The flags that were looked at so far. */
+  /** The flags loaded so far. */
   loaded: () => Flag[];
 }
 
-/** The list as the address asks for it, from the server. */
+/** Loads the list of flags for the filters in the URL. */
 export function useFlagSearch({ search, state, tag, sort }: FlagsAddress['view']): FlagSearch {
   const { id } = useProject();
   const filter = {
@@ -48,7 +48,7 @@ export function useFlagSearch({ search, state, tag, sort }: FlagsAddress['view']
     queryKey: ['flags', id, 'list', filter, page],
     queryFn: ({ signal }: { signal: AbortSignal }) => call<Page<Flag>>(requestOf(page), signal),
   });
-  // What was there stays until the answer to the new question; an older answer has another key and never comes between.
+  // The previous results stay visible until the new ones arrive. Each filter has its own query key, so late responses are never mixed up.
   const first = useQuery({ ...queryOf(0), placeholderData: keepPreviousData });
   const loaded = () =>
     queryClient
@@ -91,7 +91,7 @@ export function FlagList({ search, address, ...others }: ListProps) {
   );
 }
 
-/** Only what is seen is drawn and asked for. */
+/** Renders and loads only the visible rows. */
 function Rows({
   search,
   count,
@@ -192,7 +192,7 @@ function FlagBulkBar({
     <BulkBar
       rows={flags}
       path={(flag) => `/api/projects/${id}/feature_flags/${flag.id}`}
-      // An archived flag cannot be turned on.
+      // Archived flags cannot be enabled.
       actions={flags.some(({ archived }) => archived) ? [] : actions}
       restore={() => ({ deleted: false })}
       offerUndo={offerUndo}
@@ -201,7 +201,7 @@ function FlagBulkBar({
   );
 }
 
-/** When a flag is closed, the focus goes back to its row. */
+/** Returns the focus to the row of a flag when the flag is closed. */
 function useReturn(isOpen: boolean, toCurrent: () => void, makeCurrent: (() => void) | undefined) {
   const wasOpen = useRef(false);
   const isKnown = makeCurrent !== undefined;
@@ -213,7 +213,7 @@ function useReturn(isOpen: boolean, toCurrent: () => void, makeCurrent: (() => v
   }, [isOpen, isKnown]);
 }
 
-/** One row is reached by Tab, the others by arrows from there. */
+/** Roving tab index: Tab reaches one row, and the arrow keys move to the others. */
 function useCurrentRow(
   count: number,
   scrollTo: (index: number) => void,
@@ -329,7 +329,7 @@ function Cell({ name, children }: { name: keyof typeof text.columns; children: R
   );
 }
 
-/** Turns at once, and back with the reason where the server refuses. */
+/** Toggles immediately, and reverts with an error message if the server rejects the change. */
 export function FlagSwitch({
   flag,
   notify,
@@ -373,7 +373,7 @@ export function FlagSwitch({
   );
 }
 
-/** Puts what is known of a flag now wherever it is shown. */
+/** Updates every cached copy of a flag. */
 export function showFlag(projectId: number, now: Partial<Flag> & { id: number }): void {
   const changed = (flag: Flag) => (flag.id === now.id ? { ...flag, ...now } : flag);
   queryClient.setQueriesData<Page<Flag>>({ queryKey: ['flags', projectId, 'list'] }, (page) =>

@@ -1,10 +1,10 @@
 import type { Snippet } from '../../sending/snippets.ts';
 import type { Flag } from './flag.ts';
 
-/** What a program does with a flag: a variant of several, or on and off; and whether a payload comes with it. */
+/** How code uses a flag: as a boolean or by variant, and whether it has a payload. */
 interface Use {
   key: string;
-  /** A variant that the code can compare with; null for a flag that is on or off. */
+  /** A variant to compare with; null for a boolean flag. */
   variant: string | null;
   hasPayload: boolean;
 }
@@ -12,7 +12,7 @@ interface Use {
 type SnippetOf = (use: Use) => Snippet;
 
 const js = (text: string) => JSON.stringify(text);
-/** For languages in which double quotes evaluate what is between them. */
+/** For languages that interpolate double-quoted strings. */
 const single = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 const lines = (...texts: (string | false)[]) => texts.filter((text) => text !== false).join('\n');
 
@@ -156,9 +156,9 @@ const curl: SnippetOf = () => ({
     ),
 });
 
-/** The code that asks for a flag, by library. */
+/** Code that evaluates the flag, for each library. */
 export function snippetsOf({ key, filters: { multivariate, payloads } }: Flag): Snippet[] {
-  // The last variant: the first one is the control by convention.
+  // Uses the last variant, because by convention the first one is the control.
   const variant = multivariate?.variants.at(-1)?.key ?? null;
   const hasPayload = Object.values(payloads ?? {}).some((payload) => payload !== null && payload !== '');
   return [web, react, node, python, go, php, ruby, ios, curl].map((of) => of({ key, variant, hasPayload }));

@@ -40,7 +40,7 @@ interface Reason {
   explanation: Explanation | null;
 }
 
-/** Why somebody gets a flag: its conditions in their order, and the first that decided. */
+/** Explains the value of a flag for a person: its conditions in order, and the first one that decided. */
 export function Why({ flag, address, isEdited }: { flag: Flag; address: FlagsAddress; isEdited: boolean }) {
   const { id: projectId } = useProject();
   const { view, change } = address;
@@ -116,7 +116,7 @@ export function Why({ flag, address, isEdited }: { flag: Flag; address: FlagsAdd
   );
 }
 
-/** Somebody by e-mail, name or distinct id; what fits nobody is taken for a distinct id. */
+/** Finds a person by email, name or distinct ID. A text without a match is used as a distinct ID. */
 function PersonChoice({
   chosen,
   person,
@@ -215,7 +215,7 @@ function Answer({ flag, reason, person }: { flag: Flag; reason: Reason; person: 
   );
 }
 
-/** The one that let somebody in, or with `early_exit` kept them out. */
+/** The condition that matched the person, or with `early_exit` the one that excluded them. */
 function decidingCondition({ filters }: Flag, { evaluation }: Reason): number | null {
   const { reason, condition_index: index } = evaluation;
   if (reason === 'condition_match') return index;
@@ -277,7 +277,7 @@ function OneReason({ number, condition, explained, isDeciding, isReached, person
   );
 }
 
-/** As they are explained: cohorts come last, since they cost most. */
+/** In the order of the explanation: cohorts come last, because they are the most expensive to evaluate. */
 function inOrder(filters: readonly Filter[]): Filter[] {
   return [...filters.filter(({ type }) => type !== 'cohort'), ...filters.filter(({ type }) => type === 'cohort')];
 }

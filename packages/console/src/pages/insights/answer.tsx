@@ -26,7 +26,7 @@ interface PaneProps {
   onPersons: (point: Point) => void;
 }
 
-/** What the question is answered with; the answer before stays, greyed, until the next is there. */
+/** The result of the query. The previous result stays visible, greyed out, until the next one arrives. */
 export function AnswerPane({ question, answer, onQuestion, onAgain, onPersons }: PaneProps) {
   const zoom = useZoom(question, onQuestion);
   const isOld = answer.isPlaceholderData || answer.isFetching;
@@ -144,7 +144,7 @@ function OverTime({
   zoom: Zoom;
   shown: RefObject<Plot | null>;
 }) {
-  // A formula counts no persons.
+  // The value of a formula does not correspond to a set of persons.
   const hasPersons = fieldsOf(question.trendsFilter).formula === undefined;
   const open = (one: Series, at: number) => {
     const day = one.days[at] ?? '';

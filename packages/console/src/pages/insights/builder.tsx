@@ -33,20 +33,20 @@ import {
 } from './view.ts';
 import { text } from './words.ts';
 
-/** Loaded when it opens. */
+/** Loaded on demand. */
 const ShareDialog = lazy(
   loadPart(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
 );
 
 export interface BuilderProps {
-  /** Null: it is new. */
+  /** Null: a new insight. */
   stored: Insight | null;
   address: InsightsAddress;
   notice: ReactNode;
   offerUndo: OfferUndo;
 }
 
-/** A query and its result side by side. Edits are in the URL, and kept as a draft until they are saved or discarded. */
+/** Edits a query next to its result. Edits are in the URL, and kept as a draft until they are saved or discarded. */
 export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();
@@ -135,7 +135,7 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
 
 type DialogOfInsight = 'save' | 'copy' | 'details' | 'share' | 'access' | 'remove';
 
-/** The query in the form: that of the URL, else the unsaved draft, else the stored one. */
+/** The query in the form: from the URL, or else the unsaved draft, or else the saved query. */
 function useEdits(stored: Insight | null, { view, change }: InsightsAddress) {
   const { id } = useProject();
   const name = stored?.short_id ?? 'new';
@@ -144,7 +144,7 @@ function useEdits(stored: Insight | null, { view, change }: InsightsAddress) {
   const written = readQuestion(view.question);
   const question = written ?? readQuestion(draft) ?? kept;
   const isDrafted = view.question === '' && draft !== '';
-  // A draft goes into the URL, so that reloading the page and copying its address keep it.
+  // A draft goes into the URL, so that reloading the page and copying its URL preserve it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is another one each time
   useEffect(() => {
     if (isDrafted) change({ question: draft }, { replace: true });
@@ -199,7 +199,7 @@ function Actions({
   );
 }
 
-/** The result, and the persons of one of its numbers. */
+/** The result, and the persons behind one of its numbers. */
 function Result({
   address: { view, change },
   question,
@@ -216,7 +216,7 @@ function Result({
   const { history } = useRouter();
   const isOpenedHere = useRef(false);
   const asked = answer.data?.question ?? question;
-  /** What is changed in the chart is changed in the form's query, which may have gone on since. */
+  /** A change made in the chart applies to the query in the form, which may differ from the one that the chart shows. */
   const changeChart = (next: Question) => {
     const isChanged = (name: string) => JSON.stringify(next[name]) !== JSON.stringify(asked[name]);
     onQuestion({ ...question, ...Object.fromEntries(Object.entries(next).filter(([name]) => isChanged(name))) });
@@ -237,7 +237,7 @@ function Result({
         <PersonsDialog
           point={view.persons}
           onClose={() => {
-            // Opening made an entry of the history: Back must not open the persons again.
+            // Opening the dialog added a history entry. Closing it removes that entry, so that Back does not open the dialog again.
             if (isOpenedHere.current) history.back();
             else change({ persons: '' }, { replace: true });
             isOpenedHere.current = false;

@@ -14,14 +14,14 @@ import { suggestedName } from './suggested-name.ts';
 import type { Insight } from './view.ts';
 import { text } from './words.ts';
 
-/** The stored query with this one in it: what else belongs to it, such as how it is drawn elsewhere, stays. */
+/** Replaces the source of the stored query, and preserves the rest of it, such as display settings of other clients. */
 export function wrapped(stored: Insight | null, question: Question): unknown {
   const around = stored?.query;
   const isWrapped = typeof around === 'object' && around !== null && 'source' in around;
   return isWrapped ? { ...around, source: question } : { kind: 'InsightVizNode', source: question };
 }
 
-/** Saves a query as a new insight, or changes the name, description and tags of a stored one. */
+/** Saves a query as a new insight, or changes the name, description and tags of an existing one. */
 export function SaveDialog({
   stored,
   copied = null,
@@ -30,7 +30,7 @@ export function SaveDialog({
   onClose,
 }: {
   stored: Insight | null;
-  /** What a new insight starts from. */
+  /** The insight that a new one is copied from. */
   copied?: Insight | null;
   question: Question;
   onSaved: (insight: Insight) => void;

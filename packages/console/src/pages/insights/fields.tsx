@@ -1,15 +1,15 @@
 import type { ReactNode } from 'react';
 import type { Fields, Question } from '../../answers/question.ts';
 
-/** What a part of the form shows and changes. */
+/** Props of a part of the form. */
 export interface PartProps {
   question: Question;
-  /** What the API found wrong, and which field of the question it is about. */
+  /** The API's error, and the field of the query that it is about. */
   problem: { part: string; detail: string };
   change: (fields: Fields) => void;
 }
 
-/** A part with its name; what the API says of one of its fields stands below it. */
+/** A labelled part of the form. The API's errors for its fields appear below it. */
 export function Part({
   title,
   fields,

@@ -5,7 +5,7 @@ import type { Environment } from '../settings/environment.ts';
 import { Part, type PartProps } from './fields.tsx';
 import { text } from './words.ts';
 
-/** Which events count in the entire query: filters, and whether internal users are left out. */
+/** Filters of the entire query, and whether it excludes internal users. */
 export function Filters({ question, problem, change }: PartProps) {
   const { id, test_account_filters: internal } = useProject() as Environment;
   const isSetUp = Array.isArray(internal) && internal.length > 0;

@@ -28,7 +28,7 @@ interface ListProps {
   offerUndo: OfferUndo;
 }
 
-/** All insights: found by text, sorted, and changed several at a time. */
+/** Lists insights, with search, sorting and bulk actions. */
 export function List({ address, notice, offerUndo }: ListProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();
@@ -120,7 +120,7 @@ function Rows({
   offerUndo,
 }: Pick<ListProps, 'address' | 'offerUndo'> & {
   insights: readonly Insight[];
-  /** Cached results, by the ID of their insight. */
+  /** Cached results by insight ID. */
   results: ReadonlyMap<number, unknown>;
 }) {
   const { id } = useProject();

@@ -13,7 +13,7 @@ const named = {
   decimals: 'decimalPlaces',
 } as const;
 
-/** The unit in which a trend shows its numbers, and which changes are good. The query stores both. */
+/** Sets the unit of a trend's values, and whether an increase is good. The query stores both. */
 export function NumberFormatButton({
   question,
   onQuestion,

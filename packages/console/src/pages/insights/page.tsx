@@ -12,7 +12,7 @@ import { type Insight, useInsightsAddress } from './view.ts';
 import { text } from './words.ts';
 import './insights.css';
 
-/** The list of insights, or one of them in the builder. */
+/** The list of insights, or the builder with one of them. */
 export function Page() {
   const address = useInsightsAddress();
   const { notice, offerUndo, clear } = useUndo();

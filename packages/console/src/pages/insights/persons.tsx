@@ -18,19 +18,19 @@ import { type Answer, questionCall } from './view.ts';
 import { text } from './words.ts';
 
 const pageSize = 100;
-/** More persons are neither counted nor saved. */
+/** The maximum number of persons that are counted and saved. */
 const most = mostInCohort;
 
 interface ShownActor {
   id: string;
-  /** `group`, or absent: a person. */
+  /** `group`; absent: a person. */
   type?: string;
   properties?: Record<string, unknown>;
   distinct_ids?: string[];
 }
 const actorsIn = ({ results }: Answer) => (results as [ShownActor][]).map(([actor]) => actor);
 
-/** The persons or groups that a number counts. @param point JSON of a `Point`, as it is in the URL */
+/** Lists the persons or groups that a number counts. @param point JSON of a `Point`, from the URL */
 export function PersonsDialog({ point, onClose }: { point: string; onClose: () => void }) {
   const { id } = useProject();
   const { name, source } = readPoint(point);
@@ -42,7 +42,7 @@ export function PersonsDialog({ point, onClose }: { point: string; onClose: () =
     initialPageParam: 0,
     getNextPageParam: ({ hasMore }, pages) => (hasMore ? pages.length * pageSize : undefined),
   });
-  // The IDs of all of them, where the first page does not have them.
+  // Loads the IDs of all persons if the first page does not contain them.
   const rest = useQuery({
     queryKey: ['answer', id, 'ids of persons', point],
     queryFn: ({ signal }) => call<Answer>(requestOf('id', most), signal),
@@ -91,7 +91,7 @@ export function PersonsDialog({ point, onClose }: { point: string; onClose: () =
   );
 }
 
-/** A person by name and e-mail, or a group by name and key. */
+/** A person with name and email, or a group with name and key. */
 function Actor({ actor: { id, type, properties = {}, distinct_ids: ids } }: { actor: ShownActor }) {
   const project = useProject();
   const isGroup = type === 'group';
@@ -116,7 +116,7 @@ function Actor({ actor: { id, type, properties = {}, distinct_ids: ids } }: { ac
   );
 }
 
-/** All of them as a file. */
+/** Downloads all persons as CSV. */
 function CsvButton({ read }: { read: () => Promise<Answer> }) {
   const [isReading, setReading] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);

@@ -16,7 +16,7 @@ interface FormProps extends Pick<PartProps, 'question' | 'problem'> {
   onQuestion: (question: Question) => void;
 }
 
-/** What is asked: each part changes the question in place. */
+/** The form for a query. Each part edits its own fields of the query. */
 export function QuestionForm({ question, problem, onQuestion }: FormProps) {
   const { kind } = question;
   const change = (fields: Fields) => onQuestion({ ...question, ...fields });
@@ -241,7 +241,7 @@ function Retention({ question, problem, change }: PartProps) {
   );
 }
 
-/** Trends say it of each event. */
+/** The aggregation of a funnel or retention query. In trends, each event has its own. */
 function Counted({ question, problem, change }: PartProps) {
   const groups = useGroupTypes();
   const chosen = question.aggregation_group_type_index;
@@ -314,7 +314,7 @@ function Range({ question, problem, change }: PartProps) {
   const { kind } = question;
   const isRetention = kind === 'RetentionQuery';
   const { compare } = fieldsOf(question.compareFilter);
-  // The number of periods of retention decides its range, and stands with its events.
+  // Retention has no date range: its number of periods decides the range, and is shown with its events.
   if (isRetention && !problem.part.startsWith('dateRange')) return null;
   return (
     <Part title={text.range} fields={['dateRange', 'interval', 'compareFilter']} problem={problem}>
@@ -348,7 +348,7 @@ function Range({ question, problem, change }: PartProps) {
   );
 }
 
-/** By hour for a day or two, and by day for more; other intervals stay. */
+/** Hours for ranges up to two days, days for longer ones. Other intervals are kept. */
 function intervalFor({ interval }: Question, range: DateRange): Fields {
   const isShort = ['dStart', '-1dStart|-1dEnd', '-24h'].includes(keyOfRange(range));
   if (isShort && (interval ?? 'day') === 'day') return { interval: 'hour' };

@@ -1,4 +1,4 @@
-// Questions as the builder makes and changes them.
+// Creates and edits queries in the insight builder.
 
 import { type Fields, fieldsOf, listOf, type Question, sourceOf } from '../../answers/question.ts';
 import { text } from './words.ts';
@@ -6,7 +6,7 @@ import { text } from './words.ts';
 export const kinds = ['TrendsQuery', 'FunnelsQuery', 'RetentionQuery', 'LifecycleQuery'] as const;
 export type Kind = (typeof kinds)[number];
 
-/** @returns null for what is no question. */
+/** @returns null if the JSON is not a query */
 export function readQuestion(json: string): Question | null {
   try {
     return sourceOf(JSON.parse(json));
@@ -19,7 +19,7 @@ export const isKind = (kind: string): kind is Kind => (kinds as readonly string[
 
 const event = (name: string | null): Fields => ({ kind: 'EventsNode', event: name, ...(name !== null && { name }) });
 
-/** The question of another kind about the same events, filters and range. */
+/** Converts a query to another kind, keeping its events, filters and date range. */
 export function asKind(question: Question, kind: Kind): Question {
   const { properties, filterTestAccounts, dateRange, interval } = question;
   const shared = {
@@ -67,7 +67,7 @@ function namesOf({ kind, series, retentionFilter }: Question): (string | null)[]
   return [nameOf(fieldsOf(targetEntity).id), nameOf(fieldsOf(returningEntity).id)];
 }
 
-/** Ways to draw the answer, by what the question calls them, and the one it names. `table` is a way of the page alone. */
+/** The chart types of a query by their API names, and the selected one. `table` exists in the console only. */
 export function waysToDraw(question: Question): { ways: Record<string, string> | null; chosen: string } {
   const { display } = fieldsOf(question.trendsFilter);
   switch (question.kind) {
@@ -84,12 +84,12 @@ export function waysToDraw(question: Question): { ways: Record<string, string> |
   }
 }
 
-/** The question that names this way; the same one where it has no say. */
+/** Sets the chart type of a query. Returns the same query if it cannot store one. */
 export function drawnAs(question: Question, way: string): Question {
   const { display } = fieldsOf(question.trendsFilter);
   switch (question.kind) {
     case 'TrendsQuery': {
-      // A table has a row for each time, of which one number has none.
+      // A table has a row for each interval, which a query for a single number does not return.
       const named = way !== 'table' ? way : display === 'BoldNumber' ? 'ActionsLineGraph' : display;
       return named === display
         ? question
@@ -102,10 +102,10 @@ export function drawnAs(question: Question, way: string): Question {
   }
 }
 
-/** Aggregations that need a property. */
+/** Aggregations that require a property. */
 export const ofProperty = new Set(['sum', 'avg', 'median', 'p75', 'p90', 'p95', 'p99', 'min', 'max']);
 
-/** Whether the form is filled in far enough for the query to run. */
+/** Whether the query is complete enough to run. */
 export function isComplete({ kind, series, breakdownFilter, funnelsFilter, retentionFilter }: Question): boolean {
   const needsNumber = (value: unknown) => value !== undefined && !(Number(value) > 0);
   return (
@@ -121,7 +121,7 @@ export const lacksProperty = ({ math, math_property: property }: Fields) =>
 
 export const letterOf = (at: number) => String.fromCharCode(65 + at);
 
-/** Part of the question that an error of the API is about: it begins with the path of the field. */
+/** The part of the form that an API error belongs to. The error message begins with the path of the field. */
 export function partOf(detail: string): string {
   return /^([A-Za-z_]+)(\.[\w]+)*: /.exec(detail)?.[1] ?? '';
 }

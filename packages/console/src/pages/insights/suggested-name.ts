@@ -1,4 +1,4 @@
-// The name that a new insight starts with, from its query.
+// Suggests a name for a new insight, based on its query.
 
 import { type Fields, fieldsOf, listOf, type Question } from '../../answers/question.ts';
 import { visible } from '../../event-detail/json-text.ts';
@@ -9,7 +9,7 @@ import { text } from './words.ts';
 
 const { suggested } = text;
 
-/** `order (unique users) by Browser, last 7 days`. Empty for a kind of query that cannot be edited here. */
+/** `order (unique users) by Browser, last 7 days`. Empty for a kind of query that the console cannot edit. */
 export function suggestedName(question: Question): string {
   if (!isKind(question.kind)) return '';
   const { breakdown } = fieldsOf(question.breakdownFilter);
@@ -54,5 +54,5 @@ function nameOfSeries({ event, math, math_property: property }: Fields): string 
 
 const nameOf = (event: unknown) => (typeof event === 'string' ? event : text.eventHint);
 
-/** As it stands within a sentence. */
+/** In lower case, for use within a sentence. */
 const lowered = (name: string) => name.charAt(0).toLowerCase() + name.slice(1);

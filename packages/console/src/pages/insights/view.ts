@@ -9,9 +9,9 @@ import { useRested } from '../../parts/rested.ts';
 import { isComplete, partOf } from './question.ts';
 
 const parts = {
-  /** Its short id, or `new`; empty: the list. */
+  /** Short ID of the open insight, or `new`; empty: the list. */
   insight: part.text(),
-  /** JSON of the question, where it is not the stored one. */
+  /** JSON of the query, if it differs from the saved one. */
   question: part.text(),
   search: part.text(),
   order: part.oneOf(
@@ -23,7 +23,9 @@ const parts = {
   persons: part.text(),
 };
 
-/** JSON of unsaved queries, by the short ID of their insight or `new`. Most new queries are never meant to be saved. */
+/**
+ * JSON of unsaved queries, by short ID of the insight or `new`. The browser does not warn about new ones, most of which are never meant to be saved.
+ */
 export const insightDrafts = createDrafts<string>((id) => id !== 'new');
 
 export const useInsightsAddress = () => useAddress(parts);
@@ -38,7 +40,7 @@ export interface Insight {
   query: unknown;
   tags: string[];
   favorited: boolean;
-  /** Numbers of those it is on. */
+  /** IDs of the dashboards that contain the insight. */
   dashboards: number[];
   last_modified_at: string;
   last_modified_by: { first_name: string; email: string } | null;
@@ -60,19 +62,20 @@ export const questionCall = (projectId: number, query: unknown, refresh?: string
 });
 
 export type Answered = Answer & {
-  /** The query that this is the result of: another one than in the form while that one is edited or still runs. */
+  /** The query that this result belongs to. It differs from the query in the form while the user edits or the query is running. */
   question: Question;
 };
 
-/** What pages show of a query that runs. */
+/** The state of a running query that pages show. */
 export type ShownAnswer = Pick<
   UseQueryResult<Answered>,
   'data' | 'error' | 'failureReason' | 'isFetching' | 'isPlaceholderData' | 'refetch'
 >;
 
 /**
- * The result of a query, once it rests. The result before stays while a query is incomplete, still runs, or has a field that the API rejects.
- * @returns `problem`, the reason for a rejection
+ * Runs a query once the user stops editing. The previous result stays visible while a query is incomplete, is running, or has a field that the API
+ * rejects.
+ * @returns `problem`, the API's reason for rejecting the query
  */
 export function useAnswer(question: Question, isNew: number): { answer: ShownAnswer; problem: string } {
   const { id } = useProject();
@@ -97,7 +100,7 @@ export function useAnswer(question: Question, isNew: number): { answer: ShownAns
     if (data) setLast(data);
   }, [data]);
   const problem = query.error instanceof ApiProblem && query.error.status === 400 ? query.error.message : '';
-  // What is wrong with a field is shown next to it.
+  // Errors about a specific field are shown next to it instead.
   const isShownInForm = partOf(problem) !== '' && last !== undefined;
   return { answer: isShownInForm ? { ...query, data: last, error: null } : query, problem };
 }

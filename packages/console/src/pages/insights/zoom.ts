@@ -2,16 +2,16 @@ import { endOf, type Interval, intervalOf, timeOf } from '@millrace/contracts/ch
 import { useState } from 'react';
 import { fieldsOf, type Question } from '../../answers/question.ts';
 
-/** Two points make no chart: shorter intervals show more. */
+/** Two points are not a useful chart, so short ranges switch to a shorter interval. */
 const finer: Partial<Record<Interval, Interval>> = { month: 'day', week: 'day', day: 'hour', hour: 'minute' };
 
-/** The query for some of its points of time. */
+/** The query for a part of its range. */
 function zoomed(question: Question, days: readonly string[], from: number, to: number): Question {
   const interval = intervalOf(question);
   const [first = '', last = ''] = [days[from], days[to]];
   const end = new Date(endOf(timeOf(last), interval) - 1000).toISOString();
   const hasTimes = last.length > 10;
-  // The last interval ends when the range does, which may be now.
+  // The last interval ends at the end of the range, which may be now.
   const until = fieldsOf(question.dateRange).date_to;
   const dateTo = to === days.length - 1 ? until : hasTimes ? end.slice(0, 19) : end.slice(0, 10);
   return {
@@ -21,7 +21,7 @@ function zoomed(question: Question, days: readonly string[], from: number, to: n
   };
 }
 
-/** Narrows the date range of a query to a part of its chart, and goes back to the range before. */
+/** Zooms into a part of a chart by narrowing the date range, and undoes it. */
 export function useZoom(question: Question, onQuestion: (question: Question) => void) {
   const [zoom, setZoom] = useState<{ now: string; before: Pick<Question, 'dateRange' | 'interval'> } | null>(null);
   const isZoomed = zoom?.now === JSON.stringify(question.dateRange);

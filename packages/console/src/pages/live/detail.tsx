@@ -19,13 +19,13 @@ export interface Filter {
 }
 
 interface DetailProps {
-  /** What the stream said of it; null when it was opened by its address. */
+  /** The message from the stream; null if the event was opened by its URL. */
   message: LiveMessage | null;
   filter: Filter;
   onClose: () => void;
 }
 
-/** One event: as it is stored, or why it is not. */
+/** The details of an event: as it is stored, or why it is not. */
 export function Detail({ uuid, message, filter, onClose }: DetailProps & { uuid: string | null }) {
   const isStored = uuid !== null && message?.outcome !== 'dropped';
   return (
@@ -65,7 +65,7 @@ function Stored({ uuid, message, filter, onClose }: DetailProps & { uuid: string
   );
 }
 
-/** What is known of it: names and ids, no properties. */
+/** The known facts about an event that is not stored: names and IDs, but no properties. */
 function NotStored({ message, filter, onClose }: DetailProps & { message: LiveMessage }) {
   const { timezone } = useProject();
   const { event, distinct_id: distinctId, timestamp, uuid } = message;

@@ -1,4 +1,4 @@
-// The events that were stored before the page was opened.
+// Loads the events that were stored before the page was opened.
 
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef } from 'react';
@@ -14,13 +14,13 @@ interface Filters {
   event: readonly string[];
   without: readonly string[];
   person: string;
-  /** Each a JSON text, as the API takes it. */
+  /** Property filters, each as JSON, as the API takes them. */
   properties: readonly string[];
 }
 
 /**
- * The last events before the stream began, by the filters of the stream. They are read again when the stream first opens, so that no
- * event is stored between the two.
+ * The last events before the stream began, with the stream's filters. They are loaded again when the stream first opens, so that no event stored in
+ * between is missing.
  */
 export function useEarlier({ event, without, person, properties }: Filters, stream: StreamState) {
   const { id } = useProject();
@@ -72,7 +72,7 @@ function rowOf({ uuid, event, distinct_id, timestamp, properties, person }: Earl
   return { key: `${uuid}-earlier`, message, at: 0, time: timeOf(message), isNew: false };
 }
 
-/** Both in one list, each event once. */
+/** Merges both lists without duplicates. */
 export function useAllRows(streamed: readonly Row[], earlier: readonly Row[] | undefined): readonly Row[] {
   return useMemo(() => {
     const known = new Set(streamed.map(({ message }) => message.uuid));

@@ -1,7 +1,7 @@
 import { SnippetChoice, TestEvent } from '../../sending/sending.tsx';
 import { text } from './words.ts';
 
-/** Instead of an empty list: how the first event gets here, with everything filled in. */
+/** Shown instead of an empty list: how to send the first event, with the key and host filled in. */
 export function FirstEvent() {
   return (
     <div className="first panel">

@@ -10,7 +10,7 @@ import type { Row } from './use-live.ts';
 import { text } from './words.ts';
 
 const rowHeight = 34;
-/** A little more than a frame. Frames themselves do not come in a window that nobody sees. */
+/** Slightly longer than an animation frame. Animation frames themselves do not fire in a window that is not visible. */
 const frameMs = 20;
 
 interface ListProps {
@@ -20,7 +20,7 @@ interface ListProps {
   onPause: () => void;
 }
 
-/** The newest on top; only what is seen is drawn. Keys act while the list has the focus: j and k, Enter, Esc, space. */
+/** The newest events first; only visible rows are rendered. While the list has the focus, it handles j, k, Enter, Esc and Space. */
 export function List({ rows, open, onOpen, onPause }: ListProps) {
   const { timezone } = useProject();
   const box = useRef<HTMLDivElement>(null);
@@ -114,8 +114,8 @@ export function List({ rows, open, onOpen, onPause }: ListProps) {
 }
 
 /**
- * Drawing a detail takes longer than a frame: first the row is seen as the current one. Of several within a frame, as with a key that is
- * held, the last is opened.
+ * Rendering the details takes longer than a frame, so the row is highlighted first. If several rows are selected within a frame, as with a held key,
+ * only the last one opens.
  */
 function useAfterPaint(onOpen: ListProps['onOpen']): ListProps['onOpen'] {
   const newest = useRef(onOpen);
@@ -144,7 +144,7 @@ function Cells({ row: { message, time }, zone }: { row: Row; zone: string }) {
   );
 }
 
-/** Says how many came, at most every ten seconds: nobody can listen to each. */
+/** Announces the number of new events to screen readers, at most every ten seconds. Announcing each event would be too much. */
 function Announcer({ rows }: { rows: readonly Row[] }) {
   const [said, setSaid] = useState('');
   const newest = useRef(rows);

@@ -1,4 +1,4 @@
-/** One line of Live: what was stored, or dropped or changed with its reason. */
+/** A row of the Live page: an event that was stored, changed or dropped, and why. */
 export interface LiveMessage {
   uuid: string | null;
   timestamp: string;
@@ -10,28 +10,28 @@ export interface LiveMessage {
   captured_at?: string;
   stored_at?: string;
   reason?: string;
-  /** The reason in words. */
+  /** Explanation of the reason. */
   detail?: string;
   severity?: string;
   details?: Record<string, unknown>;
   rule?: string;
 }
 
-/** What the stream says of itself. */
+/** Status messages of the stream. */
 export type LiveNotice =
   | { kind: 'hello'; stored: boolean; why: string | null }
   | { kind: 'gap'; missed: number }
   | { kind: 'share'; share: number }
   | { kind: 'trouble'; detail: string }
-  /** It goes on: what was said of trouble is over. */
+  /** The stream is working again, so an earlier `trouble` is over. */
   | { kind: 'lag' }
   | { kind: 'bye'; reason: string };
 
 export type FromStream = { kind: 'event'; message: LiveMessage } | LiveNotice;
 
 /**
- * Reads frames of an event stream as they come in pieces: any line end, several lines of data. Of comments the one that tells the lag
- * is handed on, as a frame of that name.
+ * Parses a chunked event stream, with any line endings and multi-line data. Comments are ignored, except the one that reports the lag, which is
+ * passed on as a message of that name.
  */
 export function createFrameReader(take: (name: string, data: string) => void) {
   let rest = '';
@@ -55,7 +55,7 @@ export function createFrameReader(take: (name: string, data: string) => void) {
 
 const notices = ['hello', 'gap', 'share', 'trouble', 'lag', 'bye'];
 
-/** @returns null for what this page does not know: a newer server may say more. */
+/** @returns null for an unknown message, which a newer server may send */
 export function readFrame(name: string, data: string): FromStream | null {
   try {
     const value = JSON.parse(data) as Record<string, unknown>;

@@ -29,11 +29,11 @@ const parts = {
   person: part.text(),
   properties: part.list(),
   paused: part.flag(),
-  /** The uuid of the event beside the list. */
+  /** UUID of the open event. */
   open: part.text(),
 };
 
-/** What arrives, as it arrives: stored, changed or dropped, and why. */
+/** Events as they arrive: stored, changed or dropped, and why. */
 export function Page() {
   const { id } = useProject();
   const { view, change, unknown } = useAddress(parts);
@@ -55,7 +55,7 @@ export function Page() {
   const hasFilter = Object.values(query).some((value) => value !== '');
   const isNarrowed = hasFilter || sought !== '';
   const isFirst = useIsFirst(id, all.length > 0);
-  // Many values, each with a menu: drawn in slices, so that keys that follow are not kept waiting.
+  // Deferred rendering: the rows contain many values with menus, and rendering them must not block the next key press.
   const togglePause = () => change({ paused: !view.paused }, { replace: true });
   usePageKeys({ ' ': togglePause });
   const beside = useDeferredValue(useMemo(() => ({ row: open, uuid: openUuid }), [open, openUuid]));
@@ -128,8 +128,8 @@ type View = ReturnType<typeof useAddress<typeof parts>>['view'];
 type Change = ReturnType<typeof useAddress<typeof parts>>['change'];
 
 /**
- * What stands beside the list. It is in the address by its uuid, so that another browser opens the same event, which its list has not; what
- * was dropped before it got a uuid is open in this tab alone.
+ * The open event. The URL contains its UUID, so that another browser can open the same event even if its list does not contain it. An event that was
+ * dropped before it got a UUID can only be open in this tab.
  */
 function useOpen(rows: readonly Row[], uuid: string, change: Change) {
   const [chosen, setChosen] = useState<Row | null>(null);
@@ -138,7 +138,7 @@ function useOpen(rows: readonly Row[], uuid: string, change: Change) {
   const onOpen = (next: Row | null) => {
     setChosen(next);
     const nextUuid = next?.message.uuid ?? '';
-    // Walking from one to the next is one view of the history, not one for each.
+    // Moving from one event to the next replaces the history entry, so that Back closes the details.
     if (nextUuid !== uuid) change({ open: nextUuid }, { replace: uuid !== '' && nextUuid !== '' });
   };
   return { row, uuid: uuid === '' ? null : uuid, onOpen };
@@ -146,7 +146,7 @@ function useOpen(rows: readonly Row[], uuid: string, change: Change) {
 
 const Beside = memo(Detail);
 
-/** What a detail can do, the same functions all the time. */
+/** Actions for a row, with stable function identities. */
 function useActions(now: { view: View; change: Change; onOpen: (row: Row | null) => void }) {
   const newest = useRef(now);
   newest.current = now;
@@ -189,7 +189,7 @@ function chipsOf(view: View, change: Change) {
   ];
 }
 
-/** A filter that an address holds may be anything. */
+/** The filter in a URL may be any text. */
 function readProperty(written: string): { name: string; relation: string; value: string } {
   try {
     const { key, operator, value } = JSON.parse(written) as Record<string, unknown>;
@@ -204,7 +204,7 @@ function readProperty(written: string): { name: string; relation: string; value:
   }
 }
 
-/** Whether nothing was ever stored here: asked once, as from then on the stream says it. */
+/** Whether the project has never stored an event. This is only checked once, because afterwards the stream reports new events. */
 function useIsFirst(id: number, hasRows: boolean): boolean {
   const any = useQuery({
     queryKey: ['any-event', id],
@@ -215,7 +215,7 @@ function useIsFirst(id: number, hasRows: boolean): boolean {
   return !hasRows && any.data?.results.length === 0;
 }
 
-/** Of all that is stored: the list may be a part of it. */
+/** The rate of all stored events, even if the list is filtered. */
 function Rate({ rows }: { rows: readonly Row[] }) {
   const stored = useMinute(rows)?.stored;
   if (stored === undefined) return null;
@@ -228,7 +228,7 @@ function Rate({ rows }: { rows: readonly Row[] }) {
   );
 }
 
-/** What the stream has to say of itself, in one line that is there only when there is something. */
+/** The status of the stream in one line. Hidden when there is nothing to report. */
 function StreamLine({
   live: { state, why, trouble, missed, wasAway, share },
   problem,
@@ -256,7 +256,7 @@ function StreamLine({
 
 const searchId = 'live-search';
 
-/** Filters the list by a part of the event name as it is typed. Enter takes a complete name as a filter of the stream. */
+/** Filters the list by part of the event name while the user types. Enter sets a complete name as a filter of the stream. */
 function EventSearch({
   value,
   onSearch,

@@ -5,22 +5,25 @@ export type StreamState =
   | { kind: 'connecting' }
   | { kind: 'open' }
   | { kind: 'waiting'; seconds: number }
-  /** Other tabs have as many streams open as this browser may. */
+  /** Other tabs already have as many streams open as this browser may. */
   | { kind: 'crowded' }
-  /** What the server answered: all that a channel can carry of it. */
+  /** The error response of the server, limited to what can be sent over a `BroadcastChannel`. */
   | { kind: 'failed'; status: number; body: unknown };
 
 type Shared = { from: FromStream } | { state: StreamState };
 
 const longestWaitMs = 30_000;
-/** Of one browser, for whatever projects and filters: it opens six connections to a host, and pages have questions beside. */
+/**
+ * Maximum number of streams per browser, across all projects and filters. Browsers open at most six connections to a host, and pages need some for
+ * their other requests.
+ */
 const mostStreams = 4;
 const crowdedWaitMs = 2000;
 
 /**
- * One stream for all tabs of this browser that show the same project with the same filters: the tab that holds the lock reads it, the others
- * are told. When it leaves, the next one takes over.
- * @returns leaves the stream
+ * Shares one stream among all tabs of this browser that show the same project with the same filters. The tab that holds the lock reads the stream and
+ * broadcasts it to the others. When it closes, the next tab takes over.
+ * @returns a function that leaves the stream
  */
 export function joinStream(
   path: string,
@@ -47,7 +50,7 @@ export function joinStream(
   };
   hear.state({ kind: 'connecting' });
   channel.postMessage('state?');
-  // Without locks (a page that is no secure context) each tab reads for itself.
+  // Without the Locks API (on an insecure origin), each tab reads its own stream.
   const reading = navigator.locks ? navigator.locks.request(name, { signal: leaving.signal }, lead) : lead();
   reading.catch(() => {}).finally(() => channel.close());
   return () => leaving.abort();
@@ -60,7 +63,7 @@ interface Reading {
   tell: (shared: Shared) => void;
 }
 
-/** Reads once one of the places for streams is free. */
+/** Waits for one of the browser's stream slots, then reads. */
 async function takeSlot(reading: Reading): Promise<void> {
   if (!navigator.locks) return readForever(reading);
   const { signal, tell } = reading;
@@ -78,7 +81,7 @@ async function takeSlot(reading: Reading): Promise<void> {
   }
 }
 
-/** Connects again after each end, a little later each time; gives up only where trying again cannot help. */
+/** Reconnects after each end of the stream with increasing delays. Gives up only on errors that a retry cannot fix. */
 async function readForever({ path, query, signal, tell }: Reading): Promise<void> {
   for (let failures = 0; !signal.aborted; ) {
     tell({ state: { kind: 'connecting' } });

@@ -8,7 +8,7 @@ import { formatNumber, nameOfKind } from '../../words.ts';
 import type { Row } from './use-live.ts';
 import { text } from './words.ts';
 
-/** Four figures over the list, each with the span it is of. One that is not known shows a dash, not a zero. */
+/** Four figures above the list, each with the time range it covers. An unknown figure is shown as a dash, not as zero. */
 export function Tiles({ rows, streamed }: { rows: readonly Row[]; streamed: readonly Row[] }) {
   const { id } = useProject();
   const minute = useMinute(streamed);
@@ -50,14 +50,14 @@ export function Tiles({ rows, streamed }: { rows: readonly Row[]; streamed: read
 }
 
 /**
- * The last minute as the server counted it, moved on by what this page has seen come since: the server is asked each ten seconds only, as it
- * counts rows for the answer.
+ * Counts for the last minute. The server counts rows, so it is only queried every ten seconds. In between, the counts are adjusted by the events that
+ * this page has received.
  */
 export function useMinute(rows: readonly Row[]) {
   const { data: health, dataUpdatedAt } = useHealth(useProject().id);
   if (!health) return undefined;
   const counted = Date.parse(health.checked_at);
-  // By the server's clock, which this machine's need not follow.
+  // Uses the server's clock, because the local one may differ.
   const minuteAgo = counted + (Date.now() - dataUpdatedAt) - 60_000;
   const moved = { stored: 0, dropped: 0 };
   for (const { message } of rows) {

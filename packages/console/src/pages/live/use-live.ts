@@ -3,7 +3,7 @@ import type { Query } from '../../api/request.ts';
 import type { LiveMessage } from './messages.ts';
 import { joinStream, type StreamState } from './shared-stream.ts';
 
-/** At most so many are kept: what fell out is in Events. */
+/** Maximum number of rows in memory. The Events page shows older ones. */
 const kept = 1000;
 const beatMs = 300;
 const hiddenPatienceMs = 60_000;
@@ -11,25 +11,25 @@ const hiddenPatienceMs = 60_000;
 export interface Row {
   key: string;
   message: LiveMessage;
-  /** When it came, by the clock of this machine. */
+  /** When the message arrived, by the local clock. */
   at: number;
-  /** The time by which the list is sorted, and which it shows. */
+  /** The time that the list shows and sorts by. */
   time: number;
-  /** Came with the last beat. */
+  /** Arrived with the last update. */
   isNew: boolean;
 }
 
 export interface Live {
   rows: readonly Row[];
   state: StreamState;
-  /** Why stored events are absent; null when they are not. */
+  /** Why the stream contains no stored events; null if it does. */
   why: string | null;
-  /** How many the server left out since the page was opened, or the stream was away. */
+  /** How many messages the server left out since the page was opened or the stream was interrupted. */
   missed: number;
   wasAway: boolean;
-  /** What the server says it cannot read at the moment; null when it reads. */
+  /** What the server currently cannot read; null if it can read everything. */
   trouble: string | null;
-  /** Below 1: so much of all is shown. */
+  /** The fraction of all events that the stream contains; below 1 if it is sampled. */
   share: number;
   waiting: number;
 }
@@ -46,8 +46,8 @@ const empty: Live = {
 };
 
 /**
- * Follows a project. Draws in beats, not for each message; while paused it counts; a tab that is hidden for a minute lets the
- * stream go, and says so when it is seen again.
+ * Follows the events of a project. Updates are batched. While paused, new events are only counted. A tab that has been hidden for a minute closes the
+ * stream, and says so when it becomes visible again.
  */
 export function useLive(path: string, query: Query, isPaused: boolean): Live {
   const [live, setLive] = useState<Live>(empty);
@@ -57,7 +57,7 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
   paused.current = isPaused;
   const isHere = useIsHere();
   const key = JSON.stringify([path, query]);
-  // Another filter is another list.
+  // A changed filter starts a new list.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key says when
   useEffect(() => {
     waiting.current = [];
@@ -116,12 +116,12 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
 
 export const timeOf = ({ stored_at: storedAt, timestamp }: LiveMessage) => Date.parse(storedAt ?? timestamp);
 
-/** Of the same time, the later ones are in front already. */
+/** Newest first. Of rows with the same time, the later arrivals already come first. */
 export const newestFirst = (rows: readonly Row[]) => rows.toSorted((one, other) => other.time - one.time);
 
 const old = (row: Row): Row => (row.isNew ? { ...row, isNew: false } : row);
 
-/** Whether somebody may be looking, or has been within the last minute. */
+/** Whether the tab is visible, or was within the last minute. */
 function useIsHere(): boolean {
   const [isHere, setHere] = useState(true);
   useEffect(() => {
