@@ -23,13 +23,13 @@ export interface Activity {
     changes: FieldChange[] | null;
   };
   created_at: string;
-  /** The environment of the record; null for a record of the organization. */
+  /** ID of the record's environment; null for a record of the organization. */
   team_id: number | null;
 }
 
 const mostLines = 12;
 
-/** What changed in one field, in words: only the lines that differ. */
+/** Describes the change of a field. For longer values it shows only the lines that differ. */
 export function Change({ scope, change: { field, before, after } }: { scope: string; change: FieldChange }) {
   const [gone, come] = differences(linesOfValue(scope, field, before), linesOfValue(scope, field, after));
   const isSecret = gone.join() === come.join();
@@ -61,7 +61,7 @@ export function Change({ scope, change: { field, before, after } }: { scope: str
 const firstOf = (lines: readonly string[]) =>
   lines.length <= mostLines ? lines : [...lines.slice(0, mostLines), text.moreLines(lines.length - mostLines)];
 
-/** A value as a person reads it: conditions in words, other objects as one line for each part. */
+/** Formats a value for display: filters in words, other objects with one line for each field. */
 function linesOfValue(scope: string, field: string, value: unknown): string[] {
   if (field === 'level' && typeof value === 'number') return [words.level[value] ?? String(value)];
   if (field === 'filters' && isFields(value)) {
@@ -74,7 +74,7 @@ function linesOfValue(scope: string, field: string, value: unknown): string[] {
 
 const longest = 2000;
 
-/** The leaves of a value by their paths: `date range › date from: -7d`. */
+/** Flattens a value into one line per leaf: `date range › date from: -7d`. */
 function partsOf(value: unknown, path: string): string[] {
   const isNested =
     typeof value === 'object' &&
@@ -92,7 +92,7 @@ function partsOf(value: unknown, path: string): string[] {
   return [line.length > longest ? `${line.slice(0, longest)} …` : line];
 }
 
-/** `dateRange` and `date_from` as `date range` and `date from`. */
+/** Splits a key into words: `dateRange` and `date_from` become `date range` and `date from`. */
 const spacedOf = (name: string) =>
   name
     .replaceAll('_', ' ')

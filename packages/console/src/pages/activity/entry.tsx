@@ -10,9 +10,9 @@ const byWhat = ({ job_type: type, job_id: id }: { job_type: string; job_id: stri
   type === 'scim' ? text.provider(id) : text.commandLine(id);
 
 /**
- * One change in words, with what it was before.
- * @param place the project of the record, where the list has records of several
- * @param onOnly absent while only one record is shown
+ * Describes one change, including the previous values.
+ * @param place the record's project, if the list covers several projects
+ * @param onOnly shows only changes of this record; absent if the list already does
  */
 export function Entry({
   entry,
@@ -70,7 +70,7 @@ const pagesOfRecords: Record<string, (id: string) => [path: string, search?: Rec
   Role: () => ['settings/members'],
 };
 
-/** The name of a record, as a link where a page shows it. */
+/** The name of a record. It is a link if the record has a page. */
 function RecordLink({ entry: { scope, item_id: id, activity, detail, team_id: team } }: { entry: Activity }) {
   const project = useProject();
   const name = detail.name || id;

@@ -37,7 +37,7 @@ const parts = {
   project: part.oneOf(['own', 'all'], 'own'),
 };
 
-/** The changes made in this project, or in the entire organization. */
+/** The activity log of the project, or of the entire organization. */
 export function Page() {
   const { view, change, unknown } = useAddress(parts);
   const { id, organization, timezone } = useProject();
@@ -129,7 +129,7 @@ interface Member {
   user: { uuid: string; first_name: string; email: string };
 }
 
-/** The first hundred members by name. Another user in the URL is shown as a UUID. */
+/** The first hundred members by name. Other users in the URL are shown as UUIDs. */
 function useMemberNames(chosen: string): { names: Record<string, string>; error: unknown } {
   const { organization } = useProject();
   const { data, error } = useQuery({
@@ -153,7 +153,7 @@ interface Member {
   user: { uuid: string; first_name: string; email: string };
 }
 
-/** The name of the project, and of the environment where the project has several, by the number of the environment. */
+/** Returns the display name for an environment ID: the project's name, plus the environment's if the project has several. */
 function usePlaces(): (team: number | null) => string {
   const { data: me } = useQuery(meQuery);
   const organization = me?.organization;

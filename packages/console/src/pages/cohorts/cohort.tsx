@@ -52,7 +52,7 @@ export function NewCohort({ onMade, onClose }: { onMade: (id: number) => void; o
   );
 }
 
-/** One beside the list. @param onOpen another one, which was made of it */
+/** The details of a cohort, next to the list. @param onOpen opens another cohort, for example a copy of this one */
 export function CohortDetail({
   id,
   onOpen,
@@ -186,7 +186,7 @@ function NewInsight({ cohort }: { cohort: number }) {
   );
 }
 
-/** Name, description and conditions, of a new one or a stored one. */
+/** Edits the name, description and conditions of a new or an existing cohort. */
 function CohortForm({
   stored,
   isListed,
@@ -209,7 +209,7 @@ function CohortForm({
     set(value);
   };
   const areComplete = isListed || known === null || groups.every((filters) => filters.every(isComplete));
-  // Conditions that were not edited stay as they are stored.
+  // Unedited conditions are not sent, so that they stay exactly as stored.
   const isChanged = stored === null || JSON.stringify(groups) !== JSON.stringify(known);
   const body = {
     ...{ name, description },
@@ -271,7 +271,7 @@ function CohortForm({
   );
 }
 
-/** Groups of conditions, of which one has to hold. @param own number of the cohort, which cannot ask for itself */
+/** Groups of conditions, combined with OR. @param own ID of the cohort, which cannot refer to itself */
 function ConditionGroups({
   groups,
   own,

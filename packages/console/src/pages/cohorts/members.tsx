@@ -15,7 +15,7 @@ interface Member extends NamedPerson {
   uuid: string;
 }
 
-/** Who is in it now. Of a list, persons are added and taken out. */
+/** The persons in a cohort. Persons can be added to and removed from a static cohort. */
 export function Members({ cohort }: { cohort: Cohort }) {
   const { id } = useProject();
   const mayWrite = useHasLevel(1) && cohort.is_static;

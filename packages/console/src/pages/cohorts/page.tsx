@@ -15,10 +15,10 @@ import { type Cohort, useCohortsAddress } from './shapes.ts';
 import { text } from './words.ts';
 import './cohorts.css';
 
-/** How often one is looked at that is being counted. */
+/** How often to reload a cohort whose persons are being counted. */
 const everyMs = 2000;
 
-/** Sets of persons: the list, and one of them beside it. */
+/** Lists cohorts, with the details of one next to the list. */
 export function Page() {
   const { id } = useProject();
   const mayWrite = useHasLevel(1);

@@ -12,12 +12,12 @@ import { words } from '../../words.ts';
 import type { Cohort } from './shapes.ts';
 import { text } from './words.ts';
 
-/** The API takes this many persons of a new cohort. */
+/** The API accepts at most this many persons for a new cohort. */
 export const mostInCohort = 10_000;
 
 /**
- * Makes a static cohort of the persons in a list.
- * @param read the UUIDs of the first `mostInCohort` persons, read when the cohort is made
+ * Creates a static cohort from the persons in a list.
+ * @param read returns the UUIDs of the first `mostInCohort` persons, and is called when the cohort is created
  */
 export function SaveAsCohort({ name: suggested, read }: { name: string; read: () => Promise<string[]> }) {
   const mayWrite = useHasLevel(1);

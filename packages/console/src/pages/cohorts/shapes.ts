@@ -6,30 +6,30 @@ import { type Filter, newFilter } from '../../filters/filter.ts';
 import { useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';
 
-/** A cohort as the API shows it, as far as this page looks at it. */
+/** The fields of a cohort that this page uses. */
 export interface Cohort {
   id: number;
   name: string | null;
   description: string;
   filters: unknown;
-  /** Whether its members are listed one by one. */
+  /** Whether the cohort is a fixed list of persons. */
   is_static: boolean;
   is_calculating: boolean;
-  /** Null before its persons were counted. */
+  /** Null until the persons have been counted. */
   count: number | null;
   last_calculation: string | null;
   created_by: { first_name: string; email: string } | null;
 }
 
 const parts = {
-  /** Its number, or `new`; empty: none is open. */
+  /** ID of the open cohort, or `new`; empty: none is open. */
   cohort: part.text(),
   search: part.text(),
 };
 
 export const useCohortsAddress = () => useAddress(parts);
 
-/** Sends a change; lists, filters and insights that name cohorts are asked for again. */
+/** Sends a change to a cohort, and reloads the lists, filters and insights that refer to cohorts. */
 export function useCohortChange(onDone?: (cohort: Cohort) => void) {
   const { id } = useProject();
   return useMutation({
@@ -39,7 +39,7 @@ export function useCohortChange(onDone?: (cohort: Cohort) => void) {
   });
 }
 
-/** Filters of which all hold, in groups of which one does; null for what this page cannot change. */
+/** Groups combined with OR, each with filters combined with AND. Null for conditions that this page cannot edit. */
 export function groupsOf(filters: unknown): Filter[][] | null {
   if (!isFields(filters)) return [[newFilter('person')]];
   const tree = fieldsOf(filters.properties);

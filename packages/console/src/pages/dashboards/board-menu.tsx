@@ -22,7 +22,7 @@ const actions = {
 };
 export type BoardAction = Exclude<keyof typeof actions, 'subscribe'>;
 
-/** What is rarely done with a dashboard. @param id of the dashboard */
+/** The less frequent actions for a dashboard. @param id of the dashboard */
 export function BoardMenu({ id, onAction }: { id: string; onAction: (action: BoardAction) => void }) {
   const { id: project } = useProject();
   const navigate = useNavigate();

@@ -35,7 +35,7 @@ import { nameOfTile } from './tile.tsx';
 import { type GridChanges, TileGrid } from './tile-grid.tsx';
 import { text } from './words.ts';
 
-/** Loaded when it opens. */
+/** Loaded on demand. */
 const ShareDialog = lazy(
   loadPart(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
 );
@@ -48,16 +48,16 @@ interface BoardProps {
   onEditing: (isEditing: boolean) => void;
   onList: () => void;
   onOpen: (id: number) => void;
-  /** Confirms on the page with the list that the dashboard was deleted. */
+  /** Shows the confirmation on the list page after the dashboard was deleted. */
   onRemoved: OfferUndo;
   unknown: readonly string[];
-  /** Next to the title. */
+  /** Content next to the title. */
   now?: ReactNode;
 }
 
 type OpenDialog = Exclude<BoardAction, 'full' | 'copy'> | 'filters' | { tile: Tile };
 
-/** One dashboard. Its tiles are only moved, resized and removed in edit mode. */
+/** A single dashboard. Tiles can be moved, resized and removed in edit mode only. */
 export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, onRemoved, unknown, now }: BoardProps) {
   const board = useBoard(id, view);
   const { path, query, refresh, states } = board;
@@ -162,7 +162,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
   );
 }
 
-/** Opens the form for a report. Phones have it in the menu. */
+/** A button that opens the form for a subscription. On phones, the menu contains it. */
 function Subscribe({ dashboard }: { dashboard: string }) {
   const { id } = useProject();
   return (
@@ -211,7 +211,7 @@ const NoTiles = ({ onAdd }: { onAdd: () => void }) => (
   </div>
 );
 
-/** The date range and the filters of the view, which are this user's own until they are saved. */
+/** The date range and filters of the user's own view. They apply only to this user until they are saved. */
 function ViewChips({
   view,
   shown,

@@ -12,7 +12,7 @@ import { words } from '../../words.ts';
 import type { Dashboard, DashboardFilters, Tile } from './shapes.ts';
 import { text } from './words.ts';
 
-/** @param tile whose text is changed; null: a new one */
+/** @param tile the text tile to edit; null: a new one */
 export function TextDialog({ path, tile, onClose }: { path: string; tile: Tile | null; onClose: () => void }) {
   const [body, setBody] = useState(tile?.text?.body ?? '');
   const change = { text: { body }, ...(tile === null ? { layouts: { sm: { w: 6, h: 2 } } } : { id: tile.id }) };
@@ -42,7 +42,7 @@ export function TextDialog({ path, tile, onClose }: { path: string; tile: Tile |
   );
 }
 
-/** Filters of all insights: only for the user's own view, or saved for everyone with the date range of the view. */
+/** Filters for all insights of the dashboard: either only for the user's own view, or saved for everyone together with the date range. */
 export function FiltersDialog({
   path,
   saved,
@@ -56,7 +56,7 @@ export function FiltersDialog({
   saved: DashboardFilters;
   time: string;
   shown: readonly unknown[];
-  /** Null: the saved ones. */
+  /** Null: the saved filters. */
   onShow: (filters: readonly unknown[] | null) => void;
   onSaved: () => void;
   onClose: () => void;

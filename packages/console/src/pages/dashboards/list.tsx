@@ -22,7 +22,7 @@ import type { DashboardsAddress } from './address.ts';
 import type { Dashboard } from './shapes.ts';
 import { text } from './words.ts';
 
-/** Loaded when it opens, with all templates. */
+/** Loaded on demand, because it includes all templates. */
 const MakeDialog = lazy(loadPart(() => import('./make-dialog.tsx').then((part) => ({ default: part.MakeDialog }))));
 
 interface ListProps {
@@ -32,7 +32,7 @@ interface ListProps {
   offerUndo: OfferUndo;
 }
 
-/** All dashboards: found by text, sorted, and changed several at a time. */
+/** Lists dashboards, with search, sorting and bulk actions. */
 export function List({ address, onOpen, notice, offerUndo }: ListProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();

@@ -6,13 +6,13 @@ import { useProject } from '../../frame/project.ts';
 import type { Dashboard, DashboardFilters, Tile, TileInsight } from './shapes.ts';
 
 export interface BoardView {
-  /** Key of the date range in place of the saved one; empty: the saved one. */
+  /** Key of a date range that replaces the saved one; empty: the saved one. */
   time: string;
-  /** In place of the saved filters; null: those. */
+  /** Filters that replace the saved ones; null: the saved ones. */
   filters: readonly unknown[] | null;
 }
 
-/** What a tile shows of its insight. */
+/** The data that a tile shows. */
 export interface TileState {
   tile: Tile;
   /** The latest result, also while a newer one is computed. */
@@ -21,16 +21,16 @@ export interface TileState {
   error: unknown;
 }
 
-/** Tiles computed at the same time, so that other requests have a turn. */
+/** How many tiles are computed at the same time, so that other requests are not blocked. */
 const atOnce = 3;
 const inTurn = limited(atOnce);
 
-/** A dashboard with its saved or own view. Its tiles load one by one, so that a slow insight does not hold up the others. */
+/** Loads a dashboard with its saved view or the user's own. Tiles load one by one, so that a slow insight does not hold up the others. */
 export function useBoard(id: string, { time, filters }: BoardView) {
   const project = useProject();
   const path = `/api/projects/${project.id}/dashboards/${encodeURIComponent(id)}`;
   const isOwnView = time !== '' || filters !== null;
-  // The filters of a request replace all saved ones, so an own view needs these first.
+  // Filters in a request replace all saved filters, so an own view has to load the saved ones first.
   const stored = useQuery({
     queryKey: ['dashboards', project.id, 'stored', id],
     queryFn: ({ signal }) => call<Dashboard>({ path }, signal),
@@ -99,7 +99,7 @@ function useTiles(dashboard: string, tiles: readonly Tile[], override: string | 
   return { states, refresh, isLoading, lastRefresh: times.sort()[0] ?? null };
 }
 
-/** Starts at most so many at the same time, in the order of the calls. */
+/** Limits concurrency: at most `count` calls run at the same time, in the order in which they were made. */
 function limited(count: number): <Result>(start: () => Promise<Result>) => Promise<Result> {
   let running = 0;
   const waiting: (() => void)[] = [];

@@ -35,7 +35,7 @@ export function Page() {
   );
 }
 
-/** @returns null for what is no list. */
+/** @returns null if the JSON is not a list */
 export function readList(json: string): unknown[] | null {
   try {
     const list: unknown = JSON.parse(json);

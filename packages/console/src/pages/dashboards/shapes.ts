@@ -1,4 +1,4 @@
-/** What the pages use of a dashboard and its tiles. */
+/** The fields of dashboards and tiles that the pages use. */
 
 export interface Dashboard {
   id: number;
@@ -8,17 +8,17 @@ export interface Dashboard {
   tags: string[];
   created_by: { first_name: string; email: string } | null;
   last_accessed_at: string | null;
-  /** What is stored, whatever was asked for now. */
+  /** The saved filters, even if the request had others. */
   persisted_filters?: DashboardFilters | null;
   /** Null in lists. */
   tiles: Tile[] | null;
 }
 
-/** What this page does not know of stays in it. */
+/** Includes fields that this page does not know, so that they are preserved. */
 export interface DashboardFilters extends Record<string, unknown> {
   date_from?: string | null;
   date_to?: string | null;
-  /** Conditions that all hold, in each of its insights. */
+  /** Filters combined with AND, applied to each insight of the dashboard. */
   properties?: unknown;
 }
 
@@ -46,11 +46,11 @@ export interface Size {
   h: number;
 }
 
-/** Columns of the grid, and the most rows of a tile. */
+/** Columns of the grid, and the maximum height of a tile in rows. */
 export const columns = 12;
 export const mostRows = 20;
 
-/** The size of a tile in columns and rows; one that has none is of the size that the API gives it. */
+/** The size of a tile in columns and rows. A tile without a stored size gets the API's default size. */
 export function sizeOf({ layouts: { sm }, text }: Pick<Tile, 'layouts' | 'text'>): Size {
   const within = (value: unknown, most: number, usual: number) =>
     typeof value === 'number' && value >= 1 ? Math.min(Math.round(value), most) : usual;

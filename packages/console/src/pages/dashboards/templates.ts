@@ -17,7 +17,7 @@ export interface TemplateField {
 
 export interface Template {
   fields: Record<string, TemplateField>;
-  /** In the order of the dashboard. */
+  /** In dashboard order. */
   tiles: (names: (field: string) => string) => TemplateTile[];
 }
 

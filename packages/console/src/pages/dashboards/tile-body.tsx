@@ -23,7 +23,7 @@ export function TextBody({ body }: { body: string }) {
   );
 }
 
-/** The numbers of a tile, or the reason why it does not show any. */
+/** The result of a tile, or the reason why it has none. */
 export function Answered({ insight, isLoading, error }: { insight: Answer; isLoading: boolean; error: unknown }) {
   const { result, columns } = insight;
   const place = useContext(ChartPlace);
@@ -69,5 +69,5 @@ function Shown({ question, result, columns }: { question: Question; result: unkn
   );
 }
 
-/** A public page knows no ID. */
+/** Insights on a public page have no ID. */
 type Answer = Pick<TileInsight, 'query' | 'result' | 'columns'> & { id?: number };

@@ -11,7 +11,7 @@ export interface GridChanges {
   onEditText: (tile: Tile) => void;
 }
 
-/** The tiles in their order, in a grid of twelve columns. Tiles are moved and resized with the mouse, by touch, or with the arrow keys. */
+/** The tiles in a grid of twelve columns. Tiles are moved and resized with the mouse, by touch, or with the arrow keys. */
 export function TileGrid({
   states,
   isEditing,
@@ -103,7 +103,7 @@ interface Place {
 
 const placeOf = ({ clientX: x, clientY: y }: PointerEvent): Place => ({ x, y });
 
-/** All further moves of this pointer go to the handle, and with it to the grid. */
+/** Captures the pointer, so that the grid receives all of its moves. */
 function captured(drag: Drag, event: PointerEvent): Drag {
   event.preventDefault();
   (event.currentTarget as Element).setPointerCapture(event.pointerId);

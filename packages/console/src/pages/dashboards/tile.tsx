@@ -13,7 +13,7 @@ import { text } from './words.ts';
 
 type Handle = Pick<HTMLAttributes<HTMLButtonElement>, 'onPointerDown' | 'onKeyDown'>;
 
-/** An insight or a text. @param handles to move, resize and remove it; absent while the dashboard is only read */
+/** An insight or a text. @param handles controls to move, resize and remove the tile; absent outside edit mode */
 export function TilePanel({
   state: { tile, insight, isLoading, error },
   size,
@@ -24,7 +24,7 @@ export function TilePanel({
 }: {
   state: TileState;
   size: Size;
-  /** On which side of this tile the dragged one would go. */
+  /** The side of this tile on which the dragged tile would be placed. */
   drop: 'before' | 'after' | undefined;
   isDragged: boolean;
   handles: { move: Handle; resize: Handle; onRemove: () => void } | undefined;

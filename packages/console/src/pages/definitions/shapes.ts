@@ -1,6 +1,6 @@
 import type { ApiCall } from '../../api/request.ts';
 
-/** An event or a property: the notes of users, and how often it occurs. */
+/** The definition of an event or a property: what users noted about it, and how often it occurs. */
 export interface Definition {
   id: string;
   name: string;
@@ -11,10 +11,10 @@ export interface Definition {
   volume_30_day: number | null;
   volume_is_estimated: boolean;
   query_usage_30_day: number | null;
-  /** Of events only. */
+  /** Only for events. */
   created_at?: string | null;
   last_seen_at?: string | null;
-  /** Of properties only. */
+  /** Only for properties. */
   property_type?: string | null;
 }
 

@@ -2,13 +2,13 @@ import type { Token } from 'marked';
 import { loadPart } from '../../frame/broken.tsx';
 import { idOf, isHeading, readMarkdown } from '../../parts/markdown.tsx';
 
-/** The documents of the version that runs: they are built into the console, so they need no other host. */
+/** The documentation of the running version. It is bundled with the console, so it is available without internet access. */
 const loaders = import.meta.glob<string>('../../../../../docs/**/*.md', {
   query: '?raw',
   import: 'default',
 });
 
-/** By the path in `docs` without its ending, such as `operations/install`. */
+/** Loaders by path in `docs` without the extension, such as `operations/install`. */
 const documents = new Map(
   Object.entries(loaders).map(([path, load]) => [
     path.replace(/^(?:\.\.\/)+docs\//, '').replace(/\.md$/, ''),
@@ -16,18 +16,18 @@ const documents = new Map(
   ]),
 );
 
-/** The page that says which document answers which question. */
+/** The overview of all documents. */
 export const indexName = 'README';
 
 const hasDocument = (name: string) => documents.has(name);
 
-/** @returns null when there is no such document. @throws when its file cannot be loaded. */
+/** @returns null if the document does not exist @throws if its file cannot be loaded */
 export async function loadDocument(name: string): Promise<Token[] | null> {
   const source = await documents.get(name)?.();
   return source === undefined ? null : readMarkdown(source);
 }
 
-/** The document, and its section, that a link in a document leads to. Null for files outside of `docs`. */
+/** The document and section that a link refers to. Null for files outside `docs`. */
 export function documentOf(target: string, from: string): { name: string; section: string } | null {
   const base = new URL(`http://docs/in/docs/${from}.md`);
   const { pathname, hash } = new URL(target, base);
@@ -37,14 +37,14 @@ export function documentOf(target: string, from: string): { name: string; sectio
 
 /** A section of a document, for the search. */
 export interface Section {
-  /** The name of the document and the ID of the heading. */
+  /** Name of the document and ID of the heading. */
   id: string;
   document: string;
   heading: string;
   text: string;
 }
 
-/** All documents, section by section. */
+/** Loads all documents, split into sections. */
 export async function loadSections(): Promise<Section[]> {
   const sections: Section[] = [];
   for (const [name, tokens] of await Promise.all(
@@ -65,6 +65,6 @@ export async function loadSections(): Promise<Section[]> {
       if (section) section.text += ` ${token.raw}`;
     }
   }
-  // Headings that occur twice on a page have one address.
+  // Headings that occur twice on a page have the same ID.
   return [...new Map(sections.map((section) => [section.id, section])).values()];
 }

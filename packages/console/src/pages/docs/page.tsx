@@ -10,7 +10,7 @@ import { documentOf, indexName, loadDocument } from './documents.ts';
 import { DocsSearch } from './search.tsx';
 import './docs.css';
 
-/** A document, at the section that the address names. */
+/** Shows a document, scrolled to the section in the URL. */
 export function DocsPage() {
   const { _splat = '' } = useParams({ strict: false });
   const name = _splat === '' ? indexName : _splat;
@@ -25,7 +25,7 @@ export function DocsPage() {
   useEffect(() => {
     if (title === undefined) return;
     window.document.title = `${title} · ${words.product}`;
-    // The browser looked for the section before the document was loaded.
+    // The browser looks for the section before the document has loaded, so the page has to scroll there itself.
     const section = window.document.getElementById(decodeURIComponent(location.hash.slice(1)));
     section?.scrollIntoView({ block: 'start' });
     section?.focus({ preventScroll: true });

@@ -12,7 +12,7 @@ interface Counts {
   total: number;
   results: { start: string; count: number }[];
 }
-/** How many events the list has, over its time. A click on a bar shows only that time; the table does the same by keyboard. */
+/** A chart of the number of events over time. Clicking a bar narrows the list to that time; the table offers the same by keyboard. */
 export function CountsBar({
   counts,
   span,
@@ -32,7 +32,7 @@ export function CountsBar({
   const show = (at: number) => {
     const next = results[at + 1]?.start;
     const start = Math.max(Date.parse(results[at]?.start ?? ''), 0);
-    // Both ends of a span are exclusive.
+    // Both ends of a range are exclusive.
     onSpan({ after: new Date(start - 1).toISOString(), before: next ? new Date(next).toISOString() : span.before });
   };
   return (

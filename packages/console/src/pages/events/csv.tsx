@@ -9,7 +9,7 @@ import { words } from '../../words.ts';
 import type { ListedEvent } from './list.tsx';
 import { text } from './words.ts';
 
-/** The view as a file; while it is read the button counts and stops. */
+/** Downloads the list as CSV. While it downloads, the button shows the progress and cancels when pressed. */
 export function CsvButton({ request, columns }: { request: ApiCall; columns: readonly string[] }) {
   const [rows, setRows] = useState<number | null>(null);
   const [note, setNote] = useState<string | null>(null);
@@ -46,13 +46,13 @@ export function CsvButton({ request, columns }: { request: ApiCall; columns: rea
   );
 }
 
-/** More rows than these no table program opens with pleasure; an export has no end. */
+/** Spreadsheet programs become slow with more rows, and without a limit a download might never end. */
 const mostRows = 10_000;
 
 /**
- * Every event of a view, page by page, as a file.
- * @param onRows told how many there are so far
- * @returns whether more events exist than the file has
+ * Reads all events of a list, page by page, and formats them as CSV.
+ * @param onRows called with the number of rows so far
+ * @returns whether more events exist than the file contains
  */
 async function readCsv(
   request: { path: string; query: Query },

@@ -5,7 +5,7 @@ import { withProperty } from './filters.tsx';
 import type { EventsView } from './view.ts';
 import { text } from './words.ts';
 
-/** The open event; it need not be in the list. */
+/** The open event. It does not have to be in the list. */
 export function DetailPane({
   shown: { view, change, narrow, properties, zone },
   detail,
@@ -16,7 +16,7 @@ export function DetailPane({
   onClose: () => void;
 }) {
   const pane = useRef<HTMLElement>(null);
-  // While another event is loaded nothing else of the detail is there to hold the focus, and without it no key works.
+  // While another event loads, nothing in the details has the focus. Without focus, keyboard shortcuts would not work.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another event was opened
   useEffect(() => {
     pane.current?.focus({ preventScroll: true });

@@ -12,7 +12,7 @@ import type { ListedEvent } from './list.tsx';
 import { worthTrying } from './slow.tsx';
 import { text } from './words.ts';
 
-/** Nothing in this time: when the last one was, and a button that leads there. */
+/** Shown when the time range has no events: when the latest one happened, and a button that shows it. */
 export function Nothing({
   path,
   filters,
@@ -68,7 +68,7 @@ export function Nothing({
   );
 }
 
-/** The shortest usual time until now that has a moment in it, else one around it. */
+/** The shortest preset range until now that contains a time, or else a range around it. */
 function spanWith(time: string, span: Span): Span {
   const moment = Date.parse(time);
   const usual = Object.keys(words.span.presets).find((after) => momentOf(after).getTime() < moment);

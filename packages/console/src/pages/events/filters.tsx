@@ -10,7 +10,7 @@ import { Search } from '../../parts/search.tsx';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
-/** A condition on a property, as the API takes it. */
+/** A property filter, as the API takes it. */
 export interface PropertyFilter {
   key: string;
   operator: string;
@@ -18,7 +18,7 @@ export interface PropertyFilter {
   type: 'event' | 'person' | 'event_metadata';
 }
 
-/** What may be looked for; the address has each by this name. */
+/** The filters of the list, by URL parameter. */
 export interface Filters {
   event: string;
   distinct_id: string;
@@ -27,7 +27,7 @@ export interface Filters {
   properties: string;
 }
 
-/** @returns `null` when the address has something that is no list of filters */
+/** @returns `null` if the URL parameter is not a valid list of filters */
 export function parseProperties(json: string): PropertyFilter[] | null {
   if (json === '') return [];
   try {
@@ -58,7 +58,7 @@ export const withName = (properties: readonly PropertyFilter[], part: string) =>
 
 const writeProperties = (filters: readonly PropertyFilter[]) => (filters.length === 0 ? '' : JSON.stringify(filters));
 
-/** The filters as chips, each with what takes it away. */
+/** The filters as chips, each with a remove button. */
 export function chipsOf(
   filters: Filters,
   properties: readonly PropertyFilter[],
@@ -89,7 +89,7 @@ export const withProperty = (properties: readonly PropertyFilter[], added: Prope
 
 export const searchId = 'event-search';
 
-/** Filters the list by a part of the event name as it is typed. Enter takes a complete name as a filter, and opens a UUID. */
+/** Filters the list by part of the event name while the user types. Enter turns a complete name into a filter, and opens the event of a UUID. */
 export function NameSearch({
   value,
   onSearch,
@@ -230,7 +230,7 @@ export function FilterDialog({
   );
 }
 
-/** What the project knows of names that contain what is typed; the older answer of two is never used. */
+/** Suggests event names that contain the search text. Results for an earlier text are never shown. */
 export function useNames(
   resource: 'event_definitions' | 'property_definitions',
   typed: string,

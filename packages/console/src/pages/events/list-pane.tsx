@@ -7,7 +7,7 @@ import { isTooSlow, TooSlow } from './slow.tsx';
 import { type EventsView, futureSpan } from './view.ts';
 import { text } from './words.ts';
 
-/** Counts, the list or why there is none, and the way to its other pages. */
+/** The chart of counts, the list of events or the reason why it is empty, and the links to its other pages. */
 export function ListPane({
   shown,
   onPrevious,
@@ -82,7 +82,7 @@ export function ListPane({
 interface PagerProps {
   isFirst: boolean;
   isLast: boolean;
-  /** Whether the list is read to its end. */
+  /** Whether the last page has been loaded. */
   hasAll: boolean;
   order: 'newest' | 'oldest';
   onOrder: (order: 'newest' | 'oldest') => void;

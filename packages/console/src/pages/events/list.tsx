@@ -7,7 +7,7 @@ import { propertyName } from '../../parts/properties.ts';
 import { formatClock, formatDay } from '../../parts/time.ts';
 import { text } from './words.ts';
 
-/** What the list shows of an event. */
+/** The fields of an event that the list shows. */
 export interface ListedEvent {
   uuid: string;
   event: string;
@@ -17,7 +17,7 @@ export interface ListedEvent {
   person: { uuid: string; properties: Record<string, unknown> };
 }
 
-/** Events in the order given, a heading at each day. A row is opened by a click on it or by the link in it. */
+/** A list of events with a heading for each day. An event opens when its row is clicked, or with the link in it. */
 export function EventList({
   events,
   zone,
@@ -32,14 +32,14 @@ export function EventList({
   columns: readonly string[];
   open: string;
   caption: string;
-  /** The query of the address that shows this event. */
+  /** URL parameters that open this event. */
   addressOf: (uuid: string) => Record<string, string>;
   onOpen: (uuid: string) => void;
 }) {
   const openRow = useRef<HTMLTableRowElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another row is open
   useEffect(() => {
-    // In braces: in new browsers it returns a promise, which an effect must not.
+    // The braces prevent an effect from returning the promise that new browsers return here.
     openRow.current?.scrollIntoView({ block: 'nearest' });
   }, [open]);
   return (

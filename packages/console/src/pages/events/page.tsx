@@ -105,9 +105,9 @@ function FilterLine({ shown }: { shown: EventsView }) {
   );
 }
 
-/** From event to event and from page to page, by buttons and by keys. */
+/** Navigation between events and between pages, with buttons and keys. */
 function useMoves({ view, change, list, next }: EventsView, panel: { current: HTMLDivElement | null }) {
-  /** The page before each page that was come to by "Next". */
+  /** For each page that was opened with "Next", the page before it. */
   const pagesBefore = useRef(new Map<string, string>());
   const events = list.data?.results ?? [];
   const rowOf = (uuid: string) => panel.current?.querySelector<HTMLElement>(`[data-row="${uuid}"]`);
@@ -122,7 +122,7 @@ function useMoves({ view, change, list, next }: EventsView, panel: { current: HT
   const close = () => {
     const { open } = view;
     change({ open: '', tab: 'properties' });
-    // On a phone the row is not there until the detail is gone.
+    // On phones, the row is not visible until the details have closed.
     requestAnimationFrame(() => rowOf(open)?.focus());
   };
   const step = (by: 1 | -1) => {

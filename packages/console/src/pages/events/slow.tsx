@@ -9,14 +9,14 @@ import { text } from './words.ts';
 
 export const isTooSlow = (error: unknown) => error instanceof ApiProblem && error.code === 'query_timeout';
 
-/** As everywhere, but what took too long once takes too long again. */
+/** Like the default retry rule, except that a query that timed out is not retried. */
 export function worthTrying(failures: number, error: Error): boolean {
   if (!(error instanceof ApiProblem) || isTooSlow(error)) return false;
   if (error.status === 429) return failures < 10;
   return (error.status === 0 || error.status >= 500) && failures < 2;
 }
 
-/** What makes a search look at every event of its time. */
+/** The filters that require a scan of all events in the time range. */
 export function walkedFor(filters: Filters, properties: readonly PropertyFilter[], search: string): string[] {
   if (filters.distinct_id !== '' || filters.person_id !== '') return [];
   const names = properties.map(({ key }) => propertyName(key));
@@ -26,10 +26,10 @@ export function walkedFor(filters: Filters, properties: readonly PropertyFilter[
 
 const dayMs = 86_400_000;
 
-/** From then on it may take seconds: said before it does. */
+/** Over longer ranges such a scan may take seconds, so the page says so before it starts. */
 export const isLongWalk = (walked: readonly string[], span: Span) => walked.length > 0 && lengthOf(span) > 8 * dayMs;
 
-/** Instead of a list that took too long: shorter times to choose from, and what it was that took so long. */
+/** Shown when a search timed out: offers shorter time ranges, and explains why it was slow. */
 export function TooSlow({
   error,
   span,

@@ -24,7 +24,7 @@ const address = {
   tab: part.oneOf(['properties', 'person', 'raw'], 'properties'),
 };
 
-/** Everything the page shows, read off its address, and the two questions to the API that follow from it. */
+/** The state of the page, read from its URL, and the two API requests that follow from it. */
 export function useEventsView() {
   const project = useProject();
   const { view, change, unknown } = useAddress(address);
@@ -46,7 +46,7 @@ export function useEventsView() {
     queryKey: ['events', project.id, request.query],
     queryFn: ({ signal }) => call<{ results: ListedEvent[]; next: string | null }>(request, signal),
     retry: worthTrying,
-    // The next page takes the place of this one without a blink, and the focus stays in the list.
+    // Keeps the current page visible until the next one has loaded, and the focus in the list.
     placeholderData: keepPreviousData,
   });
   return {
@@ -56,13 +56,13 @@ export function useEventsView() {
     walked: walkedFor(filters, properties, search),
     future: useFuture(filters, before === '' && list.isSuccess),
     next: cursorOf(list.data?.next ?? null),
-    /** Another list begins at its first page. */
+    /** A changed filter returns to the first page. */
     narrow: (changed: Partial<Filters & Span>) => change({ ...changed, cursor: '' }),
     search: (part: string) => change({ search: part, cursor: '' }, { replace: true }),
   };
 }
 
-/** A list without an end shows events up to now, as its counts do. Clients with a wrong clock send events with later times. */
+/** A range without an end only covers events up to now, like its counts. Clients with a wrong clock send events with later times. */
 const untilNow = (after: string) => (momentOf(after).getTime() < Date.now() ? '-0s' : '');
 
 export const futureSpan = (): Span => {
@@ -70,7 +70,7 @@ export const futureSpan = (): Span => {
   return { after: new Date(now).toISOString(), before: new Date(now + 48 * 3_600_000).toISOString() };
 };
 
-/** How many events have later times. */
+/** The number of events with times in the future. */
 function useFuture(filters: Filters, isEnabled: boolean): { count: number; error: unknown } {
   const { id } = useProject();
   const { data, error } = useQuery({

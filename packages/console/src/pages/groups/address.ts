@@ -2,13 +2,13 @@ import { part, useAddress } from '../../parts/address.ts';
 
 export const spans = ['-7d', '-30d', '-90d', '-365d'] as const;
 const parts = {
-  /** Name of a type; the first one without. */
+  /** Name of the group type; empty: the first one. */
   type: part.text(),
   search: part.text(),
   /** Key of the open group. */
   key: part.text(),
   tab: part.oneOf(['properties', 'members', 'events'], 'properties'),
-  /** Since when events tell who belongs to it. */
+  /** The range of events that determine which persons belong to a group. */
   after: part.oneOf(spans, '-30d'),
 };
 export const useGroupsAddress = () => useAddress(parts);

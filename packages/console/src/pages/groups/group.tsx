@@ -21,7 +21,7 @@ import { type GroupsAddress, spans } from './address.ts';
 import { type Group, type GroupType, nameOfGroup } from './shapes.ts';
 import { text } from './words.ts';
 
-/** A group beside the list: its properties, who belongs to it and what happened in it. */
+/** The details of a group, next to the list: its properties, persons and events. */
 export function GroupDetail({ type, address }: { type: GroupType; address: GroupsAddress }) {
   const { id } = useProject();
   const { view, change } = address;

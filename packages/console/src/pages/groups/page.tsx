@@ -38,7 +38,7 @@ export function Page() {
   );
 }
 
-/** The types, and the groups of the chosen one. */
+/** The group types, and the groups of the selected type. */
 function OfType({ types, address }: { types: readonly GroupType[]; address: GroupsAddress }) {
   const { id } = useProject();
   const { view, change } = address;
@@ -81,7 +81,7 @@ function OfType({ types, address }: { types: readonly GroupType[]; address: Grou
   );
 }
 
-/** The answer to each search has a key of its own: an older one never comes over a newer. */
+/** Each search has its own query key, so late responses never replace newer ones. */
 function List({
   type,
   request,
@@ -185,7 +185,7 @@ const NoType = () => (
   </div>
 );
 
-/** Two ways to make a group known, with the project's key in place. */
+/** Two ways to send a group, with the project key filled in. */
 function HowToSend({ type }: { type: string }) {
   const { api_token: key } = useProject();
   const program = `posthog.group(${JSON.stringify(type)}, "acme", { name: "Acme Ltd" });`;

@@ -1,4 +1,4 @@
-/** A group as the API shows it. */
+/** A group, as the API returns it. */
 export interface Group {
   group_type: string | null;
   group_type_index: number;
@@ -12,7 +12,7 @@ export interface GroupType {
   group_type_index: number;
 }
 
-/** What a group is called: its property `name`, where it has one. */
+/** Display name of a group: its property `name`, if it has one. */
 export function nameOfGroup({ group_properties: { name } }: Group): string | null {
   return typeof name === 'string' && name.trim() !== '' ? name.slice(0, 200) : null;
 }

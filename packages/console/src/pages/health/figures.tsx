@@ -6,7 +6,7 @@ import { Tile } from '../../parts/tile.tsx';
 import { nameOfKind } from '../../words.ts';
 import { text } from './words.ts';
 
-/** Four figures of this moment, each of a source of its own: one that is away greys its own tile. */
+/** Four current figures from separate sources. If a source is unavailable, only its own tile is greyed out. */
 export function Figures({ health }: { health: ReturnType<typeof useHealth> }) {
   const { id } = useProject();
   const { data } = health;

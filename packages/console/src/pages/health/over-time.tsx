@@ -20,7 +20,7 @@ interface Counted {
   count: number;
 }
 
-/** What comes, as the project's events have it. */
+/** Events received over time. */
 export function EventsOverTime({ span, zone }: Shown) {
   const interval = intervalOf(span);
   const query = useOverTime<{ total: number; results: Counted[] }>('events/counts', span, interval);
@@ -35,10 +35,10 @@ export function EventsOverTime({ span, zone }: Shown) {
   );
 }
 
-/** Bars that the drops are put into, whatever intervals they came in. */
+/** Number of bars for dropped events, whatever the interval of the counts. */
 const spans = 60;
 
-/** What was dropped meanwhile, whatever the reason. */
+/** Dropped events over time, for all reasons together. */
 export function DropsOverTime({ span, zone }: Shown) {
   const { id } = useProject();
   const interval = intervalOf(span) === 'minute' ? 'minute' : 'hour';

@@ -21,7 +21,7 @@ const parts = {
   zone: part.oneOf(zones, 'project'),
 };
 
-/** Is it late, how much comes, is anything down? */
+/** The health of the installation: processing delay, throughput, and unavailable parts. */
 export function Page() {
   const project = useProject();
   const { view, change, unknown } = useAddress(parts);

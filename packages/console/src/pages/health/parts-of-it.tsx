@@ -8,7 +8,7 @@ import { text } from './words.ts';
 
 type Query = ReturnType<typeof useHealth>;
 
-/** What waits in each lane of the log, and how much it takes. */
+/** The backlog and throughput of each Kafka topic. */
 export function Lanes({ health, zone }: { health: Query; zone: string }) {
   const { heads, about, names, nothing, unknown, never, title, hint } = text.lanes;
   return (
@@ -71,7 +71,7 @@ export function Lanes({ health, zone }: { health: Query; zone: string }) {
   );
 }
 
-/** Which services are there, and which version answers. */
+/** The running services and their versions. */
 export function Services({ health }: { health: Query }) {
   const { title, hint, version, names, connected, absent, withoutSqlRole } = text.services;
   return (
@@ -97,7 +97,7 @@ export function Services({ health }: { health: Query }) {
   );
 }
 
-/** A part of the answer; greyed where its source is away. */
+/** A part of the health report, greyed out if its source is unavailable. */
 function Part({
   title,
   hint,
@@ -115,7 +115,7 @@ function Part({
     <section className="panel health-part" aria-label={title}>
       <h2>{title}</h2>
       <p className="hint">{hint}</p>
-      {/* The line above every page reports a later request that failed. */}
+      {/* The line above every page reports failures of later requests. */}
       <Loaded query={{ ...health, error: health.data ? null : health.error }} what={words.pages.health.title}>
         {(data) =>
           data.sources[source] === 'ok' ? (

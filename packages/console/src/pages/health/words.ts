@@ -4,7 +4,7 @@ import { counted } from '../../words.ts';
 export const text = {
   figures: 'Current state',
   visible: 'Ingestion delay',
-  /** With one decimal below ten seconds, so that the figure does not change its width all the time. */
+  /** One decimal below ten seconds, so that the width of the figure does not keep changing. */
   seconds: (seconds: number) => (seconds < 10 ? `${seconds.toFixed(1)} s` : formatDuration(seconds)),
   ofAll: 'highest delay across all projects',
   threshold: (seconds: number) => `late if more than ${formatDuration(seconds)}`,

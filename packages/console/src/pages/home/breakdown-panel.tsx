@@ -22,7 +22,7 @@ interface PanelProps extends RowsProps {
   onOpen: (dimension: Dimension) => void;
 }
 
-/** The most frequent values of one or several properties, one of which is shown. */
+/** The most frequent values of a property. With several properties, the user chooses which one to show. */
 export function BreakdownPanel({ title, dimensions, onOpen, ...rows }: PanelProps) {
   const headingId = useId();
   const { open } = rows;
@@ -46,19 +46,19 @@ export function BreakdownPanel({ title, dimensions, onOpen, ...rows }: PanelProp
           </fieldset>
         )}
       </div>
-      {/* Another breakdown is not shown with the rows of this one until its own are there. */}
+      {/* The key resets the rows, so that those of the previous breakdown are not shown while this one loads. */}
       <Rows key={open} {...rows} />
     </section>
   );
 }
 
 type Pair = [number | null, number | null];
-/** Value, visitors, views, maybe the bounce rate, and what fills the row. */
+/** Value, visitors, views, for some breakdowns the bounce rate, and the share that the bar of the row shows. */
 type Result = [string | null, Pair, Pair, ...(Pair | number)[]];
 
 const fewRows = 8;
 const manyRows = 100;
-/** Whose rows are worth a bounce rate: where visitors came in. */
+/** Breakdowns with a bounce rate: those that describe how visitors arrived. */
 const rated = new Set<Dimension>([
   ...(['Page', 'InitialPage', 'InitialReferringDomain', 'InitialUTMSource', 'InitialUTMCampaign'] as const),
 ]);

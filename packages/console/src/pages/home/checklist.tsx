@@ -9,7 +9,7 @@ import { text } from './words.ts';
 
 type Step = 'event' | 'identify' | 'insight' | 'flag' | 'invite';
 
-/** Where each step is done. */
+/** The page for each step. */
 const pathOf: Record<Step, string> = {
   event: 'live',
   identify: 'live',
@@ -19,7 +19,7 @@ const pathOf: Record<Step, string> = {
 };
 const keyOf = (projectId: number) => `millrace-checklist-${projectId}`;
 
-/** What makes a project useful, until all of it is done, or the user wants to see it no more in this browser. */
+/** Steps to set up a project. Shown until all are done, or until the user dismisses them in this browser. */
 export function Checklist() {
   const { id } = useProject();
   const [isDismissed, setDismissed] = useState(() => readDismissed(id));
@@ -30,7 +30,7 @@ function Steps({ onDismiss }: { onDismiss: () => void }) {
   const { id } = useProject();
   const steps = useSteps();
   const done = steps.filter(({ isDone }) => isDone).length;
-  // A step that cannot be looked up is not asked for.
+  // The list is hidden if the state of a step could not be loaded.
   if (steps.some(({ isDone }) => isDone === undefined) || done === steps.length) return null;
   return (
     <section className="panel home-steps" aria-labelledby="home-steps">
@@ -67,14 +67,14 @@ function Steps({ onDismiss }: { onDismiss: () => void }) {
   );
 }
 
-/** Whether a list of the API holds more than so many. */
+/** For each step, the list of the API to check, and the number of entries that it must exceed. */
 const lists: Record<Step, (projectId: number, organization: string) => { path: string; query: object; than: number }> =
   {
     event: (id) => ({ path: `/api/projects/${id}/events`, query: { limit: 1 }, than: 0 }),
     identify: (id) => ({ path: `/api/projects/${id}/events`, query: { limit: 1, event: '$identify' }, than: 0 }),
     insight: (id) => ({ path: `/api/projects/${id}/insights`, query: { limit: 1, saved: true }, than: 0 }),
     flag: (id) => ({ path: `/api/projects/${id}/feature_flags`, query: { limit: 1 }, than: 0 }),
-    // The user is one of them.
+    // The count includes the user.
     invite: (_, organization) => ({ path: `/api/organizations/${organization}/members`, query: { limit: 2 }, than: 1 }),
   };
 
@@ -104,12 +104,12 @@ function readDismissed(id: number): boolean {
   }
 }
 
-/** @returns true, also where the browser keeps nothing */
+/** @returns true, even if the browser could not store it */
 function writeDismissed(id: number): true {
   try {
     localStorage.setItem(keyOf(id), 'dismissed');
   } catch {
-    // Holds until the page is left.
+    // Without storage, the dismissal lasts until the page is reloaded.
   }
   return true;
 }

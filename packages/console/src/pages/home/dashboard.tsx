@@ -20,12 +20,12 @@ import { text } from './words.ts';
 
 const parts = {
   time: matching(isRangeKey),
-  /** JSON of the filters in place of the saved ones. */
+  /** JSON of filters that replace the saved ones. */
   filters: part.text(),
   edit: part.flag(),
 };
 
-/** Without web traffic: the project's primary dashboard, or else the one that was opened last. */
+/** For projects without web traffic: the primary dashboard, or else the most recently opened one. */
 export function FavoriteDashboard() {
   const { id, primary_dashboard: primary } = useProject() as Environment;
   const { view, change, unknown } = useAddress(parts);

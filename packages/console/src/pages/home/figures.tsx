@@ -4,7 +4,7 @@ import { Tile } from '../../parts/tile.tsx';
 import { useWebQuery } from './question.ts';
 import { text } from './words.ts';
 
-/** Of a `WebOverviewQuery`. */
+/** A row of a `WebOverviewQuery` result. */
 export interface Item {
   key: string;
   kind: string;
@@ -30,7 +30,7 @@ const formats: Record<string, NumberFormat> = {
 };
 const formatOf = (kind: string): NumberFormat => formats[kind] ?? { kind: 'number' };
 
-/** The five numbers, how they moved, and each over time. */
+/** The five key figures, with their changes and development over time. */
 export function Figures({ items, range, round }: { items: readonly Item[]; range: object; round: number }) {
   const trend = useWebQuery<{ bucket: string; metrics: Partial<Record<Metric, number | null>> }[]>(
     { kind: 'WebTrendsQuery', ...range, metrics: Object.values(metricOf) },

@@ -1,10 +1,10 @@
-// What a click on a row filters by. A filter is in the address as `Browser:Firefox`, or as `Browser` for sessions without a value.
+// Filters that are set by clicking a row. In the URL, a filter has the form `Browser:Firefox`, or `Browser` for sessions without a value.
 
 import { text } from './words.ts';
 
 export type Dimension = keyof typeof text.names;
 
-/** The property that each row is a value of. */
+/** The property that each breakdown shows the values of. */
 const properties: Record<Dimension, { type: 'event' | 'session'; key: string }> = {
   Page: { type: 'event', key: '$pathname' },
   InitialPage: { type: 'session', key: '$entry_pathname' },
@@ -28,7 +28,7 @@ export interface RowFilter {
 
 const isDimension = (name: string): name is Dimension => Object.hasOwn(properties, name);
 
-/** @returns null for what is no filter */
+/** @returns null if the text is not a valid filter */
 export function readFilter(written: string): RowFilter | null {
   const at = written.indexOf(':');
   const dimension = at < 0 ? written : written.slice(0, at);
@@ -44,7 +44,7 @@ export function propertyOf({ dimension, value }: RowFilter) {
 
 const countries = new Intl.DisplayNames('en', { type: 'region', fallback: 'code' });
 
-/** A value as a reader knows it. */
+/** Display name of a filter value. */
 export function nameOfValue({ dimension, value }: RowFilter): string {
   if (value === null) return text.none;
   if (dimension === 'InitialReferringDomain' && value === '$direct') return text.direct;

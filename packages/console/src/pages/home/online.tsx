@@ -1,7 +1,7 @@
 import { useOnline } from './question.ts';
 import { text } from './words.ts';
 
-/** How many persons are there now. */
+/** The number of persons who are online now. */
 export function Online() {
   const { data } = useOnline();
   if (data === undefined) return null;

@@ -10,12 +10,12 @@ import { WebTraffic } from './web-traffic.tsx';
 import { text } from './words.ts';
 import './home.css';
 
-/** Loaded only when it is shown: with it, dashboards come. */
+/** Loaded on demand, because it includes the code for dashboards. */
 const FavoriteDashboard = lazy(
   loadPart(() => import('./dashboard.tsx').then((part) => ({ default: part.FavoriteDashboard }))),
 );
 
-/** How it is going: the traffic of a website, or else a dashboard. A project without events is shown how to send the first. */
+/** The start page: website traffic, or else a dashboard. For a project without events, how to send the first one. */
 export function Page() {
   const { id } = useProject();
   const known = useQueries({

@@ -1,4 +1,4 @@
-// The questions of the page, from its address; and how they are asked, two at a time: a project may run three at once.
+// Builds the page's queries from its URL, and runs at most two at a time, because a project may run three at once.
 
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
@@ -14,12 +14,12 @@ const isDay = (value: string) => /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNa
 
 const parts = {
   time: part.oneOf<Time>(times, '-7d'),
-  /** Of a custom range. */
+  /** Start of a custom range. */
   from: matching(isDay),
   to: matching(isDay),
   compare: part.oneOf(Object.keys(text.comparisons) as (keyof typeof text.comparisons)[], 'previous'),
   filters: part.list(),
-  /** Internal and test users; empty: as the project's setting says. */
+  /** Whether internal and test users are excluded; empty: the project's default. */
   internal: part.oneOf(['', 'excluded', 'included'] as const, ''),
   pages: part.oneOf(['Page', 'InitialPage', 'ExitPage'] as const, 'Page'),
   sources: part.oneOf(
@@ -36,11 +36,11 @@ export const useHomeAddress = () => useAddress(parts);
 export type View = ReturnType<typeof useHomeAddress>['view'];
 export type Change = ReturnType<typeof useHomeAddress>['change'];
 
-/** Ranges that end before now. */
+/** The end of each range that ends before now. */
 const ends: Partial<Record<Time, string>> = { '-1dStart': '-1dEnd', '-1mStart': '-1mEnd' };
 const hourly = new Set<Time>(['dStart', '-1dStart', '-24h']);
 
-/** What all questions of a view have in common. */
+/** The fields that all queries of a view share. */
 export function sharedFields({ time, from, to, compare, filters }: View, excludesInternal: boolean) {
   const isCustom = time === 'custom';
   const dateRange = isCustom
@@ -87,7 +87,7 @@ export const callOf = (projectId: number, query: object, refresh?: string) => ({
   body: { query, ...(refresh !== undefined && { refresh }) },
 });
 
-/** The answer before stays until the next is there. @param round how often the user asked for new numbers */
+/** Runs a web analytics query. The previous result stays visible until the next one arrives. @param round incremented on each manual refresh */
 export function useWebQuery<Results>(query: object, round: number) {
   const { id } = useProject();
   return useQuery({
@@ -102,7 +102,7 @@ export function useWebQuery<Results>(query: object, round: number) {
   });
 }
 
-/** Persons with an event in the last five minutes. */
+/** The number of persons with an event in the last five minutes. */
 export function useOnline() {
   const { id } = useProject();
   const query = {

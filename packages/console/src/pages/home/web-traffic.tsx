@@ -18,7 +18,7 @@ import { Online } from './online.tsx';
 import { type Change, callOf, sharedFields, useHomeAddress, useWebQuery, type View } from './question.ts';
 import { text } from './words.ts';
 
-/** The numbers of a website. A click on any row filters all of them. */
+/** Website traffic. Clicking a row filters all figures by its value. */
 export function WebTraffic() {
   const { id, test_account_filters_default_checked: isUsual } = useProject() as Environment;
   const { view, change, unknown } = useHomeAddress();

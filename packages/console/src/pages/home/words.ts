@@ -50,7 +50,7 @@ export const text = {
     Browser: 'Browsers',
     OS: 'Operating systems',
   },
-  /** One value of each, as a filter names it. */
+  /** Name of a single value of each breakdown, for filters. */
   names: {
     Page: 'Page',
     InitialPage: 'Entry page',

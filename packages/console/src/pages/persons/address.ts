@@ -3,7 +3,7 @@ import { part, useAddress } from '../../parts/address.ts';
 const parts = {
   search: part.text(),
   sort: part.oneOf(['-created_at', 'created_at'], '-created_at'),
-  /** Uuid of the open person, or one of their ids. */
+  /** UUID of the open person, or one of their distinct IDs. */
   person: part.text(),
   tab: part.oneOf(['properties', 'ids', 'events', 'cohorts', 'flags'], 'properties'),
 };

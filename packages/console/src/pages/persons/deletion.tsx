@@ -14,7 +14,7 @@ import { words } from '../../words.ts';
 import type { Person } from './shapes.ts';
 import { text } from './words.ts';
 
-/** Names what is deleted, and asks for the person's email address or name. */
+/** Confirms the deletion of a person. The user has to type the person's email or name. */
 export function DeletePerson({
   person,
   onClose,
@@ -64,7 +64,7 @@ export function DeletePerson({
   );
 }
 
-/** What a person is known by and a keyboard can type, the likeliest to be unique first. */
+/** The text to type for confirmation: the email, name or distinct ID, preferring those that are most likely unique. */
 function typeableOf({ uuid, properties: { email, name }, distinct_ids: [distinctId] }: Person): string {
   const isTypeable = (value: unknown): value is string =>
     typeof value === 'string' && /^[^\s](.{0,62}[^\s])?$/u.test(value) && visible(value) === value;
@@ -85,7 +85,7 @@ interface DeletionActivity {
   }[];
 }
 
-/** How far the deletion of a person is. @param otherwise for who is not there and was not deleted either */
+/** The progress of a person's deletion. @param otherwise shown if the person does not exist and was not deleted */
 export function Deletion({ id, otherwise }: { id: string; otherwise: ReactNode }) {
   const project = useProject();
   const query = useQuery({

@@ -21,7 +21,7 @@ interface Merges {
   }[];
 }
 
-/** The ids of a person, and what stored events tell of how they came together. */
+/** The distinct IDs of a person, and how they were merged according to stored events. */
 export function Ids({ person }: { person: Person }) {
   const { id } = useProject();
   const request: ApiCall = { path: `/api/projects/${id}/persons/${person.uuid}/merges` };

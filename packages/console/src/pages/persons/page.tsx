@@ -50,7 +50,7 @@ export function Page() {
 const readUuids = async ({ path, query }: ApiCall) =>
   (await call<Cursor<Person>>({ path, query: { ...query, limit: mostInCohort } })).results.map(({ uuid }) => uuid);
 
-/** How many persons there are, or match the search. */
+/** The number of persons in the project, or of those who match the search. */
 function Count({ search }: { search: string }) {
   const { id } = useProject();
   const { data, error } = useQuery({
@@ -65,7 +65,7 @@ function Count({ search }: { search: string }) {
   return data && <span className="pill">{`${formatNumber(data.count)}${data.is_complete ? '' : '+'}`}</span>;
 }
 
-/** The answer to each search has a key of its own: an older one never comes over a newer. */
+/** Each search has its own query key, so late responses never replace newer ones. */
 function usePages(name: string, { path, query }: ApiCall) {
   const { id } = useProject();
   return useInfiniteQuery({
@@ -78,7 +78,7 @@ function usePages(name: string, { path, query }: ApiCall) {
 
 function List({ request, address: { view, change } }: { request: ApiCall; address: PersonsAddress }) {
   const query = usePages('list', request);
-  // Looking for the latest events takes longer and may fail, so the list does not wait for it.
+  // Finding the latest events takes longer and may fail, so the list does not wait for it.
   const seen = usePages('seen', { ...request, query: { ...request.query, last_seen: true } });
   const lastSeen = new Map(
     seen.data?.pages.flatMap(({ results }) => results.map(({ uuid, last_seen_at: at }) => [uuid, at] as const)),

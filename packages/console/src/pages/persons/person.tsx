@@ -23,7 +23,7 @@ import { Ids } from './ids.tsx';
 import { type Cursor, deviceOf, type Person, placeOf } from './shapes.ts';
 import { text } from './words.ts';
 
-/** A person beside the list. Of one who was deleted, how far the work is. */
+/** The details of a person, next to the list. For a deleted person, the progress of the deletion. */
 export function PersonDetail({ id, address }: { id: string; address: PersonsAddress }) {
   const project = useProject();
   const query = useQuery({
@@ -97,7 +97,7 @@ function Head({ person, onClose, onDeleted }: { person: Person; onClose: () => v
   );
 }
 
-/** When the latest event happened, where, and on which device. The event has what the person has not. */
+/** When and where the person's latest event happened, and on which device. Properties that the person does not have come from the event. */
 function LastSeen({ person: { uuid, properties } }: { person: Person }) {
   const { id, timezone } = useProject();
   const { data, error } = useQuery({
@@ -237,7 +237,7 @@ function Flags({ person: { distinct_ids: ids } }: { person: Person }) {
   );
 }
 
-/** The cohorts that a person belongs to now. */
+/** The cohorts that a person currently belongs to. */
 function PersonCohorts({ uuid }: { uuid: string }) {
   const { id } = useProject();
   const request = { path: `/api/projects/${id}/persons/cohorts`, query: { person_id: uuid } };

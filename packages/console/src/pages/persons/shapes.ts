@@ -1,6 +1,6 @@
 import { visible } from '../../event-detail/json-text.ts';
 
-/** A person as the API shows it. */
+/** A person, as the API returns it. */
 export interface Person {
   uuid: string;
   name: string;
@@ -8,21 +8,21 @@ export interface Person {
   properties: Record<string, unknown>;
   is_identified: boolean;
   created_at: string;
-  /** Null unless it was requested. */
+  /** Null unless requested. */
   last_seen_at: string | null;
 }
 
-/** A page of a list that goes on by `next`. */
+/** A page of a cursor-paginated list. */
 export interface Cursor<Item> {
   results: Item[];
   next: string | null;
 }
 
-/** Where a person was last, by the properties that the server derives from the address of an event. */
+/** A person's last location, from the GeoIP properties that the server adds to events. */
 export const placeOf = ({ $geoip_city_name: city, $geoip_country_name: country }: Record<string, unknown>) =>
   texts([city, country]).join(', ');
 
-/** The program and the device that a person used last: `Firefox · Linux · Desktop`. */
+/** The browser and device that a person used last: `Firefox · Linux · Desktop`. */
 export function deviceOf({
   $browser: browser,
   $os: os,
