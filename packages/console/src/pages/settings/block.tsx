@@ -8,7 +8,7 @@ import { isTyped, TypedAgain } from '../../parts/typed-again.tsx';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
-/** A part of a section: what it is, what it does, and its form or table. */
+/** A block of a settings section: heading, explanation, and a form or table. */
 export function Block({
   title,
   about,
@@ -19,7 +19,7 @@ export function Block({
   title: string;
   about?: ReactNode;
   buttons?: ReactNode;
-  /** What it stands for, shown as a command for a terminal. */
+  /** The request behind the block, shown as a terminal command. */
   request?: ApiCall;
   children?: ReactNode;
 }) {
@@ -41,7 +41,7 @@ export function Block({
   );
 }
 
-/** What was done, until something else is; heard too. */
+/** Confirms the last action, and announces it to screen readers. */
 export function Done({ children }: { children: ReactNode }) {
   return (
     <span className="good" role="status">
@@ -50,7 +50,7 @@ export function Done({ children }: { children: ReactNode }) {
   );
 }
 
-/** A secret that is seen this once: kept nowhere but on the page. */
+/** Shows a secret once. The page does not store it anywhere. */
 export function ShownOnce({ title, value, onDone }: { title: string; value: string; onDone: () => void }) {
   return (
     <section className="panel settings-block settings-secret" aria-label={title}>
@@ -69,9 +69,9 @@ export function ShownOnce({ title, value, onDone }: { title: string; value: stri
 }
 
 /**
- * Asks before what cannot be undone.
- * @param act what is done then; when it fails, the dialog stays and says why
- * @param typed what has to be typed before; absent = nothing
+ * Asks for confirmation before an action that cannot be undone.
+ * @param act performs the action; if it fails, the dialog stays open and shows the error
+ * @param typed the text that the user has to type first; absent: none
  */
 export function Sure({
   title,

@@ -1,4 +1,4 @@
-/** One of a few, each with a word on what it means. @param onChoose absent = the form reads what is chosen */
+/** Radio buttons with an explanation of each option. @param onChoose absent: uncontrolled, the form reads the value */
 export function Cards<Value extends string>({
   name,
   legend,

@@ -7,10 +7,10 @@ import { callRecently } from './recent-sign-in.tsx';
 /** An environment with its settings. */
 export type Environment = Project & Record<string, unknown>;
 
-/** Where the open environment lies. */
+/** API path of the open environment. */
 export const useEnvironmentPath = () => `/api/environments/${useProject().id}`;
 
-/** A request that changes the open environment or its project: afterwards all of the page shows it. */
+/** Sends a change to the open environment or its project, and then reloads the page's data. */
 export function useChange<Answer>({ onDone }: { onDone?: (answer: Answer) => void } = {}) {
   const { id } = useProject();
   return useMutation({

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import type { IconName } from '../../parts/icon.tsx';
 import { Empty } from '../../parts/states.tsx';
 
-/** In place of an empty list: the kinds of records with what each one needs. Choosing one opens its form. */
+/** Shown instead of an empty list: the types of records with their requirements. Choosing one opens its form. */
 export function NoneYet<Kind extends string>({
   title,
   icon,
@@ -35,7 +35,7 @@ export function NoneYet<Kind extends string>({
   );
 }
 
-/** The entry of a list that was open last: its link takes the focus when the list is back. @param open '' = the list */
+/** Returns the entry that was open last. Its link takes the focus when the user returns to the list. @param open empty while the list is shown */
 export function useLastOpen(open: string): string {
   const last = useRef('');
   useEffect(() => {
@@ -44,5 +44,5 @@ export function useLastOpen(open: string): string {
   return last.current;
 }
 
-/** For a `ref`. */
+/** A `ref` callback that focuses its element. */
 export const takeFocus = (element: HTMLElement | null) => element?.focus();

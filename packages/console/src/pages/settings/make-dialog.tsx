@@ -10,7 +10,7 @@ import { words } from '../../words.ts';
 import { callRecently } from './recent-sign-in.tsx';
 import { text } from './words.ts';
 
-/** A project, an environment or an organization by its name. It opens once it is made. @param path where it is posted to */
+/** Creates a project, an environment or an organization with a name, and then opens it. @param path where to send the POST request */
 export function MakeDialog({
   title,
   about,
@@ -30,10 +30,10 @@ export function MakeDialog({
   const make = useMutation({
     mutationFn: () => callRecently<{ id: number | string }>(request),
     onSuccess: async () => {
-      // What was made is what the server now calls the current one.
+      // The server makes the new record the user's current one.
       const me = await queryClient.fetchQuery({ ...meQuery, staleTime: 0 });
       await navigate({ to: me.team ? `/projects/${me.team.id}/live` : '/' });
-      // The dialog is gone with its page, and the focus with it.
+      // Navigation removes the dialog, and with it the focused element.
       document.getElementById('content')?.focus();
     },
   });

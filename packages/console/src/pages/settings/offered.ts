@@ -9,16 +9,16 @@ interface Listed {
   derived_name?: string | null;
 }
 
-/** A choice in a form. */
+/** An option in a form. */
 export interface Offered {
   id: number;
   name: string;
 }
 
-/** The API returns this many of a list in one page. */
+/** The API's page size limit for these lists. */
 const mostOffered = 200;
 
-/** Dashboards or insights to choose from, with the error when they cannot be loaded. */
+/** Loads dashboards or insights as options for a form, with the error if loading fails. */
 export function useOffered(name: 'dashboards' | 'insights', query: Query = {}, isNeeded = true) {
   const { id } = useProject();
   const all = { ...query, limit: mostOffered, ...(name === 'insights' && { basic: true }) };

@@ -8,7 +8,7 @@ import { type SectionEntry, sections } from './sections.ts';
 import { text } from './words.ts';
 import './settings.css';
 
-/** The list of the sections, and the one that the address names. */
+/** The list of sections, and the section in the URL. */
 export function Page() {
   return (
     <>

@@ -10,7 +10,7 @@ import { knowsPasskeys } from '../../parts/passkey.ts';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
-/** Whoever waits for the answer of the dialog; null while it is closed. */
+/** Resolves the promise of the caller that waits for the dialog; null while it is closed. */
 let waiting: ((isConfirmed: boolean) => void) | null = null;
 const watchers = new Set<() => void>();
 
@@ -20,10 +20,9 @@ function setWaiting(next: typeof waiting): void {
 }
 
 /**
- * `call` for what needs a recent sign-in: where the last one is too long ago, the page asks for the password over the open form and
- * calls again. Nothing that was typed is lost.
- *
- * @throws ApiProblem also the refusal itself, when the dialog was closed
+ * `call` for actions that require a recent sign-in. If the last sign-in is too long ago, asks for the password in a dialog and repeats the call. The
+ * user's input is preserved.
+ * @throws ApiProblem the original error if the user closes the dialog
  */
 export async function callRecently<Answer>(request: ApiCall): Promise<Answer> {
   try {
@@ -36,7 +35,7 @@ export async function callRecently<Answer>(request: ApiCall): Promise<Answer> {
   }
 }
 
-/** Stands once on the page. */
+/** The dialog for `callRecently`. Rendered once per page. */
 export function ConfirmItIsYou() {
   const answer = useSyncExternalStore(
     (watcher) => {

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { FilterList } from '../../filters/filter-list.tsx';
 import { text } from '../../filters/words.ts';
 
-/** Filters within a form that is saved as a whole. */
+/** Filters as a field of a larger form. */
 export function SavedFilters({
   legend,
   about,
@@ -12,10 +12,10 @@ export function SavedFilters({
   onEditing,
 }: {
   legend: string;
-  /** What the filters do, or what the server found wrong with them. */
+  /** The effect of the filters, or the server's error for them. */
   about: ReactNode;
   filters: unknown;
-  /** Whether a filter is open for editing: it is not part of `filters` yet, so the form cannot be saved. */
+  /** Whether a filter is open for editing. It is not part of `filters` yet, so the form cannot be saved. */
   isEditing: boolean;
   onFilters: (filters: unknown[]) => void;
   onEditing: (isEditing: boolean) => void;

@@ -1,18 +1,21 @@
 import type { ComponentType } from 'react';
 import { words } from '../../words.ts';
 
-/** A section of the settings: in their list, at `/projects/<id>/settings/<path>`, loaded when it is first opened. */
+/**
+ * A section of the settings. It is in the settings menu, has the address `/projects/<id>/settings/<path>`, and its code is loaded when it is first
+ * opened.
+ */
 export interface SectionEntry {
   path: string;
   title: string;
-  /** Whose it is: sections of one group stand together, below its name. */
+  /** Sections of the same group are next to each other, below the name of the group. */
   group: 'own' | 'project' | 'organization';
   load: () => Promise<{ Section: ComponentType }>;
 }
 
 const { sections: titles } = words;
 
-/** In the order of the list. A section is a folder whose `section.tsx` exports `Section`. */
+/** In menu order. Each section is a folder whose `section.tsx` exports `Section`. */
 export const sections: readonly SectionEntry[] = [
   {
     path: 'account',

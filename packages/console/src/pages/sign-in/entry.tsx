@@ -1,4 +1,4 @@
-// What all pages have in common that are shown to who is not signed in.
+// Shared components of the pages for users who are not signed in.
 
 import { Link, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
@@ -78,7 +78,7 @@ export function Form({
   );
 }
 
-/** @param whenDone is told after the server took the form */
+/** @param whenDone called after the server accepted the form */
 export function useForm(requestOf: (fields: Record<string, unknown>) => ApiCall, whenDone: () => void): FormState {
   const [problem, setProblem] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);
@@ -100,23 +100,23 @@ export function useForm(requestOf: (fields: Record<string, unknown>) => ApiCall,
   return { problem, isSending, submit: stable };
 }
 
-/** A secret is read from behind the `#`, which no server is sent, and taken out of the address and the history. */
+/** Reads a secret from the URL fragment, which browsers do not send to servers, and removes it from the URL and the history. */
 export function takeSecret(): string {
   const secret = location.hash.slice(1);
   if (secret !== '') history.replaceState(history.state, '', location.pathname + location.search);
   return secret;
 }
 
-/** After signing in everything is asked anew, and the page that was wanted is opened. */
+/** After signing in, discards all cached data and opens the page that the user wanted. */
 export function useEntered() {
   const router = useRouter();
   return {
     open: () => {
       const next = new URLSearchParams(location.search).get('next') ?? '/';
       sessionEnd.set(false);
-      // What this page itself has asked with a secret that is used up now is not asked again.
+      // Removes this page's own queries, because their one-time secret is used up and repeating them would fail.
       queryClient.removeQueries({ type: 'inactive' });
-      // Only an address of the console: what begins with two slashes would be another host's.
+      // Only accepts paths of this host. A URL that begins with two slashes would lead to another host.
       const isOwn = /^\/(?![/\\])/.test(next);
       const path = isOwn ? next : '/';
       const within = path.startsWith(consolePath) ? `/${path.slice(consolePath.length)}` : path;

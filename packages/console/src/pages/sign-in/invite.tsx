@@ -11,11 +11,11 @@ import { words } from '../../words.ts';
 import { Entry, Form, LinkGone, passwordRules, takeSecret, useEntered, useForm } from './entry.tsx';
 import { text } from './words.ts';
 
-/** `/invite/<id>#<secret>` of the mail: an account of one's own in the organization. */
+/** `/invite/<id>#<secret>` from the invite email: creates an account in the organization. */
 export function InvitePage() {
   const { inviteId = '' } = useParams({ strict: false });
   const [secret] = useState(() => keepSecret(inviteId));
-  /** As it was typed; null: as the invite has it. */
+  /** Null until the user edits the name from the invite. */
   const [typedName, setTypedName] = useState<string | null>(null);
   const [isSigningIn, setSigningIn] = useState(false);
   const { open } = useEntered();
@@ -28,7 +28,7 @@ export function InvitePage() {
   });
   const form = useForm((fields) => ({ method: 'POST', path, body: { ...fields, token: secret } }), open);
   const hasAccount = invite.data?.has_account === true || isSigningIn || isCode(form.problem, 'account_exists');
-  // Whoever comes back later has no secret any more, and mostly needs none: the account's address is the invited one.
+  // On later visits the secret is missing. In most cases it is not needed, because the account has the invited email address.
   if (secret === '' || hasAccount) return <AcceptInvite inviteId={inviteId} secret={secret} />;
   if (invite.error) return <LinkGone>{text.resetGone}</LinkGone>;
   return (
@@ -51,7 +51,7 @@ export function InvitePage() {
           {knowsPasskeys() && (
             <JoinWithPasskey path={path} secret={secret} name={(typedName ?? first_name).trim()} onDone={open} />
           )}
-          {/* A link that was not mailed does not say whether the address has an account. */}
+          {/* For links that were not emailed, the API does not reveal whether the address has an account. */}
           {has_account === null && (
             <div className="form-buttons">
               <Button onPress={() => setSigningIn(true)}>{text.inviteSignIn}</Button>
@@ -63,7 +63,7 @@ export function InvitePage() {
   );
 }
 
-/** In place of a password. Who gives up half way has joined already. */
+/** Joins with a passkey instead of a password. The user is already a member after the first of the two steps. */
 function JoinWithPasskey({
   path,
   secret,
@@ -111,7 +111,7 @@ interface Invitation {
   has_account: boolean | null;
 }
 
-/** By whoever is signed in, or signs in for it. */
+/** Accepts an invite for a user who is signed in or signs in first. */
 function AcceptInvite({ inviteId, secret }: { inviteId: string; secret: string }) {
   const { open } = useEntered();
   const path = `/api/invites/${encodeURIComponent(inviteId)}/accept`;
@@ -129,7 +129,7 @@ function AcceptInvite({ inviteId, secret }: { inviteId: string; secret: string }
   );
 }
 
-/** Secrets of invites until the page is left: signing in lies between opening the link and joining. */
+/** Keeps invite secrets until the page is reloaded, because the user may sign in between opening the link and joining. */
 const keptSecrets = new Map<string, string>();
 
 function keepSecret(inviteId: string): string {

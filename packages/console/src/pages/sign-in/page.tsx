@@ -13,7 +13,7 @@ import { ConfirmItIsYou } from '../settings/recent-sign-in.tsx';
 import { Entry, Form, LinkGone, passwordRules, takeSecret, useEntered, useForm } from './entry.tsx';
 import { text } from './words.ts';
 
-/** By whatever way, then back to the address that asked for it. */
+/** Signs the user in with any sign-in method, and returns to the page that required it. */
 export function SignInPage() {
   const { open } = useEntered();
   const [asked] = useState(() => new URLSearchParams(location.search));
@@ -47,13 +47,13 @@ export function SignInPage() {
   );
 }
 
-/** Only our own sentences, and ids: anybody can write a link to this page. */
+/** Only shows known messages, because any site can link to this page with any text. */
 function sentenceOf(code: string): string {
   if (code.endsWith('_sso_enforced')) return text.enforced;
   return Object.hasOwn(text.failures, code) ? (text.failures[code] as string) : text.failedOtherwise;
 }
 
-/** What a provider's own page began is finished by its person. */
+/** Completes a sign-in that the identity provider started, after the user confirms it. */
 function ConfirmSignIn({ ticket }: { ticket: string }) {
   const { open } = useEntered();
   const look = useQuery({
@@ -78,7 +78,7 @@ function ConfirmSignIn({ ticket }: { ticket: string }) {
   );
 }
 
-/** `/enter#<secret>`: a one-time link signs its person in, or makes the first account of an installation. */
+/** `/enter#<secret>`: a one-time link that signs a user in, or creates the first account of an installation. */
 export function EnterPage() {
   const [secret] = useState(takeSecret);
   const { open } = useEntered();
@@ -95,7 +95,7 @@ export function EnterPage() {
   const form = useForm((fields) => ({ method: 'POST', path: '/api/console_link', body: { ...fields, secret } }), open);
   const isSignIn = look.data?.kind === 'sign_in';
   const { submit } = form;
-  // Nobody has to press a button for a link they have just clicked.
+  // The user has just clicked the link, so no further confirmation is needed.
   useEffect(() => {
     if (isSignIn) void submit(new FormData());
   }, [isSignIn, submit]);
@@ -164,7 +164,7 @@ export function AskResetPage() {
   );
 }
 
-/** `/reset/<user>#<token>` of the mail. */
+/** `/reset/<user>#<token>` from the password reset email. */
 export function ResetPage() {
   const { userId = '' } = useParams({ strict: false });
   const [token] = useState(takeSecret);
@@ -194,7 +194,7 @@ export function ResetPage() {
   );
 }
 
-/** `/second-factor`: an organization demands one, and nothing else is shown before it is there. */
+/** `/second-factor`: shown until the user has set up the second factor that the organization requires. */
 export function SecondFactorPage() {
   const { open } = useEntered();
   return (

@@ -9,12 +9,12 @@ const parts = {
   zone: part.oneOf(zones, 'project'),
   severity: part.oneOf(['all', 'error', 'warning', 'info'], 'all'),
   search: part.text(),
-  /** The open kind: its severity and type. `none`: the user closed the one that was open from the start. */
+  /** Severity and type of the open warning. `none`: the user closed the one that opens by default. */
   open: part.text(),
   reason: part.text(),
   lane: part.oneOf(['all', 'live', 'historical', 'overflow'], 'all'),
   state: part.oneOf(['waiting', 'replayed', 'discarded', 'all'], 'waiting'),
-  /** Id of the open dead letter: lane, partition, offset. */
+  /** ID of the open dead letter: topic, partition and offset. */
   letter: part.text(),
 };
 
@@ -28,5 +28,5 @@ export function useWarningsAddress() {
 
 export type WarningsAddress = ReturnType<typeof useWarningsAddress>;
 
-/** What a filter that is a choice sends: nothing for `all`. */
+/** The value that an option sends to the API: undefined for `all`. */
 export const chosen = (value: string) => (value === 'all' ? undefined : value);

@@ -17,10 +17,10 @@ interface Outcome {
   skipped: { id: string; why: string }[];
 }
 
-/** So many the API takes at once. */
+/** The API's limit of dead letters per request. */
 const partSize = 100;
 
-/** Asks before letters are replayed or discarded, does it in parts, and says what became of them. */
+/** Asks for confirmation before dead letters are replayed or discarded, sends the requests in batches, and reports the outcome. */
 export function Decide({
   decision: { verb, ids },
   onClose,
@@ -87,7 +87,7 @@ export function Decide({
   );
 }
 
-/** More would not be read. */
+/** Longer lists would not be read. */
 const mostShown = 20;
 
 function Skipped({ outcome: { done, skipped }, all }: { outcome: Outcome; all: number }) {

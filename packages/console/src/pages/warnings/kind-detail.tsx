@@ -21,7 +21,10 @@ interface Warning {
 
 const pills = { dropped: 'pill-bad', changed: 'pill-warn', noted: '' };
 
-/** One kind beside the list: what it means, its rule, and what it was about. @param kind undefined when this time has none of it */
+/**
+ * The details of a warning type, next to the list: its meaning, its rule, and the affected events. @param kind undefined if the time range has no
+ * such warnings
+ */
 export function KindDetail({
   kind,
   isOpenAlready,

@@ -1,4 +1,4 @@
-/** All warnings of one type in a time, as the API counts them. */
+/** All warnings of one type in a time range, as the API counts them. */
 export interface Kind {
   type: string;
   severity: string;
@@ -14,5 +14,5 @@ export interface Kind {
 
 export const keyOf = ({ severity, type }: Kind) => `${severity} ${type}`;
 
-/** Class of its colour, which never stands without the word. */
+/** Class of the color. The color is always shown together with the word. */
 export const toneOf = { dropped: 'bad', changed: 'warn', noted: 'quiet' } as const;

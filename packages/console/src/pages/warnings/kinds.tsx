@@ -27,7 +27,7 @@ export const kindsRequest = (project: number, { view, span }: WarningsAddress): 
 
 const figureTone = { dropped: 'bad', changed: 'warn', noted: undefined } as const;
 
-/** Bars over a time that can be told apart. */
+/** Maximum number of bars that can be told apart. */
 const spans = 48;
 
 export function Kinds({ address }: { address: WarningsAddress }) {
@@ -83,7 +83,7 @@ export function Kinds({ address }: { address: WarningsAddress }) {
   );
 }
 
-/** On a wide screen, the kind that is open from the start. It stays the same while the list is refreshed. */
+/** On a wide screen, the warning that is open by default. It stays the same while the list reloads. */
 function useFirstKind(kinds: readonly Kind[]): Kind | undefined {
   const isWide = useIsWide();
   const [key, setKey] = useState('');
@@ -119,7 +119,7 @@ function Filters({ address: { view, change, span } }: { address: WarningsAddress
   );
 }
 
-/** What became of the events, of all kinds. */
+/** The number of affected events, by what happened to them. */
 function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown: boolean; address: WarningsAddress }) {
   const edges = edgesOf(address.span);
   return (

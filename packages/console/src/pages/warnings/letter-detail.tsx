@@ -15,7 +15,7 @@ import { text as ofPage } from './words.ts';
 
 const text = ofPage.letters;
 
-/** One dead letter beside the list: what went wrong, what to do, and the record as it was captured. */
+/** The details of a dead letter, next to the list: what went wrong, what to do, and the original record. */
 export function LetterDetail({
   id,
   zone,

@@ -1,6 +1,6 @@
 import { text } from './words.ts';
 
-/** A record that could not be processed. */
+/** A dead letter: a record that could not be processed. */
 export interface Letter {
   id: string;
   lane: string;
@@ -20,13 +20,13 @@ export interface LetterPage {
   next: string | null;
 }
 
-/** What is to be done with which letters. */
+/** An action on dead letters. */
 export interface Decision {
   verb: 'replay' | 'discard';
   ids: readonly string[];
 }
 
-/** `live · 3 · 1042`, of an id. */
+/** Formats an ID for display: `live · 3 · 1042`. */
 export function placeOf(id: string): string {
   const [lane = '', partition = '', offset = ''] = id.split('-');
   return text.letters.lanePartitionOffset(lane, partition, offset);

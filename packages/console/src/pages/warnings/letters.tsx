@@ -25,7 +25,7 @@ export const lettersRequest = (project: number, { view, span }: WarningsAddress)
   query: { ...span, reason: view.reason, lane: chosen(view.lane), state: chosen(view.state) },
 });
 
-/** What could not be processed, for who may see it. */
+/** The list of dead letters, for users who may see them. */
 export function Letters({ address }: { address: WarningsAddress }) {
   const mayDecide = useHasLevel(8);
   if (mayDecide) return <OfAdministrator address={address} />;
@@ -130,7 +130,7 @@ function Filters({ address: { view, change, span } }: { address: WarningsAddress
   );
 }
 
-/** How many are selected, and what can be done with them. */
+/** The number of selected dead letters, and the actions for them. */
 function Selection({
   letters,
   selected,
@@ -186,11 +186,11 @@ function Selection({
   );
 }
 
-/** Only what waits can be decided. */
+/** Only waiting dead letters can be replayed or discarded. */
 const idsWaiting = (letters: readonly Letter[]) =>
   letters.filter(({ state }) => state === 'waiting').map(({ id }) => id);
 
-/** Of all pages. Each is read from the log anew, so they are large. */
+/** Reads the IDs on all pages. The server reads each page from the log again, so the pages are large. */
 async function readAllIds(request: ApiCall): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | undefined;

@@ -16,7 +16,7 @@ import './warnings.css';
 
 const tabs = ['kinds', 'letters'] as const;
 
-/** What was dropped or changed and why, and what could not be processed. */
+/** Warnings about dropped and changed events, and dead letters. */
 export function Page() {
   const address = useWarningsAddress();
   const { view, change, unknown } = address;

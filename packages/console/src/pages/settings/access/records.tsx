@@ -22,7 +22,7 @@ export interface Role {
 const { records } = text;
 const kinds = ['insight', 'dashboard', 'feature_flag', 'early_access_feature', 'cohort'] as const;
 const levels = ['', 'none', 'viewer', 'editor', 'manager'] as const;
-/** Empty: there is no rule. */
+/** Empty: no rule. */
 type Level = (typeof levels)[number];
 
 interface RecordRules {
@@ -35,7 +35,7 @@ interface RecordRules {
   user_can_edit_access_levels: boolean;
 }
 
-/** What everybody or a role may do with all records of a kind. */
+/** Access rules for all records of a type, for everyone or for a role. */
 export function RecordAccess({ roles }: { roles: readonly Role[] }) {
   const { id } = useProject();
   const request = { path: `/api/projects/${id}/resource_access_controls` };
@@ -62,7 +62,7 @@ interface Feature {
   name: string;
 }
 
-/** Early access features have no page of their own, where their rules would be. */
+/** Access rules for a single early access feature. They are here because the console has no page for these features. */
 function OneFeature() {
   const { id } = useProject();
   const selectId = useId();
@@ -113,7 +113,7 @@ function OneFeature() {
 function Kinds({ rules, roles, path }: { rules: RecordRules; roles: readonly Role[]; path: string }) {
   const { id } = useProject();
   const selectId = useId();
-  /** A role; empty: everybody. */
+  /** ID of a role; empty: everyone. */
   const [whom, setWhom] = useState('');
   const change = useMutation({
     mutationFn: ({ resource, level }: { resource: string; level: Level }) =>

@@ -18,7 +18,7 @@ import { RecordAccess, type Role } from './records.tsx';
 import { text } from './words.ts';
 
 const rules = ['', 'member', 'admin', 'none'] as const;
-/** Empty: none is set. */
+/** Empty: no rule is set. */
 type Rule = (typeof rules)[number];
 const choices = ['', 'none', 'member', 'admin'] as const;
 
@@ -32,7 +32,7 @@ interface Member {
   level: number;
 }
 
-/** A member, a role, or null for everybody. */
+/** A member, a role, or null for everyone. */
 type Whom = { member: string } | { role: string } | null;
 
 const ruleFor = ({ access_controls: all }: AccessRules, whom: Whom): Rule => {
@@ -41,7 +41,7 @@ const ruleFor = ({ access_controls: all }: AccessRules, whom: Whom): Rule => {
   return found?.access_level ?? '';
 };
 
-/** Who may use the project: the rule for every member, and those for single ones. */
+/** Access to the project: the rule for all members, and the rules for roles and individual members. */
 export function Section() {
   const { unknown } = useAddress({});
   const { id } = useProject();
@@ -82,7 +82,7 @@ export function Section() {
   );
 }
 
-/** Sets one rule, of a member or of everybody, and shows what holds now. */
+/** Sets one access rule, for a member, a role or everyone, and reloads the rules. */
 function useRuleChange() {
   const { id } = useProject();
   return useMutation({
@@ -286,7 +286,7 @@ function ForMembers({ access }: { access: AccessRules }) {
 
 const nameOf = ({ user }: Member) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 
-/** What comes of both rules, as the API decides it (docs/api/access.md#access-to-an-environment). */
+/** The access that a member has under both rules, computed like the API does (docs/api/access.md#access-to-an-environment). */
 function mayHere({ level }: Member, forAll: Rule, own: Rule): string {
   const member = text.levels[1] ?? '';
   const admin = text.levels[8] ?? '';

@@ -15,7 +15,7 @@ import { text } from '../words.ts';
 
 const own = '/api/users/@me';
 
-/** The address of the account: another one waits until the code that was mailed to it is entered. */
+/** The email address of the account. A new address takes effect once the user has entered the code that was mailed to it. */
 export function Address({ email, pending }: { email: string; pending: string | null }) {
   const refresh = () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
   const ask = useMutation({
@@ -81,7 +81,7 @@ interface Entry {
   created_at: string;
 }
 
-/** What happened to the account: who entered, from where, and what was changed. */
+/** The activity of the account: sign-ins with their location, and changes. */
 export function History() {
   const { timezone } = useProject();
   const history = useQuery({
@@ -120,7 +120,7 @@ function sentence({ activity, detail }: Entry): string {
   return fixed ?? text.changedFields(changes.map(({ field }) => field.replaceAll('_', ' ')).join(', '));
 }
 
-/** The end of the account, by the address typed again. */
+/** Deletes the account. The user has to type its email address to confirm. */
 export function RemoveAccount({ email }: { email: string }) {
   const navigate = useNavigate();
   const [isAsking, setAsking] = useState(false);

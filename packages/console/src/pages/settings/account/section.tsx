@@ -36,7 +36,7 @@ interface Session {
   is_current: boolean;
 }
 
-/** Name, address, password, second factors, theme, where one is signed in and was, and the end of the account. */
+/** The user's own account: name, email, password, second factors, theme, sessions, activity and deletion. */
 export function Section() {
   const { unknown } = useAddress({});
   const me = useQuery(meQuery);
@@ -121,7 +121,7 @@ function Name({ user }: { user: OwnUser }) {
   );
 }
 
-/** The former one is asked unless there is none, or an operator's link began this session. */
+/** Changes the password. The current password is required, unless the account has none or the session began with a link from the operator. */
 function Password({ user, sessions }: { user: Me; sessions: Session[] | undefined }) {
   const byLink = sessions?.find((session) => session.is_current)?.login_method === 'link';
   const isAsked = user.has_password && !byLink;
@@ -138,7 +138,7 @@ function Password({ user, sessions }: { user: Me; sessions: Session[] | undefine
   });
   return (
     <Block title={user.has_password ? text.password : text.firstPassword} about={text.passwordText}>
-      {/* Empty again once it is saved. */}
+      {/* The key resets the form after saving. */}
       <form
         key={round}
         className="form settings-form"

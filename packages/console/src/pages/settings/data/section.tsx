@@ -6,7 +6,7 @@ import { SettingForm } from './setting-form.tsx';
 import { StoredOnly } from './stored-only.tsx';
 import { text } from './words.ts';
 
-/** In groups by what one wants. What a setting does stands in `effects/`, written from the table of settings. */
+/** Settings grouped by purpose. Their effects are described in `effects/`, which is generated from the table of settings. */
 const time: Control[] = [
   { name: 'timezone', kind: 'zone' },
   { name: 'week_start_day', kind: 'weekday' },
@@ -22,7 +22,7 @@ const privacy: Control[] = [
   { name: 'access_control', kind: 'switch', on: true, off: false, isOfOrganization: true },
 ];
 const capture: Control[] = [
-  // Opting out is what is stored; people switch it on.
+  // The API stores the opt-out, but the form shows the setting as a switch that is on by default.
   { name: 'autocapture_opt_out', kind: 'switch', on: false, off: true, absent: false },
   { name: 'autocapture_exceptions_opt_in', kind: 'switch', on: true, off: false },
   { name: 'autocapture_web_vitals_opt_in', kind: 'switch', on: true, off: false },
@@ -35,7 +35,7 @@ const capture: Control[] = [
 ];
 const reports: Control[] = [{ name: 'slack_incoming_webhook', kind: 'address' }];
 
-/** What is captured, kept and told. */
+/** Settings for capturing, retention and warnings. */
 export function Section() {
   const { unknown } = useAddress({});
   return (

@@ -11,16 +11,16 @@ import { text } from './words.ts';
 
 type SettingName = keyof typeof effects & keyof typeof text.labels;
 
-/** How a setting is changed. */
+/** The form control for a setting. */
 export type Control = { name: SettingName } & (
   | {
       kind: 'switch';
-      /** What is stored for either. */
+      /** The stored value for each position of the switch. */
       on: unknown;
       off: unknown;
-      /** What null means; `off` unless told. */
+      /** The position for null; `off` by default. */
       absent?: unknown;
-      /** Only who administrates the organization may change it. */
+      /** Whether only organization administrators may change it. */
       isOfOrganization?: boolean;
     }
   | { kind: 'zone' | 'address' }
@@ -30,7 +30,7 @@ export type Control = { name: SettingName } & (
   | {
       kind: 'choices';
       choices: readonly string[];
-      /** Asked for only while this one is on. */
+      /** Shown only while this setting is on. */
       needs: SettingName;
     }
 );
@@ -84,7 +84,7 @@ function Switch({ control, value, problem, onChange }: OfKind<'switch'>) {
   );
 }
 
-/** One line of text. Empty is null, except where there must be something. */
+/** A single-line text field. Empty is stored as null, unless the setting needs a value. */
 function Line({ control: { name, kind }, value, problem, onChange }: OfKind<'zone' | 'address'>) {
   const id = useId();
   const isZone = kind === 'zone';
@@ -111,7 +111,7 @@ function Line({ control: { name, kind }, value, problem, onChange }: OfKind<'zon
   );
 }
 
-/** All of them are null, which also takes in what comes later. */
+/** If all choices are selected, null is stored, so that choices added later are included. */
 function Several({ control: { name, choices }, value, problem, onChange }: OfKind<'choices'>) {
   const id = useId();
   const chosen = Array.isArray(value) ? choices.filter((one) => value.includes(one)) : choices;
@@ -229,7 +229,7 @@ function Filters({ control: { name }, value, problem, onChange, isEditingFilter,
 
 const isAbout = (problem: unknown, name: string) => problem instanceof ApiProblem && problem.attr === name;
 
-/** What the setting does, or what the server found wrong with it. */
+/** The effect of the setting, or the server's error for it. */
 function About({ id, name, problem }: { id: string; name: SettingName; problem: unknown }) {
   if (isAbout(problem, name)) {
     return (
@@ -245,7 +245,7 @@ function About({ id, name, problem }: { id: string; name: SettingName; problem: 
   );
 }
 
-/** Words with names of code between backticks. */
+/** Text with code between backticks. */
 export function Marked({ words }: { words: string }) {
   // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text never move
   return words.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part));

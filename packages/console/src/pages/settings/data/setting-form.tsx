@@ -9,7 +9,7 @@ import { text as shared } from '../words.ts';
 import { type Control, SettingControl } from './setting-control.tsx';
 import { text } from './words.ts';
 
-/** Some settings of the environment. Only what was changed is sent, so that what others changed meanwhile stays. */
+/** A form for some environment settings. It only sends changed settings, so that it does not overwrite other users' changes. */
 export function SettingForm({
   title,
   about,

@@ -8,7 +8,7 @@ import { text } from './words.ts';
 
 const stored = Object.entries(effects).filter(([, { does }]) => does !== 'acts');
 
-/** What may be written and does nothing, so that nobody looks for its effect. */
+/** Settings that are stored but have no effect. Listing them saves users from searching for the effect. */
 export function StoredOnly() {
   const path = useEnvironmentPath();
   const environment = useProject() as Environment;

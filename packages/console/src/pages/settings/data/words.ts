@@ -1,6 +1,6 @@
 import { counted } from '../../../words.ts';
 
-/** By the number of a day, from 0 for Sunday. 1 January 2023 was a Sunday. */
+/** Weekday names by number, from 0 for Sunday. 1 January 2023 was a Sunday. */
 const weekdays = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
 
 export const text = {

@@ -33,7 +33,7 @@ interface Check {
   error: string | null;
 }
 
-/** Three steps: the DNS, the record to copy, and verifying, with what the DNS said. */
+/** Verifies a domain in three steps: open the DNS settings, copy the record, verify. Shows the DNS response. */
 export function ProofSteps({
   domain,
   mayVerify,

@@ -33,7 +33,7 @@ interface ScimRequest {
   created_at: string;
 }
 
-/** Bringing people and groups by the provider itself: its token, and what it asked for lately. For administrators. */
+/** SCIM provisioning of users and groups: its token and the latest requests from the identity provider. Only for administrators. */
 export function Scim({ domain }: { domain: Domain }) {
   const organization = useOrganization();
   const path = `${organization.path}/domains/${domain.id}/scim`;

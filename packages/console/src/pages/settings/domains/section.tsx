@@ -21,7 +21,7 @@ import { SingleSignOn } from './single-sign-on.tsx';
 import { text } from './words.ts';
 import './domains.css';
 
-/** `open`: the id of the domain that is being proved. */
+/** `open`: ID of the domain that is being verified. */
 const parts = { open: part.text() };
 
 export function Section() {
@@ -31,7 +31,7 @@ export function Section() {
   const request = { path: `${organization.path}/domains` };
   const query = useOffsetPages<Domain>(['organization', organization.id, 'domains'], request);
   const onOpen = (open: string) => change({ open });
-  /** What the DNS said stays to be read once the domain is proved. */
+  /** ID of the domain that is being verified. It is kept after verification, so that the DNS response stays visible. */
   const [proving, setProving] = useState('');
   return (
     <>
@@ -76,13 +76,13 @@ export function Section() {
   );
 }
 
-/** Notes which domain is being proved, as long as it is not. */
+/** Remembers the domain while it is unverified. */
 function Proving({ id, onProving }: { id: string; onProving: (id: string) => void }) {
   useEffect(() => onProving(id), [id, onProving]);
   return null;
 }
 
-/** @param isMain whether nothing else is to be done here first */
+/** @param isMain whether adding a domain is the main action of the page */
 function AddDomain({ isMain, onAdded }: { isMain: boolean; onAdded: (id: string) => void }) {
   const organization = useOrganization();
   const [round, setRound] = useState(0);
@@ -100,7 +100,7 @@ function AddDomain({ isMain, onAdded }: { isMain: boolean; onAdded: (id: string)
     add.mutate(String(new FormData(event.currentTarget).get('domain')));
   };
   return (
-    // Empty again once it is added.
+    // The key resets the form after a domain was added.
     <form key={round} className="form settings-form" onSubmit={submit}>
       <Field
         name="domain"

@@ -29,7 +29,7 @@ interface SignOn {
 }
 type Domain = DomainFields & SignOn;
 
-/** The fields that are the domain's own; the others are changed at its `sign_on`. */
+/** Fields of the domain itself. All others are changed at its `sign_on` path. */
 const own = new Set([
   'jit_provisioning_enabled',
   'sso_enforcement',
@@ -49,7 +49,7 @@ interface SignInTry {
   attributes: Record<string, string[]> | null;
 }
 
-/** Three steps with what to copy, what it means for people, and the last tries with their reasons. */
+/** Sets up single sign-on in three steps, explains the consequences for users, and lists the latest sign-in attempts with their errors. */
 export function SingleSignOn({ domain, onClose }: { domain: DomainFields; onClose: () => void }) {
   const organization = useOrganization();
   const path = `${organization.path}/domains/${domain.id}/sign_on`;
@@ -134,7 +134,7 @@ function SetUp({ domain, onClose }: { domain: Domain; onClose: () => void }) {
   );
 }
 
-/** Leaves the page, and comes back to it. */
+/** Leaves the page to sign in with the provider, which redirects back here. */
 function testSignIn(kind: string, domain: Domain): void {
   const next = `/console/${location.pathname.slice(consolePath.length)}?open=${domain.id}`;
   location.assign(`${apiPath(`/login/${kind}/`)}?${new URLSearchParams({ test: domain.id, next })}`);

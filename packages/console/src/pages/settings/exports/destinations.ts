@@ -1,12 +1,12 @@
 export const destinationTypes = ['S3', 'Postgres'] as const;
 export type DestinationType = (typeof destinationTypes)[number];
 
-/** A setting of a destination, as the form asks for it. `lines` is a list of names, one a line. */
+/** A setting of a destination, as the form shows it. `lines` is a list of names, one per line. */
 export interface DestinationSetting {
   name: string;
   kind: 'text' | 'secret' | 'number' | 'check' | 'lines' | readonly string[];
   isRequired?: true;
-  /** Where it is rarely needed it is folded away. */
+  /** Rarely needed settings are in a collapsed section. */
   isRare?: true;
 }
 
@@ -15,7 +15,7 @@ const ofEvents = [
   { name: 'exclude_events', kind: 'lines', isRare: true },
 ] as const;
 
-/** What each kind of destination needs; `file_format` has one choice and so is not asked for. */
+/** The settings of each destination type. `file_format` is missing because it has a single option. */
 export const destinationSettings: Record<DestinationType, readonly DestinationSetting[]> = {
   S3: [
     { name: 'bucket_name', kind: 'text', isRequired: true },

@@ -23,7 +23,7 @@ import { text } from './words.ts';
 
 const { form } = text;
 
-/** A new export, or other settings for one that exists. Secrets that are left empty stay as they are. */
+/** Creates or edits an export. Secrets that are left empty keep their stored value. */
 export function ExportForm({
   before,
   type: chosen = 'S3',
@@ -31,7 +31,7 @@ export function ExportForm({
   onClose,
 }: {
   before: BatchExport | undefined;
-  /** Destination that a new export begins with. */
+  /** Destination type of a new export. */
   type?: DestinationType | undefined;
   onDone: (now: BatchExport) => unknown;
   onClose: () => void;
@@ -262,7 +262,7 @@ function Times({ before, problem }: { before: BatchExport | undefined; problem: 
   );
 }
 
-/** What was typed, as the API takes it. What is empty is taken away, but for secrets, which stay. */
+/** The form's values, as the API takes them. Empty fields are cleared, except secrets, which keep their stored value. */
 function bodyOf(
   typed: FormData,
   { type, kept, timezone }: { type: DestinationType; kept: Record<string, unknown> | undefined; timezone: string },
@@ -275,7 +275,7 @@ function bodyOf(
   for (const { name, kind } of destinationSettings[type]) {
     const value = typedValue(kind, String(typed.get(name) ?? ''));
     if (value !== null) config[name] = value;
-    // S3's files may lie in no folder, which has to be said.
+    // An empty prefix is valid (files at the root of the bucket), but the API requires the field.
     else if (name === 'prefix') config[name] = '';
     else if (kind !== 'secret' && kept?.[name] !== undefined) config[name] = null;
   }
@@ -303,7 +303,7 @@ function typedValue(kind: DestinationSetting['kind'], typed: string): unknown {
 
 const isAbout = (problem: unknown, name: string) => problem instanceof ApiProblem && problem.attr === name;
 
-/** Of a destination the server names the setting within its sentence: the refusal stands beside that one. */
+/** Errors about a destination only name the setting in the message. Assigns the error to that setting, so that it is shown next to its field. */
 function atSetting(problem: unknown, fields: readonly string[]): unknown {
   if (!(problem instanceof ApiProblem) || problem.attr !== 'destination') return problem;
   const attr = [...problem.message.matchAll(/'(\w+)'/g)]

@@ -4,7 +4,7 @@ import { isTime, zones } from '../../../parts/span.tsx';
 import { type DestinationType, destinationTypes } from './destinations.ts';
 import type { Rhythm } from './rhythm.ts';
 
-/** As the API has them. */
+/** A run of an export, as the API returns it. */
 export interface Run {
   id: string;
   backfill: string | null;
@@ -43,11 +43,11 @@ export interface BatchExport extends Rhythm {
   latest_runs: Run[];
 }
 
-/** `open`: the id of the export that is shown, `new`, or nothing. */
+/** `open`: ID of the open export, `new`, or empty. */
 const address = {
   open: part.text(),
   edit: part.flag(),
-  /** Destination of a new export. */
+  /** Destination type of a new export. */
   type: part.oneOf(['', ...destinationTypes], ''),
   after: matching(isTime, '-7d'),
   before: matching(isTime),
@@ -56,11 +56,11 @@ const address = {
 export const useExportsAddress = () => useAddress(address);
 export type ExportsAddress = ReturnType<typeof useExportsAddress>;
 
-/** Keys of what is kept of the answers: of all, or of one. */
+/** Query key of all cached exports, or of one. */
 export const exportsKey = (projectId: number, id?: string) =>
   id === undefined ? ['exports', projectId] : ['exports', projectId, id];
 
-/** Path of the API. */
+/** The API path of the project's exports. */
 export function useExportsPath() {
   const { id } = useProject();
   return `/api/projects/${id}/batch_exports`;
@@ -68,7 +68,7 @@ export function useExportsPath() {
 
 export type ExportState = 'paused' | 'ended' | 'failed' | 'retrying' | 'running' | 'working' | 'new';
 
-/** How it stands, by its last run. */
+/** The status of an export, derived from its latest run. */
 export function stateOf({ paused, end_at, latest_runs: [last] }: BatchExport, now = Date.now()): ExportState {
   if (paused) return 'paused';
   switch (last?.status) {

@@ -26,7 +26,7 @@ import { hasDays } from './rhythm.ts';
 import { Runs } from './runs.tsx';
 import { text } from './words.ts';
 
-/** One export: what it does and how it stands, its runs, and the past that was asked for. */
+/** A single export: its settings and status, its runs and its backfills. */
 export function OneExport({ id, address: { view, change } }: { id: string; address: ExportsAddress }) {
   const { id: projectId } = useProject();
   const path = `${useExportsPath()}/${encodeURIComponent(id)}`;
@@ -190,7 +190,7 @@ function AllSettings({ one }: { one: BatchExport }) {
 
 const shown = (value: unknown) => (Array.isArray(value) ? value.join(', ') : String(value));
 
-/** Asks whether what was missed is exported too. */
+/** Resumes an export, and offers to backfill the missed intervals. */
 function Unpause({
   one,
   path,
@@ -250,7 +250,7 @@ export function StatePill({ state }: { state: ExportState }) {
   );
 }
 
-/** The place that is written to, in a few words. */
+/** A short description of the destination. */
 export function whereOf({ model, destination: { type, config } }: BatchExport): string {
   if (type === 'S3') return [config.bucket_name, config.prefix].filter(Boolean).join('/');
   const schema = config.schema === undefined || config.schema === '' ? '' : `${config.schema}.`;

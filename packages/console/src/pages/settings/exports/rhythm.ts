@@ -25,7 +25,7 @@ const fixedMs: Partial<Record<Interval, number>> = {
   hour: 60 * minuteMs,
 };
 
-/** The interval that ended last. The server reports what its run covers. */
+/** The interval that ended last. The server reports the exact range of its run. */
 export function lastFinished(
   { interval, timezone, offset_day, offset_hour }: Rhythm,
   now = new Date(),
@@ -45,7 +45,7 @@ export function lastFinished(
   return { start: begin(end - lengthMs), end: begin(end) };
 }
 
-/** The days before today, by the clocks of a zone. */
+/** The given number of days before today, in a time zone. */
 export function lastDays(count: number, zone: string, now = new Date()): { start: string; end: string } {
   const today = Date.parse(`${localOf(now, zone).slice(0, 10)}T00:00:00Z`);
   return { start: midnight(today - count * dayMs, zone), end: midnight(today, zone) };

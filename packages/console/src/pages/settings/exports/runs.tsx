@@ -23,7 +23,7 @@ interface RunPage {
   next: string | null;
 }
 
-/** Runs that were triggered in a span of time, the newest first; what failed says why and what to do. */
+/** The runs triggered in a time range, newest first. Failed runs show the error and what to do about it. */
 export function Runs({
   one,
   path,
@@ -46,7 +46,7 @@ export function Runs({
       call<RunPage>({ path: `${path}/runs`, query: { ...span, limit: 50, cursor: pageParam } }, signal),
     initialPageParam: '',
     getNextPageParam: ({ next }) => cursorOf(next),
-    // A run that is asked for appears when the worker has made it.
+    // A requested run appears once the worker has created it, so the list keeps reloading.
     refetchInterval: ({ state }) => (state.data?.pages.some(({ results }) => results.some(isOpen)) ? 3000 : 15_000),
   });
   return (
@@ -225,7 +225,7 @@ function Row({ run, isFile, zone, isRetrying, onRetry, onCancel }: RowProps) {
 const secondsBetween = (from: string, to: string) =>
   Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000));
 
-/** What to do, and what came back word for word. */
+/** What to do about an error, and the original message. */
 function Reason({ error }: { error: string }) {
   return (
     <div className="settings-reason">

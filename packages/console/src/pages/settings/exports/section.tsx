@@ -26,7 +26,7 @@ import { OneExport, StatePill, whereOf } from './one-export.tsx';
 import { text } from './words.ts';
 import './exports.css';
 
-/** Batch exports: their list, one of them with its runs, or the form of one. */
+/** Batch exports: the list, a single export with its runs, or its form. */
 export function Section() {
   const address = useExportsAddress();
   const {
@@ -89,7 +89,7 @@ function List({ last, onOpen }: { last: string; onOpen: (id: string, type?: Dest
   );
 }
 
-/** The types of destinations to choose from. */
+/** Shown instead of an empty list: the destination types to choose from. */
 function NoExport({ mayChange, onChoose }: { mayChange: boolean; onChoose: (type: DestinationType) => void }) {
   const kinds = destinationTypes.map((type) => ({ kind: type, name: text.types[type], needs: text.needs[type] }));
   return (

@@ -18,7 +18,7 @@ const unit: Record<Interval, string> = {
   week: 'week',
 };
 const weekdayNames = new Intl.DateTimeFormat('en', { weekday: 'long', timeZone: 'UTC' });
-/** From 0 for Sunday. 1 January 2023 was a Sunday. */
+/** Weekday name by number, from 0 for Sunday. 1 January 2023 was a Sunday. */
 const weekday = (day: number) => weekdayNames.format(Date.UTC(2023, 0, 1 + day));
 const hour = (hour: number) => `${String(hour).padStart(2, '0')}:00`;
 const models = { events: 'Events', persons: 'Persons' };
@@ -114,7 +114,7 @@ export const text = {
   theySaid: 'Error',
   emptyRun: 'nothing to export',
   emptyObject: 'Nothing was stored in this interval, so no file was written and the bucket was not contacted.',
-  /** What to do, by the error code of the destination. */
+  /** What to do, by the destination's error code. */
   reasons: {
     '28P01': 'The database rejected the user or the password. Edit the export and enter both again.',
     '28000':
@@ -265,7 +265,7 @@ export const text = {
   },
 };
 
-/** A sentence that says what to do about an error. */
+/** Explains what to do about an error. */
 export function reasonOf(error: string, code: string): string {
   const known = text.reasons[code];
   if (known !== undefined) return known;

@@ -28,11 +28,11 @@ export interface PersonalKey {
   scoped_organizations: string[];
 }
 
-/** `keep` leaves the end of a key that is changed as it is. */
+/** `keep` leaves the expiry of an existing key unchanged. */
 type Ends = 'keep' | 'never' | '30' | '90' | '365';
 const dayMs = 86_400_000;
 
-/** A new key, or another name, other powers, another reach for one that exists. */
+/** Creates a key, or changes the name, scopes and projects of an existing one. */
 export function KeyForm({
   before,
   onDone,

@@ -1,4 +1,4 @@
-/** What scopes of a personal API key are about, in the order of the form. */
+/** The scopes of personal API keys, in the order of the form. */
 export const scopes = [
   {
     object: 'event',
@@ -45,7 +45,7 @@ export const scopes = [
   },
 ] as const satisfies readonly { object: string; can: 'r' | 'rw'; about: string }[];
 
-/** What a key may do: of each object nothing, read, or write (which includes reading); or everything. */
+/** Access to one type of object: none, read, or write, which includes read. */
 export type Access = '' | 'read' | 'write';
 export type Powers = Record<string, Access>;
 
@@ -54,7 +54,7 @@ export type PresetName = 'read' | 'terraform' | 'ci' | 'all' | 'own';
 const write = (...objects: string[]): Powers => Object.fromEntries(objects.map((object) => [object, 'write']));
 const read = (...objects: string[]): Powers => Object.fromEntries(objects.map((object) => [object, 'read']));
 
-/** Beginnings to choose from; `all` is `*`, and `own` is whatever else was chosen. */
+/** Presets for new keys. `all` stands for `*`, and `own` for any other selection. */
 const presets: Record<Exclude<PresetName, 'all' | 'own'>, Powers> = {
   read: read(...scopes.map(({ object }) => object)),
   terraform: {
@@ -67,13 +67,13 @@ const presets: Record<Exclude<PresetName, 'all' | 'own'>, Powers> = {
 
 export const powersOfPreset = (name: PresetName): Powers => (name === 'all' || name === 'own' ? {} : presets[name]);
 
-/** The preset that is just these powers. */
+/** The preset with exactly these scopes, or `own`. */
 export function presetOf(powers: Powers): PresetName {
   const names = Object.keys(presets) as (keyof typeof presets)[];
   return names.find((name) => scopeNames(presets[name]).join() === scopeNames(powers).join()) ?? 'own';
 }
 
-/** As the API writes them: `event:read`, in the order of the form. Others that the key has stay at the end. */
+/** The scopes in the API's format (`event:read`), in the order of the form. Scopes that the form does not know come last. */
 export function scopeNames(powers: Powers): string[] {
   const known: string[] = scopes.map(({ object }) => object);
   const objects = [...known, ...Object.keys(powers).filter((object) => !known.includes(object))];

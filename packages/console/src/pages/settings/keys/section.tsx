@@ -16,10 +16,10 @@ import { KeyForm, keysPath, type PersonalKey } from './key-form.tsx';
 import { powersOf, presetOf } from './scopes.ts';
 
 const keysKey = ['settings', 'keys'];
-/** As many as the API lets a user have. */
+/** The API's limit of keys per user. */
 const limit = 10;
 
-/** `open`: the id of the key that is changed, `new`, or nothing. */
+/** `open`: ID of the key that is edited, `new`, or empty. */
 const parts = { open: part.text() };
 
 export function Section() {
@@ -176,7 +176,7 @@ function KeyTable({
   );
 }
 
-/** The preset's name, or the scopes themselves; many of them behind their number. */
+/** The name of the preset, or the scopes. A long list of scopes is collapsed to its count. */
 function May({ scopes }: { scopes: readonly string[] }) {
   if (scopes.includes('*')) return text.presets.all.name;
   const preset = presetOf(powersOf(scopes));

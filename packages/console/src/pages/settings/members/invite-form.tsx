@@ -10,7 +10,7 @@ import { callRecently } from '../recent-sign-in.tsx';
 import { text } from './words.ts';
 
 const { form } = text;
-/** As many as the API takes at once. */
+/** The API's limit of invites per request. */
 const limit = 20;
 
 export interface Invite {
@@ -20,7 +20,7 @@ export interface Invite {
   level: number;
   is_expired: boolean;
   emailing_attempt_made: boolean;
-  /** Only when the mail was not taken. */
+  /** Only set if sending the email failed. */
   mail_error?: string;
   send_email: boolean;
   message: string | null;
@@ -29,7 +29,7 @@ export interface Invite {
   created_at: string;
 }
 
-/** As it is answered to whoever makes it: with the secret of its link, for a session. */
+/** The response to creating an invite. For requests with a session, it includes the secret of the invite link. */
 export type MadeInvite = Invite & { token?: string };
 
 interface PrivateProject {
@@ -42,13 +42,13 @@ interface Options {
   level: number;
   message: string;
   withMail: boolean;
-  /** Levels in private projects, by the ID of the project. */
+  /** Membership levels in private projects, by project ID. */
   grants: Record<number, number>;
 }
 
 const usualOptions = (): Options => ({ level: 1, message: '', withMail: sendsMail(), grants: {} });
 
-/** Invites several people at once, with one level and one access. @param isShort asks only for their addresses */
+/** Invites several people at the same time, all with the same level and access. @param isShort only asks for the email addresses */
 export function InviteForm({
   isShort,
   onMore,
@@ -63,7 +63,7 @@ export function InviteForm({
   const organization = useOrganization();
   const [typed, setTyped] = useState('');
   const [chosen, setOptions] = useState(usualOptions);
-  // Options that cannot be seen do not count.
+  // Hidden options must not have an effect.
   const options = isShort ? usualOptions() : chosen;
   const { level, message, withMail, grants } = options;
   const field = useRef<HTMLTextAreaElement>(null);
@@ -196,7 +196,7 @@ function OptionFields({ options, onOptions }: { options: Options; onOptions: (op
   );
 }
 
-/** Which private projects are opened to them; nothing where there is none. */
+/** Selects the private projects that invited users may access. Empty if the organization has no private projects. */
 function Projects({
   level,
   grants,
@@ -246,7 +246,7 @@ const grantsOf = (grants: Record<number, number>) =>
     .filter(([, level]) => level > 0)
     .map(([id, level]) => ({ id: Number(id), level }));
 
-/** Each once, as they are pasted from a mail or a table: `Grace <grace@example.com>, alan@example.com`. */
+/** Extracts unique addresses from text that was pasted from an email or a table: `Grace <grace@example.com>, alan@example.com`. */
 function addressesIn(typed: string): string[] {
   const found = typed
     .split(/[\n,;]+/)
@@ -255,7 +255,7 @@ function addressesIn(typed: string): string[] {
   return [...new Map(found.map((address) => [address.toLowerCase(), address])).values()];
 }
 
-/** The API names the place of the one that is wrong: `3__target_email`. */
+/** The API names the index of the invalid invite: `3__target_email`. */
 function problemOf(problem: unknown, addresses: readonly string[]): string | null {
   if (!problem) return null;
   const place = problem instanceof ApiProblem ? /^(\d+)__/.exec(problem.attr ?? '')?.[1] : undefined;

@@ -17,11 +17,11 @@ import { type Invite, InviteForm, type MadeInvite } from './invite-form.tsx';
 import { text } from './words.ts';
 import './members.css';
 
-/** The form for more invites, the pending ones, and once the links of those just made. */
+/** The invite form, the pending invites, and the links of newly created invites, which are shown once. */
 export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInviting: (isOpen: boolean) => void }) {
   const organization = useOrganization();
   const [made, setMade] = useState<MadeInvite[]>([]);
-  /** A new form for each round, so that it starts empty. */
+  /** Incremented to reset the form after each submission. */
   const [round, setRound] = useState(0);
   const request = { path: `${organization.path}/invites` };
   const query = useOffsetPages<Invite>(['organization', organization.id, 'invites'], request);
@@ -65,7 +65,7 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
   );
 }
 
-/** Below the form's place: each link beside its address, kept nowhere but here. */
+/** The links of new invites with their email addresses. The page does not store them anywhere. */
 function Made({ invites, onDone }: { invites: readonly MadeInvite[]; onDone: () => void }) {
   const title = text.made.title(invites.length);
   return (
@@ -97,7 +97,7 @@ function mailOf({ mail_error: error, emailing_attempt_made: isTried }: Invite): 
   return isTried ? text.made.mailed : text.made.unmailed;
 }
 
-/** Behind `#` the secret stays out of the logs of servers. */
+/** The secret is in the fragment, so that it does not appear in server logs. */
 const linkOf = (id: string, token: string) => `${location.origin}${consolePath}invite/${id}#${token}`;
 
 function MadeLink({ email, link }: { email: string; link: string }) {
@@ -205,7 +205,7 @@ function InviteTable({
   );
 }
 
-/** The same invite once more, with new links; what the caller does not see of it counts on. */
+/** The same invite with new links. `combine_pending_invites` makes the API keep access to projects that the caller cannot see. */
 const sameAs = ({ target_email, first_name, level, message, private_project_access }: Invite) => ({
   ...{ target_email, first_name, level, message, private_project_access },
   send_email: true,

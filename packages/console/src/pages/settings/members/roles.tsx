@@ -26,7 +26,7 @@ interface RoleMember {
 interface Role {
   id: string;
   name: string;
-  /** The first twenty. */
+  /** The first twenty members. */
   members: RoleMember[];
 }
 
@@ -34,7 +34,7 @@ const { roles } = text;
 const mostShown = 20;
 const nameOf = ({ user }: RoleMember) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 
-/** Groups of members, to whom access is given together. */
+/** Roles: groups of members that share access rules. */
 export function Roles() {
   const organization = useOrganization();
   const mayChange = organization.level >= administrator;
@@ -82,7 +82,7 @@ export function Roles() {
   );
 }
 
-/** Changes roles, and shows them as they are then. */
+/** Changes roles, and reloads them. */
 function useRoleChange<Given>(act: (given: Given) => Promise<unknown>, onDone?: () => void) {
   const { id } = useOrganization();
   return useMutation({
@@ -102,7 +102,7 @@ function MakeRole() {
     () => setRound((before) => before + 1),
   );
   return (
-    // Empty again once it is made.
+    // The key resets the form after a role was created.
     <form key={round} className="form settings-form" onSubmit={(event) => make.mutate(filled(event))}>
       <Field name="name" label={roles.name} autoComplete="off" maxLength={200} problem={make.error} />
       <FormProblem problem={make.error} fields={['name']} />
@@ -172,12 +172,12 @@ function RoleRow({ role, mayChange }: { role: Role; mayChange: boolean }) {
 
 interface RoleForm {
   role: Role;
-  /** Of the role. */
+  /** API path of the role. */
   path: string;
   onDone: () => void;
 }
 
-/** By the address, because an organization may have more members than a list shows. */
+/** Adds members by email address, because an organization may have more members than a list can show. */
 function GiveRole({ role, path, onDone }: RoleForm) {
   const organization = useOrganization();
   const [unknown, setUnknown] = useState<string | null>(null);

@@ -32,7 +32,7 @@ const parts = { search: part.text(), open: part.oneOf(['', 'invite'], '') };
 const owner = 15;
 const nameOf = ({ user }: Member) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 
-/** Who belongs to the organization, and who is invited. */
+/** The members of the organization, and its pending invites. */
 export function Section() {
   const { view, change, unknown } = useAddress(parts);
   const organization = useOrganization();
@@ -140,12 +140,12 @@ function MemberTable({ members }: { members: readonly Member[] }) {
 
 interface Choice {
   member: Member;
-  /** Level of the caller. */
+  /** The caller's own level. */
   own: number;
   isSelf: boolean;
 }
 
-/** A choice for whoever may change it; otherwise the level, and why it stays. */
+/** A menu for users who may change the level. For others, the level and the reason why they cannot change it. */
 function Level({ member, own, isSelf, onChange }: Choice & { onChange: (level: number) => void }) {
   if (isSelf || own < administrator || member.level > own) {
     const isAbove = own >= administrator && member.level > own;
@@ -174,7 +174,7 @@ function Level({ member, own, isSelf, onChange }: Choice & { onChange: (level: n
   );
 }
 
-/** Everybody but an owner may leave; administrators remove whoever is not above them. */
+/** All members except owners may leave. Administrators may remove members up to their own level. */
 function Removal({ member, own, isSelf, onRemove }: Choice & { onRemove: () => void }) {
   if (!isSelf && (own < administrator || member.level > own)) return null;
   if (member.level === owner)
@@ -196,7 +196,7 @@ function ChangeLevel({ member, level, onClose }: { member: Member; level: number
       act={async () => {
         const path = `${organization.path}/members/${member.user.uuid}`;
         await callRecently({ method: 'PATCH', path, body: { level } });
-        // Who is left with less loses invites.
+        // Lowering a member's level may cancel invites that they sent, so these are reloaded too.
         await queryClient.invalidateQueries({ queryKey: ['organization', organization.id] });
       }}
     >

@@ -23,7 +23,7 @@ const groups: readonly { title: string; names: readonly SwitchName[] }[] = [
 
 const parts = { new: part.flag() };
 
-/** What the organization is called and does, another one, and its end. */
+/** Organization settings: name, switches, creating another organization, and deletion. */
 export function Section() {
   const { view, change, unknown } = useAddress(parts);
   const { organization: id } = useProject();

@@ -18,7 +18,7 @@ export interface Organization extends Record<SwitchName, boolean> {
 
 export const refreshOrganization = () => queryClient.invalidateQueries({ queryKey: ['settings', 'organization'] });
 
-/** Settings of the organization that are on or off. Only changed ones are sent. */
+/** On/off settings of the organization. Only changed settings are sent. */
 export function Switches({
   title,
   names,

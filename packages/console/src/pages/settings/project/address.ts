@@ -1,5 +1,5 @@
 import { part, useAddress } from '../../../parts/address.ts';
 
-/** `new`: what is being made. */
+/** `new`: what the user is creating. */
 const parts = { new: part.oneOf(['', 'project', 'environment'], '') };
 export const useSectionAddress = () => useAddress(parts);

@@ -10,7 +10,7 @@ import { useChange, useEnvironmentPath } from '../environment.ts';
 import { text as shared } from '../words.ts';
 import { text } from './words.ts';
 
-/** The public key. */
+/** The public project key. */
 export function ProjectKey() {
   const { api_token: key } = useProject();
   const path = useEnvironmentPath();
@@ -47,7 +47,7 @@ interface SecretKeys {
   secret_api_token_backup: string | null;
 }
 
-/** The secret one: its mask, and itself once when it is made. */
+/** The secret API key. It is masked, and shown in full once, when it is created. */
 export function SecretKey() {
   const { id } = useProject();
   const path = useEnvironmentPath();

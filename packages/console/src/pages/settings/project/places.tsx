@@ -11,7 +11,7 @@ import { text as shared } from '../words.ts';
 import { useSectionAddress } from './address.ts';
 import { text } from './words.ts';
 
-/** All environments of the organization by project, and what makes another one. */
+/** All environments of the organization by project, with buttons to create projects and environments. */
 export function Places() {
   const { view, change } = useSectionAddress();
   const open = useProject();
@@ -76,7 +76,7 @@ export function Places() {
   );
 }
 
-/** Of the environment, where the project has others, or of the project. */
+/** Deletes the environment if the project has others, or else the project. */
 export function Removal({ names }: { names: ReturnType<typeof namesOf> }) {
   const mayRemove = useHasLevel(8);
   const { id, project_id: projectId } = useProject();

@@ -13,7 +13,7 @@ import { ProjectKey, SecretKey } from './keys.tsx';
 import { Places, Removal } from './places.tsx';
 import { text } from './words.ts';
 
-/** What it is called, with which keys it is used, and what there is of it. */
+/** Project settings: name, keys, environments and deletion. */
 export function Section() {
   const { unknown } = useSectionAddress();
   const project = useProject();

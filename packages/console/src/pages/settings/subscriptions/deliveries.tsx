@@ -12,7 +12,7 @@ import { ReportDialog } from './report.tsx';
 import { type Delivery, type Subscription, subscriptionsKey } from './subscription.ts';
 import { reasonOf, text } from './words.ts';
 
-/** What was sent, the latest first; what did not arrive says what to do. */
+/** The reports that were sent, newest first. Failed deliveries show what to do. */
 export function Deliveries({ of, path }: { of: Subscription; path: string }) {
   const { id: projectId } = useProject();
   const [isShowingCall, setShowingCall] = useState(false);
@@ -112,7 +112,7 @@ function State({ of: { status, attempts, error } }: { of: Delivery }) {
   );
 }
 
-/** What to do, and what the worker noted word for word. */
+/** What to do about an error, and the original message from the worker. */
 function Reason({ error, tries }: { error: string; tries: number }) {
   const reason = reasonOf(error);
   return (

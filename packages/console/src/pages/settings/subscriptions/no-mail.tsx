@@ -1,5 +1,5 @@
 import { sendsMail } from '../../../api/request.ts';
 import { text } from './words.ts';
 
-/** Before a report fails because of it: this installation does not send email. */
+/** Warns that this installation does not send email, before a report fails because of it. */
 export const NoMail = () => (sendsMail() ? null : <p className="note warn">{text.noMail}</p>);

@@ -27,7 +27,7 @@ import {
 import { SubscriptionForm } from './subscription-form.tsx';
 import { text } from './words.ts';
 
-/** One subscription: when it comes, to whom, and what was sent. */
+/** A single subscription: its schedule, recipients and deliveries. */
 export function OneSubscription({ id, address: { view, change } }: { id: string; address: SubscriptionsAddress }) {
   const { id: projectId } = useProject();
   const path = `${useSubscriptionsPath()}/${encodeURIComponent(id)}`;
@@ -162,7 +162,7 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
   );
 }
 
-/** Names of the chosen insights, once they are known. */
+/** The names of the selected insights, once they are loaded. */
 function ChosenInsights({ of: { dashboard, dashboard_export_insights: chosen } }: { of: Subscription }) {
   const { data = [] } = useOffered('insights', { dashboards: `[${dashboard}]` }, dashboard !== null);
   const nameOf = (id: number) => data.find((one) => one.id === id)?.name ?? text.ofInsight(id);
@@ -174,7 +174,7 @@ function Next({ at }: { at: string | null }) {
   return <p>{at === null ? text.noMore : text.nextOn(formatMinute(at, timezone))}</p>;
 }
 
-/** The names of what some subscriptions report on, as the reports are called where they have no title. */
+/** The titles of subscriptions. A subscription without a title has the name of the insight or dashboard that it reports on. */
 export function useTitles(subscriptions: readonly Subscription[]): (one: Subscription) => string {
   const { name: projectName } = useProject();
   const subjectOf = useSubjects(subscriptions);
@@ -187,7 +187,7 @@ interface ReportSubject {
   search: Record<string, string>;
 }
 
-/** The insight or dashboard of a subscription; null where it reports on the project. */
+/** The insight or dashboard of a subscription; null if it reports on the project. */
 function useSubjects(subscriptions: readonly Subscription[]): (one: Subscription) => ReportSubject | null {
   const insights = useOffered(
     'insights',

@@ -10,7 +10,7 @@ interface ShownReport {
   subject: string;
 }
 
-/** A report as a mail shows it. The page is framed from the API, where it may have styles of its own and nothing else. */
+/** A preview of a report as it is emailed. An iframe loads it from the API, because the email has its own styles and must not run scripts. */
 export function ReportDialog({
   title,
   request,
@@ -19,12 +19,12 @@ export function ReportDialog({
 }: {
   title: string;
   request: ApiCall;
-  /** What usually follows once the report has been read. It closes the dialog. */
+  /** The usual next step after reading the report. It closes the dialog. */
   next?: { verb: string; act: () => void };
   onClose: () => void;
 }) {
   const page = { ...request, query: { ...request.query, format: 'html' } };
-  // What is wrong with it is told here: a frame keeps that to itself.
+  // Loads the page here first, because an iframe does not report errors.
   const query = useQuery({
     queryKey: ['report', request],
     queryFn: async ({ signal }) => {

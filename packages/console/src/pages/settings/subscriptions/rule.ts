@@ -1,4 +1,4 @@
-// When reports come: the rule in words, and as the form has it.
+// The schedule of reports: as a sentence, and as the fields of the form.
 
 import { formatDay, localOf } from '../../../parts/time.ts';
 import { type Frequency, type Rule, type Weekday, weekdays } from './subscription.ts';
@@ -7,7 +7,7 @@ import { text } from './words.ts';
 const { every } = text;
 const workdays = weekdays.slice(0, 5);
 
-/** `every second Monday at 09:00 Europe/Berlin`, by the clocks of the project's time zone. */
+/** `every second Monday at 09:00 Europe/Berlin`, in the project's time zone. */
 export function ruleInWords(rule: Rule, zone: string): string {
   const local = localOf(new Date(rule.start_date), zone);
   const words = every.at(datesInWords(rule, local), local.slice(11, 16), zone);
@@ -16,7 +16,7 @@ export function ruleInWords(rule: Rule, zone: string): string {
   return words + count + until;
 }
 
-/** @param local the first date by the clocks of the zone: which day is meant where the rule names none */
+/** @param local the first date in the project's time zone, which decides the day if the rule names none */
 function datesInWords({ frequency, interval, byweekday, bysetpos }: Rule, local: string): string {
   const days = byweekday ?? [];
   const period = every.nth(interval, every.unit(frequency));
@@ -49,22 +49,22 @@ function dayInWords(days: readonly Weekday[]): string {
   return every.list(days.map((day) => text.weekdays[day]));
 }
 
-/** A weekday, or several of them that have a name. */
+/** A weekday, or a set of weekdays that has a name. */
 export type DayGroup = Weekday | 'day' | 'workday';
 export const dayGroups: readonly DayGroup[] = ['day', 'workday', ...weekdays];
 
 export const positions = ['date', 'end', '1', '2', '3', '4', '-1', 'each'] as const;
 
-/** `end` is the last day of a month: the last of all weekdays. */
+/** `end` is the last day of a month, stored as the last of all weekdays. */
 export const positionsOf = (frequency: Frequency) =>
   positions.filter((position) => position !== 'end' || frequency === 'monthly');
 
-/** A rule as the form has it. Of days and weeks `days` counts, of months and years `position` and `group`. */
+/** A schedule as the form edits it. Daily and weekly schedules use `days`; monthly and yearly ones use `position` and `group`. */
 export interface Draft {
   frequency: Frequency;
   interval: number;
   days: readonly Weekday[];
-  /** `kept` is a rule that the form has no words for. */
+  /** `kept` is a rule that the form cannot express. */
   position: (typeof positions)[number] | 'kept';
   group: DayGroup;
 }
@@ -93,7 +93,7 @@ export function draftOf({ frequency, interval, byweekday, bysetpos }: Rule): Dra
   return { frequency, interval, days, position: isKnown ? (position ?? 'date') : 'kept', group: group ?? 'monday' };
 }
 
-/** Which days are meant; nothing where they stay as they are. */
+/** The day fields of the rule; empty if they are unchanged. */
 export function daysOf({ frequency, days, position, group }: Draft): Partial<Pick<Rule, 'byweekday' | 'bysetpos'>> {
   if (position === 'kept') return {};
   if (frequency === 'daily' || frequency === 'weekly')

@@ -7,7 +7,7 @@ import { text } from './words.ts';
 
 const { form } = text;
 
-/** How often, on which days, from when on, and until when. */
+/** Frequency, days, start and end of a schedule. */
 export function ScheduleFields({
   draft,
   onDraft,
@@ -98,7 +98,7 @@ export function ScheduleFields({
   );
 }
 
-/** The day of the month, of a time as fields have it. */
+/** The day of the month of a local time, as date fields format it. */
 const dayOf = (local: string) => Number(local.slice(8, 10));
 
 function DayFields({ draft, onDraft }: { draft: Draft; onDraft: (draft: Draft) => void }) {

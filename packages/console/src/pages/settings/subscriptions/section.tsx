@@ -27,7 +27,7 @@ import { SubscriptionForm } from './subscription-form.tsx';
 import { text } from './words.ts';
 import './subscriptions.css';
 
-/** Subscriptions: their list, one of them with what was sent, or the form of one. */
+/** Subscriptions: the list, a single subscription with its deliveries, or its form. */
 export function Section() {
   const address = useSubscriptionsAddress();
   const {
@@ -98,7 +98,7 @@ function List({ last, address: { view, change } }: { last: string; address: Subs
   );
 }
 
-/** The types of recipients to choose from. */
+/** Shown instead of an empty list: the types of recipients to choose from. */
 function None({ mayChange, onChoose }: { mayChange: boolean; onChoose: (type: TargetType) => void }) {
   const kinds = targetTypes.map((type) => ({ kind: type, name: text.types[type], needs: text.needs[type] }));
   return (

@@ -6,7 +6,7 @@ import { text } from './words.ts';
 
 const { form } = text;
 
-/** What reports are about, and which insights of a dashboard they show. */
+/** The subject of the reports, and the insights of a dashboard that they include. */
 export interface Subject {
   /** `insight 12`, `dashboard 3`, or empty. */
   about: string;
@@ -38,7 +38,7 @@ export function SubjectFields({
   );
 }
 
-/** What reports are about, as the API has it. */
+/** The subject of the reports, as the API stores it. */
 export function subjectOf(about: string): { insight: number | null; dashboard: number | null } {
   const [kind, id] = about.split(' ');
   return { insight: kind === 'insight' ? Number(id) : null, dashboard: kind === 'dashboard' ? Number(id) : null };
@@ -100,7 +100,7 @@ function AboutField({
   );
 }
 
-/** Which insights of a dashboard are in its reports. */
+/** The insights of a dashboard that its reports include. */
 function InsightsField({
   dashboard,
   chosen,
@@ -113,7 +113,7 @@ function InsightsField({
   onChoose: (insights: number[]) => void;
 }) {
   const { data: offered = [], error } = useOffered('insights', { dashboards: `[${dashboard}]` });
-  // An insight that was taken off the dashboard can still be unselected.
+  // An insight that was removed from the dashboard can still be deselected.
   const others = chosen
     .filter((id) => !offered.some((one) => one.id === id))
     .map((id) => ({ id, name: text.ofInsight(id) }));

@@ -32,7 +32,7 @@ const fields = [
   'count',
 ];
 
-/** A new subscription, or another title, other recipients, another schedule for one that exists. */
+/** Creates a subscription, or changes the title, recipients and schedule of an existing one. */
 export function SubscriptionForm({
   heading,
   before,
@@ -43,7 +43,7 @@ export function SubscriptionForm({
 }: {
   heading: string;
   before: Subscription | undefined;
-  /** Recipients that a new one begins with. */
+  /** Type of recipients of a new subscription. */
   type?: TargetType | undefined;
   /** `insight 12`, `dashboard 3`, or empty. */
   about: string;
@@ -136,7 +136,7 @@ export function SubscriptionForm({
           request={preview}
           next={{
             verb: before ? form.save : form.create,
-            // The form can take the focus for a missing field only once the dialog has closed.
+            // The form can only focus a missing field once the dialog has closed.
             act: () => requestAnimationFrame(() => formElement.current?.requestSubmit()),
           }}
           onClose={() => setPreview(null)}
@@ -146,7 +146,7 @@ export function SubscriptionForm({
   );
 }
 
-/** Who gets the reports. A new subscription by email starts with the address of the user. */
+/** The recipients. A new email subscription starts with the user's own address. */
 function TargetFields({
   type,
   before,
@@ -193,7 +193,7 @@ function TargetFields({
   );
 }
 
-/** The report as it stands in the form. */
+/** A preview of the report with the form's current values. */
 function previewOf(
   element: HTMLFormElement | null,
   { path, subject: { about, insights } }: { path: string; subject: Subject },
@@ -205,7 +205,7 @@ function previewOf(
   return { path: `${path}/preview`, query: { ...subjectOf(about), ...chosen, ...words } };
 }
 
-/** What the schedule comes to, in words, while it is chosen. */
+/** Describes the chosen schedule in words. */
 function Summary({ draft, first, before }: { draft: Draft; first: string; before: Subscription | undefined }) {
   const { timezone } = useProject();
   const start = fromLocal(first, timezone);
@@ -216,7 +216,7 @@ function Summary({ draft, first, before }: { draft: Draft; first: string; before
   return <strong>{ruleInWords(rule, timezone)}</strong>;
 }
 
-/** By the clocks of a zone: what a new schedule begins with. */
+/** The start of a new schedule, in the project's time zone. */
 const tomorrowAtNine = (zone: string) => `${localOf(new Date(Date.now() + 86_400_000), zone).slice(0, 10)}T09:00`;
 
 function targetOf(typed: FormData, type: TargetType) {
@@ -230,7 +230,7 @@ function targetOf(typed: FormData, type: TargetType) {
   };
 }
 
-/** Times that were not touched are sent as they were: the field knows minutes only. */
+/** Unchanged times are sent as stored, because the field only has minutes. */
 function ruleOf(
   typed: FormData,
   {

@@ -8,15 +8,15 @@ export type Weekday = (typeof weekdays)[number];
 export const targetTypes = ['email', 'slack', 'webhook'] as const;
 export type TargetType = (typeof targetTypes)[number];
 
-/** When reports come, as the API has it. */
+/** The schedule of reports, as the API stores it. */
 export interface Rule {
   frequency: Frequency;
   interval: number;
   byweekday: Weekday[] | null;
-  /** The n-th of these weekdays in each period, from its end when negative. */
+  /** The n-th of these weekdays in each period. Negative numbers count from the end. */
   bysetpos: number | null;
   count: number | null;
-  /** Also the time of day. */
+  /** Includes the time of day. */
   start_date: string;
   until_date: string | null;
 }
@@ -33,7 +33,7 @@ export interface Subscription extends Rule {
   /** False: paused. */
   enabled: boolean;
   title: string | null;
-  /** Insights of the dashboard that are in the report; empty: the first six. */
+  /** IDs of the dashboard's insights in the report; empty: the first six. */
   dashboard_export_insights: number[];
   next_delivery_date: string | null;
 }
@@ -49,15 +49,15 @@ export interface Delivery {
   finished_at: string | null;
 }
 
-/** `open`: the number of the subscription that is shown, `new`, or nothing. `deleted`: the list of the deleted ones. */
+/** `open`: ID of the open subscription, `new`, or empty. `deleted`: whether the list shows deleted subscriptions. */
 const address = {
   open: part.text(),
   edit: part.flag(),
   deleted: part.flag(),
-  /** What a new one is about: the number of an insight or a dashboard. */
+  /** ID of the insight or dashboard that a new subscription is about. */
   insight: part.text(),
   dashboard: part.text(),
-  /** Type of the recipients of a new one. */
+  /** Type of recipients of a new subscription. */
   type: part.oneOf(['', ...targetTypes], ''),
 };
 export const useSubscriptionsAddress = () => useAddress(address);
@@ -67,20 +67,20 @@ export type SubscriptionsAddress = ReturnType<typeof useSubscriptionsAddress>;
 export const aboutOf = ({ insight, dashboard }: { insight: unknown; dashboard: unknown }) =>
   insight !== null ? `insight ${insight}` : dashboard !== null ? `dashboard ${dashboard}` : '';
 
-/** Keys of what is kept of the answers: of all, or of one. */
+/** Query key of all cached subscriptions, or of one. */
 export const subscriptionsKey = (projectId: number, id?: string) =>
   id === undefined ? ['subscriptions', projectId] : ['subscriptions', projectId, id];
 
-/** Path of the API. */
+/** The API path of the project's subscriptions. */
 export function useSubscriptionsPath() {
   const { id } = useProject();
   return `/api/projects/${id}/subscriptions`;
 }
 
-/** What is shown in place of an address of the web to whoever is no administrator. */
+/** Whether the API masked the URL, which it does for users who are not administrators. */
 export const isMasked = (target: string) => target.endsWith('********');
 
-/** Each address of a list of mail addresses; else the one target. */
+/** The addresses of an email subscription, or the single target of other types. */
 export const targetsOf = ({ target_type, target_value }: Pick<Subscription, 'target_type' | 'target_value'>) =>
   target_type === 'email'
     ? target_value

@@ -76,7 +76,7 @@ export const text = {
     the: (position: string, day: string) => `the ${position} ${day}`,
     each: (days: string) => `every ${days}`,
     monthDay: (day: number) => `the ${ordinal(day)}`,
-    /** Of the n-th, from the end when negative. */
+    /** The n-th; negative numbers count from the end. */
     position: (position: number) => (position < 0 ? fromEnd(-position) : nth(position)),
     at: (rule: string, time: string, zone: string) => `${rule} at ${time} ${zone}`,
     times: (count: number) => `, ${counted(count, 'time')} in total`,
@@ -213,5 +213,5 @@ export const text = {
   },
 };
 
-/** A sentence that says what to do about an error. Empty if only the worker's own message is known. */
+/** Explains what to do about an error. Empty if there is only the worker's own message. */
 export const reasonOf = (error: string) => text.reasons.find(([pattern]) => pattern.test(error))?.[1] ?? '';
