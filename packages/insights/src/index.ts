@@ -26,7 +26,6 @@ export {
   stripEvents,
   usualProperties,
 } from './event-store/clickhouse/tables.ts';
-export { matchesInMemory } from './event-store/in-memory.ts';
 export {
   type ClickHouseClient,
   connectClickHouse,
@@ -47,6 +46,7 @@ export {
 export { postgresEngine, printPersons, sqlEngine } from './event-store/postgres/engine.ts';
 export { type EventSpan, spanOfEvents } from './event-store/postgres/span-of-events.ts';
 export { createEventStore } from './event-store/store.ts';
+export { matchesInMemory } from './in-memory.ts';
 export { sourceOf, withFilters, withVariables } from './override.ts';
 export { parseQuery } from './parse-query.ts';
 export { patternProblem, postgresPattern } from './patterns.ts';

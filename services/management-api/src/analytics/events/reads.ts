@@ -190,7 +190,7 @@ export async function countEvents(
 const namesOf = ({ event }: EventFilter) => (event === undefined ? null : [event]);
 
 /** Times that every store can hold; no event is older or later. */
-export const firstMs = Date.UTC(1900, 0, 1);
+const firstMs = Date.UTC(1900, 0, 1);
 export const lastMs = Date.UTC(2299, 11, 31);
 const withinStore = (time: number) => Math.max(firstMs, Math.min(lastMs, time));
 
@@ -223,10 +223,7 @@ async function selectionOf(
   return { distinctIds, where: { all: [...all, isOneOf('person_id', uuid)] } };
 }
 
-export const isOneOf = (
-  key: 'distinct_id' | 'person_id' | 'stored person_id',
-  values: readonly string[],
-): Condition => ({
+const isOneOf = (key: 'distinct_id' | 'person_id' | 'stored person_id', values: readonly string[]): Condition => ({
   property: { of: 'column', key },
   test: { is: 'equal', values },
 });
