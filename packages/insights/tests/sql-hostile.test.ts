@@ -153,7 +153,7 @@ describe.each(engines)('on $name', (engine) => {
   }
 
   /** Insight queries with an expression in every place that accepts one. */
-  const places: [string, (text: string) => Record<string, unknown>][] = [
+  const places: [string, (text: string) => Record<string, unknown>, string?][] = [
     ['a filter', (key) => trends({}, { properties: [{ type: 'hogql', key }] })],
     ['a filter of a series', (key) => trends({ properties: [{ type: 'hogql', key }] })],
     ['a breakdown', (breakdown) => trends({}, { breakdownFilter: { breakdown_type: 'hogql', breakdown } })],
@@ -161,27 +161,35 @@ describe.each(engines)('on $name', (engine) => {
       'a listed breakdown',
       (property) => trends({}, { breakdownFilter: { breakdowns: [{ type: 'hogql', property }] } }),
     ],
-    ['a measure', (text) => trends({ math: 'hogql', math_hogql: text })],
+    ['a measure', (text) => trends({ math: 'hogql', math_hogql: text }), 'countIf(event = %)'],
+    [
+      'a filter of persons',
+      (key) => ({ kind: 'ActorsQuery', properties: [{ type: 'hogql', key }] }),
+      'properties.x = %',
+    ],
+    ['a column of persons', (text) => ({ kind: 'ActorsQuery', select: [text] }), 'concat(%, toString(id))'],
+    ['an order of persons', (text) => ({ kind: 'ActorsQuery', orderBy: [text] }), 'concat(%, toString(id))'],
     ['a column', (text) => ({ kind: 'EventsQuery', select: [text], after: 'all', limit: 5 })],
     ['a column of groups', (text) => ({ kind: 'EventsQuery', select: ['count()', text], after: 'all', limit: 5 })],
     ['a condition', (text) => ({ kind: 'EventsQuery', select: ['event'], where: [text], after: 'all' })],
     ['an order', (text) => ({ kind: 'EventsQuery', select: ['event'], orderBy: [text], after: 'all', limit: 5 })],
   ];
 
-  test.each(places)('texts remain texts in %s of an insight query', async (_, queryOf) => {
-    for (const text of nastyTexts) {
-      const value = quoted(text);
-      const isAggregate = queryOf('').series !== undefined && JSON.stringify(queryOf('')).includes('math_hogql');
-      const expression = isAggregate ? `countIf(event = ${value})` : `concat(${value}, event) = ${value}`;
-      expect([text, await runInsight(queryOf(expression))]).toEqual([text, expect.any(Array)]);
-      // The text as a whole expression: an error, or a value.
-      const answer = await runInsight(queryOf(text));
-      expect([
-        text,
-        Array.isArray(answer) || /^(hogql_(query|syntax)_error|invalid_input)$/.test(String(answer)),
-      ]).toEqual([text, true]);
-    }
-  });
+  test.each(places)(
+    'texts remain texts in %s of an insight query',
+    async (_, queryOf, expression = 'concat(%, event) = %') => {
+      for (const text of nastyTexts) {
+        const answer = await runInsight(queryOf(expression.replaceAll('%', () => quoted(text))));
+        expect([text, answer]).toEqual([text, expect.any(Array)]);
+        // The text as a whole expression: an error, or a value.
+        const whole = await runInsight(queryOf(text));
+        expect([
+          text,
+          Array.isArray(whole) || /^(hogql_(query|syntax)_error|invalid_input)$/.test(String(whole)),
+        ]).toEqual([text, true]);
+      }
+    },
+  );
 
   test.each(nastyTexts)('%j remains a text in the result of an EventsQuery', async (text) => {
     const query = { kind: 'EventsQuery', after: 'all', limit: 1 };

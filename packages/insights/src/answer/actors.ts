@@ -1,5 +1,5 @@
 import { displayNames, type FunnelUnit, type UnitRow } from '../event-store/port.ts';
-import type { ActorsPlan, FunnelPoint } from '../plan/actors.ts';
+import type { ActorsColumn, ActorsPlan, FunnelPoint } from '../plan/actors.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { isoIn } from '../plan/dates.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';
@@ -64,9 +64,12 @@ export function answerActors(
 ) {
   const { columns, limit, offset, unit } = plan;
   const shown = units.slice(0, limit);
-  const columnValue = (row: UnitRow, column: string): unknown => {
+  const places = new Map(columns.filter(({ expression }) => expression !== null).map((column, at) => [column, at]));
+  const columnValue = (row: UnitRow, column: ActorsColumn): unknown => {
+    const { text, expression } = column;
+    if (expression !== null) return expression.read(row.values?.[places.get(column) ?? -1]);
     const person = records.persons.get(row.id);
-    switch (column) {
+    switch (text) {
       case 'actor':
       case 'person':
       case 'group':
@@ -91,8 +94,8 @@ export function answerActors(
   };
   return {
     results: shown.map((row) => columns.map((column) => columnValue(row, column))),
-    columns,
-    types: columns.map((column) => types[column] ?? 'UUID'),
+    columns: columns.map(({ text }) => text),
+    types: columns.map(({ text, expression }) => expression?.typeName ?? types[text] ?? 'UUID'),
     hasMore: units.length > limit,
     limit,
     offset,

@@ -126,7 +126,7 @@ export type Property =
   /** The text of a SQL expression; empty if it is null. */
   | { of: 'column'; key: 'expression'; expression: EventExpression };
 
-/** A SQL expression over an event, or an aggregate over events, that code outside of the event store prints. */
+/** A SQL expression over an event or a person, or an aggregate over events, that code outside of the event store prints. */
 export interface EventExpression {
   /** Equal expressions have equal keys. */
   key: string;
@@ -384,6 +384,8 @@ export interface UnitsQuestion {
   units: UnitsBehind;
   unit: Unit;
   projectId: number;
+  /** Expressions over persons, whose values are returned with each actor. */
+  columns: readonly EventExpression[];
   order: readonly UnitsOrder[];
   limit: number;
   offset: number;
@@ -391,7 +393,7 @@ export interface UnitsQuestion {
 
 /** `created_at` and `name` come from the record; the name of a group is its key. */
 export interface UnitsOrder {
-  by: 'events' | 'id' | 'created_at' | 'name';
+  by: 'events' | 'id' | 'created_at' | 'name' | EventExpression;
   isDescending: boolean;
 }
 
@@ -399,6 +401,8 @@ export interface UnitRow {
   id: string;
   /** Number of the actor's events behind the number. */
   events: number;
+  /** Values of the `columns`. */
+  values?: unknown[];
 }
 
 /** A column in a page of events. */

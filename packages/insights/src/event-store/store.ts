@@ -92,11 +92,11 @@ export function createEventStore(engine: Engine): EventStore {
 
     web: (question, run) => readWeb(engine, question, run),
 
-    units(question, run) {
-      const text = sql`SELECT unit, events FROM (${unitsText(dialect, question.units)}) AS behind ${orderedUnits(dialect, question)}
-                        LIMIT ${sql.int(question.limit)} OFFSET ${sql.int(question.offset)}`;
-      return rowsOf(text, run, ([id, events]) => ({ id: String(id), events: Number(events) }));
-    },
+    units: (question, run) =>
+      rowsOf(pageOfUnits(dialect, question), run, ([id, events, ...values]) => ({
+        ...{ id: String(id), events: Number(events) },
+        ...(values.length > 0 && { values }),
+      })),
 
     page: (question, run) =>
       rowsOf(pageText(dialect, question, question.of && unitsText(dialect, question.of)), run, (row) => row),
@@ -122,11 +122,17 @@ export function createEventStore(engine: Engine): EventStore {
   };
 }
 
+function pageOfUnits(dialect: Dialect, question: UnitsQuestion): Fragment {
+  const columns = question.columns.map((column) => sql`, ${column.print(dialect.name, 'result')}`);
+  return sql`SELECT unit, events${sql.join(columns, ' ')} FROM (${unitsText(dialect, question.units)}) AS behind
+             ${orderedUnits(dialect, question)} LIMIT ${sql.int(question.limit)} OFFSET ${sql.int(question.offset)}`;
+}
+
 /**
  * Sorts actors, and joins their records if the order needs them. The ID breaks ties, so that the order is the same
  * across pages.
  */
-function orderedUnits(dialect: Dialect, { unit, projectId, order }: UnitsQuestion): Fragment {
+function orderedUnits(dialect: Dialect, { unit, projectId, order, columns: shown }: UnitsQuestion): Fragment {
   const isGroup = unit.of === 'group';
   const record = isGroup
     ? dialect.groupRecord(projectId, unit.index, sql`unit`)
@@ -141,10 +147,11 @@ function orderedUnits(dialect: Dialect, { unit, projectId, order }: UnitsQuestio
     created_at: created,
     name: isGroup ? id : dialect.inByteOrder(sql`coalesce(${sql.join(names, ', ')}, '')`),
   };
-  const needsRecord = order.some(({ by }) => by === 'created_at' || by === 'name');
-  const columnsInOrder = order.map(({ by, isDescending }) =>
-    isDescending ? sql`${columns[by]} DESC NULLS LAST` : sql`${columns[by]} ASC NULLS LAST`,
-  );
+  const needsRecord = shown.length > 0 || order.some(({ by }) => by !== 'events' && by !== 'id');
+  const columnsInOrder = order.map(({ by, isDescending }) => {
+    const value = typeof by === 'object' ? by.print(dialect.name, 'order') : columns[by];
+    return isDescending ? sql`${value} DESC NULLS LAST` : sql`${value} ASC NULLS LAST`;
+  });
   return sql`${needsRecord ? record : sql``} ORDER BY ${sql.join([...columnsInOrder, id], ', ')}`;
 }
 

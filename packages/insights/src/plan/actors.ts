@@ -7,14 +7,22 @@ import { queryError } from '../query-parts.ts';
 import { readFilters } from './conditions.ts';
 import { type BreakdownPlan, both, type PlanContext } from './context.ts';
 import { later, readMoment } from './dates.ts';
+import { type PlannedExpression, readerIn } from './expressions.ts';
 import { type FunnelPlan, planFunnel } from './funnel.ts';
 import { planLifecycle } from './lifecycle.ts';
 import { planRetention } from './retention.ts';
 import { planTrends } from './trends.ts';
 
+/** A column of the result. */
+export interface ActorsColumn {
+  text: string;
+  /** Null for the columns that Millrace names. */
+  expression: PlannedExpression | null;
+}
+
 export interface ActorsPlan {
   kind: 'ActorsQuery';
-  columns: string[];
+  columns: ActorsColumn[];
   unit: Unit;
   limit: number;
   offset: number;
@@ -59,48 +67,61 @@ export function planActors(query: ActorsQuery, context: PlanContext): ActorsPlan
       : source?.source.kind === 'TrendsQuery'
         ? personColumns
         : personColumns.slice(0, 3);
-  const columns = (select ?? usual).map((column) => column.replace(/\s+--.*$/, '').trim());
-  columns.forEach((column, at) => {
-    if (!knownColumns.has(column))
-      throw queryError(
-        `select.${at}`,
-        `"${column.slice(0, 100)}" is not supported. Choose one of: ${[...knownColumns].join(', ')}.`,
-      );
-    if (column === 'event_count' && source === undefined)
-      throw queryError(`select.${at}`, '`event_count` requires a `source`.');
-  });
-  const order = orderBy.map((text, at) => orderOf(text, `orderBy.${at}`));
+  const columns = (select ?? usual).map((text, at) => columnOf(text, { path: `select.${at}`, unit, context }));
+  const has = (name: string) => columns.findIndex(({ text, expression }) => expression === null && text === name);
+  if (source === undefined && has('event_count') >= 0)
+    throw queryError(`select.${has('event_count')}`, '`event_count` requires a `source`.');
+  const order = orderBy.map((text, at) => orderOf(text, columns, { path: `orderBy.${at}`, unit, context }));
   const usualOrder: UnitsOrder = {
-    by: columns.includes('created_at') || source === undefined ? 'created_at' : 'events',
+    by: has('created_at') >= 0 || source === undefined ? 'created_at' : 'events',
     isDescending: true,
   };
   const inOrder = order.length > 0 ? order : [usualOrder];
   const found = { kind: 'ActorsQuery', columns, unit, limit, offset } as const;
   if (units !== null) {
     const page = { limit: limit + 1, offset };
-    return { ...found, behind: { funnel: false, question: { units, unit, projectId, order: inOrder, ...page } } };
+    const expressions = columns.flatMap(({ expression }) => expression ?? []);
+    const question = { units, unit, projectId, columns: expressions, order: inOrder, ...page };
+    return { ...found, behind: { funnel: false, question } };
   }
   if (funnel === null) throw new Error('The plan of an actors query has neither a funnel nor another source.');
-  const ofRecords = order.findIndex(({ by }) => by === 'created_at' || by === 'name');
+  const ofSql = columns.findIndex(({ expression }) => expression !== null);
+  if (ofSql >= 0) throw queryError(`select.${ofSql}`, 'SQL expressions are not supported for funnel actors.');
+  const ofRecords = order.findIndex(({ by }) => by !== 'events' && by !== 'id');
   if (ofRecords >= 0)
     throw queryError(`orderBy.${ofRecords}`, 'Funnel actors can only be ordered by id or event_count.');
   return { ...found, behind: { funnel: true, ...funnel, order } };
 }
 
-const orderColumns: Record<string, UnitsOrder['by']> = {
+const orderColumns: Record<string, Exclude<UnitsOrder['by'], object>> = {
   ...{ id: 'id', person: 'id', actor: 'id', group: 'id', event_count: 'events' },
   ...{ created_at: 'created_at', person_display_name: 'name' },
 };
 
-function orderOf(text: string, path: string): UnitsOrder {
-  const [, name = '', direction = 'ASC'] = /^(.*?)(?:\s+(ASC|DESC))?$/i.exec(text.trim()) ?? [];
-  const by = Object.hasOwn(orderColumns, name) ? orderColumns[name] : undefined;
-  if (by === undefined)
-    throw queryError(
-      path,
-      `Actors can be ordered by ${Object.keys(orderColumns).join(', ')}, followed by ASC or DESC.`,
-    );
+interface Placed {
+  path: string;
+  unit: Unit;
+  context: PlanContext;
+}
+
+function columnOf(given: string, place: Placed): ActorsColumn {
+  const name = given.replace(/\s+--.*$/, '').trim();
+  if (knownColumns.has(name)) return { text: name, expression: null };
+  return { text: given, expression: expressionOf(given, 'column', place) };
+}
+
+function orderOf(text: string, columns: readonly ActorsColumn[], place: Placed): UnitsOrder {
+  const [, name = '', direction = 'ASC'] = /^([\s\S]*?)(?:\s+(ASC|DESC))?$/i.exec(text.trim()) ?? [];
+  const alias = columns.find(({ expression }) => expression?.alias === name)?.expression;
+  const known = Object.hasOwn(orderColumns, name) ? orderColumns[name] : undefined;
+  const by = alias ?? known ?? expressionOf(name, 'order', place);
   return { by, isDescending: direction.toUpperCase() === 'DESC' };
+}
+
+/** Reads an expression over the persons of a result. */
+function expressionOf(text: string, use: 'column' | 'order', { path, unit, context }: Placed): PlannedExpression {
+  if (unit.of === 'group') throw queryError(path, 'SQL expressions are not supported for groups.');
+  return readerIn(context, path)(text, use, path, 'persons');
 }
 
 function unitOf(units: UnitsBehind): Unit {

@@ -2,9 +2,10 @@
 
 import { cohortFilterTypes, namedCohort } from '@millrace/flags';
 import { anyTextPattern, partOfTextPattern, selectorPattern, tagPattern, textPattern } from '../elements-chain.ts';
-import type { Condition, EventExpression, Property } from '../event-store/port.ts';
+import type { Condition, Property } from '../event-store/port.ts';
 import { isRecord, queryError } from '../query-parts.ts';
 import type { Clock } from './dates.ts';
+import { type ReadExpression, readSqlFilter } from './expressions.ts';
 import { type Asked, isNegative, positiveOf, readTest, textOf, unstorable, valuesOf } from './property-tests.ts';
 
 const mostFilters = 200;
@@ -18,22 +19,6 @@ export interface Cohort {
   /** Filter tree of a dynamic cohort: `{type, values}`. */
   tree: unknown;
 }
-
-/** The use of a SQL expression, which determines what it may contain. */
-export type ExpressionUse = 'condition' | 'value' | 'number' | 'column' | 'order';
-
-export interface PlannedExpression extends EventExpression {
-  /** Type of the value, as named in responses. */
-  typeName: string;
-  alias: string | null;
-  /** True while a query is planned without running it. */
-  isUnchecked?: true;
-  /** Converts a value from the form for results. */
-  read(value: unknown): unknown;
-}
-
-/** Reads a SQL expression over an event. @throws AppError naming the path */
-export type ReadExpression = (text: string, use: ExpressionUse, path: string) => PlannedExpression;
 
 export interface FilterContext {
   clock: Clock;
@@ -116,10 +101,10 @@ function readLeaf(filter: Record<string, unknown>, place: Place): Condition {
   refuseOthers(others, place);
   const isEmpty = key === undefined && value === undefined && operator === undefined;
   if (isEmpty && (filter.type === undefined || type === 'empty')) return everything;
+  if (type === 'hogql' && reading.expression !== undefined && reading.inside.length === 0)
+    return readSqlFilter(filter, path, reading);
   if (reading.isOfPersons && !ofPersons.has(type))
     throw queryError(`${path}.type`, 'Actors can only be filtered by person properties and cohorts.');
-  if (type === 'hogql' && reading.expression !== undefined && reading.inside.length === 0)
-    return readSqlFilter(filter, reading.expression, path);
   if (cohortFilterTypes.has(type)) return readCohort(filter, { path, reading });
   switch (type) {
     case 'event':
@@ -139,19 +124,6 @@ function readLeaf(filter: Record<string, unknown>, place: Place): Condition {
   const property = propertyOf({ type, key, index }, { path, reading });
   const condition = readTest(property, { operator, value }, { path, reading });
   return type === 'person' && key === 'distinct_id' ? ofAnyDistinctId(condition, reading) : condition;
-}
-
-const longestExpression = 10_000;
-
-function readSqlFilter(filter: Record<string, unknown>, expression: ReadExpression, path: string): Condition {
-  const other = ['value', 'operator', 'group_type_index', 'negation'].find(
-    (name) => filter[name] !== undefined && filter[name] !== null,
-  );
-  if (other !== undefined) throw queryError(`${path}.${other}`, 'Filters of the type "hogql" consist only of `key`.');
-  const { key } = filter;
-  if (typeof key !== 'string' || key.length > longestExpression)
-    throw queryError(`${path}.key`, `Expected a SQL expression of at most ${longestExpression} characters.`);
-  return { expression: expression(key, 'condition', `${path}.key`) };
 }
 
 /** Matches any distinct ID of the person. Also matches the event's own, because an event may have no person. */

@@ -6,6 +6,7 @@ import { type Interval, isRecord, queryError } from '../query-parts.ts';
 import type { StoredVariable } from '../sql-variables.ts';
 import { type Cohort, type FilterContext, propertyOf, readFilters } from './conditions.ts';
 import { type AskedRange, clockOf, type Range, rangeOf } from './dates.ts';
+import { readerIn } from './expressions.ts';
 
 export interface ProjectSettings {
   projectId: number;
@@ -174,7 +175,6 @@ export function breakdownsOf(
   return plan;
 }
 
-function expressionProperty(text: string, path: string, { expression }: PlanContext): Property {
-  if (expression === undefined) throw queryError(path, 'SQL expressions cannot run here.');
-  return { of: 'column', key: 'expression', expression: expression(text, 'value', path) };
+function expressionProperty(text: string, path: string, context: PlanContext): Property {
+  return { of: 'column', key: 'expression', expression: readerIn(context, path)(text, 'value', path) };
 }

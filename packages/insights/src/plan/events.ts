@@ -5,9 +5,10 @@ import type { Condition, PageColumn, PageQuestion } from '../event-store/port.ts
 import type { EventsQuery } from '../query.ts';
 import { queryError } from '../query-parts.ts';
 import { planPersons } from './actors.ts';
-import { type PlannedExpression, readFilters } from './conditions.ts';
+import { readFilters } from './conditions.ts';
 import { both, filtersOfQuery, type PlanContext, selectionOf } from './context.ts';
 import { firstMoment, readMoment } from './dates.ts';
+import { type PlannedExpression, readerIn } from './expressions.ts';
 
 /** A column of the query, and the event columns it needs. */
 export interface EventsColumn {
@@ -165,6 +166,5 @@ function plainColumn(given: string, name: string, { personsAsStored }: PlanConte
 }
 
 function expressionOf(text: string, use: 'column' | 'condition' | 'order', { path, context }: Placed) {
-  if (context.expression === undefined) throw queryError(path, 'SQL expressions cannot run here.');
-  return context.expression(text, use, path);
+  return readerIn(context, path)(text, use, path);
 }

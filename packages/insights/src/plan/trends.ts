@@ -14,6 +14,7 @@ import {
   selectionOf,
 } from './context.ts';
 import { bucketsOf, later, type Period, previousRange } from './dates.ts';
+import { readerIn } from './expressions.ts';
 import { type Formula, readFormula } from './formula.ts';
 
 export interface TrendsPlan {
@@ -179,10 +180,9 @@ function measureOf(node: EventsNode, path: string, { context, once, first }: Mea
   }
 }
 
-function sqlMeasure({ math_hogql: text }: EventsNode, path: string, { expression }: PlanContext): Measure {
+function sqlMeasure({ math_hogql: text }: EventsNode, path: string, context: PlanContext): Measure {
   if (text === undefined) throw queryError(path, 'This field is required for hogql.');
-  if (expression === undefined) throw queryError(path, 'SQL expressions cannot run here.');
-  return { of: 'expression', expression: expression(text, 'number', path) };
+  return { of: 'expression', expression: readerIn(context, path)(text, 'number', path) };
 }
 
 function propertyMeasure(

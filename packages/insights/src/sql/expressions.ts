@@ -3,8 +3,8 @@
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
-import type { ExpressionUse, PlannedExpression, ReadExpression } from '../plan/conditions.ts';
 import type { PlanContext } from '../plan/context.ts';
+import type { ExpressionUse, PlannedExpression, ReadExpression } from '../plan/expressions.ts';
 import { queryError } from '../query-parts.ts';
 import { readPropertyTypes } from '../records-store.ts';
 import { type Node, nodesOf, type Select } from './ast.ts';
@@ -16,7 +16,7 @@ import type { SqlSettings } from './resolve/scope.ts';
 import { counter, resolveQuery } from './resolve/select.ts';
 import { condition, convert } from './resolve/values.ts';
 import { sqlSettingsOf } from './settings.ts';
-import { type Expression, someOf, type TableRelation } from './tree.ts';
+import { type Expression, someOf, type TableColumn, type TableRelation } from './tree.ts';
 import { describe, float, nullable, text as textType, typeName } from './types.ts';
 import { valueReader } from './values.ts';
 
@@ -76,13 +76,13 @@ export function uncheckedExpression(text: string): PlannedExpression {
 function readerOf(trees: ReadonlyMap<string, Node | SqlProblem>, settings: SqlSettings): ReadExpression {
   const known = new Map<string, PlannedExpression>();
   const nextNumber = counter();
-  return (text, use, path) => {
-    const key = `${use} ${text}`;
+  return (text, use, path, table = 'events') => {
+    const key = `${table} ${use} ${text}`;
     try {
       const tree = trees.get(text);
       if (tree === undefined) throw new Error('The expression was not parsed.');
       if (tree instanceof SqlProblem) throw tree;
-      const found = known.get(key) ?? planned(tree, use, { settings, nextNumber, text });
+      const found = known.get(key) ?? planned(tree, use, { settings, nextNumber, text, table });
       known.set(key, found);
       return found;
     } catch (error) {
@@ -96,15 +96,21 @@ interface Planning {
   settings: SqlSettings;
   nextNumber: () => number;
   text: string;
+  table: 'events' | 'persons';
 }
 
-function planned(tree: Node, use: ExpressionUse, { settings, nextNumber, text }: Planning): PlannedExpression {
+function planned(tree: Node, use: ExpressionUse, planning: Planning): PlannedExpression {
+  const { settings, text, table } = planning;
   const alias = tree.node === 'Alias' ? tree.alias : null;
   const node = tree.node === 'Alias' ? tree.expr : tree;
   const { place } = node;
   if (alias !== null && use !== 'column') throw new SqlProblem('An alias is not supported here.', place);
-  const { value, relation, isAggregate } = resolveOverEvents(node, settings, nextNumber);
-  const used = valueFor(use, value, { place, isAggregate });
+  const { value, relation, isAggregate } = resolveOver(node, planning);
+  if (isAggregate && table === 'persons') throw new SqlProblem('Aggregations are not supported here.', place);
+  const found = valueFor(use, value, { place, isAggregate });
+  // An actor may have no person record, and its columns are null then.
+  const mayBeNull = use === 'condition' && table === 'persons';
+  const used = mayBeNull ? condition({ ...found, type: nullable(found.type) }, place) : found;
   return {
     ...eventExpression({
       // Subqueries are not part of the printed form.
@@ -118,26 +124,27 @@ function planned(tree: Node, use: ExpressionUse, { settings, nextNumber, text }:
 const hasSubquery = (node: Node) => [...nodesOf(node)].some((one) => String(one.node).startsWith('Select'));
 const textAt = (text: string, { start, end }: Place) => Array.from(text).slice(start, end).join('');
 
-function resolveOverEvents(
+function resolveOver(
   node: Node,
-  settings: SqlSettings,
-  nextNumber: () => number,
+  { settings, nextNumber, table }: Planning,
 ): { value: Expression; relation: TableRelation; isAggregate: boolean } {
   const { place } = node;
   if (node.node === 'Field' && node.chain.at(-1) === '*')
     throw new SqlProblem('Columns must be listed by name here.', place);
-  const table: Node = { node: 'Field', chain: ['events'], place };
   const select: Select = {
     node: 'SelectQuery',
     select: [node],
-    select_from: { node: 'JoinExpr', table, place },
+    select_from: { node: 'JoinExpr', table: { node: 'Field', chain: [table], place }, place },
     place,
   };
   const { query } = resolveQuery(select, settings, nextNumber);
   const [column] = query.is === 'select' ? query.columns : [];
   const relation = query.is === 'select' ? query.from[0]?.relation : undefined;
   if (query.is !== 'select' || column === undefined || relation?.is !== 'table')
-    throw new Error('An expression did not become a column of events.');
+    throw new Error('An expression did not become a column of its table.');
+  const isOfIds = ([, column]: [number, TableColumn]) => column.of === 'column' && column.name === 'distinct_id';
+  if (table === 'persons' && [...relation.columns].some(isOfIds))
+    throw new SqlProblem('Distinct IDs are not supported here.', place);
   if (query.expand.length > 0) throw new SqlProblem('arrayJoin is not supported here.', place);
   if (someOf(column.value, ({ is }) => is === 'window'))
     throw new SqlProblem('Window functions are not supported here.', place);

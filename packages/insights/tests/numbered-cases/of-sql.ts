@@ -141,7 +141,7 @@ export const filters: ExpressionCase[] = [
   row(343, 'lists the persons behind a filtered point', behindOrders(node('order', { properties: [isUsd] }), { day: '2026-03-10' }), ids(2)),
   row(344, 'refuses a value', trends([node('order')], { properties: [{ type: 'hogql', key: '1 = 1', value: 5 }] }), refused('properties.0.value: Filters of the type "hogql" consist only of `key`.', 'invalid_input')),
   row(345, 'refuses an aggregate', trends([node('order', { properties: [sql('count() > 1')] })]), refused('series.0.properties.0.key: Aggregations are not supported here.')),
-  row(346, 'refuses an expression over persons', { kind: 'ActorsQuery', properties: [sql("properties.plan = 'pro'")] }, refused('properties.0.type: Actors can only be filtered', 'invalid_input')),
+  row(346, 'refuses a column of events in a filter of persons', { kind: 'ActorsQuery', properties: [sql("event = 'order'")] }, refused('properties.0.key: Unable to resolve field: event')),
   row(347, 'refuses a list', trends([node('order')], { properties: [sql('[1, 2]')] }), refused('properties.0.key: Expected a condition, found an array.')),
   row(348, 'refuses more than 100 expressions', trends([node('order')], { properties: Array.from({ length: 101 }, (_, at) => sql(`properties.amount = ${at}`)) }), refused('properties.100.key: A query can contain at most 100 SQL expressions.', 'invalid_input')),
   row(349, 'refuses a cohort that does not exist', trends([node('order')], { properties: [sql("person_id IN COHORT 'None'")] }), refused('properties.0.key: ')),
@@ -220,4 +220,43 @@ export const measures: ExpressionCase[] = [
   row(370, 'refuses a text', measured('any(event)'), refused('series.0.math_hogql: Expected a number, found a text.')),
   row(371, 'refuses a property outside of the aggregate', measured('sum(properties.amount) + properties.amount'), refused("series.0.math_hogql: The column 'properties.amount' must be in GROUP BY or in an aggregate.")),
   row(372, 'refuses it in a funnel', { kind: 'FunnelsQuery', dateRange: march, series: [node('order'), node('refund', { math: 'hogql', math_hogql: 'count()' })] }, refused('series.1.math: `hogql` is only supported in a TrendsQuery.', 'invalid_input')),
+];
+
+const persons = (select: string[], more: Fields = {}) => ({ kind: 'ActorsQuery', select, orderBy: ['id'], ...more });
+const onDay = (event: string, day: string) => ({ source: { kind: 'InsightActorsQuery', source: trends([node(event)]), day } });
+
+export const actors: ExpressionCase[] = [
+  row(380, 'selects expressions over persons', persons(['lower(properties.name)', 'properties.age + 1 AS next_age', 'id'], { limit: 2 }), {
+    results: [
+      ['cem öztürk', null, '10000000-0000-4000-8000-000000000003'],
+      ['bob', 42, '20000000-0000-4000-8000-000000000002'],
+    ],
+    columns: ['lower(properties.name)', 'properties.age + 1 AS next_age', 'id'],
+    types: ['Nullable(String)', 'Nullable(Float64)', 'UUID'],
+    hasMore: true,
+  }),
+  row(381, 'orders by an expression, nulls last', persons(['properties.name'], { orderBy: ['properties.age DESC'] }), { results: [['Gus'], ['Bob'], ['Ann'], ['Eve'], ['Cem Öztürk'], ['Dee'], [null]] }),
+  row(382, 'filters by an expression', persons(['id'], { properties: [sql("properties.plan = 'pro' AND is_identified")] }), ids(3, 1)),
+  row(383, 'orders by the name of a column', persons(['properties.age AS age'], { orderBy: ['age'], limit: 1, offset: 1 }), { results: [[34]] }),
+  row(384, 'shows expressions over the persons behind a point', persons(['properties.plan', 'event_count', 'toDate(created_at)'], { ...onDay('order', '2026-03-10'), orderBy: ['properties.plan DESC'] }), {
+    results: [
+      ['pro', 1, '2026-03-09'],
+      ['free', 1, '2026-02-01'],
+    ],
+    types: ['Nullable(String)', 'UInt64', 'Date'],
+  }),
+  row(385, 'filters the persons behind a point', persons(['id'], { ...onDay('order', '2026-03-10'), properties: [sql("properties.plan = 'free'")] }), ids(2)),
+  row(386, 'shows null for an actor without a record', persons(["coalesce(properties.plan, 'none')", 'is_identified'], onDay('$pageview', '2026-03-31')), { results: [['none', null]] }),
+  row(387, 'finds persons by a subquery', persons(['id'], { properties: [sql("id IN (SELECT person_id FROM events WHERE event = 'refund')")] }), ids(3)),
+  row(388, 'finds persons in a cohort', persons(['id'], { properties: [sql("id IN COHORT 'Free plan'")] }), ids(2, 5)),
+  row(389, 'refuses an aggregate', persons(['count()']), refused('select.0: Aggregations are not supported here.')),
+  row(390, 'refuses distinct IDs', persons(['pdi.distinct_id']), refused('select.0: Distinct IDs are not supported here.')),
+  row(391, 'refuses an unknown column', persons(['id'], { orderBy: ['nope'] }), refused('orderBy.0: Unable to resolve field: nope')),
+  row(
+    392,
+    'refuses expressions over the actors of a funnel',
+    persons(['upper(properties.name)'], { source: { kind: 'FunnelsActorsQuery', funnelStep: 1, source: { kind: 'FunnelsQuery', dateRange: march, series: [node('order'), node('refund')] } } }),
+    refused('select.0: SQL expressions are not supported for funnel actors.', 'invalid_input'),
+  ),
+  row(393, 'refuses expressions over groups', persons(['upper(key)'], { source: { kind: 'InsightActorsQuery', source: trends([node('order', { math: 'unique_group', math_group_type_index: 0 })]), day: '2026-03-10' } }), refused('select.0: SQL expressions are not supported for groups.', 'invalid_input')),
 ];

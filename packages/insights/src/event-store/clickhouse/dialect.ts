@@ -53,7 +53,7 @@ export const clickhouseDialect: Dialect = {
     projectId,
     id = person,
     { properties } = { properties: true },
-  ) => sql`LEFT JOIN (SELECT uuid${properties ? sql`, ${readableDocument('person.properties')} AS properties` : sql``}, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM person
+  ) => sql`LEFT JOIN (SELECT uuid${properties ? sql`, ${readableDocument('person.properties')} AS properties, is_identified` : sql``}, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM person
       WHERE project_id = ${sql.int(projectId)}) AS p ON p.uuid = ${id}`,
   groupRecord: (
     projectId,

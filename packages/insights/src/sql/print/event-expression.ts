@@ -1,4 +1,4 @@
-// Prints an expression over an event within the statement of another query. Columns of the event are read from the
+// Prints an expression over an event or a person within the statement of another query. Columns are read from the
 // statement's own tables; an aggregate reads them from a subquery.
 
 import type { EngineName, EventExpression } from '../../event-store/port.ts';
@@ -12,7 +12,7 @@ import { columnText, recordsNeededBy } from './tables.ts';
 interface Resolved {
   key: string;
   value: Expression;
-  /** The table `events` as read by the expression. */
+  /** The table `events` or `persons` as read by the expression. */
   relation: TableRelation;
   isAggregate: boolean;
   projectId: number;
@@ -35,13 +35,14 @@ export function eventExpression({
     const printing = createPrinting(engine, projectId, (one) => {
       const column = one.relation === relation.id ? relation.columns.get(one.column) : undefined;
       if (column === undefined) return null;
-      return isAggregate ? sql.numbered('c', one.column) : columnText(column, 'events', printing);
+      return isAggregate ? sql.numbered('c', one.column) : columnText(column, relation.table, printing);
     });
     return printing;
   };
   return {
     ...{ key, isAggregate, isShownAsText: kindsShownAsText.has(value.type.kind) },
-    reads: recordsNeededBy(columns.map(([, column]) => column)),
+    reads:
+      relation.table === 'persons' ? [{ of: 'person', key: '' }] : recordsNeededBy(columns.map(([, column]) => column)),
     columns(engine) {
       const printing = printingOf(engine);
       return columns.map(

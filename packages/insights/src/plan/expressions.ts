@@ -1,0 +1,51 @@
+// SQL expressions in plans. `sql/expressions.ts` reads them.
+
+import type { Condition, EventExpression } from '../event-store/port.ts';
+import { queryError } from '../query-parts.ts';
+
+/** The use of an expression, which determines what it may contain. */
+export type ExpressionUse = 'condition' | 'value' | 'number' | 'column' | 'order';
+
+export interface PlannedExpression extends EventExpression {
+  /** Type of the value, as named in responses. */
+  typeName: string;
+  alias: string | null;
+  /** True while a query is planned without running it. */
+  isUnchecked?: true;
+  /** Converts a value from the form for results. */
+  read(value: unknown): unknown;
+}
+
+/** Reads a SQL expression over an event or a person. @throws AppError naming the path */
+export type ReadExpression = (
+  text: string,
+  use: ExpressionUse,
+  path: string,
+  of?: 'events' | 'persons',
+) => PlannedExpression;
+
+interface Context {
+  /** Absent where queries cannot contain SQL. */
+  expression?: ReadExpression;
+  isOfPersons?: boolean;
+}
+
+/** Returns the function that reads expressions. @throws AppError naming the path where there is none */
+export function readerIn({ expression }: Context, path: string): ReadExpression {
+  if (expression === undefined) throw queryError(path, 'SQL expressions cannot run here.');
+  return expression;
+}
+
+const longestExpression = 10_000;
+
+/** Translates a filter of the type `hogql`. */
+export function readSqlFilter(filter: Record<string, unknown>, path: string, context: Context): Condition {
+  const isGiven = (name: string) => filter[name] !== undefined && filter[name] !== null;
+  const other = ['value', 'operator', 'group_type_index', 'negation'].find(isGiven);
+  if (other !== undefined) throw queryError(`${path}.${other}`, 'Filters of the type "hogql" consist only of `key`.');
+  const { key } = filter;
+  if (typeof key !== 'string' || key.length > longestExpression)
+    throw queryError(`${path}.key`, `Expected a SQL expression of at most ${longestExpression} characters.`);
+  const read = readerIn(context, `${path}.key`);
+  return { expression: read(key, 'condition', `${path}.key`, context.isOfPersons ? 'persons' : 'events') };
+}
