@@ -94,7 +94,7 @@ describe('the other paths, with and without a slash', () => {
       const text = await answer.text();
       expect([path, answer.status]).toEqual([path, 200]);
       expect(text).toContain('"supportedCompression":["gzip","gzip-js"]');
-      // A browser that is told about flags requests them, and keeps its cached flags if that fails.
+      // A browser that learns about flags requests them, and keeps its cached flags if that fails.
       expect(text).toContain('"hasFeatureFlags":true');
       // Absent, a browser stays with what it heard last; `false` would capture against a project's wish.
       expect(text).not.toContain('autocapture_opt_out');
