@@ -10,14 +10,14 @@ beforeAll(async () => {
 afterAll(() => console?.stop());
 
 const entries = (page: Page) => page.getByRole('list', { name: 'Changes, most recent first' }).getByRole('listitem');
-/** Where the page is, instead of the section of the settings. */
+/** Path of the activity page, instead of a section of the settings. */
 const openPage = async (level: 1 | 8 | 15, query = '') => {
   const page = await openAs(console, level, 'account', undefined);
   await page.goto(console.address(`activity${query}`));
   return page;
 };
 
-test('C-020, C-035: who changed what, in words, with before and after; secrets are not said', async () => {
+it('C-020, C-035: describes each change with its user and the values before and after, without secrets', async () => {
   const page = await openPage(8, '?project=all');
   await page.getByText('No changes in this date range').waitFor();
   await lookAt(page);
@@ -48,7 +48,7 @@ test('C-020, C-035: who changed what, in words, with before and after; secrets a
   await page.context().close();
 });
 
-test('C-004, C-005: filters by person, kind and record are in the address, and back takes them away', async () => {
+it('C-004, C-005: keeps filters by user, type and record in the URL, and removes them on Back', async () => {
   const page = await openPage(15, '?project=all');
   await entries(page).first().waitFor();
   await page.getByLabel('Type:').selectOption('member');
@@ -69,7 +69,7 @@ test('C-004, C-005: filters by person, kind and record are in the address, and b
   await page.context().close();
 });
 
-test('C-007: a member is refused with the reason; failing is another picture', async () => {
+it('C-007: shows a member why access is refused, and a distinct state for a failure', async () => {
   const member = await openPage(1);
   await member.locator('[data-state=refused]').waitFor();
   await member.context().close();
@@ -80,7 +80,7 @@ test('C-007: a member is refused with the reason; failing is another picture', a
   await page.context().close();
 });
 
-test('shows the changes of this project unless the whole organization is chosen, with the project of each change', async () => {
+it('shows the changes of this project unless the whole organization is chosen, with the project of each change', async () => {
   const { id } = await console.api<{ id: number }>('POST', 'feature_flags', { key: 'new-checkout' });
   const properties = [{ type: 'person', key: 'plan', operator: 'exact', value: ['pro', 'team'] }];
   const filters = { groups: [{ properties, rollout_percentage: 40 }] };

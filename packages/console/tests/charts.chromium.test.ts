@@ -5,12 +5,12 @@ import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
 
 let console: RunningConsole;
-/** Noon in the middle of a week, so that today has a past and a future. */
+/** Noon in the middle of a week, so that the current day has past and future hours. */
 const clock = new Date('2026-11-25T12:00:00Z');
 const ada = '0a7e1d52-9c1f-4a53-8a44-000000000001';
 const bob = '0a7e1d52-9c1f-4a53-8a44-000000000002';
 
-/** Every day 3 views by Ada and an order of 20 by Bob; Ada orders three hours after her first view of the 21st. */
+/** Ada views the page three times a day, and Bob places an order of 20. Ada orders three hours after her first view on the 21st. */
 beforeAll(async () => {
   console = await startConsole({ clock });
   await console.query(
@@ -56,7 +56,7 @@ async function open(query: object): Promise<Page> {
 
 const chart = (page: Page) => page.getByRole('slider', { name: /^Chart of/ });
 
-/** A place in the chart, as shares of its width and height. */
+/** A position in the chart, as fractions of its width and height. */
 async function placeIn(pane: Locator, [x, y]: readonly [number, number]) {
   await pane.waitFor();
   const box = await pane.boundingBox();
@@ -64,7 +64,7 @@ async function placeIn(pane: Locator, [x, y]: readonly [number, number]) {
   return { clientX: box.x + box.width * x, clientY: box.y + box.height * y };
 }
 
-/** The middle of one of seven days. */
+/** The horizontal center of one of seven days. */
 const day = (at: number) => (at + 0.5) / 7;
 
 const rowsOf = (page: Page) =>
@@ -97,7 +97,7 @@ describe('the tooltip', () => {
     expect(await violationsOf(page)).toEqual([]);
   });
 
-  it('is reached by keyboard, where a screen reader hears it', async () => {
+  it('is reached by keyboard and announced by screen readers', async () => {
     const page = await open(trends());
     await chart(page).waitFor();
     await page.getByRole('button', { name: 'Refresh' }).focus();
@@ -147,7 +147,7 @@ it('opens the persons of the series that is nearest to the click', async () => {
   }
 });
 
-it('draws the interval in progress dashed, and none that is over', async () => {
+it('draws only the interval in progress dashed', async () => {
   const page = await open(trends());
   const open_ = page.locator('.chart-open');
   await open_.first().waitFor({ state: 'attached' });
@@ -171,7 +171,7 @@ describe('the legend', () => {
     await entry(page, 'viewed').click();
     await eventually(async () => expect(await lines(page).count()).toBe(1));
     expect(await entry(page, 'viewed').getAttribute('aria-pressed')).toBe('false');
-    // The axis fits what is left.
+    // The axis is scaled to the visible series.
     await page.locator('.insight-axis').getByText('3', { exact: true }).waitFor({ state: 'detached' });
     await entry(page, 'viewed').press('Space');
     await eventually(async () => expect(await lines(page).count()).toBe(2));
@@ -195,7 +195,7 @@ it('gives ten series a color of their own in both themes, and all others the neu
   await marks.nth(11).waitFor();
   const drawn = await marks.evaluateAll((all) => all.map((mark) => getComputedStyle(mark).backgroundColor));
   expect([drawn.length, new Set(drawn).size, drawn[10]]).toEqual([12, 11, drawn[11]]);
-  // A line in the color of the panel is between the parts of a stack.
+  // A line in the background color separates the parts of a stack.
   const bars = page.locator('.chart-bar:not(.chart-bar-open)');
   expect(await bars.first().evaluate((bar) => getComputedStyle(bar).stroke)).toBe('rgb(255, 255, 255)');
 });
@@ -222,7 +222,7 @@ describe('zoom', () => {
 });
 
 describe('numbers', () => {
-  it('have the unit that the insight stores, in headline, table, axis and tooltip', async () => {
+  it('use the unit that the insight stores, in headline, table, axis and tooltip', async () => {
     const price = node('ordered', { math: 'sum', math_property: 'price' });
     const trendsFilter = { aggregationAxisFormat: 'currency', aggregationAxisPostfix: ' €' };
     const page = await open(trends({ series: [price], trendsFilter }));
@@ -232,7 +232,7 @@ describe('numbers', () => {
     expect(await chart(page).getAttribute('aria-valuetext')).toContain('ordered 1,500.50 €');
   });
 
-  it('get another unit in the dialog, which the query stores', async () => {
+  it('change their unit in the dialog, which saves it in the query', async () => {
     const page = await open(trends({ series: [node('ordered', { math: 'avg', math_property: 'price' })] }));
     await page.locator('.insight-figure').getByText('1,501', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Units' }).click();
@@ -245,7 +245,7 @@ describe('numbers', () => {
     expect(trendsFilter).toEqual({ aggregationAxisFormat: 'duration', aggregationAxisPostfix: ' each' });
   });
 
-  it('have a note if the previous period has no data', async () => {
+  it('show a note if the previous period has no data', async () => {
     const page = await open(
       trends({ compareFilter: { compare: true }, dateRange: { date_from: '-20d' }, series: [node('viewed')] }),
     );
@@ -253,7 +253,7 @@ describe('numbers', () => {
   });
 });
 
-it('shows a big number with its change and a line of how it came about', async () => {
+it('shows a big number with its change and a line chart', async () => {
   const page = await open(trends({ series: [node('viewed')], trendsFilter: { display: 'BoldNumber' } }));
   // The range begins at noon, after the views of its first day.
   await page.locator('.big-number').getByText('18', { exact: true }).waitFor();
@@ -339,7 +339,7 @@ describe('funnels', () => {
 
   it('open the persons who converted on a day', async () => {
     const page = await open(funnel({ funnelsFilter: { funnelVizType: 'trends' }, interval: 'day' }));
-    // Only on the 21st did persons enter the funnel. Other days have no rate, which is not a rate of 0.
+    // Persons entered the funnel only on the 21st. Other days have no rate, which is different from a rate of 0.
     await page.locator('.chart-point').waitFor({ state: 'attached' });
     const lines = await page.locator('.chart-line').evaluateAll((all) => all.map((line) => line.getAttribute('d')));
     expect(lines.filter((line) => line?.includes('L'))).toEqual([]);
@@ -355,7 +355,7 @@ describe('funnels', () => {
   });
 });
 
-it('draws the mean retention of the intervals that are over as a curve', async () => {
+it('draws the mean retention of completed intervals as a curve', async () => {
   const entity = { id: 'viewed', type: 'events' };
   const page = await open({
     kind: 'RetentionQuery',

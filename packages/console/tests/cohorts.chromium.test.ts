@@ -21,7 +21,7 @@ const stored = async () =>
 const addCondition = (page: Page) => page.getByRole('button', { name: 'Add property condition' });
 const save = (page: Page) => page.getByRole('button', { name: 'Save changes' });
 
-test('no cohort yet, none that fits, one that is not there', async () => {
+it('shows distinct states for no cohorts, no matches and an unknown cohort', async () => {
   const page = await console.open('cohorts');
   await page.getByRole('heading', { name: 'No cohorts yet' }).waitFor();
   await lookAt(page);
@@ -39,7 +39,7 @@ test('no cohort yet, none that fits, one that is not there', async () => {
   await page.context().close();
 });
 
-test('who fits conditions: made, counted, shown, changed, and deleted', async () => {
+it('creates a cohort from conditions, counts and shows its persons, and edits and deletes it', async () => {
   const page = await console.open('cohorts');
   await page.getByRole('button', { name: 'New cohort' }).first().click();
   await page.getByLabel('Name', { exact: true }).waitFor();
@@ -87,7 +87,7 @@ test('who fits conditions: made, counted, shown, changed, and deleted', async ()
   await page.context().close();
 });
 
-test('a list: persons come by their ids, and are taken out, with a session', async () => {
+it('adds persons to a static cohort by distinct ID, and removes them', async () => {
   const page = await console.openSignedIn('cohorts?cohort=new');
   await page.getByRole('button', { name: 'Static (list of persons)' }).click();
   await page.getByLabel('Name', { exact: true }).fill('Guests');
@@ -124,7 +124,7 @@ it('opens a new insight that is filtered by the cohort', async () => {
   await page.context().close();
 });
 
-test('one asks for another, is copied as a list, and its rules are set; conditions the page does not know are left alone', async () => {
+it('refers to another cohort, copies one as a static cohort, sets access rules, and preserves unknown conditions', async () => {
   const leaf = { type: 'person', key: 'plan', operator: 'is_set' };
   const { id } = await console.api<{ id: number }>('POST', 'cohorts', {
     ...{ name: 'With a plan', filters: { properties: { type: 'AND', values: [leaf] } } },
@@ -159,7 +159,7 @@ test('one asks for another, is copied as a list, and its rules are set; conditio
   await page.context().close();
 });
 
-test('who may only look sees what it is, and no button that would be refused', async () => {
+it('shows a cohort to a user with read access, without buttons that the API would refuse', async () => {
   const page = await openAs(console, 1, 'account');
   await page.goto(console.address('cohorts'));
   await page.getByRole('button', { name: 'With a plan' }).click();

@@ -1,12 +1,12 @@
-// What the console shows in tests of all pages and in its pictures: a month of a mill's shop, the same each time.
+// Test data for page tests and screenshots: a month in a mill's shop, identical in each run.
 import type { BrowserContext } from 'playwright-core';
 import { makeDashboard, shopVisits, storeCustomers, type VisitEvent } from './shop-website.ts';
 import type { RunningConsole } from './start-console.ts';
 
-/** What all clocks say. Everything happened before. */
+/** The fixed current time. All events happened before it. */
 export const shopTime = new Date('2026-11-24T15:04:08.000Z');
 
-/** The address in which a page has something to say, below the project; its plain address for all others. */
+/** For each page, a URL path and query that shows data. Pages that are not listed use their plain path. */
 export const views: Record<string, string> = {
   home: 'home?time=-24h',
   live: `live?open=${uuidOf(0)}`,
@@ -28,7 +28,7 @@ export const views: Record<string, string> = {
   )}`,
 };
 
-/** Of the nth event before now. */
+/** UUID of the nth event before now. */
 function uuidOf(at: number): string {
   return `01a208ec-77f1-7c02-b1e4-${String(at).padStart(12, '0')}`;
 }
@@ -43,7 +43,7 @@ const people = [
 ] as const;
 const personId = (at: number) => `0a7e1d52-9c1f-4a53-8a44-${String(at).padStart(12, '0')}`;
 
-/** In the order in which they come again and again. */
+/** Events that repeat in this order. */
 const happenings: [event: string, library: string, properties: object][] = [
   ['order placed', 'web', { total: 42, items: 3, currency: 'EUR', coupon: null, path: '/checkout' }],
   [
@@ -76,7 +76,7 @@ interface ShopEvent {
   properties: Record<string, unknown>;
 }
 
-/** The newest first; fewer an hour the longer ago. */
+/** Newest first, becoming less frequent with age. */
 function events(count: number): ShopEvent[] {
   return Array.from({ length: count }, (_, at) => {
     const [event, $lib, properties] = happenings[at % happenings.length] ?? ['seen', 'web', {}];
@@ -98,7 +98,7 @@ function events(count: number): ShopEvent[] {
   });
 }
 
-/** The project of a shop that opens today. */
+/** Gives the project the name of a shop that opens today. */
 export async function nameCornerShop(console: RunningConsole): Promise<void> {
   await console.query(
     `UPDATE environment SET name = 'Corner shop', timezone = 'Europe/Berlin', api_token = 'phc_corner_shop_public_key'
@@ -108,7 +108,7 @@ export async function nameCornerShop(console: RunningConsole): Promise<void> {
   await console.query(`UPDATE "user" SET first_name = 'Ada', last_name = 'Lovelace', email = 'ada@example.com'`, []);
 }
 
-/** Fills the project by rows, as the consumer would have, and by the API what people make there. */
+/** Fills the project: events and warnings as database rows, as the consumer would write them, and users' records through the API. */
 export async function fillCornerShop(console: RunningConsole): Promise<void> {
   await nameCornerShop(console);
   await console.query('UPDATE environment SET ingested_event = true WHERE id = $1');
@@ -167,7 +167,7 @@ async function storeEvents(console: RunningConsole, all: readonly ShopEvent[]): 
   );
 }
 
-/** Definitions as the consumer writes them, two of them with notes of users. */
+/** Stores definitions as the consumer writes them, two of them with notes from users. */
 async function storeDefinitions(console: RunningConsole): Promise<void> {
   const times = [shopTime.toISOString()];
   await console.query(
@@ -264,7 +264,7 @@ async function makeFlags(console: RunningConsole): Promise<void> {
   );
 }
 
-/** Who works in the shop: a second member with a role, somebody invited, and the domain of their addresses. */
+/** Stores the staff of the shop: a second member with a role, a pending invite, and the domain of their email addresses. */
 async function storePeople(console: RunningConsole): Promise<void> {
   const organization = '(SELECT organization_id FROM project WHERE id = $1)';
   const id = (at: number) => `'0b208ec0-77f1-4c02-b1e4-00000000000${at}'`;
@@ -318,7 +318,7 @@ async function makeExport(console: RunningConsole): Promise<void> {
   );
 }
 
-/** What Live reads of a running consumer, which tests of pages have not got: its stream, its figures and the lag. */
+/** Simulates the parts of a running consumer that the Live page reads: the stream, the figures and the lag. */
 export async function standInForConsumer(visitor: BrowserContext): Promise<void> {
   const frames = events(24)
     .reverse()
@@ -333,7 +333,7 @@ export async function standInForConsumer(visitor: BrowserContext): Promise<void>
     });
   const hello = 'event: hello\ndata: {"stored":true,"why":null,"lag_seconds":0.3}\n\n';
   const body = hello + frames.map((frame) => `data: ${JSON.stringify(frame)}\n\n`).join('');
-  // What stays open cannot be played: the first answer of each page ends, and the page waits for the next one.
+  // A mocked response cannot stay open, so the first response of each page ends and the page waits for the next one.
   let isNew = true;
   visitor.on('request', (request) => {
     if (request.isNavigationRequest()) isNew = true;
@@ -348,7 +348,7 @@ export async function standInForConsumer(visitor: BrowserContext): Promise<void>
   await visitor.route(/\/api\/projects\/\d+\/health$/, async (route) => {
     const answer = await route.fetch().catch(() => null);
     const health: object | null = await answer?.json().catch(() => null);
-    // The page is closed.
+    // The page has been closed.
     if (!health) return;
     const per_minute = { stored: 744, dropped: [{ reason: 'message_size_too_large', count: 1 }] };
     const sources = { log: 'ok', events: 'ok', warnings: 'ok', dead_letters: 'ok', services: 'ok' };

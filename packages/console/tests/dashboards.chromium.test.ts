@@ -28,7 +28,7 @@ const insight = (name: string, query: object = trend('ordered')) =>
 const namesOf = (page: Page) =>
   page.getByRole('list', { name: 'Tiles' }).getByRole('heading', { level: 2 }).allTextContents();
 
-test('C-007: no dashboard yet, nothing that fits, one that is not there', async () => {
+it('C-007: shows distinct states for no dashboards, no matches and an unknown dashboard', async () => {
   const page = await console.open('dashboards');
   await page.getByRole('heading', { name: 'No dashboards yet' }).waitFor();
   expect(await violationsOf(page)).toEqual([]);
@@ -39,7 +39,7 @@ test('C-007: no dashboard yet, nothing that fits, one that is not there', async 
   await page.locator('[data-state=gone]').waitFor();
 });
 
-test('a dashboard is made, filled, ordered by keyboard, narrowed and deleted', async () => {
+it('creates, fills, reorders by keyboard, filters and deletes a dashboard', async () => {
   await insight('First');
   await insight('Second', { kind: 'StickinessQuery' });
   const page = await console.open('dashboards');
@@ -72,7 +72,7 @@ test('a dashboard is made, filled, ordered by keyboard, narrowed and deleted', a
     'https://example.com',
   ]);
   await page.getByText('<b>Plainly</b>').waitFor();
-  // One that cannot be answered says so in its place.
+  // A tile that fails to load shows the error in its place.
   await page.getByText('This insight could not be loaded.').waitFor();
   await page.getByText('3', { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
   await eventually(async () => expect(await namesOf(page)).toEqual(['First', 'Second', 'Text']));
@@ -85,7 +85,7 @@ test('a dashboard is made, filled, ordered by keyboard, narrowed and deleted', a
   await eventually(async () =>
     expect((await stored()).tiles.map((tile) => tile.insight?.name)).toEqual(['Second', 'First', undefined]),
   );
-  // The time of all insights, and only for who looks.
+  // Applies to all insights, and only for this user.
   await page.getByLabel('Date range').selectOption('-24h');
   await page.getByText('2', { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
   expect(new URL(page.url()).searchParams.get('time')).toBe('-24h');
@@ -154,7 +154,7 @@ it('creates a dashboard from each template', async () => {
     await page.getByRole('button', { name: 'All dashboards' }).click();
     await console.api('PATCH', `dashboards/${dashboard}`, { deleted: true, delete_insights: true });
   }
-  // What cannot be created leaves nothing behind.
+  // If creating an insight fails, nothing is left behind.
   await page.route('**/insights', (route) =>
     route.request().method() === 'POST'
       ? route.fulfill({ status: 403, json: { code: 'permission_denied', detail: 'You may not create insights.' } })
@@ -195,7 +195,7 @@ it('shows each tile as soon as its own result is there', async () => {
   expect(await tile('Held').locator('.insight-figure').count()).toBe(0);
   release();
   await tile('Held').locator('.insight-figure strong').waitFor();
-  // One that fails does so alone.
+  // A tile that fails does not affect the others.
   await page.route(new RegExp(`/insights/${made[0]}\\?`), (route) =>
     route.fulfill({ status: 400, json: { code: 'invalid', detail: 'This cannot be computed.' } }),
   );
@@ -205,7 +205,7 @@ it('shows each tile as soon as its own result is there', async () => {
   await page.context().close();
 });
 
-test('a tile is dragged to another place, and a click on its name opens the insight', async () => {
+it('drags a tile to another place, and opens the insight by a click on its name', async () => {
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Dragged' });
   for (const name of ['One', 'Two', 'Three']) {
     const { id: made } = await insight(name);
@@ -227,7 +227,7 @@ test('a tile is dragged to another place, and a click on its name opens the insi
   await page.getByRole('heading', { level: 1, name: 'Two' }).waitFor();
 });
 
-test('a tile is resized with the keyboard and the mouse, and an insight says on which dashboards it is', async () => {
+it('resizes a tile with keyboard and mouse, and lists the dashboards of an insight', async () => {
   const [{ id: first }, { id: second }] = [
     await console.api<{ id: number }>('POST', 'dashboards', { name: 'Widths' }),
     await console.api<{ id: number }>('POST', 'dashboards', { name: 'Another' }),
@@ -295,7 +295,7 @@ test('a tile is resized with the keyboard and the mouse, and an insight says on 
   await page.context().close();
 });
 
-test('computed again, it says so; an error of the server is told', async () => {
+it('shows when results were refreshed, and shows server errors', async () => {
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Again' });
   const { id: made } = await insight('Orders');
   await console.api('PATCH', `insights/${made}`, { dashboards: [id] });
@@ -321,7 +321,7 @@ test('computed again, it says so; an error of the server is told', async () => {
   await page.getByRole('link', { name: 'Orders' }).waitFor();
 });
 
-test('filters of all insights: for who looks, beside what is kept, and kept for everybody', async () => {
+it('filters all insights of a dashboard for the user only, in addition to saved filters, or saves the filters for everyone', async () => {
   await console.query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
      SELECT $1, now() - moment, gen_random_uuid(), 'paid', 'ada', gen_random_uuid(), properties::jsonb, now()
@@ -339,7 +339,7 @@ test('filters of all insights: for who looks, beside what is kept, and kept for 
   const shows = (value: string) =>
     page.getByText(value, { exact: true }).and(page.locator('.insight-figure strong')).waitFor();
   await shows('3');
-  // Another time leaves the conditions that are kept.
+  // Another date range keeps the saved filters.
   await page.getByLabel('Date range').selectOption('-24h');
   await shows('2');
   await page.getByRole('button', { name: 'Filters' }).click();

@@ -13,7 +13,7 @@ const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText
 const aside = (page: Page, name: string) => page.getByRole('complementary', { name });
 const names = (page: Page) => page.locator('[data-row]').allTextContents();
 
-test('a project without events has no definitions yet', async () => {
+it('shows no definitions in a project without events', async () => {
   const page = await console.open('definitions');
   await page.getByRole('heading', { name: 'No definitions yet' }).waitFor();
   await page.getByRole('link', { name: 'Send your first event' }).waitFor();
@@ -21,10 +21,10 @@ test('a project without events has no definitions yet', async () => {
   await page.context().close();
 });
 
-describe('of a shop', () => {
+describe('definitions of a shop', () => {
   beforeAll(() => fillCornerShop(console));
 
-  test('events are listed with what people wrote about them, how many came and when the last one did', async () => {
+  it('lists events with their descriptions, their number and the time of the latest', async () => {
     const page = await console.open('definitions');
     const order = row(page, 'order placed');
     await order.getByText('A customer paid.').waitFor();
@@ -61,7 +61,7 @@ describe('of a shop', () => {
     await page.context().close();
   });
 
-  test('a description, tags and a mark are saved, and what is verified is not hidden', async () => {
+  it('saves a description, tags and a status, and does not hide a verified event', async () => {
     const page = await console.open('definitions?search=search');
     await page.getByRole('button', { name: 'search', exact: true }).click();
     const detail = aside(page, 'search');
@@ -84,7 +84,7 @@ describe('of a shop', () => {
     await page.context().close();
   });
 
-  test('a failed save is reported, and what was typed stays; failed counts do not take the list away', async () => {
+  it('reports a failed save without losing the input, and keeps the list when counting fails', async () => {
     const page = await console.open('definitions?search=search', {
       prepare: async (visitor) => {
         await visitor.route(/volumes=true/, (route) =>

@@ -12,7 +12,7 @@ afterAll(() => console?.stop());
 const docs = (path = '') => new URL(`/console/docs${path}`, console.address('')).href;
 const focused = (page: Page) => page.evaluate<string>('document.activeElement.id');
 
-describe('documents in the console', () => {
+describe('documentation in the console', () => {
   it('shows the index, finds a section, and opens it, without a session or another host', async () => {
     const watched: Watched[] = [];
     const page = await console.open('../../docs', {
@@ -34,7 +34,7 @@ describe('documents in the console', () => {
     await page.context().close();
   });
 
-  it('opens the section in the address, follows links between documents, and says when there is no such document', async () => {
+  it('opens the section in the URL, follows links between documents, and reports an unknown document', async () => {
     const page = await console.open('live');
     await page.goto(docs('/ingestion-rules#dead-letters'));
     await eventually(async () => expect(await focused(page)).toBe('dead-letters'));

@@ -17,7 +17,7 @@ afterAll(async () => {
 const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 const dialogOf = (page: Page) => page.getByRole('dialog');
 
-test('a domain is proved in three steps; what was asked, of whom and what came back is said', async () => {
+it('verifies a domain in three steps, and shows the DNS query, its server and the response', async () => {
   const page = await openAs(console, 8, 'domains');
   await page.getByText('No domains yet').waitFor();
   await lookAt(page);
@@ -66,7 +66,7 @@ test('a domain is proved in three steps; what was asked, of whom and what came b
   await page.context().close();
 });
 
-test('no answer of the DNS is said as such', async () => {
+it('reports that the DNS server did not respond', async () => {
   const page = await openAs(console, 15, 'domains');
   await page.getByLabel('Domain', { exact: true }).fill('silent.example.com');
   await page.getByRole('button', { name: 'Add domain' }).click();
@@ -77,7 +77,7 @@ test('no answer of the DNS is said as such', async () => {
   await page.context().close();
 });
 
-test('C-035: a member sees domains and the record, and is told who changes them', async () => {
+it('C-035: shows domains and the DNS record to a member, and says who can change them', async () => {
   const page = await openAs(console, 1, 'domains');
   await row(page, 'silent.example.com').getByText('Not verified').waitFor();
   await page.getByText('Only administrators and owners can add, verify and remove').waitFor();
@@ -97,7 +97,7 @@ describe('access to the project', () => {
     return text;
   };
 
-  test('private for all but whoever is let in; each rule is stored and what comes of it is said', async () => {
+  it('makes a project private except for members with a rule, stores each rule and shows the resulting access', async () => {
     await addMember(console, 1, 'grace');
     await addMember(console, 1, 'alan');
     const page = await openAs(console, 8, 'access');
@@ -119,7 +119,7 @@ describe('access to the project', () => {
     expect(await levelOf('grace@example.com')).toBe('administrator');
   });
 
-  test('C-035: a member who may not change the rules sees them, disabled and with the reason', async () => {
+  it('C-035: shows the rules to a member who may not change them, disabled and with the reason', async () => {
     await console.query(`UPDATE environment SET access_control = false, default_access_level = 'member' WHERE id = $1`);
     const page = await openAs(console, 1, 'access');
     await page.getByText('Only project administrators can change these rules.').waitFor();
@@ -131,7 +131,7 @@ describe('access to the project', () => {
     await page.context().close();
   });
 
-  test('where the plan has no rules for projects, that is said', async () => {
+  it('says that the plan does not include access rules for projects', async () => {
     await console.query(`UPDATE organization SET available_product_features = '[]'`, []);
     const page = await openAs(console, 15, 'access');
     await page.getByText('does not include access rules for projects').waitFor();

@@ -16,7 +16,7 @@ interface StoredEvent {
   uuid?: string;
   event?: string;
   distinctId?: string;
-  /** How long ago it happened, as PostgreSQL says it. */
+  /** How long ago the event happened, as a PostgreSQL interval. */
   ago?: string;
   properties?: object;
 }
@@ -47,7 +47,7 @@ const detail = (page: Page) => page.getByRole('region', { name: 'This event' });
 const queryOf = (page: Page) => new URL(page.url()).searchParams;
 const namesOf = (page: Page) => page.locator('a[data-row]').allTextContents();
 
-/** No violation in either theme. */
+/** Expects no accessibility violation in either theme. */
 async function expectAccessible(page: Page) {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -55,7 +55,7 @@ async function expectAccessible(page: Page) {
   }
 }
 
-test('C-007, C-008, C-038: empty, loading, failed, refused and gone are five pictures, and so is what takes too long', async () => {
+it('C-007, C-008, C-038: shows distinct states for empty, loading, failed, refused, not found and timed out', async () => {
   const page = await console.open('events');
   await page.getByRole('heading', { name: 'No events yet' }).waitFor();
   await expectAccessible(page);
@@ -129,7 +129,7 @@ describe('with events', () => {
     await store({ event: 'long ago', ago: '20 days' });
   });
 
-  test('C-004, C-005, C-022: pages neither repeat nor skip while events arrive, by buttons and by keys, and have addresses', async () => {
+  it('C-004, C-005, C-022: paginates by buttons and keys without repeated or skipped events while events arrive, with the page in the URL', async () => {
     const page = await console.open('events?event=many&after=-1h');
     await row(page, 'many').first().waitFor();
     const idsOf = () =>
@@ -167,7 +167,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  test('C-012, C-013, C-018, C-020: what an event holds is text, is found, folded and unfolded, and filters the list', async () => {
+  it('C-012, C-013, C-018, C-020: shows event properties as plain text, searches and expands them, and filters the list by them', async () => {
     const page = await console.open(`events?open=${hostileId}`);
     await detail(page).getByRole('heading', { name: hostile }).waitFor();
     expect(await page.title()).not.toBe('run');
@@ -218,14 +218,14 @@ describe('with events', () => {
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'CSV' }).click();
     const csv = await readFile(await (await download).path(), 'utf8');
-    // C-021: neither the column nor anything else begins like a formula.
+    // C-021: no cell begins like a spreadsheet formula.
     expect(csv.split('\r\n')).toHaveLength(3);
     expect(csv).toContain(`"'=1+1"`);
     expect(csv.match(/(^|,)"[=+\-@\t]/gm)).toBeNull();
     await page.context().close();
   });
 
-  test('an event of a web page shows its own properties and its page by readable names, never key and distinct ID', async () => {
+  it('summarizes a web event by its custom properties and its page with readable names, without project key and distinct ID', async () => {
     const properties = {
       ...{ token: 'phc_of_the_project', distinct_id: 'web-visitor', total: 42, coupon: null, code: '7', plan: 'pro' },
       ...{ $current_url: 'https://shop.example.com/checkout', $browser: 'Firefox', $geoip_country_name: 'France' },
@@ -258,7 +258,7 @@ describe('with events', () => {
     );
     const value = (name: string) => detail(page).getByRole('button', { name: `${name}: ` });
     expect(await value('plan').textContent()).toBe('plan: pro');
-    // As text it could be taken for a number.
+    // A string that looks like a number is shown in quotes.
     expect(await value('code').textContent()).toBe('code: "7"');
     expect(await detail(page).getByText('phc_of_the_project').isVisible()).toBe(false);
     await detail(page).getByText('4 more properties set by the SDK').click();
@@ -274,7 +274,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  test('the search filters by a part of the name while it is typed, and Enter takes a complete name', async () => {
+  it('filters by part of the event name while the user types, and turns a complete name into a filter on Enter', async () => {
     await store({ event: 'order placed', ago: '3 min' });
     await store({ event: 'order shipped', ago: '2 min' });
     await console.query(
@@ -307,7 +307,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  test('keys act wherever the focus is, except where something is typed', async () => {
+  it('handles keys wherever the focus is, except in text fields', async () => {
     const page = await console.open('events?event=many&after=-1h');
     await row(page, 'many').first().waitFor();
     await page.keyboard.press('n');
@@ -347,7 +347,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  test('the list ends now, and later events are counted and shown on request', async () => {
+  it('ends the list at the current time, and counts future events and shows them on request', async () => {
     await store({ event: 'from tomorrow', ago: '-16 hours' });
     const page = await console.open('events?after=-1h');
     await row(page, 'many').first().waitFor();
@@ -360,7 +360,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  test('a refresh without a server says that it runs and that it failed, and no green status stays', async () => {
+  it('reports that a refresh is running and that it failed without a server, and keeps no green status', async () => {
     const page = await console.open('events?event=many&after=-1h');
     await row(page, 'many').first().waitFor();
     const health = { ...(await console.api<object>('GET', 'health')), visible_after_seconds: 0.2, alarm: null };
@@ -385,11 +385,11 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  test('C-014, C-015, C-017: raw JSON is the API’s, the copied command is one for sh, and its person is one click away', async () => {
+  it('C-014, C-015, C-017: shows the raw JSON of the API, copies a shell command, and opens the person with one click', async () => {
     const page = await console.open(`events?open=${hostileId}`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
-    // Its first answer is over, so that only that of the second load is waited for.
+    // Reloading starts new requests, so the earlier responses are no longer relevant.
     await detail(page).getByRole('heading', { name: hostile }).waitFor();
     const answer = page.waitForResponse((response) => response.url().endsWith(`/events/${hostileId}`));
     await page.reload();
@@ -429,7 +429,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  test('C-006, C-023, C-024: a broken address is a hint, a time ago stays one until it is frozen, and the zone is named', async () => {
+  it('C-006, C-023, C-024: shows a hint for an invalid URL, keeps a range relative until it is frozen, and names the time zone', async () => {
     const page = await console.open('events?after=yesterday&properties=%7B&colour=red&open=1');
     await row(page, 'many').first().waitFor();
     await page
@@ -451,14 +451,14 @@ describe('with events', () => {
     await page.getByRole('button', { name: /^Date range: .* UTC$/ }).waitFor();
     expect(queryOf(page).get('zone')).toBe('utc');
 
-    // A day on which clocks are put back has 25 hours, whatever this machine's own zone is.
+    // A day with 25 hours, because clocks are set back, in a time zone that differs from the machine's.
     await page.goto(console.address('events?after=2026-10-24T22:00:00Z&before=2026-10-25T23:00:00Z'));
     await page.getByRole('img', { name: /events by hour$/ }).waitFor();
     await page.getByRole('heading', { name: 'No events in this date range' }).waitFor();
     await page.context().close();
   });
 
-  test('the counts lead to their time, by pointer and by keyboard, and nothing leads to the last event there is', async () => {
+  it('narrows the range by a bar of the chart, with pointer and keyboard, and links from an empty range to the latest event', async () => {
     const page = await console.open('events?event=many&after=-1h');
     await page.getByText('241 events').waitFor();
     await page.getByText('Counts as a table').click();
@@ -487,7 +487,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  test('C-039, C-042: the keyboard alone goes from event to event and back, and a phone needs no sideways scrolling', async () => {
+  it('C-039, C-042: moves between events by keyboard alone, and fits on a phone without horizontal scrolling', async () => {
     const page = await console.open('events?after=-24h', { width: 360, height: 640 });
     await row(page, 'many').first().waitFor();
     const overflow = () => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');

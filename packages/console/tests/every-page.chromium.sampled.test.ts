@@ -4,7 +4,7 @@ import { keyboardProblems, problemsOf } from './page-checks.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 import { everyPage, undocumented, visitShop, type Watched, watch } from './visit-pages.ts';
 
-/** What holds on every page and in every section of the settings: a new one is a new row of each table below. */
+/** Checks that apply to every page and every section of the settings. A new page is a new row in each table below. */
 let console: RunningConsole;
 const watched: Watched[] = [];
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-/** How requests of a page fail, in the words of the page's states. */
+/** How requests of a page fail, and the page state that it should show. */
 const failures = [
   ['refused', 403],
   ['gone', 404],
@@ -24,9 +24,9 @@ const visit = (path: string, { isOpen = true } = {}) =>
   visitShop(console, path, { isOpen, prepare: (visitor) => void watched.push(watch(visitor)) });
 
 describe('empty', () => {
-  test.each(everyPage)('C-007, C-038, C-042: %s', async (path) => {
+  it.each(everyPage)('C-007, C-038, C-042: %s passes the checks without data', async (path) => {
     const page = await visit(path, { isOpen: false });
-    // Accessibility is checked once per page and theme, with data below. The long tests also check the empty pages.
+    // Accessibility is checked once per page and theme, in the tests with data below. The long tests also check the empty pages.
     expect(await problemsOf(page, { themes: storySize(0, 1) ? ['light'] : [] })).toEqual([]);
     await page.context().close();
   });
@@ -35,20 +35,20 @@ describe('empty', () => {
 describe('with the data of a shop', () => {
   beforeAll(() => fillCornerShop(console));
 
-  test.each(everyPage)('C-038, C-039, C-042: %s', async (path) => {
+  it.each(everyPage)('C-038, C-039, C-042: %s passes the checks with data', async (path) => {
     const page = await visit(views[path] ?? path);
     expect([...(await problemsOf(page)), ...(await keyboardProblems(page))]).toEqual([]);
-    // A page without anything to show is not looked at: give it its data in corner-shop.ts.
+    // An empty page would not be checked. If this fails, add data for the page to corner-shop.ts.
     expect([path, await page.locator('[data-state=empty]').count()]).toEqual([path, 0]);
     await page.context().close();
   });
 
-  test.each(everyPage)(
-    'C-007, C-008: %s says that it is loading, refused, gone, failed or without a server, and goes on after',
+  it.each(everyPage)(
+    'C-007, C-008: %s shows loading, refused, not found, failed and offline states, and recovers',
     async (path) => {
       const page = await visit(path);
       const { [path]: address = path } = views;
-      // The frame asks these for itself.
+      // The requests of the frame are not intercepted.
       const cut = /\/api\/(?!users\/@me\/?$|projects\/\d+\/?(health)?$)/;
       const said: Record<string, number> = {};
       for (const [name, status] of sampleOf(failures, { count: 1, turn: everyPage.indexOf(path) })) {
@@ -80,7 +80,7 @@ describe('with the data of a shop', () => {
   );
 });
 
-test('C-001, C-048: no other host is asked, only documented routes are, and the policy has nothing to report', async () => {
+it('C-001, C-048: only sends requests to its own host and documented routes, without content security policy violations', async () => {
   const complaints = watched.flatMap((one) => one.complaints);
   const elsewhere = watched.flatMap((one) =>
     one.asked.filter(({ url }) => !url.startsWith(new URL(console.address('')).origin)),

@@ -31,7 +31,7 @@ interface StoredRun {
   rows?: number;
   bytes?: number;
 }
-/** Of 09:00 to 10:00 in Berlin, triggered a minute ago. */
+/** A run from 09:00 to 10:00 in Berlin, triggered a minute ago. */
 const storeRun = async (exportId: string, { status = 'Completed', error, rows, bytes }: StoredRun = {}) => {
   const id = randomUUID();
   await console.query(
@@ -47,7 +47,7 @@ const block = (page: Page, name: string) => page.getByRole('region', { name, exa
 const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
 const dialogOf = (page: Page) => page.getByRole('dialog');
 
-/** In both themes and on a telephone, as it is now. */
+/** Checks the page as it is, in both themes and on a phone. */
 async function lookAt(page: Page): Promise<void> {
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -58,13 +58,13 @@ async function lookAt(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-test.each(destinationTypes)('the form asks for every setting of %s, and knows which are needed and secret', (type) => {
+it.each(destinationTypes)('has a field for every setting of %s, and marks required and secret ones', (type) => {
   const asked = destinationSettings[type].map(({ name, kind, isRequired }) => [
     ...[name, isRequired ?? false, kind === 'secret', typeof kind === 'object' ? kind : null],
   ]);
   const fields: Record<string, DestinationField> = exportDestinations[type];
   const known = Object.entries(fields)
-    // It has one choice; and a folder may be empty.
+    // It has a single option. The prefix may be empty.
     .filter(([name]) => name !== 'file_format')
     .map(([name, field]) => [
       ...[name, name !== 'prefix' && (field.isRequired ?? false), field.isSecret ?? false, field.choices ?? null],
@@ -72,7 +72,7 @@ test.each(destinationTypes)('the form asks for every setting of %s, and knows wh
   expect(new Map(asked.map((line) => [line[0], line]))).toEqual(new Map(known.map((line) => [line[0], line])));
 });
 
-test('C-007, C-038: nothing yet says what each destination needs; made by the form, refused at the field, without its secrets', async () => {
+it('C-007, C-038: lists what each destination needs, creates an export, shows an error at its field, and never shows secrets', async () => {
   const page = await console.open('settings/exports');
   await page.getByRole('heading', { name: 'No exports yet' }).waitFor();
   await page.getByText('You need a bucket, its region, and an access key').waitFor();
@@ -111,7 +111,7 @@ test('C-007, C-038: nothing yet says what each destination needs; made by the fo
   await page.context().close();
 });
 
-test('saves filters, time zone and offsets as the API has them, and shows what the API refuses at its field', async () => {
+it('saves filters, time zone and offsets, and shows API errors at their fields', async () => {
   await console.query(
     'INSERT INTO event_definition (project_id, name, last_seen_at) VALUES ($1, $2, now()), ($1, $3, now())',
     [console.tenant.environmentId, 'order', 'refund'],
@@ -201,7 +201,7 @@ test('saves filters, time zone and offsets as the API has them, and shows what t
   await page.context().close();
 });
 
-test.each<{ rhythm: Partial<Rhythm>; now: string; last: [string, string] }>([
+it.each<{ rhythm: Partial<Rhythm>; now: string; last: [string, string] }>([
   { rhythm: { interval: 'hour' }, now: '2026-11-21T05:59Z', last: ['2026-11-21T04:00Z', '2026-11-21T05:00Z'] },
   { rhythm: { interval: 'day' }, now: '2026-11-21T03:00Z', last: ['2026-11-20T00:00Z', '2026-11-21T00:00Z'] },
   {
@@ -223,7 +223,7 @@ test.each<{ rhythm: Partial<Rhythm>; now: string; last: [string, string] }>([
   expect([start, end].map((time) => time.replace(':00.000Z', 'Z'))).toEqual(last);
 });
 
-test('C-033: what is changed keeps its secrets; another server asks for them at its field', async () => {
+it('C-033: keeps the secrets of an edited export, and requires them again at their field when the server changes', async () => {
   const id = await make({ name: 'Kept', destination: { ...postgres, config: { ...postgres.config, schema: 'own' } } });
   const page = await console.open(`settings/exports?open=${id}`);
   const stored = async () =>
@@ -258,7 +258,7 @@ test('C-033: what is changed keeps its secrets; another server asks for them at 
   await page.context().close();
 });
 
-test('C-037: a failed run says what to do and what came back, and is tried again from its row', async () => {
+it('C-037: shows what to do about a failed run and the original error, and retries it from its row', async () => {
   const id = await make({ name: 'Failing' });
   await storeRun(id, { status: 'Failed', error: 'The destination database failed: 28P01 (wrong user or password).' });
   await storeRun(id, { rows: 12_345, bytes: 4_560_000 });
@@ -288,7 +288,7 @@ test('C-037: a failed run says what to do and what came back, and is tried again
   await page.context().close();
 });
 
-test('C-037, C-024: a backfill says before how many runs it makes, from when to when, by the clocks of the project', async () => {
+it('C-037, C-024: previews the number of runs and the range of a backfill in the project time zone', async () => {
   const id = await make({ name: 'Past', interval: 'day' });
   const page = await console.open(`settings/exports?open=${id}`);
   await page.getByRole('button', { name: 'Start backfill' }).click();
@@ -323,13 +323,13 @@ test('C-037, C-024: a backfill says before how many runs it makes, from when to 
   await page.context().close();
 });
 
-test('paused it says since when; going on offers what was missed', async () => {
+it('shows since when an export is paused, and offers to backfill missed intervals when it is resumed', async () => {
   const id = await make({ name: 'Resting' });
   const page = await console.open(`settings/exports?open=${id}`);
   await page.getByRole('button', { name: 'Pause' }).click();
   await page.getByText('Nothing is exported until you resume the export.').waitFor();
   await lookAt(page);
-  // Within the interval of the pause nothing would have been missed.
+  // If the pause were shorter than an interval, no interval would be missed.
   await console.query(
     `UPDATE batch_export SET next_interval_start = next_interval_start - interval '3 days' WHERE id = $1`,
     [id],
@@ -344,11 +344,11 @@ test('paused it says since when; going on offers what was missed', async () => {
   await page.context().close();
 });
 
-test.each([
+it.each([
   ['member', 1],
   ['administrator', 8],
   ['owner', 15],
-] as const)('C-035: a %s may make, change, pause, try and delete exports', async (_name, level) => {
+] as const)('C-035: allows a %s to create, change, pause, test and delete exports', async (_name, level) => {
   const id = await make({ name: `Of level ${level}` });
   await storeRun(id, { status: 'Failed', error: 'The object storage failed: NoSuchBucket (404).' });
   await console.query('UPDATE membership SET level = $1', [level]);
@@ -368,7 +368,7 @@ test.each([
   await page.context().close();
 });
 
-test('C-004 to C-007, C-020, C-039: the address is the view; the keyboard leads in and back; each state is a picture of its own', async () => {
+it('C-004 to C-007, C-020, C-039: keeps the view in the URL, works by keyboard, and shows distinct states', async () => {
   const name = '<img src=x onerror=alert(1)>\u202e';
   const id = await make({ name });
   const page = await console.open('settings/exports?nonsense=1');

@@ -23,7 +23,7 @@ const row = (page: Page, key: string) =>
   page.getByRole('row').filter({ has: page.getByRole('button', { name: key, exact: true }) });
 const searchField = (page: Page) => page.getByRole('searchbox', { name: /^Search/ });
 
-test('empty, loading, failed, refused and gone are five pictures', async () => {
+it('shows distinct states for empty, loading, failed, refused and not found', async () => {
   const page = await console.open('flags');
   await page.getByRole('heading', { name: 'No feature flags yet' }).waitFor();
   expect(await violationsOf(page)).toEqual([]);
@@ -61,7 +61,7 @@ test('empty, loading, failed, refused and gone are five pictures', async () => {
   await page.context().close();
 });
 
-test('n opens the form of a new flag from anywhere on the page, with the focus in its first field', async () => {
+it('opens the form for a new flag with the n key, with the focus in its first field', async () => {
   const page = await console.open('flags');
   await page.getByRole('heading', { name: 'Feature flags', level: 1 }).waitFor();
   await page.keyboard.press('n');
@@ -72,7 +72,7 @@ test('n opens the form of a new flag from anywhere on the page, with the focus i
   await page.context().close();
 });
 
-test('names the archived flags when there are no others', async () => {
+it('names the archived flags when there are no others', async () => {
   const { id } = await create({ key: 'retired' });
   await change(id, { archived: true, active: false });
   const page = await console.open('flags');
@@ -85,7 +85,7 @@ test('names the archived flags when there are no others', async () => {
   await page.context().close();
 });
 
-test('turns several flags off, archives, tags and deletes them, and undoes it', async () => {
+it('disables, archives, tags and deletes several flags, and undoes it', async () => {
   const names = ['bulk-one', 'bulk-two'];
   const ids = await Promise.all(names.map(async (key) => (await create({ key })).id));
   await change(ids[1] ?? 0, { active: false });
@@ -132,7 +132,7 @@ test('turns several flags off, archives, tags and deletes them, and undoes it', 
   await page.context().close();
 });
 
-test('five thousand flags: the server searches, only what is seen is drawn, and the address is the view', async () => {
+it('searches five thousand flags on the server, renders only visible rows, and keeps the view in the URL', async () => {
   await console.query(
     `INSERT INTO feature_flag (project_id, key, filters, tags, created_at)
      SELECT $1, 'many-' || lpad(number::text, 4, '0'), '{"groups": [{"properties": [], "rollout_percentage": 100}]}',
@@ -165,7 +165,7 @@ test('five thousand flags: the server searches, only what is seen is drawn, and 
   await console.query(`DELETE FROM feature_flag WHERE project_id = $1 AND key LIKE 'many-%'`);
 });
 
-test('the switch turns at once, and back with the reason; what depends on a flag is named before it is archived', async () => {
+it('toggles a flag immediately, reverts with the reason on an error, and lists dependent flags before archiving', async () => {
   const base = await create({ key: 'base' });
   const depends = { key: String(base.id), type: 'flag', operator: 'flag_evaluates_to', value: true };
   const above = await create({ key: 'above', filters: { groups: [{ properties: [depends] }] } });
@@ -214,7 +214,7 @@ test('the switch turns at once, and back with the reason; what depends on a flag
   await page.context().close();
 });
 
-test('a flag is made and changed: a refusal stands at its field, and of two editors the second sees both states', async () => {
+it('creates and edits a flag, shows an error at its field, and shows both versions after a conflicting edit', async () => {
   const page = await console.open('flags?flag=new');
   await page.getByLabel('Key', { exact: true }).fill('new flag');
   await page.getByRole('button', { name: '+ Property' }).click();
@@ -250,7 +250,7 @@ test('a flag is made and changed: a refusal stands at its field, and of two edit
   await page.getByRole('group', { name: 'Condition 1' }).getByRole('alert').getByText('invalid regex').waitFor();
   await page.getByLabel('Value', { exact: true }).fill('^pro');
   await change(id, { filters: { groups: [{ properties: [], rollout_percentage: 7 }] } });
-  // Another tab in between, and what was typed is still there.
+  // Switching to another tab and back keeps the input.
   await page.getByRole('tab', { name: 'History' }).click();
   await page.getByText('everyone · 7%').waitFor();
   await page.getByRole('tab', { name: 'Conditions' }).click();
@@ -267,7 +267,7 @@ test('a flag is made and changed: a refusal stands at its field, and of two edit
   await page.context().close();
 });
 
-it('keeps an unsaved edit of a flag while other pages are open', async () => {
+it('keeps unsaved edits of a flag while other pages are open', async () => {
   const { id } = await create({ key: 'drafted' });
   const page = await console.open(`flags?flag=${id}`);
   await page.getByLabel('Description').fill('Half a sentence');
@@ -281,7 +281,7 @@ it('keeps an unsaved edit of a flag while other pages are open', async () => {
   await page.context().close();
 });
 
-test('why this person: conditions in their order, with the first that decided; Exposures says what would be there', async () => {
+it('explains a flag for a person with the condition that decided, and explains an empty Exposures tab', async () => {
   await console.storePerson('ada-1', { email: 'ada@example.com', plan: 'pro' });
   const groups = [
     { properties: [about('email', 'ends_with', '@example.org')], rollout_percentage: 100 },
@@ -309,7 +309,7 @@ test('why this person: conditions in their order, with the first that decided; E
   await page.context().close();
 });
 
-test('by keyboard alone, and on a telephone', async () => {
+it('works by keyboard alone, and on a phone', async () => {
   const { id } = await create({ key: 'by-keyboard' });
   const page = await console.open('flags?search=by-key', { width: 360, height: 640 });
   await row(page, 'by-keyboard').waitFor();
@@ -334,7 +334,7 @@ test('by keyboard alone, and on a telephone', async () => {
   await page.context().close();
 });
 
-test('says whether a rollout is a share of everyone or of the matching users', async () => {
+it('says whether a rollout is a share of everyone or of the matching users', async () => {
   const pro = [{ properties: [about('plan', 'exact', ['pro'])], rollout_percentage: 100 }];
   await create({ key: 'for-pro', filters: { groups: [...pro, { properties: [], rollout_percentage: 5 }] } });
   await create({ key: 'for-all', filters: { groups: [...pro, { properties: [], rollout_percentage: 100 }] } });
@@ -344,7 +344,7 @@ test('says whether a rollout is a share of everyone or of the matching users', a
   await page.context().close();
 });
 
-test('starts a new flag at a rollout of 0%, and can create it turned off', async () => {
+it('starts a new flag at a rollout of 0%, and can create it turned off', async () => {
   const page = await console.open('flags?flag=new');
   await page.getByText('A new flag starts at a rollout of 0%.').waitFor();
   await page.getByLabel('Key', { exact: true }).waitFor();
@@ -358,7 +358,7 @@ test('starts a new flag at a rollout of 0%, and can create it turned off', async
   await page.context().close();
 });
 
-test('shows the code that uses a flag in each language: its key, a variant and its payload', async () => {
+it('shows the code that uses a flag in each language: its key, a variant and its payload', async () => {
   const variants = ['control', 'test'].map((key) => ({ key, rollout_percentage: 50 }));
   const filters = { ...everybody, multivariate: { variants }, payloads: { test: '{"steps":1}' } };
   const { id } = await create({ key: 'coded', filters });
@@ -379,7 +379,7 @@ test('shows the code that uses a flag in each language: its key, a variant and i
   await page.context().close();
 });
 
-test('keeps unsaved changes while other pages are open', async () => {
+it('keeps unsaved changes while other pages are open', async () => {
   const { id } = await create({ key: 'unfinished' });
   const page = await console.open(`flags?flag=${id}`);
   const rollout = page.getByRole('spinbutton', { name: 'Rollout percentage for condition 1' });

@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { pages } from '../src/pages.ts';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
 
-/** What happens around the pages: a session that ends, a version that is replaced, a theme that is there from the first moment. */
+/** Tests of the frame around the pages: an expired session, a new version, and the theme on first paint. */
 let console: RunningConsole;
 beforeAll(async () => {
   console = await startConsole();
@@ -12,7 +12,7 @@ afterAll(() => console?.stop());
 
 const password = 'a mill turns while the river runs';
 
-test('C-003: when the session ends while a form is open, signing in again goes on with what was typed', async () => {
+it('C-003: keeps the input of an open form when the session ends and the user signs in again', async () => {
   const page = await console.openSignedIn('settings/account');
   const { email } = await console.api<{ email: string }>('GET', '/api/users/@me');
   await page.getByLabel('New password').fill(password);
@@ -40,7 +40,7 @@ test('C-003: when the session ends while a form is open, signing in again goes o
   await page.context().close();
 });
 
-it('shows the navigation while the server has not answered yet', async () => {
+it('shows the navigation while the server has not responded yet', async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;
@@ -61,7 +61,7 @@ it('shows the navigation while the server has not answered yet', async () => {
   await page.context().close();
 });
 
-test('C-045: a page whose part is gone with the former version asks to be reloaded, and is never white', async () => {
+it('C-045: asks the user to reload when a new version has replaced the code of a page, and never shows a blank page', async () => {
   const page = await console.open('events');
   await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
   const parts = /\/console\/assets\/.*\.(js|css)$/;
@@ -69,7 +69,7 @@ test('C-045: a page whose part is gone with the former version asks to be reload
   await page.getByRole('link', { name: 'Feature flags' }).click();
   await page.getByRole('heading', { name: 'The console was updated' }).waitFor();
   expect(await violationsOf(page)).toEqual([]);
-  // The rest of the console is still there.
+  // The rest of the console still works.
   await page.getByRole('link', { name: 'Events' }).waitFor();
   await page.unroute(parts);
   await page.getByRole('button', { name: 'Reload' }).click();
@@ -77,7 +77,7 @@ test('C-045: a page whose part is gone with the former version asks to be reload
   await page.context().close();
 });
 
-test('an unknown address keeps the navigation and offers a way back', async () => {
+it('keeps the navigation and links back on an unknown page', async () => {
   const page = await console.open('nope?x=1');
   for (const path of ['nope?x=1', 'events/nope', 'settings/nope']) {
     await page.goto(console.address(path));
@@ -86,7 +86,7 @@ test('an unknown address keeps the navigation and offers a way back', async () =
   }
   expect(await violationsOf(page)).toEqual([]);
   const [first] = pages;
-  // A project without events is shown how to send the first one.
+  // A project without events shows how to send the first one.
   const title = page.getByRole('heading', { name: 'Live', exact: true, level: 1 });
   await page.getByRole('link', { name: `Back to ${first?.title}` }).click();
   await title.waitFor();
@@ -97,13 +97,13 @@ test('an unknown address keeps the navigation and offers a way back', async () =
   await page.context().close();
 });
 
-test('C-041: the chosen theme is there before anything is drawn', async () => {
+it('C-041: applies the chosen theme before the first paint', async () => {
   const page = await console.open('flags');
   await page.getByRole('button', { name: /^Account/ }).click();
   await page.getByRole('menuitem', { name: 'Theme: Dark' }).click();
   const ground = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
   const dark = await ground();
-  // The program never comes: what is seen is the bare page.
+  // The program never loads, so only the bare page is visible.
   await page.route(/assets\/index-.*\.js$/, () => {});
   await page.goto(console.address('flags'), { waitUntil: 'commit' });
   await eventually(async () => expect(await ground()).toBe(dark));
@@ -122,7 +122,7 @@ describe('search', () => {
     await console.storePerson('checkout-tester', { name: 'Tess Checkout', email: 'tess@example.com' });
   });
 
-  test('finds records of each kind by Ctrl+K, opens them by keyboard, and shows them first the next time', async () => {
+  it('finds records of each kind by Ctrl+K, opens them by keyboard, and shows them first the next time', async () => {
     const page = await console.open('health');
     await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor();
     await page.keyboard.press('Control+k');
@@ -156,7 +156,7 @@ describe('search', () => {
     await page.context().close();
   });
 
-  test('shows why records cannot be found, and fits on a phone', async () => {
+  it('shows why records cannot be found, and fits on a phone', async () => {
     const page = await console.open('health', { width: 360, height: 640 });
     await page.getByRole('heading', { name: 'Health', level: 1 }).waitFor();
     await page.route(/\/persons\?/, (route) => route.fulfill({ status: 403, json: { detail: 'Because of a test.' } }));
@@ -172,7 +172,7 @@ describe('search', () => {
     await page.context().close();
   });
 
-  test('keeps the page when another project is chosen', async () => {
+  it('keeps the page when another project is chosen', async () => {
     const organization = await console.api<{ organization: { id: string } }>('GET', '/api/users/@me');
     for (const name of ['Alpha', 'Beta', 'Gamma', 'Delta', 'Łódź shop'])
       await console.api('POST', `/api/organizations/${organization.organization.id}/projects`, { name });
@@ -186,7 +186,7 @@ describe('search', () => {
     await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
     expect(new URL(page.url()).pathname).toMatch(/\/events$/);
     expect(new URL(page.url()).search).toBe('');
-    // The search does the same.
+    // The search keeps the page, too.
     await page.keyboard.press('Control+k');
     await input(page).fill('alpha');
     await option(page, /^Alpha/).click();
@@ -195,7 +195,7 @@ describe('search', () => {
     await page.context().close();
   });
 
-  test('loads the subset of a font only for a page that shows its characters', async () => {
+  it('loads the subset of a font only for a page that shows its characters', async () => {
     const requested: string[] = [];
     const note = (address: string) => requested.push(address.replace(/^.*\//, '').replace(/-wght-.*/, ''));
     const page = await console.open('cohorts', {
@@ -214,7 +214,7 @@ describe('search', () => {
   });
 });
 
-test('names the open record in the title of the tab, and the project in the bar of a phone', async () => {
+it('names the open record in the title of the tab, and the project in the bar of a phone', async () => {
   await console.storePerson('titled', { name: 'Ada of the title' });
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Titled figures' });
   const page = await console.openSignedIn('persons', { width: 390, height: 844 });

@@ -30,7 +30,7 @@ const storeVisit = (distinctId: string, properties: object, daysAgo: number) =>
              '${randomUUID()}', '${JSON.stringify(properties)}', now())`,
   );
 
-/** In both themes. */
+/** Expects no accessibility violation in either theme. */
 async function expectNoViolations(page: Page): Promise<void> {
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -41,7 +41,7 @@ const isWide = (page: Page) => page.evaluate('document.documentElement.scrollWid
 
 const hostile = `<img src=x onerror="alert('1')">`;
 
-test('C-007: no type, a type without a group, nothing that fits, a type that is not there, a group that is not there, refused, failed', async () => {
+it('C-007: shows a distinct state for missing types and groups, an empty type, no matches, refused and failed', async () => {
   const page = await console.open('groups');
   await page.getByRole('heading', { name: 'No groups yet' }).waitFor();
   await page.getByText('posthog.group("company", "acme"').waitFor();
@@ -74,7 +74,7 @@ test('C-007: no type, a type without a group, nothing that fits, a type that is 
   await page.context().close();
 });
 
-test('C-004, C-020, C-025: types and search are in the address; names from outside are text; the server searches', async () => {
+it('C-004, C-020, C-025: keeps type and search in the URL, shows names as plain text, and searches on the server', async () => {
   await storeType('shop', 1);
   await storeGroup(0, 'acme', { name: 'Acme Ltd', seats: 12, site: 'https://acme.example.com', $icon: 'a' });
   await storeGroup(0, 'zeta', { name: 'Zeta' });
@@ -107,7 +107,7 @@ test('C-004, C-020, C-025: types and search are in the address; names from outsi
   await page.context().close();
 });
 
-test('members come with their events in the chosen time, and lead to the person; events lead to their page', async () => {
+it('lists the members with events in the selected range and links to each person and event', async () => {
   await console.storePerson('ada', { name: 'Ada Lovelace' });
   await console.storePerson('bob', { name: 'Bob' });
   await storeVisit('ada', { $group_0: 'acme', $current_url: 'https://example.com/cart' }, 1);

@@ -16,7 +16,7 @@ afterAll(() => console?.stop());
 const tile = (page: Page, label: string) => page.locator('.tile').filter({ hasText: label });
 const overflow = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 
-/** No violation in either theme. */
+/** Expects no accessibility violation in either theme. */
 async function expectAccessible(page: Page) {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -29,8 +29,8 @@ const answerWith = (page: Page, route: RegExp, status: number) =>
     one.fulfill({ status, headers: { 'x-request-id': 'r-17' }, json: { detail: 'Because of a test.' } }),
   );
 
-// Before the API has looked at the log: it never takes an event for older than its last look.
-test('C-032: while events are late every page says so in one line, with the way to Health', async () => {
+// Has to run before the API reads the log for the first time, because it never reports an event as older than its previous read.
+it('C-032: shows a line with a link to Health on every page while events are delayed', async () => {
   for (const key of ['a', 'b']) await console.append(topics.live, { key, value: '{}', headers: {} });
   for (const group of [consumerGroup('live'), outputGroup('live')])
     await console.query(
@@ -56,7 +56,7 @@ test('C-032: while events are late every page says so in one line, with the way 
   await page.context().close();
 });
 
-test('C-038, C-042: what waits, what comes and who is there, at a glance and on a phone', async () => {
+it('C-038, C-042: shows backlog, throughput and services at a glance, also on a phone', async () => {
   const page = await console.open('health');
   await tile(page, 'Ingestion delay').getByText('0.0 s').waitFor();
   await tile(page, 'Dead letters').getByText('all events could be processed').waitFor();
@@ -78,7 +78,7 @@ test('C-038, C-042: what waits, what comes and who is there, at a glance and on 
   await page.context().close();
 });
 
-test('C-004, C-006, C-023: the time is in the address, and one that makes no sense is a hint', async () => {
+it('C-004, C-006, C-023: keeps the time range in the URL, and shows a hint for an invalid one', async () => {
   await console.query(
     `INSERT INTO ingestion_warning (project_id, id, type, severity, count, timestamp)
      VALUES ($1, '${randomUUID()}', 'missing_distinct_id', 'error', 7, now() - interval '5 hours')`,
@@ -95,11 +95,11 @@ test('C-004, C-006, C-023: the time is in the address, and one that makes no sen
   await page.context().close();
 });
 
-test.each([
+it.each([
   [403, 'refused'],
   [404, 'gone'],
   [400, 'failed'],
-])('C-007, C-008: %i is the picture "%s" in its own place, and the rest stays', async (status, picture) => {
+])('C-007, C-008: shows a %i response as "%s", and keeps the rest of the page', async (status, picture) => {
   const page = await console.open('live');
   await answerWith(page, /events\/counts/, status);
   await page.goto(console.address('health'));
@@ -109,7 +109,7 @@ test.each([
   await page.context().close();
 });
 
-test('one source that is away greys its own tile and says why; loading is another picture', async () => {
+it('greys out only the tile of an unavailable source with the reason, unlike a loading tile', async () => {
   const page = await console.open('live');
   let answer = () => {};
   const held = new Promise<void>((resolve) => {

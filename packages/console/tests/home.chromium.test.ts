@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { problemsOf } from './page-checks.ts';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
 
-/** The page that a project opens with: nothing yet, a dashboard, and the traffic of a website. */
+/** Tests of the start page: empty, with a dashboard, and with website traffic. */
 let console: RunningConsole;
 beforeAll(async () => {
   console = await startConsole();
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => console?.stop());
 
 const day = 24 * 60;
-/** An event so many minutes ago. */
+/** Stores an event that happened the given number of minutes ago. */
 async function store(event: string, person: string, minutesAgo: number, properties: object = {}): Promise<void> {
   await console.query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
@@ -31,19 +31,19 @@ const figure = (page: Page, name: string) =>
   page.getByRole('region', { name: 'Overview' }).locator('.tile', { hasText: name }).locator('.tile-figure');
 const rowsOf = async (page: Page, table: string) => {
   const rows = await page.getByRole('table', { name: table }).locator('tbody tr').allInnerTexts();
-  // What is heard of a button comes before what is read.
+  // The text for screen readers comes before the visible text.
   return rows.map((row) => row.replace(/^Filter by [^:]*:\s*/, '').replaceAll(/\s*\t\s*/g, ' · '));
 };
 
-/** The tests follow one another: each project has the events of those before. */
-test('opens Live in a project without events', async () => {
+/** The tests depend on each other: each one adds events to the same project. */
+it('opens Live in a project without events', async () => {
   const page = await console.open('');
   await page.waitForURL('**/live');
   await page.getByText('Waiting for the first event').waitFor();
   await page.context().close();
 });
 
-test('shows a dashboard in a project without page views, and steps that disappear when they are done', async () => {
+it('shows a dashboard in a project without page views, and steps that disappear when they are done', async () => {
   await store('ordered', 'ada', 1);
   const page = await console.open('');
   await page.waitForURL('**/home');
@@ -83,7 +83,7 @@ test('shows a dashboard in a project without page views, and steps that disappea
   await page.context().close();
 });
 
-test('shows the traffic of a website, and filters all of it by a row', async () => {
+it('shows website traffic, and filters all figures by a row', async () => {
   const search = { $referring_domain: 'search.test', $browser: 'Firefox', $geoip_country_code: 'DE' };
   await view('ada', 3 * day, 'a1', '/', { ...search, utm_source: 'news' });
   await view('ada', 3 * day - 2, 'a1', '/pricing', search);
@@ -133,14 +133,14 @@ test('shows the traffic of a website, and filters all of it by a row', async () 
   await page.getByRole('button', { name: 'Remove UTM source news' }).click();
   await eventually(async () => expect(await figure(page, 'Visitors').textContent()).toBe('2'));
 
-  // The copied address shows the same view.
+  // The copied URL shows the same view.
   await page.goto(copied);
   await eventually(async () => expect(await figure(page, 'Visitors').textContent()).toBe('1'));
   await page.getByRole('table', { name: 'Entry pages' }).waitFor();
   await page.goBack();
   await page.getByLabel('Compare with').selectOption('none');
   await eventually(async () => expect(await page.getByText(/^from /).count()).toBe(0));
-  // Internal users are counted unless the project's setting or the reader says otherwise.
+  // Internal users are counted by default.
   await console.query(
     `UPDATE environment SET test_account_filters = '[{"key": "$browser", "value": "Firefox", "operator": "is_not", "type": "event"}]' WHERE id = $1`,
   );
@@ -153,7 +153,7 @@ test('shows the traffic of a website, and filters all of it by a row', async () 
   await page.context().close();
 });
 
-test('says when filters leave nothing, and names what it does not know in the URL', async () => {
+it('reports when no data match the filters, and names unknown URL parameters', async () => {
   const filters = encodeURIComponent('["Browser:Lynx","Nonsense:1"]');
   const page = await console.open(`home?filters=${filters}&time=-30d`);
   await page.getByRole('heading', { name: 'No visitors match your filters' }).waitFor();
@@ -163,14 +163,14 @@ test('says when filters leave nothing, and names what it does not know in the UR
   await page.context().close();
 });
 
-test('meets what is asked of every page, with numbers in it', async () => {
+it('passes the checks for every page, with data', async () => {
   const page = await console.open('home');
   await eventually(async () => expect(await rowsOf(page, 'Countries')).toHaveLength(2));
   expect(await problemsOf(page)).toEqual([]);
   await page.context().close();
 });
 
-test('shows why the numbers cannot be loaded', async () => {
+it('shows why the numbers cannot be loaded', async () => {
   const page = await console.open('flags');
   await page.route('**/api/projects/*/query', (route) =>
     route.fulfill({ status: 400, json: { type: 'validation_error', code: 'query_timeout', detail: 'Too slow.' } }),

@@ -2,7 +2,7 @@ import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
 
-/** How an insight is edited, kept and given up. Its results are the subject of `insights.chromium.test.ts`. */
+/** Tests of editing, saving and discarding insights. For results, see `insights.chromium.test.ts`. */
 let console: RunningConsole;
 const hostile = `<img src=x onerror="alert('1')">`;
 const ada = '0a7e1d52-9c1f-4a53-8a44-000000000001';
@@ -95,7 +95,7 @@ it('changes name, description and tags of a saved insight', async () => {
   await page.context().close();
 });
 
-it('keeps an unsaved edit while other pages are open, until it is discarded', async () => {
+it('keeps unsaved edits while other pages are open, until they are discarded', async () => {
   const { id, short_id: shortId } = await save('Edited', trend('opened'));
   const page = await console.open(`insights?insight=${shortId}`);
   await pick(page, 'Event A', 'ordered');
@@ -130,7 +130,7 @@ it('restores a deleted insight to its dashboards', async () => {
   await page.context().close();
 });
 
-it('does not run a query that lacks a property, and keeps the result before', async () => {
+it('does not run a query that lacks a property, and keeps the previous result', async () => {
   const page = await console.open('live');
   const queries: string[] = [];
   page.on('request', (request) => {
@@ -147,7 +147,7 @@ it('does not run a query that lacks a property, and keeps the result before', as
   await shows(page, '2');
   await pick(page, 'Property to aggregate for event A', 'price');
   await shows(page, '42');
-  // A formula that is wrong leaves the chart, too.
+  // An invalid formula keeps the chart, too.
   await page.getByRole('button', { name: 'Add event' }).click();
   await page.getByRole('textbox', { name: 'Formula' }).fill('A + C');
   await page.getByRole('group', { name: 'Events' }).getByRole('alert').waitFor();
@@ -161,7 +161,7 @@ it('finds events by a part of their name, with counts and the last time', async 
   await page.goto(asked(trend('opened')));
   await shows(page, '2');
   const event = page.getByRole('combobox', { name: 'Event A', exact: true });
-  // With a name in the field, all events are offered.
+  // While the field contains the chosen name, all events are offered.
   await event.click();
   await page.getByRole('option', { name: /^ordered 2 in 30 days/ }).waitFor();
   await page.getByRole('option', { name: 'All events' }).waitFor();
@@ -230,7 +230,7 @@ it('sorts, marks and deletes insights in the list, and restores them to their da
   await page.context().close();
 });
 
-it('leads to the filters for internal and test users', async () => {
+it('links to the filters for internal and test users', async () => {
   const environment = `/api/environments/${console.tenant.environmentId}`;
   await console.api('PATCH', environment, { test_account_filters: [] });
   const page = await console.open('live');

@@ -50,7 +50,7 @@ async function pick(page: Page, label: string, name: string): Promise<void> {
   await field.press('Enter');
 }
 
-test('C-007: no insight yet, nothing that fits, one that is not there, a part of the address that is none', async () => {
+it('C-007: shows distinct states for no insights, no matches, an unknown insight and unknown URL parameters', async () => {
   const page = await console.open('insights');
   await page.getByRole('heading', { name: 'No insights yet' }).waitFor();
   expect(await violationsOf(page)).toEqual([]);
@@ -64,7 +64,7 @@ test('C-007: no insight yet, nothing that fits, one that is not there, a part of
   await page.getByRole('heading', { name: 'No matching events in this date range' }).or(figure(page)).first().waitFor();
 });
 
-test('a question is built, answered, saved, found, changed and deleted', async () => {
+it('builds, runs, saves, finds, changes and deletes a query', async () => {
   await storeEvents();
   const page = await console.open('insights');
   await page.getByRole('button', { name: 'New insight' }).first().click();
@@ -86,7 +86,7 @@ test('a question is built, answered, saved, found, changed and deleted', async (
     saved: true,
     query: { kind: 'InsightVizNode', source: { series: [{ event: 'ordered', math: 'sum', math_property: 'price' }] } },
   });
-  // What is changed lies in the address, and is not saved by itself.
+  // Edits are in the URL and not saved automatically.
   await page.getByLabel('Breakdown', { exact: true }).selectOption('event');
   await pick(page, 'Breakdown property', 'plan');
   await page.getByRole('cell', { name: hostile }).waitFor();
@@ -139,7 +139,7 @@ it.each<[number, string, object]>([
       },
     },
   ],
-])('%i suggests the name %s for a new insight and saves it without typing', async (_, name, question) => {
+])('case %i: suggests the name %s for a new insight and saves it without typing', async (_, name, question) => {
   const page = await console.open('live');
   await page.goto(asked(question));
   await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -148,20 +148,20 @@ it.each<[number, string, object]>([
   await page.context().close();
 });
 
-test('persons are not summed up over days: one who came on two days is no two persons', async () => {
+it('does not sum persons over days, so that a person who came on two days is counted once', async () => {
   const question = {
     kind: 'TrendsQuery',
     series: [{ kind: 'EventsNode', event: 'ordered', math: 'dau' }],
     dateRange: { date_from: '-1d' },
   };
   const page = await console.open(`insights?insight=new&question=${encodeURIComponent(JSON.stringify(question))}`);
-  // Of two or three days, each with the one person at most.
+  // Two or three days with at most one person each.
   await page.locator('.insight-figure').filter({ hasText: 'on average' }).waitFor();
   expect(Number(await figure(page).textContent())).toBeLessThanOrEqual(1);
   await page.context().close();
 });
 
-test('the persons behind a number, by keyboard, and the way to each', async () => {
+it('opens the persons behind a number by keyboard, with a link to each person', async () => {
   const page = await console.open('live');
   await page.goto(
     asked({ kind: 'TrendsQuery', series: [{ ...node('opened'), math: 'dau' }], dateRange: { date_from: '-7d' } }),
@@ -196,7 +196,7 @@ test('the persons behind a number, by keyboard, and the way to each', async () =
   await page.getByRole('heading', { name: 'Ada Lovelace' }).waitFor();
 });
 
-test('funnels: steps, what was lost, and who is behind them', async () => {
+it('shows the steps and drop-off of a funnel, and the persons behind them', async () => {
   const page = await console.open('live');
   await page.goto(
     asked({ kind: 'FunnelsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } }),
@@ -208,7 +208,7 @@ test('funnels: steps, what was lost, and who is behind them', async () => {
   expect(await page.getByRole('dialog').getByRole('link').allTextContents()).toEqual(['Ada Lovelace']);
 });
 
-test('retention and lifecycle of the same events', async () => {
+it('shows retention and lifecycle of the same events', async () => {
   const page = await console.open('live');
   await page.goto(
     asked({ kind: 'TrendsQuery', series: [node('opened'), node('ordered')], dateRange: { date_from: '-7d' } }),
@@ -287,7 +287,7 @@ it('shows an average for unique users in the table too, and each label of the ax
   expect(Math.max(...off)).toBeLessThan(0.05);
 });
 
-test('the time before beside it, and the same from a terminal', async () => {
+it('shows the previous period, and the same query as a terminal command', async () => {
   const page = await console.open('live');
   await page.goto(
     asked({ kind: 'TrendsQuery', series: [node('ordered')], dateRange: { date_from: '-24h' }, interval: 'hour' }),
@@ -300,7 +300,7 @@ test('the time before beside it, and the same from a terminal', async () => {
   );
 });
 
-test('a filter is added, changed and taken away, and is not asked before it is complete', async () => {
+it('adds, changes and removes a filter, and does not run the query before the filter is complete', async () => {
   const page = await console.open('live');
   await page.goto(asked({ kind: 'TrendsQuery', series: [node('opened')], dateRange: { date_from: '-7d' } }));
   await shows(page, '2');
@@ -319,7 +319,7 @@ test('a filter is added, changed and taken away, and is not asked before it is c
   await shows(page, '2');
 });
 
-test('filters by cohorts and groups, and of one event alone', async () => {
+it('filters by cohorts and groups, and filters a single event', async () => {
   const { id: cohort } = await console.api<{ id: number }>('POST', 'cohorts', {
     ...{ name: 'Named', is_static: false },
     filters: { properties: { type: 'AND', values: [{ type: 'person', key: 'name', operator: 'is_set' }] } },
@@ -342,7 +342,7 @@ test('filters by cohorts and groups, and of one event alone', async () => {
   await page.getByLabel('Property type').selectOption('cohort');
   await page.getByLabel('Cohort').selectOption({ label: 'Named' });
   await page.getByRole('button', { name: 'Add filter' }).click();
-  // Ada alone has a name.
+  // Only Ada has a name.
   await shows(page, '3');
   await page.getByRole('button', { name: 'in cohort Named', exact: true }).waitFor();
   await page.getByRole('button', { name: 'Remove in cohort Named' }).click();
@@ -361,7 +361,7 @@ test('filters by cohorts and groups, and of one event alone', async () => {
     undefined,
     [{ type: 'group', group_type_index: 0, key: 'size', operator: 'gt', value: '10' }],
   ]);
-  // Groups are counted too, and break numbers down.
+  // Groups can be aggregated, and used as a breakdown.
   await page.getByLabel('Aggregation for event B').selectOption({ label: 'Unique groups (company)' });
   await page.getByLabel('Breakdown', { exact: true }).selectOption({ label: 'Group property (company)' });
   await pick(page, 'Breakdown property', 'size');
@@ -373,7 +373,7 @@ test('filters by cohorts and groups, and of one event alone', async () => {
   await console.api('PATCH', `cohorts/${cohort}`, { deleted: true });
 });
 
-test('one number, a running sum, and the views of a funnel', async () => {
+it('shows a single number, cumulative values, and the views of a funnel', async () => {
   const page = await console.open('live');
   const range = { dateRange: { date_from: '-7d' } };
   await page.goto(asked({ kind: 'TrendsQuery', series: [{ ...node('opened'), math: 'dau' }], ...range }));
@@ -386,7 +386,7 @@ test('one number, a running sum, and the views of a funnel', async () => {
   expect((await dialog.getByRole('link').allTextContents()).sort()).toEqual(['Ada Lovelace', 'bob']);
   await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Cumulative' }).click();
-  // Each person once, whenever it came first.
+  // Each person is counted once, on their first day.
   await shows(page, '2');
   expect(await page.locator('.insight-figure').textContent()).not.toContain('on average');
   await page.getByRole('button', { name: 'Number' }).click();
@@ -402,7 +402,7 @@ test('one number, a running sum, and the views of a funnel', async () => {
   await page.getByRole('row', { name: /^1\. opened/ }).waitFor();
 });
 
-test('the list shows the latest result of an insight, and computes none', async () => {
+it('shows the latest result of each insight in the list without computing any', async () => {
   const insight = (name: string, source: object) =>
     console.api<{ id: number }>('POST', 'insights', { name, query: { kind: 'InsightVizNode', source } });
   const range = { dateRange: { date_from: '-7d' } };
@@ -432,7 +432,7 @@ test('the list shows the latest result of an insight, and computes none', async 
   await page.context().close();
 });
 
-test('a kind this page cannot build is shown as rows', async () => {
+it('shows the result of a kind of query that it cannot edit as rows', async () => {
   const { short_id: id } = await console.api<{ short_id: string }>('POST', 'insights', {
     name: 'Rows',
     query: { kind: 'DataTableNode', source: { kind: 'EventsQuery', select: ['event', 'distinct_id'], after: '-7d' } },
@@ -444,7 +444,7 @@ test('a kind this page cannot build is shown as rows', async () => {
   expect(await page.evaluate('document.documentElement.scrollWidth > innerWidth')).toBe(false);
 });
 
-test('lists each of many large queries once, a page of fifty at a time', async () => {
+it('lists each of many large queries once, a page of fifty at a time', async () => {
   await console.query(
     `INSERT INTO insight (project_id, short_id, name, query, last_modified_at)
      SELECT $1, 'large' || lpad(n::text, 3, '0'), 'Large ' || n, json_build_object('kind', 'PathsQuery', 'x', repeat('x', 120000)), now()

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-/** @param ago how long ago it happened, as PostgreSQL says it */
+/** @param ago how long ago the event happened, as a PostgreSQL interval */
 async function store(event: string, ago: string, { distinctId = 'ada', properties = {} } = {}): Promise<string> {
   const uuid = randomUUID();
   await console.query(
@@ -40,7 +40,7 @@ const frame = ({ secondsAgo = 0, ...more }: Streamed) => {
   return `data: ${JSON.stringify({ ...usual, timestamp, stored_at: timestamp, ...more })}\n\n`;
 };
 
-/** The stream answers once with these messages and then stays silent. */
+/** Opens a page whose stream sends these messages once and then stays silent. */
 async function openWith(messages: () => string[], path = 'live'): Promise<Page> {
   const hello = 'event: hello\ndata: {"stored":true,"why":null,"lag_seconds":0}\n\n';
   const pieces = [hello + messages().join('')];
@@ -57,7 +57,7 @@ async function openWith(messages: () => string[], path = 'live'): Promise<Page> 
 const options = (page: Page) => page.getByRole('option');
 const namesOf = (page: Page) => page.locator('.live-space .live-name').allTextContents();
 
-test('the page begins with the last events, once each and in the order of their times', async () => {
+it('starts with the last events, without duplicates and in time order', async () => {
   const known = await store('signed up', '3 min');
   await store('order placed', '2 min');
   await store('from tomorrow', '-16 hours');
@@ -79,7 +79,7 @@ test('the page begins with the last events, once each and in the order of their 
   await without.context().close();
 });
 
-test('a failure to load the last events is reported, and the stream is shown', async () => {
+it('reports a failure to load the last events, and still shows the stream', async () => {
   const page = await console.open('live', {
     prepare: async (visitor) => {
       await visitor.route(/\/api\/projects\/\d+\/events\?/, (route) =>
@@ -95,7 +95,7 @@ test('a failure to load the last events is reported, and the stream is shown', a
   await page.context().close();
 });
 
-test('the search filters by a part of the name as it is typed; keys act without the focus in the list', async () => {
+it('filters by part of the event name while the user types, and handles keys when the list has no focus', async () => {
   const page = await openWith(() => [frame({ event: 'shelf seen' }), frame({ event: 'search' })]);
   await options(page).filter({ hasText: 'shelf seen' }).waitFor();
   await page.keyboard.press('/');
@@ -125,7 +125,7 @@ test('the search filters by a part of the name as it is typed; keys act without 
   await page.context().close();
 });
 
-test('a dropped event says what was sent and by which program', async () => {
+it('shows the content and the library of a dropped event', async () => {
   const details = {
     ...{ path: '/e', origin: 'https://shop.example.com', user_agent: 'posthog-python/6.7.6' },
     samples: [{ index: 0, uuid: null, event: null }],
@@ -146,7 +146,7 @@ test('a dropped event says what was sent and by which program', async () => {
   await page.context().close();
 });
 
-test('a figure of 0 has no reason', async () => {
+it('shows no reason for a figure of 0', async () => {
   const health = { ...(await console.api<object>('GET', 'health')), checked_at: new Date().toISOString() };
   const per_minute = { stored: 0, dropped: [{ reason: 'missing_event_name', count: 0 }] };
   const page = await openWith(() => [frame({ event: 'one' })]);

@@ -27,7 +27,7 @@ const keptBy = (page: Page) =>
     'location.href + document.title + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage })',
   );
 
-test('C-035: an owner changes levels and removes; the own level stays, and owners are lowered before they go', async () => {
+it('C-035: lets an owner change levels and remove members, but not change their own level or remove another owner', async () => {
   await addMember(console, 1, 'grace');
   await addMember(console, 15, 'other-owner');
   const page = await openAs(console, 15, 'members', 'boss@example.com');
@@ -65,7 +65,7 @@ test('C-035: an owner changes levels and removes; the own level stays, and owner
 const callers: [Level, string, (page: Page) => Promise<void>][] = [
   [
     1,
-    'a member changes nobody, is told who does, and may leave',
+    'shows a member who can change levels, and lets the member leave',
     async (page) => {
       await page.getByText('Only administrators and owners can change levels').waitFor();
       expect(await page.getByRole('table').last().getByRole('combobox').count()).toBe(0);
@@ -80,7 +80,7 @@ const callers: [Level, string, (page: Page) => Promise<void>][] = [
   ],
   [
     8,
-    'an administrator changes members up to the own level and no owner',
+    'lets an administrator change members up to that level, but no owner',
     async (page) => {
       const owner = row(page, 'other-owner@example.com');
       await owner.getByText('Only an owner can change this.').waitFor();
@@ -94,7 +94,7 @@ const callers: [Level, string, (page: Page) => Promise<void>][] = [
     },
   ],
 ];
-test.each(callers)('C-035: level %i: %s', async (level, _, look) => {
+it.each(callers)('C-035: level %i: %s', async (level, _, look) => {
   if (level === 8) await addMember(console, 1, 'plain');
   const page = await openAs(console, level, 'members');
   await row(page, 'other-owner@example.com').waitFor();
@@ -102,7 +102,7 @@ test.each(callers)('C-035: level %i: %s', async (level, _, look) => {
   await page.context().close();
 });
 
-test('C-033: several are invited at once; the links are shown once, and one leads into the console', async () => {
+it('C-033: invites several people at once, shows the links once, and accepts an invite by its link', async () => {
   const page = await openAs(console, 15, 'members');
   await page.getByRole('button', { name: 'More options' }).click();
   expect(new URL(page.url()).searchParams.get('open')).toBe('invite');
@@ -155,7 +155,7 @@ it('invites from the field on the page, and keeps the address when more options 
   const addresses = page.getByLabel('Email addresses');
   await page.getByText('They join as members.').waitFor();
   await lookAt(page);
-  // Enter sends, and the link takes the focus.
+  // Enter submits the form, and the link takes the focus.
   await addresses.fill('quick@example.com');
   await addresses.press('Enter');
   const made = page.getByRole('region', { name: 'Invite created' });
@@ -168,7 +168,7 @@ it('invites from the field on the page, and keeps the address when more options 
   expect(await addresses.inputValue()).toBe('later@example.com');
   expect(await page.evaluate('document.activeElement.value')).toBe('later@example.com');
   await page.getByRole('region', { name: 'Invite people' }).getByRole('combobox').selectOption('administrator');
-  // Options that are hidden again do not count.
+  // Options that are hidden again have no effect.
   await page.goBack();
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
   await row(page, 'later@example.com').getByText('member', { exact: true }).waitFor();
@@ -177,7 +177,7 @@ it('invites from the field on the page, and keeps the address when more options 
   await page.context().close();
 });
 
-test('an invite that failed or expired is sent again with a new link, or taken back', async () => {
+it('resends a failed or expired invite with a new link, and cancels invites', async () => {
   const page = await openAs(console, 8, 'members');
   const gone = row(page, 'gone@example.com');
   await console.query(
@@ -209,7 +209,7 @@ test('an invite that failed or expired is sent again with a new link, or taken b
   await page.context().close();
 });
 
-test('without mail the form says that there is only the link, before and after', async () => {
+it('says before and after inviting that only the link can be shared if email is not set up', async () => {
   const page = await openAs(console, 15, 'members');
   await page.route('**/console/**', async (route) => {
     const answer = await route.fetch();
@@ -228,7 +228,7 @@ test('without mail the form says that there is only the link, before and after',
   await page.context().close();
 });
 
-test('whoever has an account signs in between the link and joining, and the link counts', async () => {
+it('lets a user with an account sign in after opening the invite link, and then accepts the invite', async () => {
   const person = { email: 'linus@example.com', id: randomUUID() };
   const secret = randomBytes(32).toString('base64url');
   const shown = createHash('sha256').update(secret).digest();
@@ -259,7 +259,7 @@ test('whoever has an account signs in between the link and joining, and the link
   await page.context().close();
 });
 
-test('C-006, C-007: what the address has too much is named; refused and failed are pictures of their own', async () => {
+it('C-006, C-007: names unknown URL parameters, and shows distinct states for refused and failed', async () => {
   const page = await openAs(console, 1, 'members?open=purple&nonsense=1');
   await page.getByText(/invalid parameters?: nonsense, open/).waitFor();
   for (const [status, state] of [

@@ -1,4 +1,4 @@
-// What has to hold on any page, whatever is on it. Each check returns what is wrong, in words.
+// Checks that every page has to pass. Each check returns the problems in words.
 import type { Page } from 'playwright-core';
 import { violationsOf } from './start-console.ts';
 
@@ -9,8 +9,8 @@ const sizes = {
 };
 
 /**
- * In both themes, on a phone, at 400 % zoom and on the widest screen.
- * @param themes in which axe looks for barriers, the costliest check; the others do not depend on the theme
+ * Checks a page in both themes, on a phone, at 400% zoom and on a very wide screen.
+ * @param themes the themes that axe checks, which is the slowest part; the other checks do not depend on the theme
  */
 export async function problemsOf(
   page: Page,
@@ -33,7 +33,7 @@ export async function problemsOf(
   return found;
 }
 
-/** One first heading, and none that skips a level. */
+/** A page needs exactly one first-level heading, and must not skip heading levels. */
 const headingProblems = (page: Page) =>
   page.evaluate(() => {
     const levels = [...document.querySelectorAll('h1, h2, h3, h4, h5, h6')]
@@ -47,7 +47,7 @@ const headingProblems = (page: Page) =>
     ];
   });
 
-/** What would move although less motion is asked for. */
+/** Animations that run even though reduced motion is preferred. */
 const motions = (page: Page) =>
   page.evaluate(() =>
     [...document.querySelectorAll('*')].flatMap((element) => {
@@ -65,7 +65,7 @@ const wideAt = (page: Page) =>
     return scrollWidth > innerWidth ? [`${scrollWidth} px in ${innerWidth}`] : [];
   });
 
-/** Paragraphs that nobody finds the way back in, on a screen as wide as they come. */
+/** Paragraphs with lines that are too long to read on a very wide screen. */
 const longLines = (page: Page) =>
   page.evaluate(() =>
     [...document.querySelectorAll('main p')].flatMap((paragraph) => {
@@ -76,7 +76,7 @@ const longLines = (page: Page) =>
     }),
   );
 
-/** Tab leads everywhere and back, each stop is seen, and the first one skips the rail. */
+/** Tab reaches every control forwards and backwards, each focused control is visible, and the first one skips the navigation. */
 export async function keyboardProblems(page: Page): Promise<string[]> {
   await page.evaluate(() => {
     document.body.tabIndex = -1;
@@ -93,7 +93,7 @@ export async function keyboardProblems(page: Page): Promise<string[]> {
     const stops = all.filter(
       (element) => element.tabIndex >= 0 && element.checkVisibility() && !element.matches(':disabled'),
     );
-    // Of a group of radio buttons the chosen one is the stop, and the arrow keys lead on.
+    // Only the selected radio button of a group is reachable by Tab. Arrow keys move within the group.
     const isInGroup = (element: HTMLElement) =>
       element instanceof HTMLInputElement && element.type === 'radio' && !element.checked;
     const meant = stops.filter((element) => !isInGroup(element));
@@ -105,7 +105,7 @@ export async function keyboardProblems(page: Page): Promise<string[]> {
     const stop = await page.evaluate(() => {
       const element = document.activeElement;
       if (!(element instanceof HTMLElement) || element === document.body) return null;
-      // Of itself, of the field it lies in, or drawn over the row it opens.
+      // The focus outline may be on the element, on the field that contains it, or on the row that it opens.
       const frame = element.closest('label, .search, .list, .filter-values') ?? element;
       const isSeen = [element, frame].some((one) =>
         ['', '::after'].some((part) => {

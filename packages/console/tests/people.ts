@@ -4,7 +4,7 @@ import { type RunningConsole, violationsOf } from './start-console.ts';
 
 export type Level = 1 | 8 | 15;
 
-/** Somebody of the organization, who has just signed in. */
+/** Opens a page as a member of the organization who has just signed in. */
 export async function openAs(
   console: RunningConsole,
   level: Level,
@@ -25,7 +25,7 @@ export async function openAs(
   return openWith(console, secret, console.address(`settings/${section}`));
 }
 
-/** @param secret of a session; without one nobody is signed in */
+/** @param secret of a session; null: not signed in */
 export async function openWith(console: RunningConsole, secret: string | null, address: string): Promise<Page> {
   const other = await console.open('settings');
   const browser = other.context().browser();
@@ -43,7 +43,7 @@ export async function addMember(console: RunningConsole, level: Level, name: str
   await (await openAs(console, level, 'account', `${name}@example.com`)).context().close();
 }
 
-/** In both themes and on a telephone, as it is now. */
+/** Checks the page as it is, in both themes and on a phone. */
 export async function lookAt(page: Page): Promise<void> {
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-test('the server searches, and an older answer never comes over a newer; the address is the view', async () => {
+it('searches on the server, never shows an older response after a newer one, and keeps the view in the URL', async () => {
   const page = await console.open('persons');
   await page.getByRole('heading', { name: 'No persons yet' }).waitFor();
   expect(await page.getByRole('link', { name: 'Set up an SDK' }).getAttribute('href')).toMatch(/\/settings\/project$/);
@@ -42,7 +42,7 @@ test('the server searches, and an older answer never comes over a newer; the add
   await page.context().close();
 });
 
-test('a person has properties, ids, events and flags beside the list, in both themes and on a telephone', async () => {
+it("shows a person's properties, IDs, events and flags next to the list, in both themes and on a phone", async () => {
   await console.api('POST', 'feature_flags', { key: 'seen' });
   const page = await console.open('persons?person=ada-1', { width: 360, height: 640 });
   await page.getByRole('button', { name: 'plan: pro' }).waitFor();
@@ -69,7 +69,7 @@ test('a person has properties, ids, events and flags beside the list, in both th
   await page.context().close();
 });
 
-test('the ids of a person say which event joined them, which joined nothing, and which nothing explains', async () => {
+it('shows for each distinct ID which event merged it, that it was there from the start, or that no event explains it', async () => {
   await console.query(
     `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01T00:00:00Z') TO ('2100-01-01T00:00:00Z')`,
     [],
@@ -103,7 +103,7 @@ test('the ids of a person say which event joined them, which joined nothing, and
   await page.context().close();
 });
 
-test('deleting names what goes, asks for the id typed and shows how far the work is', async () => {
+it('lists what a deletion removes, requires typing the ID, and shows the progress', async () => {
   const page = await console.open('persons?person=grace-1');
   await page.getByRole('heading', { name: 'grace@example.com' }).waitFor();
   await page.getByRole('complementary').getByRole('button', { name: 'Delete' }).click();
@@ -150,7 +150,7 @@ describe('a person with a name, events and a cohort', () => {
     await console.api('POST', 'cohorts', { name: 'Firefox users', filters });
   });
 
-  test('is called by name in lists and details, with the email address below', async () => {
+  it('is shown by name in lists and details, with the email address below', async () => {
     const page = await console.open('persons?search=curie');
     const row = page.getByRole('row').filter({ hasText: 'maria@example.com' });
     await row.getByRole('button', { name: 'Мария Curie' }).click();
@@ -160,7 +160,7 @@ describe('a person with a name, events and a cohort', () => {
     await page.context().close();
   });
 
-  test('shows when, where and on which device the person was last seen, sessions and cohorts', async () => {
+  it('shows when, where and on which device the person was last seen, sessions and cohorts', async () => {
     const page = await console.open(`persons?person=${uuid}`);
     const detail = page.getByRole('complementary');
     await detail.getByText('Last seen 20 minutes ago').waitFor();
@@ -181,7 +181,7 @@ describe('a person with a name, events and a cohort', () => {
     await page.context().close();
   });
 
-  test('is sorted by when the person was first seen, which the URL keeps', async () => {
+  it('is sorted by when the person was first seen, which the URL keeps', async () => {
     const page = await console.open('persons?search=curie');
     const rows = page.getByRole('row');
     await rows.nth(2).waitFor();
@@ -199,7 +199,7 @@ describe('a person with a name, events and a cohort', () => {
     await page.context().close();
   });
 
-  test('becomes a member of a cohort made of the search', async () => {
+  it('becomes a member of a cohort created from the search results', async () => {
     const page = await console.open('persons?search=curie');
     await page.getByRole('button', { name: 'Save as cohort' }).click();
     const dialog = page.getByRole('dialog');

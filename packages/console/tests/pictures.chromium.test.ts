@@ -9,7 +9,7 @@ import { smallPng } from './small-png.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 import { everyPage, visitShop } from './visit-pages.ts';
 
-/** The pictures of the documents. `npm run screenshots` takes them and writes the list of pages; here they are looked for. */
+/** The screenshots in the documentation. `npm run screenshots` takes them and writes the list of pages; this test checks that they exist. */
 const isTaking = environment().MILLRACE_SCREENSHOTS === 'write';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const folder = join(root, 'docs/images/console');
@@ -32,11 +32,11 @@ const pictures: Picture[] = [
   ...['live', 'flags'].map((path) => ({ name: `${path}-phone`, path, size: phone })),
 ];
 const schemes = ['light', 'dark'] as const;
-/** A mail has one look. */
+/** Emails have no dark theme. */
 const mailFile = 'report-mail.png';
 const files = [...pictures.flatMap(({ name }) => schemes.map((scheme) => `${name}-${scheme}.png`)), mailFile];
 
-/** What the document says of the pages, in the order of the rail. */
+/** The list of pages in the document, in navigation order. */
 function listOfPages(): string {
   const shown = pages.flatMap(({ path, title, question }) =>
     path === 'settings'
@@ -58,7 +58,7 @@ async function take(console: RunningConsole, { name, path, size, isEmpty = false
   for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme });
     await page.evaluate('document.fonts.ready.then(() => {})');
-    // The list of Live measures itself once more after a change of size.
+    // The list of the Live page measures itself again after a resize.
     await page.waitForTimeout(500);
     const png = await page.screenshot({ animations: 'disabled', caret: 'hide' });
     await writeFile(join(folder, `${name}-${colorScheme}.png`), smallPng(png));
@@ -66,7 +66,7 @@ async function take(console: RunningConsole, { name, path, size, isEmpty = false
   await page.context().close();
 }
 
-/** The report on the shop's dashboard, as its subscription would mail it. */
+/** Takes a screenshot of the report about the shop's dashboard, as its subscription would email it. */
 async function takeMail(console: RunningConsole): Promise<void> {
   const page = await visitShop(console, 'dashboards', { isOpen: true });
   await page.setViewportSize({ width: 720, height: 900 });
@@ -97,16 +97,16 @@ if (isTaking) {
   }, 900_000);
 }
 
-test('every page has its pictures, which npm run screenshots takes, and there are no others', async () => {
+it('has exactly the screenshots of all pages that npm run screenshots takes', async () => {
   expect((await readdir(folder)).sort()).toEqual([...files].sort());
 });
 
-test('all pictures together are small', async () => {
+it('keeps the total size of the screenshots small', async () => {
   const sizes = await Promise.all(files.map(async (file) => (await stat(join(folder, file))).size));
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(limitBytes);
 });
 
-test('the documents show them: each page in the one on the console, two in the README', async () => {
+it("shows each page's screenshots in the document on the console, and two in the README", async () => {
   const [, , end] = list.exec(await readFile(document, 'utf8')) ?? [];
   expect(end).toBeDefined();
   expect(await readFile(document, 'utf8')).toContain(listOfPages());

@@ -5,13 +5,13 @@ import { Secret, TOTP } from 'otpauth';
 import type { Browser, Page } from 'playwright-core';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
 
-/** Signing in with a second factor or a passkey, in Chromium with a virtual authenticator. */
+/** Tests of signing in with a second factor or a passkey, in Chromium with a virtual authenticator. */
 let console: RunningConsole;
 let browser: Browser;
 const password = 'correct horse battery staple';
 const email = 'owner-with-factors@example.com';
 beforeAll(async () => {
-  // More than a person changes in a minute.
+  // These tests exceed the rate limit for account changes.
   console = await startConsole({ publicHost: 'localhost', settings: { API_USER_CHANGES_PER_MINUTE: '0' } });
   browser = await launchChromium();
   await console.query('UPDATE "user" SET email = $1', [email]);
@@ -35,10 +35,10 @@ afterAll(async () => {
   await console?.stop();
 });
 
-/** Passkeys need a name: an address of numbers has none. */
+/** Passkeys require a host name and do not work with an IP address. */
 const address = (path: string) => console.address(path).replace('127.0.0.1', 'localhost');
 
-/** A browser of somebody who is not signed in. @param hasKey whether it has a passkey store that knows its person */
+/** Opens a page in a browser that is not signed in. @param hasKey whether the browser has a virtual authenticator that verifies its user */
 async function open(path: string, { hasKey = false } = {}): Promise<Page> {
   const visitor = await browser.newContext({ reducedMotion: 'reduce' });
   const page = await visitor.newPage();
@@ -69,7 +69,7 @@ async function enterPassword(page: Page): Promise<void> {
 const codeOf = (secret: string, steps = 0) =>
   new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 });
 
-/** @returns what the page showed: the key of the app, and the backup codes. */
+/** @returns the secret of the authenticator app and the backup codes, as the page shows them */
 async function connectApp(page: Page): Promise<{ secret: string; codes: string[] }> {
   await page.getByRole('button', { name: 'Connect app' }).click();
   const dialog = page.getByRole('dialog', { name: 'Connect app' });
@@ -79,7 +79,7 @@ async function connectApp(page: Page): Promise<{ secret: string; codes: string[]
   await dialog.getByLabel('Code', { exact: true }).fill('000000');
   await dialog.getByRole('button', { name: 'Connect' }).click();
   await dialog.getByText('This code is wrong').waitFor();
-  // Of the thirty seconds before, so that the code of now is still good.
+  // The code of the previous 30 seconds, so that the current one can still be used.
   await dialog.getByLabel('Code', { exact: true }).fill(codeOf(secret, -1));
   await dialog.getByRole('button', { name: 'Connect' }).click();
   const shown = page.getByRole('region', { name: 'Backup codes' });
@@ -89,7 +89,7 @@ async function connectApp(page: Page): Promise<{ secret: string; codes: string[]
   return { secret, codes };
 }
 
-test('an app is connected by its picture; from then on the code is asked for, wrong ones are said at their field', async () => {
+it('connects an authenticator app by QR code, then requires its code, and shows a wrong code at its field', async () => {
   const page = await open('settings/account');
   await enterPassword(page);
   const { secret, codes } = await connectApp(page);
@@ -109,7 +109,7 @@ test('an app is connected by its picture; from then on the code is asked for, wr
   await page.getByLabel('Do not ask again').check();
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.waitForURL('**/live');
-  // The same browser is not asked again.
+  // A trusted browser does not require the code again.
   const cookies = await page.context().cookies();
   await page.context().clearCookies();
   await page.context().addCookies(cookies.filter(({ name }) => name === 'millrace_device'));
@@ -119,7 +119,7 @@ test('an app is connected by its picture; from then on the code is asked for, wr
   await page.context().close();
 });
 
-test('who is invited joins with a passkey, also after giving up once, and signs in with it', async () => {
+it('lets an invited user join with a passkey, even after cancelling once, and sign in with it', async () => {
   const invite = { id: randomUUID(), secret: randomBytes(32).toString('base64url') };
   const shown = createHash('sha256').update(invite.secret).digest().toString('base64url');
   await console.query(
@@ -152,7 +152,7 @@ test('who is invited joins with a passkey, also after giving up once, and signs 
   await console.query(`DELETE FROM "user" WHERE email = 'linus@example.com'`, []);
 });
 
-test('a passkey is added, signs in without a password, and is removed', async () => {
+it('adds a passkey, signs in with it without a password, and removes it', async () => {
   const page = await open('settings/account', { hasKey: true });
   await enterPassword(page);
   await page.getByRole('button', { name: 'Add passkey' }).click();
@@ -162,7 +162,7 @@ test('a passkey is added, signs in without a password, and is removed', async ()
   await dialog.getByRole('button', { name: 'Add passkey' }).click();
   await page.getByRole('row').filter({ hasText: 'Desk' }).waitFor();
   await dialog.waitFor({ state: 'detached' });
-  // A device has one passkey for an account.
+  // A device can have only one passkey per account.
   await page.getByRole('button', { name: 'Add passkey' }).click();
   await dialog.getByRole('button', { name: 'Add passkey' }).click();
   await dialog.getByText('already has a passkey for your account').waitFor();
@@ -177,14 +177,14 @@ test('a passkey is added, signs in without a password, and is removed', async ()
   await page.goto(address('live'));
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.waitForURL('**/live');
-  // After a password too, as its user wants it.
+  // A second factor is required after a password too, if the user has enabled that.
   await page.context().clearCookies();
   await page.goto(address('settings/account'));
   await enterPassword(page);
   await page.getByLabel('Code', { exact: true }).waitFor();
   await page.getByRole('button', { name: 'Use a passkey' }).click();
   await page.waitForURL('**/account');
-  // It confirms that it is you, too.
+  // A passkey also confirms a sensitive action.
   await console.query("UPDATE session SET signed_in_at = now() - interval '3 hours'", []);
   await page.getByRole('button', { name: 'Remove the passkey Desk' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
@@ -194,7 +194,7 @@ test('a passkey is added, signs in without a password, and is removed', async ()
   await page.context().close();
 });
 
-test('where an organization demands a second factor, a page for it is all there is until it is there', async () => {
+it('only shows the setup page until the second factor that the organization requires is set up', async () => {
   await console.query('UPDATE organization SET enforce_2fa = true', []);
   const page = await open('live');
   await enterPassword(page);
@@ -211,13 +211,13 @@ test('where an organization demands a second factor, a page for it is all there 
   await page.context().close();
 });
 
-test('the account tells who entered, and ends when its address is typed again; an owner is told why not', async () => {
+it('lists sign-ins, deletes the account after its email is typed, and explains why an owner cannot delete theirs', async () => {
   const page = await open('settings/account');
   await enterPassword(page);
   await page.getByText('Signed in from').first().waitFor();
   await page.getByLabel('New email address').fill('other@example.com');
   await page.getByRole('button', { name: 'Change email address' }).click();
-  // There is no mail server here.
+  // This installation has no mail server.
   await page.getByText('does not send email').waitFor();
   await page.getByRole('button', { name: 'Delete account' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete your account?' });

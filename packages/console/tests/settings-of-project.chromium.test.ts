@@ -16,7 +16,7 @@ const save = async (form: Locator) => {
   await form.getByText('Saved.').waitFor();
 };
 
-/** In both themes and on a telephone, as it is now. */
+/** Checks the page as it is, in both themes and on a phone. */
 async function lookAt(page: Page): Promise<void> {
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -29,7 +29,7 @@ async function lookAt(page: Page): Promise<void> {
 
 const organizationId = async () => (await console.api<{ organization: string }>('GET', '')).organization;
 
-/** Whoever is looking has this level in the organization from now on. */
+/** Changes the level of the current user in the organization. */
 const setLevel = (level: number) =>
   console.query(
     `UPDATE membership SET level = $1 WHERE user_id =
@@ -37,7 +37,7 @@ const setLevel = (level: number) =>
     [level],
   );
 
-test('settings that act are said by the table of settings, saved by what was changed, and refused at their field', async () => {
+it('describes settings with an effect, saves only changed ones, and shows errors at their fields', async () => {
   const page = await console.open('settings/data');
   const time = block(page, 'Time');
   const zone = time.getByLabel('Time zone');
@@ -58,7 +58,7 @@ test('settings that act are said by the table of settings, saved by what was cha
   await save(time);
   await page.getByRole('button', { name: 'Switch project' }).getByText('Europe/Berlin').waitFor();
 
-  // Somebody else changes another setting of the same group meanwhile.
+  // Another user changes a setting of the same group meanwhile.
   const privacy = block(page, 'Privacy');
   await privacy.getByLabel('Discard client IP data').check();
   await console.query('UPDATE environment SET cookieless_server_hash_mode = 1 WHERE id = $1');
@@ -94,7 +94,7 @@ test('settings that act are said by the table of settings, saved by what was cha
   await page.context().close();
 });
 
-test('saves the settings of insights and dashboards, and shows a refused filter at its field', async () => {
+it('saves the settings of insights and dashboards, and shows a rejected filter at its field', async () => {
   const { id: dashboard } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Shop figures' });
   await console.query('UPDATE environment SET test_account_filters = $2 WHERE id = $1', [
     ...[console.tenant.environmentId, JSON.stringify([{ key: 'email', value: '@example.com', type: 'person' }])],
@@ -143,11 +143,11 @@ test('saves the settings of insights and dashboards, and shows a refused filter 
   await page.context().close();
 });
 
-test('every setting that acts has its place, or a reason to have none', () => {
+it('has a control for every setting with an effect, except for listed exceptions', () => {
   const elsewhere = [
     // Set when a project is created.
     'is_demo',
-    // API only: an object that PostHog does not describe, of which one key has an effect.
+    // Only available in the API: an object that PostHog does not document, of which one key has an effect.
     'modifiers',
   ];
   const { labels } = settingWords;
@@ -155,7 +155,7 @@ test('every setting that acts has its place, or a reason to have none', () => {
   expect(acting.map(([name]) => name).filter((name) => !(name in labels))).toEqual(elsewhere);
 });
 
-test('keeping events for less time asks first, and says from which day on nothing is left', async () => {
+it('asks for confirmation before shortening the retention period, and names the date before which events are deleted', async () => {
   const page = await console.open('settings/data');
   const retention = block(page, 'Event retention');
   await retention.getByLabel('Keep events for a number of days').check();
@@ -175,7 +175,7 @@ test('keeping events for less time asks first, and says from which day on nothin
   await page.context().close();
 });
 
-test('C-033: keys: the project key is replaced after a warning, the secret key is shown once', async () => {
+it('C-033: replaces the project key after a warning, and shows the secret key once', async () => {
   const page = await console.open('settings/project');
   const key = block(page, 'Project API key');
   const value = key.locator('code');
@@ -215,7 +215,7 @@ test('C-033: keys: the project key is replaced after a warning, the secret key i
   await page.context().close();
 });
 
-test('environments: another one is made, named in the switch, renamed, and deleted after its name was typed', async () => {
+it('creates an environment, shows it in the project menu, renames it, and deletes it after its name is typed', async () => {
   const page = await console.open('settings/project');
   await page.getByRole('button', { name: 'New environment' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('Staging');
@@ -230,7 +230,7 @@ test('environments: another one is made, named in the switch, renamed, and delet
   await name.getByLabel('Name').fill('Rehearsal');
   await save(name);
   await place.getByText('Rehearsal · UTC').waitFor();
-  // Its pages are its own, not those of the first environment.
+  // Pages show the data of this environment, not of the first one.
   await page.getByRole('link', { name: 'Events' }).click();
   await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
   await place.click();
@@ -254,7 +254,7 @@ test('environments: another one is made, named in the switch, renamed, and delet
   await page.context().close();
 });
 
-test('C-035: a member sees what they may not do, disabled with the reason', async () => {
+it('C-035: shows a member disabled settings with the reason', async () => {
   await setLevel(1);
   try {
     const page = await console.open('settings/project');
@@ -277,7 +277,7 @@ test('C-035: a member sees what they may not do, disabled with the reason', asyn
   }
 });
 
-test('an organization: its name and mails, another one made and left for the first, and its end', async () => {
+it('renames an organization, changes its emails, creates a second one, and deletes it', async () => {
   const page = await console.open('settings/organization?nonsense=1');
   await page.getByText(/invalid parameters?: nonsense/).waitFor();
   const name = block(page, 'Name');

@@ -13,10 +13,10 @@ afterAll(() => console?.stop());
 const password = 'correct horse battery staple';
 const owner = 'SELECT user_id FROM personal_api_key ORDER BY created_at LIMIT 1';
 
-/** A browser that is signed in as the owner. */
+/** Opens a browser that is signed in as the owner. */
 const openSignedIn = (section: string) => console.openSignedIn(`settings/${section}`);
 
-/** What a page shows and keeps: a secret is in none of it. */
+/** Everything that a page shows and stores. It must not contain secrets. */
 const keptBy = (page: Page) =>
   page.evaluate<string>(
     'location.href + document.title + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage })',
@@ -24,7 +24,7 @@ const keptBy = (page: Page) =>
 const isWide = (page: Page) => page.evaluate('document.documentElement.scrollWidth > innerWidth');
 const block = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-/** In both themes and on a telephone, as it is now. */
+/** Checks the page as it is, in both themes and on a phone. */
 async function lookAt(page: Page): Promise<void> {
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -35,7 +35,7 @@ async function lookAt(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-test('account: names, a password that is refused at its field, the theme, and sessions that end', async () => {
+it("changes the user's name, password and theme, shows a rejected password at its field, and ends sessions", async () => {
   await console.beginSession('curl/8.5.0');
   await console.beginSession('Mozilla/5.0 (Windows NT 10.0) Chrome/140.0.0.0 Safari/537.36');
   const page = await openSignedIn('account');
@@ -77,12 +77,12 @@ test('account: names, a password that is refused at its field, the theme, and se
   await page.context().close();
 });
 
-test('the form of keys knows every scope that routes ask for', () => {
+it('offers every scope that routes require', () => {
   const asked = new Set(allScopes.map((scope) => scope.split(':')[0]));
   expect(new Set(scopes.map(({ object }) => object as string))).toEqual(asked);
 });
 
-test('C-033, C-034: a key by preset and single scopes; an old sign-in asks again and keeps the form; its value is shown once', async () => {
+it('C-033, C-034: creates a key from a preset and single scopes, requires a recent sign-in without losing the form, and shows the key once', async () => {
   const page = await openSignedIn('keys');
   await page.getByRole('button', { name: 'New key' }).click();
   expect(new URL(page.url()).searchParams.get('open')).toBe('new');
@@ -144,7 +144,7 @@ test('C-033, C-034: a key by preset and single scopes; an old sign-in asks again
   await page.context().close();
 });
 
-test('ten keys are the limit, said before the form; addresses that name nothing are hints', async () => {
+it('names the limit of ten keys before the form opens, and shows a hint for an unknown key in the URL', async () => {
   await console.query(
     `INSERT INTO personal_api_key (id, user_id, label, secure_value, mask_value, scopes)
      SELECT 'limit-' || n, (${owner}), 'Key ' || n, 'limit-' || n, 'phx_...' || n, '{event:read}'

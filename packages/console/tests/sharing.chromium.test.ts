@@ -29,7 +29,7 @@ const trend = (more: object = {}) => ({
   ...more,
 });
 
-/** A visitor who has never been here: no cookies, no key. */
+/** A new visitor without cookies or an API key. */
 async function stranger(page: Page, width = 1280): Promise<Page> {
   const browser = page.context().browser();
   if (browser === null) throw new Error('The page has no browser.');
@@ -39,7 +39,7 @@ async function stranger(page: Page, width = 1280): Promise<Page> {
 
 const linkOf = (page: Page) => page.getByRole('textbox', { name: 'Public link' }).inputValue();
 
-test('a dashboard is shared, seen by a stranger and in a frame of another site, and closed again', async () => {
+it('shares a dashboard with visitors and in an iframe of another site, and stops sharing it', async () => {
   const board = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Growth', description: 'This week' });
   const dashboards = [board.id];
   await console.api('POST', 'insights', { name: 'Orders', query: trend(), dashboards });
@@ -66,7 +66,7 @@ test('a dashboard is shared, seen by a stranger and in a frame of another site, 
   await visitor.getByRole('heading', { level: 3, name: 'Goals' }).waitFor();
   await eventually(async () => expect(await visitor.locator('.tile-figure').allTextContents()).toEqual(['3', '3']));
   expect(await visitor.title()).toBe('Growth');
-  // No navigation, nothing behind the numbers, and no request for anything but the page's own data.
+  // No navigation, no links to underlying data, and no requests except for the page's own data.
   expect(await visitor.locator('a, nav, .link-button').count()).toBe(0);
   expect(requested.filter((path) => path.startsWith('/api/') && !path.startsWith('/api/shared/'))).toEqual([]);
   expect(await visitor.context().cookies()).toEqual([]);
@@ -110,7 +110,7 @@ test('a dashboard is shared, seen by a stranger and in a frame of another site, 
   expect((await visitor.reload())?.status()).toBe(404);
 });
 
-test('an insight is shared with the colors of its link, and the dialog says why it cannot be', async () => {
+it('shares an insight with the theme of its link, and explains why sharing is not possible', async () => {
   const made = await console.api<{ id: number; short_id: string }>('POST', 'insights', {
     name: 'Weekly orders',
     query: trend({ interval: 'week' }),

@@ -1,8 +1,8 @@
-// The website of the corner shop: a month of visits, the same in each run, and the dashboard that shows them.
+// The website of the corner shop: a month of visits, identical in each run, and the dashboard that shows them.
 import { seededRandom } from '@millrace/testing';
 import type { RunningConsole } from './start-console.ts';
 
-/** A customer of the shop. All names are made up. */
+/** A customer of the shop. All names are fictional. */
 interface Customer {
   uuid: string;
   distinctId: string;

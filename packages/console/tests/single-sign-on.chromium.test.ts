@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { lookAt, openAs } from './people.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 
-/** Ways in by a provider in a real browser, with a real OpenID provider and a real SAML provider. */
+/** Tests of single sign-on in a real browser, with a real OpenID Connect provider and a real SAML provider. */
 let console: RunningConsole;
 let provider: OpenIdProvider;
 let samlProvider: SamlProvider;
@@ -54,7 +54,7 @@ const openSignIn = (page: string) =>
     return opened;
   });
 
-test('by a provider of the installation, and back to the page that was wanted', async () => {
+it('signs in with a provider of the installation, and returns to the requested page', async () => {
   provider.person = { subject: 'owner', claims: { ...ada, email: owner } };
   const wanted = new URL(console.address('events')).pathname;
   const page = await openSignIn(`?next=${wanted}`);
@@ -66,7 +66,7 @@ test('by a provider of the installation, and back to the page that was wanted', 
   await page.context().close();
 });
 
-test('who does not get in reads why, in words of this page, with an id for the administrator', async () => {
+it('explains a failed sign-in in its own words, with an ID for the administrator', async () => {
   provider.person = { subject: 'eve', claims: { email: 'eve@nowhere.example', email_verified: true } };
   const page = await openSignIn('');
   await page.getByRole('button', { name: 'Continue with GitLab' }).click();
@@ -82,7 +82,7 @@ test('who does not get in reads why, in words of this page, with an id for the a
   await page.context().close();
 });
 
-test('an administrator sets up the provider of a domain, tests it, and demands it; then it is the only way in', async () => {
+it('enforces the provider of a domain after an administrator has set it up and tested it', async () => {
   const page = await openAs(console, 15, 'domains');
   await page.getByRole('button', { name: 'Single sign-on for corp.example' }).click();
   const region = page.getByRole('region', { name: 'Single sign-on for corp.example' });
@@ -96,7 +96,7 @@ test('an administrator sets up the provider of a domain, tests it, and demands i
   await region.getByLabel('Client secret').fill(provider.client.secret);
   await region.getByRole('button', { name: 'Save' }).click();
   await region.getByText('Saved.').waitFor();
-  // The form takes addresses with TLS only.
+  // The form only accepts URLs with TLS.
   await console.query(
     'UPDATE organization_domain SET oidc_issuer = $2, jit_provisioning_enabled = true WHERE id = $1',
     [domainId, provider.issuer],
@@ -113,7 +113,7 @@ test('an administrator sets up the provider of a domain, tests it, and demands i
   await region.getByLabel('Enforce single sign-on').selectOption('oidc');
   await region.getByText('Waiting', { exact: true }).waitFor();
   await lookAt(page);
-  // By an administrator, in another browser.
+  // Sign-in by an administrator, in another browser.
   const other = await openSignIn('');
   await other.getByLabel('Email').fill(owner);
   await other.getByRole('button', { name: 'Single sign-on' }).click();
@@ -125,7 +125,7 @@ test('an administrator sets up the provider of a domain, tests it, and demands i
   await lookAt(page);
   await page.context().close();
 
-  // Whoever types a password is led to the provider.
+  // A user who enters a password is redirected to the provider.
   provider.person = { subject: 'ada', claims: ada };
   const member = await openSignIn('');
   await member.getByLabel('Email').fill('ada@corp.example');
@@ -135,7 +135,7 @@ test('an administrator sets up the provider of a domain, tests it, and demands i
   await member.context().close();
 });
 
-test('S-121: by the SAML provider of the domain, whose page posts from another site', async () => {
+it('S-121: signs in with the SAML provider of the domain, which posts from another site', async () => {
   const { entityId, signOnUrl, certificate } = samlProvider;
   await console.query(
     `UPDATE organization_domain SET oidc_issuer = NULL, saml_entity_id = $2, saml_acs_url = $3, saml_x509_cert = $4, sso_enforcement = '',
@@ -154,7 +154,7 @@ test('S-121: by the SAML provider of the domain, whose page posts from another s
   await page.context().close();
 });
 
-test('a second factor that the account has is asked for after a provider of the installation', async () => {
+it('requires the second factor of the account after a sign-in with a provider of the installation', async () => {
   await console.query("UPDATE organization_domain SET sso_enforcement = '' WHERE id = $1", [domainId]);
   await console.query(
     'INSERT INTO user_totp (user_id, secret, last_step) SELECT id, \'JBSWY3DPEHPK3PXP\', 0 FROM "user" WHERE email = $1',

@@ -1,20 +1,20 @@
-// Pictures of pages are few colours in large areas: with a palette they are a third as large.
+// Reduces screenshots to a palette. They contain large areas of few colors, so this makes them a third of the size.
 import { crc32 as crcOf, deflateSync, inflateSync } from 'node:zlib';
 
 const signature = Buffer.from('89504e470d0a1a0a', 'hex');
 const mostColours = 256;
-/** Grounds, lines and inks stay exactly what they are. */
+/** Number of most frequent colors (backgrounds, lines, text) that stay exact. */
 const mostExact = 32;
 const nearEnough = 150;
 
-/** @param png as a browser takes it: eight bits a channel, not interlaced. @returns the same in at most 256 colours */
+/** @param png a browser screenshot: eight bits per channel, not interlaced @returns the same image with at most 256 colors */
 export function smallPng(png: Buffer): Buffer {
   const { width, height, channels, pixels } = decode(png);
   const colours = new Map<number, number>();
   const colourAt = (at: number) =>
     ((pixels[at * channels] ?? 0) << 16) | ((pixels[at * channels + 1] ?? 0) << 8) | (pixels[at * channels + 2] ?? 0);
   for (let at = 0; at < width * height; at += 1) colours.set(colourAt(at), (colours.get(colourAt(at)) ?? 0) + 1);
-  // The most frequent first, but none that is nearly one of those: a green word needs a place beside all shades of grey.
+  // The most frequent colors, except those that are very close to another one, so that green text gets a color despite many shades of gray.
   const kept: number[] = [];
   const indexOf = new Map<number, number>();
   for (const [colour] of [...colours].sort(([, a], [, b]) => b - a)) {
@@ -35,7 +35,7 @@ export function smallPng(png: Buffer): Buffer {
   return Buffer.concat([signature, ...chunks, chunk('IEND', Buffer.alloc(0))]);
 }
 
-/** `distance` is the square of what lies between both colours. */
+/** `distance` is the squared distance between both colors. */
 function nearest(colour: number, among: readonly number[]): { at: number; distance: number } {
   let best = { at: 0, distance: Number.POSITIVE_INFINITY };
   for (const [at, other] of among.entries()) {
@@ -73,7 +73,7 @@ function decode(png: Buffer): { width: number; height: number; channels: number;
   return { width, height, channels, pixels };
 }
 
-/** Of the three neighbours the one that is nearest to their trend. */
+/** The Paeth predictor: whichever of the three neighbors is nearest to `left + above - corner`. */
 function paeth(left: number, above: number, corner: number): number {
   const [a, b, c] = [left, above, corner].map((one) => Math.abs(left + above - corner - one)) as [
     number,

@@ -10,19 +10,19 @@ import pg from 'pg';
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 
 export interface RunningConsole {
-  /** Of a page of the test's project. */
+  /** URL of a page of the test's project. */
   address(page: string): string;
-  /** A new visitor with the rights of the project's owner. */
+  /** Opens a page as a new visitor with an API key of the project's owner. */
   open(page: string, options?: Visit): Promise<Page>;
-  /** The same with a session in place of a key. */
+  /** Opens a page as a new visitor with a session of the project's owner. */
   openSignedIn(page: string, options?: Visit): Promise<Page>;
-  /** Begins a session as signing in does, of the owner. @returns its secret */
+  /** Creates a session of the owner, as signing in does. @returns its secret */
   beginSession(browser?: string): Promise<string>;
-  /** Asks the API as the owner, by a path below the project or from `/api/` on. @throws Error for anything but success */
+  /** Calls the API as the owner. The path is relative to the project, or begins with `/api/`. @throws Error unless the call succeeds */
   api<Answer>(method: string, path: string, body?: unknown): Promise<Answer>;
-  /** With the project's id as `$1`, unless other values are given. */
+  /** Runs SQL with the project's ID as `$1`, unless other values are given. */
   query(sql: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
-  /** Whose events these are, for records of the log. */
+  /** The environment and key for records in the log. */
   tenant: { environmentId: number; projectApiKey: string };
   /** Adds a record to the log that the API reads. */
   append(topic: string, record: { key: string; value: string; headers: object }): Promise<void>;
@@ -33,16 +33,16 @@ export interface RunningConsole {
 interface Visit {
   width?: number;
   height?: number;
-  /** Before anything is loaded. */
+  /** Runs before anything is loaded. */
   prepare?: (visitor: BrowserContext) => Promise<void>;
 }
 
 /**
- * The pages as they are built, served by a management API on a database of its own.
- * @param marksWords every word of the catalogue stands between ⟦ and ⟧
- * @param clock what API and database take for now; the real time by default
+ * Serves the built console from a management API with a database of its own.
+ * @param marksWords puts every text of the `words.ts` files between ⟦ and ⟧
+ * @param clock the current time for API and database; the real time by default
  * @param publicHost the host of `PUBLIC_API_URL`, for tests of passkeys and single sign-on; by default the setting is absent
- * @param more further settings of that API
+ * @param more further settings of the API
  */
 export async function startConsole({
   marksWords = false,
@@ -73,7 +73,7 @@ export async function startConsole({
   });
   const browser = await launchChromium();
   const database = new pg.Pool({ connectionString: testDatabase.url, max: 2 });
-  // Ended, it still hears that its server closes a connection.
+  // An ended client still emits an error when the server closes the connection.
   database.on('error', () => {});
   const url = `http://127.0.0.1:${service.port}`;
   const headers = { authorization: `Bearer ${tenant.personalApiKey}` };
@@ -97,7 +97,7 @@ export async function startConsole({
   return {
     address,
     tenant,
-    // A key in place of a session: its pages are the same.
+    // Uses an API key instead of a session. The pages are the same.
     open: (path, options = {}) => visit(path, options, { extraHTTPHeaders: headers }),
     async openSignedIn(path, options = {}) {
       const cookie = { name: 'millrace_session', value: await beginSession(), domain: '127.0.0.1', path: '/' };
@@ -150,7 +150,7 @@ export async function startConsole({
   };
 }
 
-/** A port that is free now, and the public address with it. */
+/** Finds a free port, and returns it with the matching public URL. */
 async function publicAddress(host: string): Promise<{ API_PORT: string; PUBLIC_API_URL: string }> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -160,7 +160,7 @@ async function publicAddress(host: string): Promise<{ API_PORT: string; PUBLIC_A
   return { API_PORT: String(port), PUBLIC_API_URL: `http://${host}:${port}` };
 }
 
-/** A module that moves the clock of the program into which it is loaded. */
+/** A module that sets the clock of the program that loads it. */
 const movedClock = (to: Date) =>
   `data:text/javascript,${encodeURIComponent(`
   const Real = Date;
@@ -175,7 +175,7 @@ const movedClock = (to: Date) =>
     }
   };`)}`;
 
-/** The same for what a database is asked from now on: its own functions are found after these. */
+/** Sets the clock of a database, by functions that hide the built-in ones. */
 async function moveClock(url: string, to: Date): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -192,8 +192,8 @@ async function moveClock(url: string, to: Date): Promise<void> {
 const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
 /**
- * What axe finds in a page as it is, each with the elements.
- * @param isWhole also in the rail, which all pages have, and the size of what is pressed
+ * Runs axe on a page as it is. @returns the violations, each with its elements
+ * @param isWhole also checks the navigation, which all pages share, and the size of touch targets
  */
 export async function violationsOf(page: Page, { isWhole = false } = {}): Promise<string[]> {
   await page.evaluate(await readFile(axe, 'utf8'));

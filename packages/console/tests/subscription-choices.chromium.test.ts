@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
 
-/** What a subscription sends, and whether: insights of a dashboard, pauses, test reports, the end of the month. */
+/** Tests of what a subscription sends, and when: insights of a dashboard, pausing, test reports, the end of the month. */
 let console: RunningConsole;
 beforeAll(async () => {
   console = await startConsole();
@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-/** In both themes and on a telephone, as it is now. */
+/** Checks the page as it is, in both themes and on a phone. */
 async function lookAt(page: Page): Promise<void> {
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -20,7 +20,7 @@ async function lookAt(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-test('offers the dashboards, and sends only the chosen insights of one', async () => {
+it('offers the dashboards, and sends only the chosen insights of one', async () => {
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order' }] };
   const { id: dashboard } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Shop figures' });
   const names = ['Orders', 'Refunds', 'Visits', 'Carts', 'Searches', 'Sign-ups', 'Returns'];
@@ -57,7 +57,7 @@ test('offers the dashboards, and sends only the chosen insights of one', async (
     ...{ dashboard, insight: null, dashboard_export_insights: insights.slice(0, 2), enabled: true },
   });
 
-  // An insight that was taken off the dashboard can be unselected.
+  // An insight that was removed from the dashboard can still be deselected.
   await console.api('PATCH', `insights/${insights[0]}`, { dashboards: [] });
   await page.reload();
   await page.getByRole('button', { name: 'Edit' }).click();
@@ -77,7 +77,7 @@ test('offers the dashboards, and sends only the chosen insights of one', async (
   await page.context().close();
 });
 
-test('shows why the dashboards cannot be offered', async () => {
+it('shows why the dashboards cannot be loaded', async () => {
   const page = await console.open('settings/subscriptions');
   await page.route(/\/dashboards\?/, (route) => route.fulfill({ status: 403, json: { detail: 'Because of a test.' } }));
   await page.getByRole('button', { name: 'New subscription' }).click();
@@ -85,7 +85,7 @@ test('shows why the dashboards cannot be offered', async () => {
   await page.context().close();
 });
 
-test('pauses, resumes and sends a test report', async () => {
+it('pauses, resumes and sends a test report', async () => {
   const { id } = await console.api<{ id: number }>('POST', 'subscriptions', {
     ...{ title: 'Pausable', target_type: 'email', target_value: 'ada@example.com, grace@example.com' },
     ...{ frequency: 'weekly', byweekday: ['monday'], start_date: '2026-11-02T08:00:00Z' },
@@ -118,7 +118,7 @@ test('pauses, resumes and sends a test report', async () => {
   await page.context().close();
 });
 
-test('offers the last day of the month when a month may lack the day', async () => {
+it('offers the last day of the month when a month may lack the day', async () => {
   const page = await console.open('settings/subscriptions?open=new');
   await page.getByLabel('Title').fill('End of the month');
   await page.getByLabel('Email addresses', { exact: true }).fill('ada@example.com');
@@ -148,7 +148,7 @@ test('offers the last day of the month when a month may lack the day', async () 
   await page.context().close();
 });
 
-test('names and links the dashboard of a subscription, and says that email is not set up', async () => {
+it('names and links the dashboard of a subscription, and says that email is not set up', async () => {
   const { id: dashboard } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Daily figures' });
   const { id } = await console.api<{ id: number }>('POST', 'subscriptions', {
     ...{ dashboard, target_type: 'email', target_value: 'ada@example.com' },

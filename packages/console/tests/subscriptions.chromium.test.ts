@@ -36,7 +36,7 @@ const storeDelivery = (id: number, { status, error, target, occasion }: StoredDe
   );
 const block = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-/** In both themes and on a telephone, as it is now. */
+/** Checks the page as it is, in both themes and on a phone. */
 async function lookAt(page: Page): Promise<void> {
   for (const colorScheme of ['dark', 'light'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -47,7 +47,7 @@ async function lookAt(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-test('C-007, C-038: nothing yet says who would get it; made by the form, whose schedule is said in words as it is chosen', async () => {
+it('C-007, C-038: lists the types of recipients, and creates a subscription whose schedule is shown in words', async () => {
   const page = await console.open('settings/subscriptions');
   await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
   await lookAt(page);
@@ -91,7 +91,7 @@ test('C-007, C-038: nothing yet says who would get it; made by the form, whose s
   await page.context().close();
 });
 
-test('Q-290: about an insight: chosen, looked at before it is made, and found again as it was sent', async () => {
+it('Q-290: chooses an insight for a subscription, previews its report, and shows the report that was sent', async () => {
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order' }] };
   const { id: insight } = await console.api<{ id: number }>('POST', 'insights', { name: 'Orders', query });
   const page = await console.open(`settings/subscriptions?open=new&insight=${insight}`);
@@ -103,7 +103,7 @@ test('Q-290: about an insight: chosen, looked at before it is made, and found ag
   await dialog.getByText('Orders <of the week>').waitFor();
   const mail = dialog.frameLocator('iframe');
   await mail.getByRole('heading', { name: 'Orders <of the week>' }).waitFor();
-  // It is drawn: the picture came with the page.
+  // The image was loaded with the page.
   const picture = mail.getByRole('img', { name: /^Orders, / });
   expect(await picture.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(1280);
   expect(await mail.getByRole('cell', { name: 'order', exact: true }).count()).toBe(1);
@@ -126,7 +126,7 @@ test('Q-290: about an insight: chosen, looked at before it is made, and found ag
   await page.context().close();
 });
 
-it('suggests the email address of the user, and keeps the buttons of the preview in place while it loads', async () => {
+it("suggests the user's email address, and keeps the buttons of the preview in place while it loads", async () => {
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order' }] };
   const { id } = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Board' });
   const { id: insight } = await console.api<{ id: number }>('POST', 'insights', { name: 'Orders', query });
@@ -155,7 +155,7 @@ it('suggests the email address of the user, and keeps the buttons of the preview
   await dialog.frameLocator('iframe').getByRole('heading', { name: 'Board' }).waitFor();
   await page.mouse.up();
   await dialog.waitFor({ state: 'detached' });
-  // What the form lacks is said in the form.
+  // A missing value is reported in the form.
   await addresses.fill('');
   await page.getByRole('button', { name: 'Preview email' }).click();
   await dialog.getByRole('button', { name: 'Create subscription' }).click();
@@ -163,7 +163,7 @@ it('suggests the email address of the user, and keeps the buttons of the preview
   await page.context().close();
 });
 
-test('a report on what is gone says so beside the choice', async () => {
+it('says next to the field that the subject of a report was deleted', async () => {
   const page = await console.open('settings/subscriptions?open=new&dashboard=999999');
   await page.getByRole('button', { name: 'Preview email' }).click();
   await page.getByRole('dialog').getByText('object does not exist').waitFor();
@@ -188,7 +188,7 @@ const sentContent = {
   ],
 };
 
-test.each<[object, string]>([
+it.each<[object, string]>([
   [{ frequency: 'daily', byweekday: null }, 'every day at 09:00'],
   [{ frequency: 'daily', byweekday: null, interval: 3 }, 'every third day at 09:00'],
   [{ frequency: 'daily', interval: 3 }, 'every third day, only on Monday at 09:00'],
@@ -204,13 +204,13 @@ test.each<[object, string]>([
   [{ frequency: 'yearly', byweekday: null }, 'every year on 2 November at 09:00'],
   [{ frequency: 'daily', byweekday: null, count: 5 }, 'every day at 09:00 Europe/Berlin, 5 times in total'],
   [{ frequency: 'daily', until_date: '2026-12-24T23:30:00Z' }, 'Europe/Berlin, until 25 Dec 2026'],
-])('C-024: %j is %s', async (rule, words) => {
+])('C-024: describes the schedule %j as "%s"', async (rule, words) => {
   const id = await make(rule);
   const page = await console.open('settings/subscriptions');
   const before = await console.api<object>('GET', `subscriptions/${id}`);
   await page.getByRole('row').filter({ hasText: words }).first().waitFor();
   await page.goto(console.address(`settings/subscriptions?open=${id}&edit=true`));
-  // Saved as it is, nothing of the schedule changes.
+  // Saving without edits does not change the schedule.
   await page.getByRole('button', { name: 'Save' }).click();
   await page.getByRole('button', { name: 'Edit' }).waitFor();
   expect(await console.api('GET', `subscriptions/${id}`)).toEqual(before);
@@ -218,7 +218,7 @@ test.each<[object, string]>([
   await page.context().close();
 });
 
-test('what was sent: state, recipient, and what did not arrive says what to do', async () => {
+it('lists deliveries with state and recipient, and says what to do about failed ones', async () => {
   const id = await make({ title: 'Sent' });
   await console.query('DELETE FROM subscription_delivery WHERE subscription_id = $1', [id]);
   const page = await console.open(`settings/subscriptions?open=${id}`);
@@ -242,7 +242,7 @@ test('what was sent: state, recipient, and what did not arrive says what to do',
   await page.context().close();
 });
 
-test('changed, whoever is new gets a first report; deleted it can be brought back', async () => {
+it('sends a first report to new recipients, and restores a deleted subscription', async () => {
   const id = await make({ title: 'Growth' });
   const page = await console.open(`settings/subscriptions?open=${id}&edit=true`);
   await page.getByLabel('Email addresses', { exact: true }).fill('ada@example.com, new@example.com');
@@ -266,12 +266,12 @@ test('changed, whoever is new gets a first report; deleted it can be brought bac
   await page.context().close();
 });
 
-test.each([
+it.each([
   ['member', 1, 'https://hooks.example.com/********'],
   ['administrator', 8, hook],
   ['owner', 15, hook],
 ] as const)(
-  'C-033, C-035: a %s may make, change and delete; only administrators see the whole address',
+  'C-033, C-035: allows a %s to create, change and delete subscriptions, and shows the full URL only to administrators',
   async (_name, level, shown) => {
     const title = `Hook of level ${level}`;
     const id = await make({ title, target_type: 'webhook', target_value: hook });
@@ -294,7 +294,7 @@ test.each([
   },
 );
 
-test('C-004 to C-007, C-020, C-039: the address is the view; the keyboard leads in and back; each state is a picture of its own', async () => {
+it('C-004 to C-007, C-020, C-039: keeps the view in the URL, works by keyboard, and shows distinct states', async () => {
   const title = '<img src=x onerror=alert(1)>';
   const id = await make({ title });
   const page = await console.open('settings/subscriptions?nonsense=1');

@@ -5,15 +5,15 @@ import { pages } from '../src/pages.ts';
 import { shopTime, standInForConsumer } from './corner-shop.ts';
 import type { RunningConsole } from './start-console.ts';
 
-/** Each page, and in place of the settings each of their sections, by its path below the project. */
+/** Path of each page below the project, with each section of the settings instead of the settings page. */
 export const everyPage = pages.flatMap(({ path }) =>
   path === 'settings' ? sections.map((section) => `settings/${section.path}`) : [path],
 );
 
 /**
- * A page by the clock of the corner shop, loaded.
- * @param isOpen a consumer seems to run: for a shop with events
- * @param prepare before anything is loaded
+ * Opens a page at the time of the corner shop, and waits until it has loaded.
+ * @param isOpen whether a consumer seems to be running, for a shop with events
+ * @param prepare runs before anything is loaded
  */
 export async function visitShop(
   console: RunningConsole,
@@ -31,7 +31,7 @@ export async function visitShop(
   return page;
 }
 
-/** Nothing of the page is waited for any more. */
+/** Waits until the page has no pending requests. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('h1, [data-state]').first().waitFor();
   await eventually(async () => (await page.locator('.waiting, [aria-busy=true]').count()) === 0, {
@@ -40,12 +40,12 @@ export async function settled(page: Page): Promise<void> {
 }
 
 export interface Watched {
-  /** What the browser says of the page's policy, and what a script threw. */
+  /** Content security policy violations and errors thrown by scripts. */
   complaints: string[];
   asked: { method: string; url: string }[];
 }
 
-/** Notes what all pages of a visitor ask for and what is wrong with them, from now on. */
+/** Records the requests and problems of all pages of a visitor. */
 export function watch(visitor: BrowserContext): Watched {
   const watched: Watched = { complaints: [], asked: [] };
   visitor.on('weberror', (error) => watched.complaints.push(error.error().message));
@@ -56,7 +56,7 @@ export function watch(visitor: BrowserContext): Watched {
   return watched;
 }
 
-/** The requests to the API that its OpenAPI document does not name. */
+/** The API requests that are not in the OpenAPI document. */
 export async function undocumented(asked: Watched['asked'], apiUrl: string): Promise<string[]> {
   const document = (await (await fetch(`${apiUrl}/api/schema`)).json()) as {
     paths: Record<string, Record<string, unknown>>;

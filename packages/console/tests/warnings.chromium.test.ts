@@ -29,7 +29,7 @@ const storeWarning = ({ type, severity = 'error', count = 1, details = {}, ago =
   );
 
 let next = 0;
-/** As the consumer writes one. @returns its id */
+/** Stores a dead letter as the consumer does. @returns its ID */
 async function storeLetter({ event = 'buy', reason = 'refused_by_database', value = '' } = {}): Promise<string> {
   const { environmentId, projectApiKey } = console.tenant;
   const offset = String(next++);
@@ -53,7 +53,7 @@ const rows = (page: Page) => page.locator('[data-row]').allTextContents();
 const aside = (page: Page) => page.getByRole('complementary');
 const overflow = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 
-/** No violation in either theme. */
+/** Expects no accessibility violation in either theme. */
 async function expectAccessible(page: Page) {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -61,10 +61,10 @@ async function expectAccessible(page: Page) {
   }
 }
 
-test.each([
-  ['C-007, C-038: of warnings', 'warnings', /ingestion_warnings\/counts/, 'No warnings in this date range'],
-  ['C-007, C-038: of dead letters', 'warnings?tab=letters', /dead_letters/, 'No dead letters are waiting'],
-])('%s empty is good news; loading, failed, refused and gone are other pictures', async (_, path, route, empty) => {
+it.each([
+  ['C-007, C-038, warnings', 'warnings', /ingestion_warnings\/counts/, 'No warnings in this date range'],
+  ['C-007, C-038, dead letters', 'warnings?tab=letters', /dead_letters/, 'No dead letters are waiting'],
+])('%s: shows distinct states for empty, loading, failed, refused and not found', async (_, path, route, empty) => {
   const page = await console.open(path);
   await page.locator('.good').getByRole('heading', { name: empty }).waitFor();
   await expectAccessible(page);
@@ -107,7 +107,7 @@ describe('warnings', () => {
   });
   afterAll(() => console.query('DELETE FROM ingestion_warning WHERE project_id = $1'));
 
-  test('C-016, C-020, C-031: kinds are folded; one opens with its reason, the size at fault, samples and the rule', async () => {
+  it('C-016, C-020, C-031: groups warnings by type, and opens one with its reason, the size that caused it, samples and the rule', async () => {
     const page = await console.open('warnings');
     await eventually(async () =>
       expect(await rows(page)).toEqual([
@@ -136,7 +136,7 @@ describe('warnings', () => {
     await page.context().close();
   });
 
-  test('C-004, C-005, C-006: filters and the open kind are in the address, and a broken address is a hint', async () => {
+  it('C-004, C-005, C-006: keeps filters and the open warning in the URL, and shows a hint for an invalid URL', async () => {
     const page = await console.open('warnings?severity=loud&after=soon&colour=red');
     await page.getByText(/unknown or invalid parameters: colour, after, severity/).waitFor();
     await page.goto(console.address('warnings'));
@@ -164,7 +164,7 @@ describe('warnings', () => {
     await page.context().close();
   });
 
-  it('opens the first kind on a wide screen without taking the focus, and keeps it closed once it was closed', async () => {
+  it('opens the first warning on a wide screen without taking the focus, and keeps it closed once the user closed it', async () => {
     const size = { width: 1440, height: 900 };
     const page = await console.open('warnings', size);
     await aside(page).getByRole('heading', { name: 'Message size too large' }).waitFor();
@@ -190,7 +190,7 @@ describe('warnings', () => {
     await page.context().close();
   });
 
-  test('from a warning to the event, to who sent it and to the dead letter', async () => {
+  it('links a warning to the event, to the person and to the dead letter', async () => {
     const page = await console.open('warnings?open=warning%20cannot_merge_already_identified');
     const addressOf = async (name: string | RegExp) =>
       new URL((await aside(page).getByRole('link', { name }).getAttribute('href')) ?? '', page.url());
@@ -205,7 +205,7 @@ describe('warnings', () => {
     await page.context().close();
   });
 
-  test('C-039, C-042: by keyboard alone, and on a phone without sideways scrolling', async () => {
+  it('C-039, C-042: works by keyboard alone, and on a phone without horizontal scrolling', async () => {
     const page = await console.open('warnings', { width: 360, height: 640 });
     await page.locator('[data-row]').first().waitFor();
     expect(await overflow(page)).toBe(0);
@@ -225,7 +225,7 @@ describe('warnings', () => {
 });
 
 describe('dead letters', () => {
-  test('C-030, C-020: one opens with its record and what to do, and is replayed once however often it is asked for', async () => {
+  it('C-030, C-020: opens a dead letter with its record and what to do, and replays it once even if requested several times', async () => {
     const id = await storeLetter({ event: hostile });
     const page = await console.open('warnings?tab=letters');
     await page.getByRole('row').filter({ hasText: 'live · 0 · 0' }).getByRole('button').click();
@@ -249,7 +249,7 @@ describe('dead letters', () => {
     await page.context().close();
   });
 
-  test('C-004, C-030: all of a filter are selected by keys and discarded, with the count', async () => {
+  it('C-004, C-030: selects all matching dead letters by keyboard and discards them, showing their number', async () => {
     for (let count = 0; count < 130; count += 1) await storeLetter({ reason: 'timed_out' });
     await storeLetter({ event: 'other', value: 'no json' });
     const page = await console.open('warnings?tab=letters&reason=timed_out');
@@ -276,7 +276,7 @@ describe('dead letters', () => {
     await page.context().close();
   });
 
-  test('C-008: while the log is away the page says which', async () => {
+  it('C-008: names the unavailable log', async () => {
     const page = await console.open('live');
     await page.route(/dead_letters/, (route) =>
       route.fulfill({ status: 503, json: { detail: 'The event log does not respond.', code: 'log_unavailable' } }),
@@ -286,7 +286,7 @@ describe('dead letters', () => {
     await page.context().close();
   });
 
-  test('C-035: a member is told why there are none to see', async () => {
+  it('C-035: tells a member why no dead letters are shown', async () => {
     await console.query('UPDATE membership SET level = 1', []);
     try {
       const page = await console.open('warnings?tab=letters');
@@ -300,7 +300,7 @@ describe('dead letters', () => {
     }
   });
 
-  test('C-042: on a phone without sideways scrolling', async () => {
+  it('C-042: fits on a phone without horizontal scrolling', async () => {
     const page = await console.open('warnings?tab=letters&state=all', { width: 360, height: 640 });
     await page.locator('[data-row]').first().waitFor();
     expect(await overflow(page)).toBe(0);

@@ -3,21 +3,21 @@ import { fillCornerShop, shopTime, views } from './corner-shop.ts';
 import { type RunningConsole, startConsole } from './start-console.ts';
 import { everyPage, visitShop } from './visit-pages.ts';
 
-/** The pages in a language in which every word of the catalogue stands between ⟦ and ⟧: what does not is in no catalogue, or is data. */
+/** Runs the console with every text of `words.ts` between ⟦ and ⟧. All other text is either data or missing from `words.ts`. */
 let console: RunningConsole;
 beforeAll(async () => {
   console = await startConsole({ marksWords: true, clock: shopTime });
 });
 afterAll(() => console?.stop());
 
-/** Everything that a page says: what is read and what is heard. Code to be copied has no language, nor have names (`translate`). */
+/** Every text of a page, for sighted users and for screen readers. Code to copy and names are excluded (`translate`). */
 const saidBy = (page: Page) =>
   page.evaluate(() => {
     const texts: string[] = [document.title];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
       const isCode = node.parentElement?.closest('pre, code, kbd, .mono, .key, script, noscript, [translate=no]');
-      // A sentence around a piece of code is one text.
+      // A sentence that contains code is one text.
       const around = node.parentElement;
       const isAround = around?.textContent?.includes('⟦') && around.querySelector(':scope > code') !== null;
       const text = isAround ? node.parentElement?.textContent : node.nodeValue;
@@ -29,7 +29,7 @@ const saidBy = (page: Page) =>
     return texts;
   });
 
-/** What is left of a text without marked words, and without what `Intl` and the rules for durations write. */
+/** The rest of a text without marked texts, and without the output of `Intl` and of the duration formatter. */
 function unmarked(text: string): string {
   let rest = text;
   for (let before = ''; before !== rest; ) {
@@ -46,7 +46,7 @@ function unmarked(text: string): string {
     .trim();
 }
 
-/** Texts that an answer holds: its values, and the names of properties. */
+/** The strings in a response: its values, and the names of properties. */
 function textsIn(value: unknown, isProperties = false): string[] {
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
@@ -64,12 +64,12 @@ function parseOrNull(text: string): unknown {
   }
 }
 
-describe.each([false, true])('filled: %s', (isFilled) => {
+describe.each([false, true])('with data: %s', (isFilled) => {
   beforeAll(async () => {
     if (isFilled) await fillCornerShop(console);
   });
 
-  test.each(everyPage)('C-043: all words of %s are in its catalogue', async (path) => {
+  it.each(everyPage)('C-043: takes every text of %s from its words.ts', async (path) => {
     const data = new Set<string>();
     const answers: Promise<void>[] = [];
     const note = (answer: string) => {
@@ -79,19 +79,19 @@ describe.each([false, true])('filled: %s', (isFilled) => {
     };
     const prepare = (visitor: BrowserContext) => {
       visitor.on('response', (response) => {
-        // A stream that stays open has no end to wait for.
+        // The response of an open stream never ends.
         if (isFilled || !response.url().includes('/live/events')) answers.push(response.text().then(note, () => {}));
       });
     };
     const page = await visitShop(console, isFilled ? (views[path] ?? path) : path, { isOpen: isFilled, prepare });
     const said = await saidBy(page);
-    // All that is shown came before it was read.
+    // Waits for the responses, because all displayed data came from them.
     await Promise.all(answers);
     const outside = new Set<string>();
     const all = [...data];
     const isData = (text: string) => !/\p{L}{2}/u.test(text) || all.some((one) => one.includes(text));
     for (const text of said) {
-      // `path /shelf · results 12`: names of properties with their values.
+      // `path /shelf · results 12`: property names with values.
       const parts = unmarked(text)
         .replaceAll('"', '')
         .split(/ *[·\n] */);
