@@ -54,7 +54,7 @@ export default ({ production: isProduction = false }) => ({
       // Tests of this and other packages use kubectl and Helm.
       ...withEntries(
         '{bin,src/*}/*.mjs!',
-        'src/**/{start,run-tests,check,build,image,docs,release,cases,fetched-programs}.ts!',
+        'src/**/{start,dev,run-tests,check,build,image,docs,release,cases,fetched-programs}.ts!',
       ),
       project: ['bin/**/*.mjs!', ...project],
     },
