@@ -22,7 +22,7 @@ export function sizeOf(projectId: number, events: number): Generated {
 }
 
 /** Persons have consecutive numbers: the regular visitors first. */
-export const personsOf = ({ visits, regulars }: Generated) => regulars + Math.floor(visits / 2);
+const personsOf = ({ visits, regulars }: Generated) => regulars + Math.floor(visits / 2);
 
 /** One person in a hundred was merged into the next one after all events. */
 const uuidOf = (number: string) => `toUUID(lower(hex(MD5(concat('person ', toString(${number}))))))`;
