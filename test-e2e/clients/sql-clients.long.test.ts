@@ -111,7 +111,7 @@ const environmentOf = ({ apiUrl, tenant }: RunningServices) => ({
     };
     expect(await phog('query', 'run', '--hogql', query)).toMatchObject({ results: rows });
     const top = { results: rows.map(([event, count]) => [event, count]) };
-    expect(await phog('activity', 'top-events', '--date-from', '-7d')).toMatchObject(top);
+    expect(await phog('activity', 'events', '--date-from', '-7d')).toMatchObject(top);
     expect(await phog('activity', 'summary', '--date-from', '-7d')).toMatchObject({
       pageview_total: [[views, persons]],
       top_events: top.results,
