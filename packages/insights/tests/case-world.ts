@@ -161,3 +161,34 @@ export async function merge(sql: Sql, projectId: number, [from, into]: [string, 
   );
   await sql.query('DELETE FROM person WHERE project_id = $1 AND uuid = $2', [projectId, merged]);
 }
+
+/** Deletes the person of an ID with all its IDs, and keeps its events. */
+export async function deletePerson(sql: Sql, projectId: number, id: string): Promise<void> {
+  await sql.query(
+    `WITH gone AS (
+       DELETE FROM person_distinct_id d USING person_distinct_id sought
+        WHERE sought.project_id = $1 AND sought.distinct_id = $2
+          AND d.project_id = $1 AND d.person_uuid = sought.person_uuid
+       RETURNING d.person_uuid)
+     DELETE FROM person p USING gone WHERE p.project_id = $1 AND p.uuid = gone.person_uuid`,
+    [projectId, id],
+  );
+}
+
+/** Gives an ID a new person, even if its previous one was deleted. */
+export async function split(
+  sql: Sql,
+  projectId: number,
+  { id, into, createdAt }: { id: string; into: string; createdAt: Date },
+): Promise<void> {
+  const uuid = uuidOf(projectId, into);
+  await sql.query(
+    `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at) VALUES ($1, $2, $3, '{}', $4)`,
+    [projectId, uuid, id, createdAt],
+  );
+  await sql.query(
+    `INSERT INTO person_distinct_id AS d (project_id, distinct_id, person_uuid, version) VALUES ($1, $2, $3, 1)
+     ON CONFLICT (project_id, distinct_id) DO UPDATE SET person_uuid = $3, version = d.version + 1`,
+    [projectId, id, uuid],
+  );
+}

@@ -321,6 +321,7 @@ export function naiveLifecycle(
   const intervalOf = (time: number) => startOfInterval(dayIn(zone, time), interval);
   const before = intervalsBetween(shifted(intervals[0] ?? from, -1), to, interval);
   for (const [person, own] of byPerson(events.filter((one) => one.event === event))) {
+    if (!created.has(person)) continue;
     const active = [...new Set(own.map(({ time }) => intervalOf(time)))].filter((start) => before.includes(start));
     active.forEach((start, at) => {
       const isNew = at === 0 && intervalOf(created.get(person) ?? 0) === start;

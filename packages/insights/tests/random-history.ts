@@ -2,7 +2,7 @@
 
 import { createTestTenant } from '@millrace/testing';
 import fc from 'fast-check';
-import { type Dataset, merge, storeDataset } from './case-world.ts';
+import { type Dataset, deletePerson, merge, split, storeDataset } from './case-world.ts';
 import type { History } from './naive-answers.ts';
 import type { TestStore } from './test-store.ts';
 
@@ -36,6 +36,10 @@ export const history = fc.record({
     selector: ([from]) => from,
     maxLength: 2,
   }),
+  /** Persons that are deleted after the merges, while their events stay. */
+  deletions: fc.uniqueArray(fc.constantFrom(...persons), { maxLength: 1 }),
+  /** IDs that get a new person at the end. */
+  splits: fc.uniqueArray(fc.constantFrom(...persons.map((person) => `${person}-anon`)), { maxLength: 2 }),
 });
 type Told = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
@@ -56,6 +60,9 @@ function ownersOf({ merges }: Told): { owners: Map<string, string>; done: [strin
   }
   return { owners, done };
 }
+
+/** Returns the name of the person that a split creates for an ID. */
+const newPersonOf = (id: string) => `new person of ${id}`;
 
 /** A history that is stored in a separate project. */
 export interface StoredHistory {
@@ -90,6 +97,18 @@ export async function storeHistory({ database }: TestStore, given: Told): Promis
     const stays = owners.get(into) ?? into;
     created.set(stays, Math.min(created.get(stays) ?? 0, created.get(from) ?? 0));
   }
+  for (const id of given.deletions) {
+    const deleted = owners.get(id) ?? id;
+    await deletePerson(database.sql, projectId, id);
+    created.delete(deleted);
+    // Events of a deleted person count for the person that they were stored with.
+    for (const [other, owner] of owners) if (owner === deleted) owners.set(other, other);
+  }
+  for (const id of given.splits) {
+    await split(database.sql, projectId, { id, into: newPersonOf(id), createdAt: new Date(beginning) });
+    owners.set(id, newPersonOf(id));
+    created.set(newPersonOf(id), beginning);
+  }
   await database.sql.query('UPDATE environment SET timezone = $2, week_start_day = 1 WHERE id = $1', [
     projectId,
     given.zone,
@@ -98,7 +117,7 @@ export async function storeHistory({ database }: TestStore, given: Told): Promis
     ...{ projectId, beginning: given.beginning },
     memory: {
       ...{ created, zone: given.zone },
-      tiers: new Map(persons.map((person, at) => [person, tiers[at]])),
+      tiers: new Map(persons.flatMap((person, at) => (created.has(person) ? [[person, tiers[at]]] : []))),
       events: events.map(({ id, ...event }) => ({ ...event, person: owners.get(id) ?? id })),
     },
   };
