@@ -67,8 +67,8 @@ function partsOf(
 }
 
 /** Returns whether actors that reached only the first step must be read individually. */
-export function needsUnits({ shows, exclusions, breakdown }: FunnelPlan): boolean {
-  return shows === 'trends' || exclusions.length > 0 || breakdown.breakdowns.length > 0;
+export function needsUnits({ shows, exclusions }: FunnelPlan): boolean {
+  return shows === 'trends' || exclusions.length > 0;
 }
 
 /** Aggregates the actors of a funnel while they are read. */

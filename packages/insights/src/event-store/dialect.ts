@@ -71,6 +71,12 @@ export interface Dialect {
   percentile(share: number, number: Fragment): Fragment;
   /** Aggregates two number columns into two lists in the same order, as JSON text. */
   lists(one: Fragment, other: Fragment): Fragment;
+  /**
+   * Aggregates an actor's events in the order of `at` and `uuid` into JSON text: a list of times, steps and lists of
+   * breakdown values. Without times, equal events in succession are combined, and their index replaces the time. Null
+   * if the engine is slower than reading the events one by one.
+   */
+  path: null | ((values: readonly Fragment[], hasTimes: Fragment) => Fragment);
   /** Aggregates rows into a number whose bits (0 to 51) the rows set. */
   bits(place: Fragment, happened: Fragment): Fragment;
   /** True if two integers have a bit in common. */

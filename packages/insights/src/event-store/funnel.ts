@@ -27,10 +27,13 @@ export function funnelText(dialect: Dialect, question: FunnelQuestion): Fragment
 
 /**
  * Returns rows of a number of actors and their path: JSON lists of times and of steps, where steps are bits (1, 2, 4,
- * …). Most actors get no further than one step; they share one row without times. Actors without a step have no row.
+ * …), or with a breakdown the JSON of `Dialect.path`. Most actors get no further than one step; they share rows without
+ * times. Actors without a step have no row. Null if the engine does not combine paths with breakdown values.
  */
-export function livesText(dialect: Dialect, question: FunnelQuestion): Fragment {
-  const { select, steps, second } = question;
+export function livesText(dialect: Dialect, question: FunnelQuestion): Fragment | null {
+  const { select, steps, second, breakdowns } = question;
+  const { columns, names } = labels(dialect, breakdowns);
+  if (names.length > 0 && dialect.path === null) return null;
   const taken = steps.map((step, at) => isTaken(dialect, step, { at, select }));
   const bits = taken.map((isIt, at) => sql`CASE WHEN ${isIt} THEN ${sql.float(2 ** at)} ELSE 0 END`);
   const marks = [
@@ -47,9 +50,14 @@ export function livesText(dialect: Dialect, question: FunnelQuestion): Fragment 
   ];
   const [gotSomewhere, gotFurther] =
     second === null ? [sql`max(steps) > 0`, sql`max(steps) > 1`] : [sql`max(first) > 0`, sql`max(second) > 0`];
+  const uuid = names.length === 0 ? sql`` : sql`, ${dialect.uuidText(sql`e.uuid`)} AS uuid`;
+  const life =
+    names.length > 0 && dialect.path !== null
+      ? dialect.path(names, gotFurther)
+      : sql`CASE WHEN ${gotFurther} THEN ${dialect.lists(sql`at`, sql`steps`)} END`;
   return sql`SELECT count(*) AS units, life
-    FROM (SELECT CASE WHEN ${gotFurther} THEN ${dialect.lists(sql`at`, sql`steps`)} END AS life
-            FROM (${matching(dialect, question, sql.join(marks, ', '))}) AS events
+    FROM (SELECT ${life} AS life
+            FROM (${matching(dialect, question, sql`${sql.join(marks, ', ')}${uuid}${columns}`)}) AS events
            GROUP BY unit HAVING ${gotSomewhere}) AS lives
    GROUP BY life`;
 }

@@ -13,8 +13,8 @@ export interface EventStore {
   funnel(question: FunnelQuestion, run: Budget, each: (unit: FunnelUnit) => void): Promise<void>;
   /**
    * Like `funnel`, but without the identities of actors, when only their number matters: actors with the same path are
-   * combined. The path of actors that reached only the first step is a single event without its time. The query must
-   * not have exclusions or breakdowns.
+   * combined. The events of actors that reached only the first step have no times; without a breakdown, they are a
+   * single event. The query must not have exclusions.
    */
   lives(question: FunnelQuestion, run: Budget, each: (life: FunnelLife, units: number) => void): Promise<void>;
   /** Counts the actors that started in an interval, and how many of them returned in later ones. */

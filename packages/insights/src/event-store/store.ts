@@ -14,6 +14,7 @@ import {
   type EventStore,
   type ExposureRow,
   type FunnelEvent,
+  type FunnelQuestion,
   type FunnelUnit,
   type LifecycleRow,
   type LifecycleStatus,
@@ -39,27 +40,14 @@ export function createEventStore(engine: Engine): EventStore {
         values: values.map(textOrNull),
       })),
 
-    async funnel(question, run, each) {
-      let unit: FunnelUnit | null = null;
-      await engine.read(funnelText(dialect, question), run, ([id, time, steps, exclusions, ...values]) => {
-        if (unit?.id !== String(id)) {
-          if (unit !== null) each(unit);
-          unit = { id: String(id), events: [] };
-        }
-        unit.events.push({
-          time: Number(time),
-          steps: bitsOf(steps),
-          exclusions: bitsOf(exclusions),
-          values: values.map(textOrNull),
-        });
-      });
-      if (unit !== null) each(unit);
-    },
+    funnel: (question, run, each) => readFunnel(engine, { question, run, each }),
 
-    lives: (question, run, each) =>
-      engine.read(livesText(dialect, question), run, ([count, life]) =>
-        each({ events: eventsOf(textOrNull(life)) }, Number(count)),
-      ),
+    lives(question, run, each) {
+      const text = livesText(dialect, question);
+      if (text === null) return readFunnel(engine, { question, run, each: (unit) => each(unit, 1) });
+      const toEvents = question.breakdowns.length === 0 ? eventsOf : eventsWithValues;
+      return engine.read(text, run, ([count, life]) => each({ events: toEvents(textOrNull(life)) }, Number(count)));
+    },
 
     async retention(question, run) {
       // The range is empty.
@@ -128,6 +116,29 @@ function pageOfUnits(dialect: Dialect, question: UnitsQuestion): Fragment {
              ${orderedUnits(dialect, question)} LIMIT ${sql.int(question.limit)} OFFSET ${sql.int(question.offset)}`;
 }
 
+interface FunnelRead {
+  question: FunnelQuestion;
+  run: Budget;
+  each: (unit: FunnelUnit) => void;
+}
+
+async function readFunnel(engine: Engine, { question, run, each }: FunnelRead): Promise<void> {
+  let unit: FunnelUnit | null = null;
+  await engine.read(funnelText(engine.dialect, question), run, ([id, time, steps, exclusions, ...values]) => {
+    if (unit?.id !== String(id)) {
+      if (unit !== null) each(unit);
+      unit = { id: String(id), events: [] };
+    }
+    unit.events.push({
+      time: Number(time),
+      steps: bitsOf(steps),
+      exclusions: bitsOf(exclusions),
+      values: values.map(textOrNull),
+    });
+  });
+  if (unit !== null) each(unit);
+}
+
 /**
  * Sorts actors, and joins their records if the order needs them. The ID breaks ties, so that the order is the same
  * across pages.
@@ -181,6 +192,12 @@ function eventsOf(life: string | null): FunnelEvent[] {
   return times
     .map((time, at) => ({ time, steps: (steps[at] ?? 0) >>> 0, exclusions: 0, values: [] }))
     .sort((a, b) => a.time - b.time || inOrderOfTexts(a.steps, b.steps));
+}
+
+/** Converts a list of times, steps and values, which is in order. */
+function eventsWithValues(life: string | null): FunnelEvent[] {
+  const events: [number, number, (string | null)[]][] = JSON.parse(life ?? '[]');
+  return events.map(([time, steps, values]) => ({ time, steps: steps >>> 0, exclusions: 0, values }));
 }
 
 /** Sorts simultaneous events like their texts, in which the first step is the first character: `01` before `10`. */

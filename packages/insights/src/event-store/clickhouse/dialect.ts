@@ -140,6 +140,16 @@ export const clickhouseDialect: Dialect = {
   followsIndexes: false,
   percentile: (share, number) => sql`quantileExactInclusive(${sql.float(share)})(${number})`,
   lists: (one, other) => sql`toJSONString([groupArray(toFloat64(${one})), groupArray(toFloat64(${other}))])`,
+  path: (values, hasTimes) => {
+    // The 16 bytes of a uuid have the order of its text.
+    const columns = sql.join([sql`at`, sql`UUIDStringToNum(uuid)`, sql`toUInt32(steps)`, ...values], ', ');
+    const places = values.map((_, at) => sql`event.${sql.literal(at + 4)}`);
+    const valuesOf = sql`[${sql.join(places, ', ')}]`;
+    const sorted = sql`arraySort(groupArray((${columns})))`;
+    const withoutTimes = sql`arrayCompact(arrayMap(event -> (event.3, ${valuesOf}), ${sorted}))`;
+    return sql`if(${hasTimes}, toJSONString(arrayMap(event -> (event.1, event.3, ${valuesOf}), ${sorted})),
+      toJSONString(arrayMap((event, at) -> (at, event.1, event.2), ${withoutTimes}, arrayEnumerate(${withoutTimes}))))`;
+  },
   bits: (place, happened) => sql`groupBitOr(CASE WHEN ${happened} THEN bitShiftLeft(toUInt64(1), ${place}) ELSE 0 END)`,
   haveCommonBit: (one, other) => sql`bitAnd(${one}, ${other}) <> 0`,
   points: (lists) => {
