@@ -34,8 +34,10 @@ export function fromEvents(
   const all = [...properties, ...conditions.flatMap(propertiesOf)].flatMap(readBy);
   const groups = new Set(all.flatMap((property) => (property.of === 'group' ? [property.index] : [])));
   if (recordOf?.of === 'group') groups.add(recordOf.index);
-  const readsProperties = all.some(({ of }) => of === 'person' || of === 'shown person');
-  const readsRecord = readsProperties || recordOf?.of === 'person';
+  const keys = [...new Set(all.flatMap(({ of, key }) => (of === 'person' || of === 'shown person' ? [key] : [])))];
+  // SQL queries request the complete record by an empty name.
+  const needs = { keys: keys.includes('') ? undefined : keys, looksUp: looksUpPersons };
+  const readsRecord = keys.length > 0 || recordOf?.of === 'person';
   const readsPerson =
     readsRecord ||
     units.some(({ of }) => of === 'person') ||
@@ -45,9 +47,7 @@ export function fromEvents(
     [
       sql`FROM ${dialect.events}`,
       ...(readsPerson ? [dialect.personJoin(projectId, looksUpPersons)] : []),
-      ...(readsRecord
-        ? [dialect.personRecord(projectId, dialect.person, { properties: readsProperties, looksUp: looksUpPersons })]
-        : []),
+      ...(readsRecord ? [dialect.personRecord(projectId, dialect.person, needs)] : []),
       ...[...groups].sort().map((index) => dialect.groupRecord(projectId, index)),
     ],
     ' ',

@@ -20,10 +20,14 @@ export interface Dialect {
   /** ID of the event's current person; requires `personJoin`. */
   person: Fragment;
   /**
-   * Joins the record of that person as `p`, with `created_at` and, if requested, `properties`; requires `personJoin` or
-   * a person ID.
+   * Joins the record of that person as `p`, with `properties` and `created_at`; requires `personJoin` or a person ID.
+   * The join may omit all properties except the given ones.
    */
-  personRecord(projectId: number, id?: Fragment, needs?: { properties: boolean; looksUp?: boolean }): Fragment;
+  personRecord(
+    projectId: number,
+    id?: Fragment,
+    needs?: { keys?: readonly string[] | undefined; looksUp?: boolean },
+  ): Fragment;
   /**
    * Joins the record of the event's group of this type as `g<index>`, with `group_properties` and `created_at`; or that
    * of a given key.

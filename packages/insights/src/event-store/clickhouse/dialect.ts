@@ -48,12 +48,11 @@ export const clickhouseDialect: Dialect = {
   ) => sql`ANY LEFT JOIN (SELECT cityHash64(distinct_id) AS distinct_id_hash, person_uuid FROM person_override
       WHERE project_id = ${sql.int(projectId)}) AS o ON o.distinct_id_hash = e.distinct_id_hash`,
   person,
-  // Every selected column is sent for all persons of the project.
   personRecord: (
     projectId,
     id = person,
-    { properties } = { properties: true },
-  ) => sql`LEFT JOIN (SELECT uuid${properties ? sql`, ${readableDocument('person.properties')} AS properties, is_identified` : sql``}, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM person
+    { keys } = {},
+  ) => sql`LEFT JOIN (SELECT uuid${personProperties(keys)}, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM person
       WHERE project_id = ${sql.int(projectId)}) AS p ON p.uuid = ${id}`,
   groupRecord: (
     projectId,
@@ -196,6 +195,21 @@ function isInTimeOf(keys: readonly EventKey[]): Fragment {
 
 function groupKey(index: number): Fragment {
   return sql`nullIf(${text({ of: 'event', key: `$group_${index}` })}, '')`;
+}
+
+/**
+ * Selects the properties of a person, reduced to the given ones: the join keeps them in memory for all persons of the
+ * project, and copies them for every event.
+ */
+function personProperties(keys: readonly string[] | undefined): Fragment {
+  const document = readableDocument('person.properties');
+  if (keys === undefined) return sql`, ${document} AS properties, is_identified`;
+  if (keys.length === 0) return sql``;
+  const pairs = keys.map((key) => {
+    const name = sql.text(key);
+    return sql`concat(toJSONString(${name}), ':', JSONExtractRaw(${document}, ${name}))`;
+  });
+  return sql`, concat('{', arrayStringConcat(arrayFilter(pair -> NOT endsWith(pair, ':'), [${sql.join(pairs, ', ')}]), ','), '}') AS properties`;
 }
 
 function found(property: Exclude<Property, { of: 'column' }>) {

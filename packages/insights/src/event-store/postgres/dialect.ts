@@ -40,7 +40,7 @@ export const postgresDialect: Dialect = {
       sql`o.project_id = e.project_id AND o.distinct_id = e.distinct_id AND o.version > 0`,
     ),
   person,
-  personRecord: (projectId, id = person, { looksUp = false } = { properties: true }) =>
+  personRecord: (projectId, id = person, { looksUp = false } = {}) =>
     leftJoin(
       { from: sql`person p`, as: sql`p`, looksUp },
       sql`p.project_id = ${sql.int(projectId)} AND p.uuid = ${id}`,
