@@ -293,6 +293,42 @@ describe.each(engines)('on $name', (engine) => {
     });
   });
 
+  test('a filter finds a value in every form in which JSON may contain it', async () => {
+    const values = [
+      1e-7,
+      5.5,
+      5,
+      1e21,
+      'a/b',
+      'a "quoted" b',
+      'Ünder',
+      'back\\slash',
+      [1, 2],
+      true,
+      'plain',
+      '5.50',
+      'x\ty',
+    ];
+    const projectId = await projectWith(values.map((value) => ['2026-11-10T12:00Z', { value }]));
+    const found = async (value: string) =>
+      count(projectId, { type: 'event', key: 'value', operator: 'exact', value: [value] });
+    const sought = [
+      '0.0000001',
+      '5.50',
+      '5.0',
+      '1000000000000000000000',
+      'a/b',
+      'a "quoted" b',
+      'Ünder',
+      'back\\slash',
+    ];
+    const counts = await Promise.all([...sought, '[1,2]', 'true', 'plain', 'x\ty', 'absent'].map(found));
+    expect(counts).toEqual([1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0]);
+    expect(await count(projectId, { type: 'event', key: 'value', operator: 'is_not', value: ['plain', 'true'] })).toBe(
+      values.length - 2,
+    );
+  });
+
   test('E-S-07: numbers beyond the range of a double do not break queries', async () => {
     const projectId = await projectWith([['2026-11-10T12:00:00Z', { n: 1 }]]);
     for (const number of ['9007199254740993', '18446744073709551616', '1e400', '-1e-400', '-0', '0.1']) {
