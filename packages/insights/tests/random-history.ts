@@ -97,6 +97,8 @@ export async function storeHistory({ database }: TestStore, given: Told): Promis
     const stays = owners.get(into) ?? into;
     created.set(stays, Math.min(created.get(stays) ?? 0, created.get(from) ?? 0));
   }
+  const living = new Set(owners.values());
+  for (const person of persons) if (!living.has(person)) created.delete(person);
   for (const id of given.deletions) {
     const deleted = owners.get(id) ?? id;
     await deletePerson(database.sql, projectId, id);
