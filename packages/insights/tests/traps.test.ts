@@ -295,7 +295,8 @@ describe.each(engines)('on $name', (engine) => {
 
   test('a filter finds a value in every form in which JSON may contain it', async () => {
     const cases: [value: unknown, sought: string, count: number][] = [
-      [1e-7, '0.0000001', 1],
+      [1e-7, '0.0000001', 2],
+      [1e-7, '1e-7', 2],
       [5.5, '5.50', 2],
       ['5.50', '5.5', 1],
       [5, '5.0', 1],

@@ -5,7 +5,6 @@ import { nullLabel } from '../../breakdown-labels.ts';
 import { hrefPattern } from '../../elements-chain.ts';
 import {
   asBoolean,
-  canonicalNumber,
   columnText,
   type Dialect,
   kindsOf,
@@ -296,12 +295,13 @@ const readableDocument = (column: 'person.properties' | 'group.group_properties'
 /** Returns texts of which every stored document with an equal value contains one; null if there are no such texts. */
 function partsOfEqual(values: readonly string[]): string[] | null {
   if (values.length === 0 || values.length > 20) return null;
+  const numbers = new Set(kindsOf(values).numbers);
   const parts = values.map((value) => {
     // JSON may escape other characters, and contain spaces in lists.
-    if (!canonicalNumber.test(value)) return /^[\w .:@+-]+$/.test(value) ? value : null;
-    // A number may be stored with zeros at its end. A longer one would be rounded here.
+    if (!numbers.has(value)) return /^[\w .:@+-]+$/.test(value) ? value : null;
+    // A number is stored without an exponent and may have zeros at its end. A longer one would be rounded here.
     const shortest = String(Number(value));
-    return value.length <= 15 && canonicalNumber.test(shortest) ? shortest : null;
+    return value.length <= 15 && /^[-.\d]+$/.test(shortest) ? shortest : null;
   });
   const certain = parts.filter((part) => part !== null);
   return certain.length === parts.length ? certain : null;
