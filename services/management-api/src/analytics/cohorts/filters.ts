@@ -3,11 +3,11 @@ import { cohortFilterTypes, namedCohort, propertyOperators } from '@millrace/fla
 import { AppError } from '@millrace/runtime';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 
-/** More than anybody makes by hand; counting looks at each for every person. */
+/** Counting a cohort evaluates every filter for every person. The limit is far above what users create by hand. */
 const mostLeaves = 1000;
 
 /**
- * Checks what a request says a cohort is made of, and writes operators and ids in their usual forms.
+ * Validates the filters of a cohort and normalizes operators and cohort IDs.
  * @throws AppError `invalid` with attr `filters`.
  */
 export function parseCohortFilters(sent: Record<string, unknown>): CohortFilters {
@@ -39,14 +39,14 @@ export function filtersError(detail: string, code = 'invalid_input'): AppError {
   return new AppError('invalid', detail, { code, attr: 'filters' });
 }
 
-/** Names that scripts give operators, and the stored ones. */
+/** Aliases that some scripts send, mapped to the operators that are stored. */
 const operatorAliases: Record<string, string> = { min: 'gte', max: 'lte' };
-/** Whether the property is there is all they ask. */
+/** These operators only test whether the property exists. */
 const withoutValue = new Set(['is_set', 'is_not_set']);
-/** What they ask for is the whole value. */
+/** These operators compare the whole value, so its length does not matter. The others search within the value. */
 const comparesWhole = new Set(['exact', 'is_not']);
 
-/** One filter. @throws AppError `invalid` with attr `filters`. */
+/** Validates one filter. @throws AppError `invalid` with attr `filters`. */
 function parseLeaf(leaf: Record<string, unknown>, path: string): CohortLeaf {
   if (cohortFilterTypes.has(leaf.type)) return parseCohortLeaf(leaf);
   switch (leaf.type) {
@@ -78,7 +78,7 @@ function parsePersonLeaf(leaf: Record<string, unknown>): CohortLeaf {
   return { ...leaf, type: 'person', operator, ...negationOf(leaf) };
 }
 
-/** `exact` is how older clients say `in`; by any other name a cohort would have no members. */
+/** Older clients send `exact` instead of `in`. Any other operator is an error, because the cohort would have no members. */
 function parseCohortLeaf(leaf: Record<string, unknown>): CohortLeaf {
   requireKeys('cohort', leaf, ['key', 'value']);
   const value = namedCohort(leaf);
@@ -110,8 +110,9 @@ function leafError(detail: string): AppError {
 }
 
 /**
- * The tree that a list of `groups` means, the former way to define a cohort: persons who meet all properties of one of them.
- * @returns null where there are no groups. Not checked yet.
+ * Converts `groups`, the former way to define a cohort, to a filter tree. Persons belong to the cohort if they match all
+ * properties of at least one group.
+ * @returns the tree, which is not validated yet, or null if the list is empty.
  * @throws AppError `invalid` with attr `groups` for a group by an event or an action.
  */
 export function treeOfGroups(groups: unknown): CohortFilters | null {
@@ -129,7 +130,7 @@ function leavesOfGroup(group: Record<string, unknown>, at: number): Record<strin
   return propertiesOf(group.properties).map((property) => ({ type: 'person', operator: 'exact', ...property }));
 }
 
-/** A list of filters, or values by key with the operator behind two underscores. */
+/** Reads a list of filters, or an object such as `{age__gt: 5}`, in which two underscores precede the operator. */
 function propertiesOf(properties: unknown): Record<string, unknown>[] {
   if (Array.isArray(properties)) return properties.filter(isObject);
   if (!isObject(properties)) return [];
@@ -139,7 +140,7 @@ function propertiesOf(properties: unknown): Record<string, unknown>[] {
   });
 }
 
-/** What a cohort's filters hold, once they were checked. */
+/** Validated filters of a cohort. */
 export interface CohortFilters {
   properties: CohortGroup;
 }
@@ -147,15 +148,14 @@ interface CohortGroup {
   type: 'AND' | 'OR';
   values: (CohortGroup | CohortLeaf)[];
 }
-/** A filter of one of two kinds, by `type`. */
 type CohortLeaf = Record<string, unknown> & { type: 'person' | 'cohort' };
 
-/** All filters of a tree, wherever they stand in it. */
+/** All filters of a tree, at any depth. */
 function leavesOf({ values }: CohortGroup): CohortLeaf[] {
   return values.flatMap((value) => ('values' in value ? leavesOf(value as CohortGroup) : [value as CohortLeaf]));
 }
 
-/** The cohorts a tree names. */
+/** IDs of the cohorts that a filter tree references. */
 export function cohortsNamedIn(tree: CohortGroup): number[] {
   return [...new Set(leavesOf(tree).flatMap((leaf) => (leaf.type === 'cohort' ? [Number(leaf.value)] : [])))];
 }

@@ -28,7 +28,7 @@ const calculation = Type.Object(
   { title: 'CohortCalculation' },
 );
 
-/** Who changed cohorts, and when they were counted. */
+/** The activity log of cohorts and the history of their calculations. */
 export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
   const below = belowEnvironment(sql);
   const activity = {

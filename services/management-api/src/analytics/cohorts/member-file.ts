@@ -7,10 +7,10 @@ import { parse } from 'csv-parse';
 
 const mostRows = 250_000;
 const maxRowBytes = 64 * 1024;
-/** Longer texts are nobody's id or address. */
+/** IDs and email addresses are never longer, so longer values are skipped. */
 const maxValueLength = 400;
 
-/** Headers by what their column holds, the preferred ones first. */
+/** Recognized column headers, in order of preference, and the kind of ID in each column. */
 const columns: readonly [header: string, by: MembersToAdd['by']][] = [
   ['person_id', 'person_id'],
   ['distinct_id', 'distinct_id'],
@@ -19,7 +19,7 @@ const columns: readonly [header: string, by: MembersToAdd['by']][] = [
   ['e-mail', 'email'],
 ];
 
-/** A list of members for a static cohort. */
+/** Form field with a CSV file of members for a static cohort. */
 export const memberFile: FileField<MembersToAdd> = {
   name: 'csv',
   description:
@@ -31,7 +31,7 @@ export const memberFile: FileField<MembersToAdd> = {
   read: readMemberFile,
 };
 
-/** Reads as the file arrives; only the ids are kept. @throws AppError `invalid` with attr `csv`. */
+/** Reads the file as a stream and keeps only the IDs in memory. @throws AppError `invalid` with attr `csv`. */
 async function readMemberFile(content: Readable): Promise<MembersToAdd> {
   const rows = parse({
     bom: true,
@@ -50,19 +50,19 @@ async function readMemberFile(content: Readable): Promise<MembersToAdd> {
       }
     });
   } catch (cause) {
-    // What is given up half-way fails in its other parts as well.
+    // Throwing stops the whole pipeline, whose stages then fail with errors of their own. Report the original reason.
     throw refusal ?? (isAppError(cause) ? cause : fileError('The file could not be read as CSV.', cause));
   }
   return list.members();
 }
 
-/** Gathers the ids of a file row by row. */
+/** Collects the IDs of a file row by row. */
 function createMemberList() {
   const values = new Set<string>();
   let column: Column | undefined;
   let count = 0;
   return {
-    /** @returns why the file is refused. */
+    /** @returns the reason to reject the file, if there is one. */
     add(record: string[]): AppError | undefined {
       count += 1;
       if (count > mostRows) return fileError(`The file has more than ${mostRows} rows. Split it into several files.`);
@@ -87,7 +87,7 @@ interface Column {
   by: MembersToAdd['by'];
 }
 
-/** A single column needs no header: then the first row is a distinct id. */
+/** A file with a single column does not need a header. Its first row is then a distinct ID. */
 function columnOf(record: string[]): Column | undefined {
   const headers = record.map((header) => header.toLowerCase());
   for (const [header, by] of columns) {

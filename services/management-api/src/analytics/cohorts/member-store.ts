@@ -3,7 +3,7 @@ import type { StaticCohort } from '@millrace/flags/cohorts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { PersonRow } from '../shown-persons/person-row.ts';
 
-/** @returns whether the person was in it. */
+/** Removes a person from a static cohort. @returns false if the person was not a member. */
 export async function removeMember(
   tx: Transaction,
   { projectId, cohortId }: StaticCohort,
@@ -16,7 +16,7 @@ export async function removeMember(
   return rows.length > 0;
 }
 
-/** Some members of a static cohort by uuid, those after `after`. */
+/** One page of the members of a static cohort, sorted by UUID, starting after the UUID `after`. */
 export async function listMemberUuids(
   sql: Sql,
   { projectId, cohortId }: StaticCohort,
@@ -30,7 +30,7 @@ export async function listMemberUuids(
   return rows.map(({ person_uuid }) => person_uuid);
 }
 
-/** Those of some persons that exist, by uuid; it ends early, with the one that fills a portion. */
+/** Reads the persons with these UUIDs that exist, sorted by UUID. Stops at the person who fills the byte limit of a page. */
 export async function readPersons(sql: Sql, projectId: number, uuids: string[]): Promise<PersonRow[]> {
   if (uuids.length === 0) return [];
   return sql.query<PersonRow & Record<string, unknown>>(

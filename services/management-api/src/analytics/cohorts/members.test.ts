@@ -25,7 +25,7 @@ beforeEach(async () => {
   eve = await person('eve, "the" third', { plan: 'pro' });
 });
 
-/** A form, as browsers and scripts send it. */
+/** Sends a multipart form, like a browser. */
 async function sendForm(
   method: 'POST' | 'PATCH',
   where: string,
@@ -60,30 +60,30 @@ const paying = {
   filters: { properties: { type: 'AND', values: [{ type: 'person', key: 'plan', operator: 'exact', value: 'pro' }] } },
 };
 
-describe('a file of members', () => {
+describe('uploading a CSV file of members', () => {
   test.each<[string, () => string, () => string[]]>([
-    ['distinct ids without a header', () => 'ada\nbob-2\nnobody\n', () => [ada, bob]],
-    ['one id, no end of line', () => 'ada', () => [ada]],
+    ['distinct IDs without a header', () => 'ada\nbob-2\nnobody\n', () => [ada, bob]],
+    ['one ID without a line break', () => 'ada', () => [ada]],
     [
-      'Windows, a mark of byte order, blanks and empty lines',
+      'a byte order mark, Windows line breaks, spaces and empty lines',
       () => '\ufeffdistinct_id\r\n ada \r\n\r\nbob\r\n',
       () => [ada, bob],
     ],
     ['a header with a hyphen', () => 'distinct-id\nada', () => [ada]],
-    ['person ids', () => `person_id\n${ada}\n${bob.toUpperCase()}\nnot-a-uuid\n`, () => [ada, bob]],
-    ['addresses', () => 'email\nada@example.com\nnobody@example.com\n', () => [ada]],
-    ['addresses, spelled otherwise', () => 'E-Mail\nbob@example.com\n', () => [bob]],
-    ['quotes and commas', () => 'distinct_id\n"eve, ""the"" third"\n', () => [eve]],
+    ['person IDs', () => `person_id\n${ada}\n${bob.toUpperCase()}\nnot-a-uuid\n`, () => [ada, bob]],
+    ['email addresses', () => 'email\nada@example.com\nnobody@example.com\n', () => [ada]],
+    ['a header with a hyphen and capital letters', () => 'E-Mail\nbob@example.com\n', () => [bob]],
+    ['an ID with quotes and a comma', () => 'distinct_id\n"eve, ""the"" third"\n', () => [eve]],
     ['several columns', () => 'name,distinct_id\nAda,ada\nBob,bob\n', () => [ada, bob]],
     [
-      'person ids go before distinct ids and addresses',
+      'a person_id column, which it prefers to distinct_id and email',
       () => `email,distinct_id,person_id\nbob@example.com,bob,${ada}\n`,
       () => [ada],
     ],
-    ['distinct ids go before addresses', () => 'email,distinct_id\nbob@example.com,ada\n', () => [ada]],
-    ['rows of different length', () => 'name,distinct_id\nAda\nBob,bob,more,and more\n', () => [bob]],
-    ['the same again', () => 'ada\nada-2\nada\n', () => [ada]],
-  ])('%s', async (_name, file, expected) => {
+    ['a distinct_id column, which it prefers to email', () => 'email,distinct_id\nbob@example.com,ada\n', () => [ada]],
+    ['rows of different lengths', () => 'name,distinct_id\nAda\nBob,bob,more,and more\n', () => [bob]],
+    ['several IDs of the same person', () => 'ada\nada-2\nada\n', () => [ada]],
+  ])('creates a static cohort from a file with %s', async (_name, file, expected) => {
     const { status, body } = await upload(file());
     expect({ status, detail: body.detail }).toEqual({ status: 201, detail: undefined });
     expect(await members(body.id)).toEqual(those(...expected()));
@@ -96,45 +96,49 @@ describe('a file of members', () => {
   });
 
   test.each<[string, () => string | Buffer, string]>([
-    ['empty', () => '', 'The file is empty.'],
-    ['blank', () => '\n\n\n', 'The file is empty.'],
-    ['a header alone', () => 'distinct_id\n', 'The file contains no IDs.'],
-    ['no known column', () => 'name,age\nAda,36\n', 'The file has no column named person_id, distinct_id or email.'],
-    ['not UTF-8', () => Buffer.from([0x61, 0xff, 0xfe, 0x0a]), 'The file is not valid UTF-8.'],
-    ['a quote without an end', () => `"${'x\n'.repeat(100_000)}`, 'The file could not be read as CSV.'],
-    ['a line without an end', () => 'x'.repeat(3_000_000), 'The file could not be read as CSV.'],
+    ['that is empty', () => '', 'The file is empty.'],
+    ['with only line breaks', () => '\n\n\n', 'The file is empty.'],
+    ['with only a header', () => 'distinct_id\n', 'The file contains no IDs.'],
     [
-      'a million rows',
+      'without a known column',
+      () => 'name,age\nAda,36\n',
+      'The file has no column named person_id, distinct_id or email.',
+    ],
+    ['that is not UTF-8', () => Buffer.from([0x61, 0xff, 0xfe, 0x0a]), 'The file is not valid UTF-8.'],
+    ['with an unclosed quote', () => `"${'x\n'.repeat(100_000)}`, 'The file could not be read as CSV.'],
+    ['with a line of 3 MB', () => 'x'.repeat(3_000_000), 'The file could not be read as CSV.'],
+    [
+      'with a million rows',
       () => 'a\n'.repeat(1_000_000),
       'The file has more than 250000 rows. Split it into several files.',
     ],
-  ])('refused: %s', async (_name, file, detail) => {
+  ])('returns 400 for a file %s, and creates no cohort', async (_name, file, detail) => {
     expect(await upload(file())).toMatchObject(VE('invalid_input', 'csv', detail));
     expect((await api.get(path, acme.M.key)).body.count).toBe(0);
   });
 
-  test('too large', async () => {
+  test('returns 413 when the file or another field is too large', async () => {
     expect(await upload(`${'x'.repeat(60_000)}\n`.repeat(200))).toMatchObject({ status: 413 });
     expect(await sendForm('POST', path, { name: 'x'.repeat(1_200_000), is_static: 'true' }, 'ada')).toMatchObject({
       status: 413,
     });
   });
 
-  test('a text in place of the file is refused', async () => {
+  test('returns 400 when the field `csv` is a string instead of a file', async () => {
     const detail = 'The submitted data was not a file. Check the encoding type on the form.';
     expect(await sendForm('POST', path, { name: 'x', is_static: 'true', csv: 'ada' })).toMatchObject(
       VE('invalid_input', 'csv', detail),
     );
   });
 
-  test('adds to a cohort that is there, with other changes', async () => {
+  test('adds members to an existing cohort in the same request as other changes', async () => {
     const id = (await upload('ada\n')).body.id;
     const { status, body } = await sendForm('PATCH', `${path}${id}/`, { description: 'more' }, 'bob\n');
     expect([status, body.description, body.count]).toEqual([200, 'more', 2]);
     expect(await members(id)).toEqual(those(ada, bob));
   });
 
-  test('is for static cohorts only', async () => {
+  test('returns 400 for a dynamic cohort and changes nothing', async () => {
     const filters = JSON.stringify(paying.filters);
     const refused = VE(
       'invalid_input',
@@ -147,7 +151,7 @@ describe('a file of members', () => {
     expect((await api.get(`${path}${id}/`, acme.M.key)).body.name).toBe('A cohort');
   });
 
-  test('a form without a file is a body like any other', async () => {
+  test('accepts a form without a file, with filters as JSON', async () => {
     const filters = JSON.stringify(paying.filters);
     expect(await sendForm('POST', path, { name: 'x', filters })).toMatchObject({ status: 201, body: paying });
     expect(await sendForm('POST', path, { name: 'x', filters: '{"properties"' })).toMatchObject({
@@ -157,28 +161,28 @@ describe('a file of members', () => {
   });
 
   test.each([
-    ['no boundary', 'multipart/form-data', 'x', 400],
+    ['without a boundary', 'multipart/form-data', 'x', 400],
     [
-      'no end',
+      'without a closing boundary',
       'multipart/form-data; boundary=b',
       '--b\r\nContent-Disposition: form-data; name="csv"; filename="a"\r\n\r\nada',
       400,
     ],
-    ['nothing', 'multipart/form-data; boundary=b', '', 400],
+    ['with an empty body', 'multipart/form-data; boundary=b', '', 400],
     [
-      'too many fields',
+      'with too many fields',
       'multipart/form-data; boundary=b',
       `${'--b\r\nContent-Disposition: form-data; name="a"\r\n\r\n1\r\n'.repeat(200)}--b--\r\n`,
       413,
     ],
-  ])('a broken form: %s', async (_name, type, body, status) => {
+  ])('rejects a form %s', async (_name, type, body, status) => {
     const headers = { authorization: `Bearer ${acme.M.key}`, 'content-type': type };
     const response = await fetch(api.url + path, { method: 'POST', headers, body });
     expect([response.status, ((await response.json()) as { attr: unknown }).attr]).toEqual([status, null]);
   });
 });
 
-test('members by their uuids, with the cohort and later', async () => {
+test('adds members by UUID when the cohort is created, and by UUID or distinct ID later', async () => {
   const id = await made({ is_static: true, _create_static_person_ids: [ada, randomUUID(), 'odd'] });
   expect(await members(id)).toEqual([ada]);
   const add = (person_ids: string[], where = id) =>
@@ -204,29 +208,29 @@ test('members by their uuids, with the cohort and later', async () => {
   expect(await send('PATCH', `${path}${id}/add_persons_to_static_cohort/`, {})).toMatchObject(
     VE('required', 'person_ids', 'This field is required.'),
   );
-  // Somebody else's person is nobody here.
+  // A person of another project is unknown.
   const foreign = await storePerson(api.database.sql, acme.off.projectId, { distinctIds: ['theirs'], properties: {} });
   expect(await add([foreign])).toMatchObject({ status: 400 });
 });
 
-test('members leave one by one', async () => {
+test('removes members one by one', async () => {
   const id = await made({ is_static: true, _create_static_person_ids: [ada, bob] });
   const remove = (person_id: string, where = id) =>
     send('PATCH', `${path}${where}/remove_person_from_static_cohort/`, { person_id });
   expect(await remove(ada.toUpperCase())).toMatchObject({ status: 200, body: { success: true } });
   expect(await members(id)).toEqual([bob]);
   expect((await api.get(`${path}${id}/`, acme.M.key)).body.count).toBe(1);
-  for (const nobody of [ada, randomUUID(), 'odd']) expect(await remove(nobody)).toMatchObject(NF());
+  for (const unknown of [ada, randomUUID(), 'odd']) expect(await remove(unknown)).toMatchObject(NF());
   expect(await remove(ada, await made(paying))).toMatchObject(
     VE('invalid_input', null, 'Can only remove users from static cohorts'),
   );
 });
 
-describe('the persons of a cohort', () => {
+describe('listing the persons of a cohort', () => {
   const persons = (id: number, query = '', key = acme.M.key) => api.get(`${path}${id}/persons/${query}`, key);
   const uuidsOf = (answer: { body: { results: { uuid: string }[] } }) => answer.body.results.map(({ uuid }) => uuid);
 
-  test.each(['static', 'dynamic'])('page by page: %s', async (type) => {
+  test.each(['static', 'dynamic'])('returns the persons of a %s cohort in pages', async (type) => {
     const id = await made(type === 'dynamic' ? paying : { is_static: true, _create_static_person_ids: [ada, eve] });
     const all = await persons(id);
     expect(all).toMatchObject({ status: 200, body: { next: null, previous: null } });
@@ -241,7 +245,7 @@ describe('the persons of a cohort', () => {
     expect([...uuidsOf(first), ...uuidsOf(second)]).toEqual(those(ada, eve));
   });
 
-  test('are listed by persons/?cohort= as well', async () => {
+  test('returns the same persons from persons/?cohort=, without other filters and with the scope cohort:read', async () => {
     const list = (query: string) => api.get(`/api/projects/${acme.projectId}/persons/?${query}`, acme.M.key);
     for (const body of [paying, { is_static: true, _create_static_person_ids: [ada, eve] }]) {
       const id = await made(body);
@@ -272,7 +276,7 @@ describe('the persons of a cohort', () => {
     expect(denied).toMatchObject(PD("API key missing required scope 'cohort:read'"));
   });
 
-  test('fill a page although far more persons do not belong to the cohort', async () => {
+  test('fills a page although most persons do not belong to the cohort', async () => {
     await api.database.sql.query(
       `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)
        SELECT $1, lpad(to_hex(n), 32, '0')::uuid, 'other-' || n, '{}', now() FROM generate_series(1, 20500) AS n`,
@@ -282,7 +286,7 @@ describe('the persons of a cohort', () => {
     expect([uuidsOf(page), page.body.next]).toEqual([those(ada, eve), null]);
   });
 
-  test('as CSV, of which a static cohort can be made again', async () => {
+  test('returns a CSV file from which a static cohort can be created', async () => {
     const id = await made(paying);
     const response = await fetch(`${api.url}${path}${id}/persons/?format=csv&limit=1`, {
       headers: { authorization: `Bearer ${acme.M.key}`, accept: 'text/csv' },
@@ -299,7 +303,7 @@ describe('the persons of a cohort', () => {
     expect(await members((await upload(text)).body.id)).toEqual(those(ada, eve));
   });
 
-  test('ask for the scope of persons as well', async () => {
+  test('requires the scope person:read as well', async () => {
     const id = await made(paying);
     const { value } = await createPersonalApiKey(api.database.sql, {
       actor: null,
@@ -311,7 +315,7 @@ describe('the persons of a cohort', () => {
   });
 });
 
-test('a dynamic cohort is copied as a static one, to be filled in the background', async () => {
+test('copies a dynamic cohort as a static cohort that is filled in the background', async () => {
   const id = await made({ name: 'Paying', ...paying });
   const head = await api.send('HEAD', `${path}${id}/duplicate_as_static_cohort/`, { key: acme.M.key });
   expect([head.status, head.headers.get('allow')]).toEqual([405, 'GET, OPTIONS']);
@@ -328,7 +332,7 @@ test('a dynamic cohort is copied as a static one, to be filled in the background
   expect(row).toEqual({ fill_from: { cohort: id } });
 });
 
-test('when it was counted', async () => {
+test('lists the calculations of a cohort', async () => {
   const id = await made(paying);
   await api.database.sql.query(
     `INSERT INTO cohort_calculation (id, cohort_id, started_at, finished_at, count) VALUES ($1, $2, now(), now(), 2)`,

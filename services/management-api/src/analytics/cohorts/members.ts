@@ -19,7 +19,7 @@ const done = {
 
 const ids = (description: string) => Type.Array(Type.String(), { maxItems: 10_000, description });
 
-/** Who is in a static cohort, person by person. */
+/** Routes that add persons to a static cohort and remove them. */
 export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { sql } = database;
   const below = belowEnvironment(sql);
@@ -97,14 +97,14 @@ export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Those of the texts that can be uuids of persons: no other is known. */
+/** Keeps only valid UUIDs, because no other value can identify a person. */
 function uuidsAmong(texts: readonly string[]): string[] {
   return [...new Set(texts.filter((text) => uuid.test(text)).map((text) => text.toLowerCase()))];
 }
 
 /**
- * Adds persons to a static cohort and counts its members. @returns the cohort as it is now, and how many of the values
- * named a person.
+ * Adds persons to a static cohort and counts its members.
+ * @returns the updated cohort, and how many of the values belong to a person.
  */
 export async function addCohortMembers(
   database: Pick<Database, 'transaction'>,
@@ -117,7 +117,7 @@ export async function addCohortMembers(
   return { cohort: await countMembers(database, author, id), found };
 }
 
-/** @throws AppError `not_found` when the person is not in it. */
+/** @throws AppError `not_found` if the person is not a member. */
 async function removeCohortMember(
   database: Pick<Database, 'transaction'>,
   author: CohortAuthor,

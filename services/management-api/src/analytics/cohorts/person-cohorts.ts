@@ -9,7 +9,7 @@ import type { Searches } from '../../access/searches.ts';
 import { cohort, cohortExample, toCohort } from './schema.ts';
 import { listCohortIds, listCohorts } from './store.ts';
 
-/** The cohorts of a person. Which dynamic ones they are is decided by the filters as they are now, not when they were counted. */
+/** Lists the cohorts of a person. Dynamic cohorts are evaluated now, so the result does not depend on their last calculation. */
 export function personCohortsRoute({ sql, searches }: { sql: Sql; searches: Searches }) {
   return defineRoutes({
     method: 'GET',

@@ -86,7 +86,7 @@ interface CohortRead {
 
 type Deps = { sql: Sql; searches: Searches };
 
-/** The persons of a page of a cohort, as lists show them. */
+/** Yields one page of the persons of a cohort in portions, in the form that lists show. */
 export async function* personsOfCohort(deps: Deps, read: CohortRead) {
   const { environmentId } = read.target;
   for await (const { persons, end } of memberPortions(deps, read)) {
@@ -123,11 +123,11 @@ async function csvAnswer(deps: Deps, read: CohortRead): Promise<TextContent> {
 
 interface MemberPortion {
   persons: PersonRow[];
-  /** Where the next page begins, if this is the last portion of the page. */
+  /** Start of the next page. Null unless this is the last portion of the page. */
   end: { after: string | null } | null;
 }
 
-/** The persons of a page, `limit` in all unless the list ends before. */
+/** Yields `limit` persons in total, or fewer if the cohort has no more. */
 async function* portionsOf(
   { after, limit }: MemberWindow,
   find: (window: MemberWindow) => Promise<MemberPage>,
@@ -148,23 +148,23 @@ interface MemberWindow {
   limit: number;
 }
 
-/** How much one search may look at; who belongs to a dynamic cohort is found out person by person. */
+/** Limits of one search. The members of a dynamic cohort are found by evaluating its filters for one person after another. */
 const mostLookedAt = 20_000;
 const mostMs = 3000;
 
 interface FoundUuids {
   uuids: string[];
-  /** The last uuid that was looked at; null when all were. */
+  /** UUID of the last person who was examined, or null if no persons are left. */
   lookedUntil: string | null;
 }
 
 interface MemberPage {
   persons: PersonRow[];
-  /** The last uuid that was looked at; null when all were. */
+  /** UUID of the last person who was examined, or null if no persons are left. */
   after: string | null;
 }
 
-/** Some of a cohort's persons by uuid. They may be fewer than `limit`, and even none, although there are more. */
+/** Finds persons of a cohort, sorted by UUID. Can return fewer than `limit` persons, or none, although the cohort has more. */
 async function findMembers(
   sql: Sql,
   cohort: StaticCohort & { isStatic: boolean },
@@ -175,7 +175,7 @@ async function findMembers(
     : await evaluated(sql, cohort, window);
   const persons = await readPersons(sql, cohort.projectId, uuids);
   const last = persons.at(-1)?.uuid;
-  // Cut for its bytes: the next page begins behind the last one shown.
+  // If `readPersons` stopped at its byte limit, the next page starts after the last person it returned.
   const isCut = last !== undefined && uuids.some((uuid) => uuid > last) && persons.length < uuids.length;
   return { persons, after: isCut ? last : lookedUntil };
 }
@@ -207,7 +207,7 @@ async function evaluated(
   return { uuids, lookedUntil: null };
 }
 
-/** With these headers a static cohort can be made of the file again. */
+/** The file can be uploaded again to create a static cohort, because `memberFile` reads these headers. */
 const header = ['person_id', 'distinct_id', 'email', 'is_identified', 'created_at'];
 
 const toCsvRow = ({ uuid, main_distinct_id, properties: { email }, is_identified, created_at }: PersonRow) => [

@@ -42,8 +42,8 @@ async function flag(
   );
 }
 
-describe.each(['projects', 'environments'])('below %s', (family) => {
-  test('every field, in every answer', async () => {
+describe.each(['projects', 'environments'])('cohorts below %s', (family) => {
+  test('returns the same fields when a cohort is created, read and listed', async () => {
     const where = `/api/${family}/${acme.projectId}/cohorts/`;
     const body = { name: ' Paying ', description: 'who pays', filters: tree(plan), _create_in_folder: 'x' };
     const created = await api.send('POST', where, { key: acme.M.key, body });
@@ -80,7 +80,7 @@ describe.each(['projects', 'environments'])('below %s', (family) => {
   });
 });
 
-test('what is not sent stays, for PUT as for PATCH', async () => {
+test('keeps the fields that are not sent, in PUT and PATCH requests', async () => {
   const id = await made(tree(plan), { description: 'who pays' });
   for (const method of ['PATCH', 'PUT'] as const) {
     expect(await change(id, { name: method }, method)).toMatchObject({
@@ -94,7 +94,7 @@ test('what is not sent stays, for PUT as for PATCH', async () => {
   });
 });
 
-test('changing who belongs to it has it counted anew; its name does not', async () => {
+test('schedules a calculation when the filters change, but not when the name changes', async () => {
   const id = await made(tree(plan));
   const { sql } = api.database;
   await sql.query(
@@ -107,7 +107,7 @@ test('changing who belongs to it has it counted anew; its name does not', async 
   });
 });
 
-test('a deleted cohort is out of the list, can be read, and comes back', async () => {
+test('leaves deleted cohorts out of the list, still returns them by ID, and can restore them', async () => {
   const id = await made(tree(plan));
   expect(await change(id, { deleted: true })).toMatchObject({
     status: 200,
@@ -126,7 +126,7 @@ test('a deleted cohort is out of the list, can be read, and comes back', async (
   expect((await api.get(`${path}activity/`, acme.M.key)).body.total_count).toBe(3);
 });
 
-test('lists by type, maker and name', async () => {
+test('filters the list by type, creator and name', async () => {
   const dynamic = await made(tree(plan), { name: 'Paying' });
   const fixed = await made(null, { name: 'Testers', is_static: true });
   const other = await made(tree(plan), { name: 'Visitors' });
@@ -142,95 +142,103 @@ test('lists by type, maker and name', async () => {
 
 const wrong = (detail: string, code = 'invalid_input') => VE(code, 'filters', detail);
 test.each<[string, unknown, object]>([
-  ['no properties', {}, wrong("Must contain a 'properties' key with type and values")],
+  ['without properties', {}, wrong("Must contain a 'properties' key with type and values")],
   [
-    'properties without values',
+    'with properties without values',
     { properties: { type: 'AND' } },
     wrong("Must contain a 'properties' key with type and values"),
   ],
-  ['properties that are a list', { properties: [] }, wrong("Must contain a 'properties' key with type and values")],
+  ['with a list as properties', { properties: [] }, wrong("Must contain a 'properties' key with type and values")],
   [
-    'another type of group',
+    'with an unknown group type',
     { properties: { type: 'XOR', values: [] } },
     wrong("The 'type' of a filter group must be 'AND' or 'OR'."),
   ],
   [
-    'a key too many',
+    'with an unknown key in a group',
     { properties: { type: 'AND', values: [], x: 1 } },
     wrong("'x' is not allowed in a filter group. Use 'type' and 'values'."),
   ],
   [
-    'a person filter without a value',
+    'with a person filter without a value',
     tree({ type: 'person', key: 'a', operator: 'exact' }),
     wrong('Missing required keys for person filter: value'),
   ],
   [
-    'a person filter without anything',
+    'with a person filter without a key and an operator',
     tree({ type: 'person' }),
     wrong('Missing required keys for person filter: key, operator'),
   ],
   [
-    'a cohort filter without a value',
+    'with a cohort filter without a value',
     tree({ type: 'cohort', key: 'id' }),
     wrong('Missing required keys for cohort filter: value'),
   ],
   [
-    'a behavioral filter',
+    'with a behavioral filter',
     tree(plan, behavior),
     wrong(
       "properties.values.0.values.1: Behavioral filters are not supported. Use filters of type 'person' or 'cohort'.",
     ),
   ],
   [
-    'an operator nobody knows',
+    'with an unknown operator',
     tree({ ...plan, operator: 'sounds_like' }),
     wrong("'sounds_like' is not a valid operator for a person filter."),
   ],
   [
-    'a type nobody knows',
+    'with an unknown filter type',
     tree({ ...plan, type: 'group' }),
     wrong("The 'type' of a filter must be 'person' or 'cohort'."),
   ],
   [
-    'a text that is too long',
+    'with a value that is too long',
     tree({ ...plan, operator: 'icontains', value: 'x'.repeat(1001) }),
     wrong("The 'value' of a person filter with the operator 'icontains' can have at most 1000 characters."),
   ],
-  ['no object', tree(7), wrong('Every filter must be an object.')],
-  ['an unknown cohort', tree(within(2_000_000_000)), wrong('Invalid Cohort ID in filter')],
-  ['a cohort by name', tree({ type: 'cohort', key: 'id', value: 'vip' }), wrong('Invalid Cohort ID in filter')],
+  ['with a number as a filter', tree(7), wrong('Every filter must be an object.')],
+  ['with an unknown cohort', tree(within(2_000_000_000)), wrong('Invalid Cohort ID in filter')],
+  ['with a cohort by name', tree({ type: 'cohort', key: 'id', value: 'vip' }), wrong('Invalid Cohort ID in filter')],
   [
-    'a text',
+    'that are a string',
     'plan',
     VE('not_a_dict', 'filters', 'Expected a dictionary of items but got type "str". Send a JSON object.'),
   ],
-  ['too many', tree(...Array.from({ length: 1001 }, () => plan)), wrong('A cohort can have at most 1000 filters.')],
-])('filters that are refused: %s', async (_name, filters, expected) => {
+  [
+    'with more than 1000 conditions',
+    tree(...Array.from({ length: 1001 }, () => plan)),
+    wrong('A cohort can have at most 1000 filters.'),
+  ],
+])('returns 400 for filters %s', async (_name, filters, expected) => {
   expect(await create({ filters })).toMatchObject(expected);
 });
 
 test.each<[string, object, object]>([
-  ['name', { name: 'x'.repeat(401) }, VE('max_length', 'name', 'Ensure this field has no more than 400 characters.')],
   [
-    'description',
+    'name that is too long',
+    { name: 'x'.repeat(401) },
+    VE('max_length', 'name', 'Ensure this field has no more than 400 characters.'),
+  ],
+  [
+    'description that is too long',
     { description: 'x'.repeat(1001) },
     VE('max_length', 'description', 'Ensure this field has no more than 1000 characters.'),
   ],
   [
-    'query and filters',
+    'query together with filters',
     { is_static: true, query: { a: 1 }, filters: tree(plan) },
     VE('invalid_input', 'query', 'Cohorts defined by a query are not supported. Use `filters` instead of `query`.'),
   ],
   [
-    'query of a dynamic one',
+    'query for a dynamic cohort',
     { query: { a: 1 } },
     VE('invalid_input', 'query', 'Cohorts defined by a query are not supported. Use `filters` instead of `query`.'),
   ],
-])('fields that are refused: %s', async (_name, body, expected) => {
+])('returns 400 for a %s', async (_name, body, expected) => {
   expect(await create(body)).toMatchObject(expected);
 });
 
-test('operators and ids are stored in their usual forms', async () => {
+test('normalizes operators and cohort IDs before it stores filters', async () => {
   const inner = await made(tree(plan));
   const sent = tree(
     { type: 'person', key: 'age', operator: 'min', value: '5' },
@@ -250,7 +258,7 @@ test('operators and ids are stored in their usual forms', async () => {
   );
 });
 
-test('groups of old are read as filters', async () => {
+test('converts the former `groups` to filters', async () => {
   const groups = [{ properties: { plan: 'pro', age__gt: '5' } }, { properties: [{ key: 'a', value: 'b' }] }];
   const { body } = await create({ groups });
   expect(body).toMatchObject({ groups, cohort_type: 'person_property' });
@@ -271,7 +279,7 @@ test('groups of old are read as filters', async () => {
 test.each([
   ['an event', { event_id: '$pageview', days: 7 }],
   ['an action', { action_id: 3 }],
-])('returns 400 for a group by %s', async (_kind, group) => {
+])('returns 400 for a group defined by %s', async (_kind, group) => {
   expect(await create({ groups: [{ properties: { plan: 'pro' } }, group] })).toMatchObject({
     status: 400,
     body: { attr: 'groups', detail: expect.stringMatching(/^groups\.1: Groups defined by an event or an action/) },
@@ -284,10 +292,10 @@ test('returns 400 for a query, which would have no members', async () => {
   expect((await create({ is_static: true, query: null })).status).toBe(201);
 });
 
-describe('cohorts made of cohorts', () => {
+describe('cohorts that reference other cohorts', () => {
   const loop = wrong('Cohorts cannot reference other cohorts in a loop.');
 
-  test('loops are refused, short ones and long ones', async () => {
+  test('returns 400 for a reference to the cohort itself, directly or through other cohorts', async () => {
     const first = await made(tree(plan));
     expect(await change(first, { filters: tree(within(first)) })).toMatchObject(loop);
     const second = await made(tree(within(first)));
@@ -296,7 +304,7 @@ describe('cohorts made of cohorts', () => {
     expect((await read(first)).body.filters).toEqual(tree(plan));
   });
 
-  test('two changes at the same moment make no loop together', async () => {
+  test('accepts only one of two concurrent changes that together would create a loop', async () => {
     const [a, b] = [await made(tree(plan)), await made(tree(plan))];
     const answers = await Promise.all([
       change(a, { filters: tree(within(b)) }),
@@ -305,7 +313,7 @@ describe('cohorts made of cohorts', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
-  test('a cohort of another project, or a deleted one, is unknown', async () => {
+  test('returns 400 for a deleted cohort and for a cohort of another project', async () => {
     const foreign = await api.send('POST', `/api/projects/${acme.off.projectId}/cohorts/`, {
       key: acme.off.personalApiKey,
       body: { name: 'theirs' },
@@ -318,7 +326,7 @@ describe('cohorts made of cohorts', () => {
     expect(await create({ filters: tree(within(gone)) })).toMatchObject(wrong('Invalid Cohort ID in filter'));
   });
 
-  test('two hundred of them, one within the other', async () => {
+  test('finds loops and flags through a chain of 200 cohorts', async () => {
     let id = await made(tree(plan));
     const first = id;
     for (let level = 0; level < 200; level += 1) id = await made(tree(within(id)));
@@ -327,7 +335,7 @@ describe('cohorts made of cohorts', () => {
     expect(await change(first, { deleted: true })).toMatchObject({ status: 400 });
   });
 
-  test('each made of the two before it: 2^100 ways down, and looked at once', async () => {
+  test('visits each cohort only once, although each references the two before it and there are 2^100 paths', async () => {
     let [before, last] = [await made(tree(plan)), await made(tree(plan))];
     const first = before;
     for (let level = 0; level < 100; level += 1)
@@ -336,8 +344,8 @@ describe('cohorts made of cohorts', () => {
   });
 });
 
-describe('cohorts that flags ask for', () => {
-  test('are not deleted while a flag is active', async () => {
+describe('deleting a cohort that feature flags use', () => {
+  test('returns 400 with the keys of the flags while a flag is active', async () => {
     const inner = await made(tree(plan));
     const outer = await made(tree(within(inner)));
     await flag('beta', outer);
@@ -357,10 +365,10 @@ describe('cohorts that flags ask for', () => {
   });
 });
 
-describe('filters made to hurt', () => {
+describe('very deep and very large filters', () => {
   const nested = (levels: number): unknown => (levels === 0 ? plan : { type: 'AND', values: [nested(levels - 1)] });
 
-  test('64 levels', async () => {
+  test('accepts 40 levels and returns 400 for 64 levels', async () => {
     expect(await create({ filters: { properties: nested(64) } })).toMatchObject({
       status: 400,
       body: { code: 'parse_error' },
@@ -368,7 +376,7 @@ describe('filters made to hurt', () => {
     expect(await create({ filters: { properties: nested(40) } })).toMatchObject({ status: 201 });
   });
 
-  test('a megabyte', async () => {
+  test('accepts filters of 1 MB and returns 413 for larger ones', async () => {
     const filters = tree({ ...plan, value: ['x'.repeat(1_000_000)] });
     const { status } = await create({ filters });
     expect(status).toBe(201);

@@ -39,9 +39,9 @@ const listQuery = Type.Object({
   ),
 });
 
-/** Cohorts: persons who have something in common, or are listed one by one. */
+/** Routes of cohorts. A cohort is a group of persons, defined by filters (dynamic) or as a fixed list (static). */
 export function cohortRoutes(database: Pick<Database, 'sql' | 'transaction'> & { searches: Searches }) {
-  // What ends in a word comes before what ends in an id.
+  // Paths such as `cohorts/activity` must come before `cohorts/:id`.
   return [
     ...cohortHistoryRoutes(database),
     ...readRoutes(database),
@@ -93,7 +93,7 @@ function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { transaction } = database;
   const below = belowEnvironment(database.sql);
 
-  /** Members that come with the cohort: a file, or uuids. */
+  /** Adds the members that a request contains, as a file or as UUIDs. */
   async function withMembers(
     author: CohortAuthor,
     written: CohortRow,

@@ -17,7 +17,7 @@ const fieldsOfNothing: CohortFields = {
   is_static: false,
 };
 
-/** What is not sent stays as it is (docs/api/cohorts.md). @throws AppError `invalid` naming the field. */
+/** Applies the fields that are sent and keeps all others (docs/api/cohorts.md). @throws AppError `invalid` naming the field. */
 export function withChanges(before: CohortFields, changes: CohortChanges): CohortFields {
   const { name, description, groups, deleted, is_static } = { ...before, ...changes };
   const filters = filtersOf(before, changes);
@@ -29,7 +29,7 @@ export function fieldsOfNew(changes: CohortChanges): CohortFields {
   return withChanges(fieldsOfNothing, changes);
 }
 
-/** Filters that are sent, else those that groups of old say. */
+/** Uses `filters` if they are sent, otherwise converts the former `groups`. */
 function filtersOf(before: CohortFields, { filters, groups }: CohortChanges): CohortFields['filters'] {
   if (filters !== undefined) return filters === null ? null : parseCohortFilters(filters);
   if (groups === undefined) return before.filters;
@@ -50,12 +50,12 @@ export function cohortTypeOf({ is_static, filters }: CohortFields): (typeof coho
   return filters === null ? null : 'person_property';
 }
 
-/** As many as are named in a refusal. */
+/** Flag keys that an error message lists. */
 const mostNamed = 20;
 
 /**
- * The cohorts that a cohort refers to exist and do not lead back to it.
- * @param id null for a new one, which nobody can name yet.
+ * Checks that the cohorts in the filters exist and do not lead back to this cohort.
+ * @param id null for a new cohort, which no other cohort can reference yet.
  * @throws AppError `invalid`.
  */
 export async function checkReferences(
@@ -67,14 +67,14 @@ export async function checkReferences(
   const named = cohortsNamedIn(filters.properties);
   const within = await findCohortsWithin(tx, environmentId, named);
   const known = new Set(within.map((one) => one.id));
-  // Looked for first: a cohort that names itself is a loop, and not unknown.
+  // Check for loops first: a deleted cohort that is restored and references itself is a loop, not an unknown cohort.
   if (id !== null && (named.includes(id) || known.has(id))) {
     throw filtersError('Cohorts cannot reference other cohorts in a loop.');
   }
   if (named.some((one) => !known.has(one))) throw filtersError('Invalid Cohort ID in filter');
 }
 
-/** @throws AppError `invalid` when active flags would ask for a cohort that is not there. */
+/** @throws AppError `invalid` if active feature flags use the cohort, directly or through another cohort. */
 export async function refuseDeletionInUse(
   tx: Transaction,
   { environmentId, id }: { environmentId: number; id: number },

@@ -44,7 +44,7 @@ export const cohort = Type.Object(
   { title: 'Cohort', description: 'A cohort.' },
 );
 
-/** For POST, PUT and PATCH: nothing is required. */
+/** Body of POST, PUT and PATCH. No field is required. */
 export const cohortChanges = Type.Object(
   {
     name: Type.Optional(fields.name),
@@ -102,7 +102,7 @@ export const cohortParams = Type.Object({
   id: Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'ID of the cohort.' }),
 });
 
-/** A row as the API shows it. Cohorts of old have groups and no filters. */
+/** Converts a row to an API response. Cohorts from before `filters` existed have only `groups`. */
 export function toCohort(row: CohortRow) {
   const filters = row.filters ?? treeOfGroups(row.groups);
   return {

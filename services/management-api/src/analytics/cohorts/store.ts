@@ -7,7 +7,7 @@ import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { CohortFilters } from './filters.ts';
 
-/** What a caller decides of a cohort. */
+/** Fields of a cohort that clients can set. */
 export interface CohortFields extends Columns<'cohort', 'name' | 'description' | 'deleted' | 'is_static'> {
   groups: unknown[];
   filters: CohortFilters | null;
@@ -23,7 +23,7 @@ export interface CohortRow
 
 type Row = CohortRow & Record<string, unknown>;
 
-/** Due, or being counted: a calculation that was begun and has no end. */
+/** SQL: true if a calculation is due, or has started and not finished. */
 const isCalculating = `(coalesce(c.calculate_at <= now(), false) OR c.fill_from IS NOT NULL
   OR EXISTS (SELECT FROM cohort_calculation k WHERE k.cohort_id = c.id AND k.finished_at IS NULL))`;
 
@@ -57,7 +57,7 @@ export async function listCohortIds(
   return rows.map(({ id }) => id);
 }
 
-/** One page of an environment's cohorts that the caller may see, the newest first, without deleted ones, and how many there are. */
+/** One page of the cohorts that the caller may see, newest first, and their total number. Leaves out deleted cohorts. */
 export async function listCohorts(
   sql: Sql,
   place: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -86,7 +86,7 @@ export async function listCohorts(
   return { count: total?.count ?? 0, rows };
 }
 
-/** One cohort, also a deleted one. */
+/** Reads one cohort, which may be deleted. */
 export async function findCohort(sql: Sql, environmentId: number, id: number): Promise<CohortRow | undefined> {
   const rows = await sql.query<Row>(
     `SELECT ${columns} FROM cohort c LEFT JOIN "user" u ON u.id = c.created_by_id
@@ -106,10 +106,14 @@ function valuesOf(fields: CohortFields): unknown[] {
   });
 }
 
-/** Who a static cohort is filled with, in the background: the members of a cohort, or those who have a flag. */
+/** The source that fills a static cohort in the background: the persons of a cohort, or the persons who match a feature flag. */
 export type CohortSource = { cohort: number } | { flag: number };
 
-/** A new cohort is due to be counted; a static one whose members come with it is counted as they come. @returns the id. */
+/**
+ * Inserts a cohort that is due for calculation. A static cohort that receives its members from requests is counted whenever
+ * members are added, so its first calculation is a day later.
+ * @returns the ID.
+ */
 export async function insertCohort(
   tx: Transaction,
   { environmentId, userId }: { environmentId: number; userId: number },
@@ -138,7 +142,7 @@ export async function insertCohort(
   return row.id;
 }
 
-/** @param isRecounted whether who belongs to it may be others now. */
+/** @param isRecounted whether the change can affect which persons belong to the cohort. */
 export async function updateCohort(
   tx: Transaction,
   id: number,
@@ -153,7 +157,7 @@ export async function updateCohort(
   );
 }
 
-/** Says how many members a static cohort has, as of now. */
+/** Stores how many members a static cohort has now. */
 export async function setMemberCount(tx: Transaction, id: number, count: number): Promise<void> {
   await tx.query('UPDATE cohort SET count = $2, last_calculation = now(), errors_calculating = 0 WHERE id = $1', [
     id,
@@ -161,7 +165,7 @@ export async function setMemberCount(tx: Transaction, id: number, count: number)
   ]);
 }
 
-/** SQL of the ids that filters name as cohorts, wherever they stand in them. */
+/** SQL that selects the IDs of all cohorts that filters reference, at any depth. */
 const namedIn = (filters: string) =>
   `SELECT (leaf.value #>> '{}')::int AS id
      FROM jsonb_path_query(${filters}, 'strict $.** ? (@.type() == "object" && @.type == "cohort" && exists(@.value)).value')
@@ -169,8 +173,8 @@ const namedIn = (filters: string) =>
     WHERE (leaf.value #>> '{}') ~ '^[1-9][0-9]{0,8}$'`;
 
 /**
- * Those of some cohorts that exist, and all they are made of: each once, however they name each other. A static one is made
- * of nothing, and asks for nothing: its members are known.
+ * Finds the given cohorts and all cohorts that they reference, directly or indirectly. Each one that exists is returned once,
+ * even if the references form a loop. References of static cohorts are not followed, because a static cohort is a fixed list.
  */
 export async function findCohortsWithin(sql: Sql, environmentId: number, ids: number[]): Promise<{ id: number }[]> {
   return sql.query<{ id: number }>(
@@ -186,7 +190,7 @@ export async function findCohortsWithin(sql: Sql, environmentId: number, ids: nu
   );
 }
 
-/** The keys of active flags whose filters name a cohort, or one that is made of it. */
+/** Keys of the active feature flags that use a cohort, directly or through other cohorts. */
 export async function flagsThatUse(sql: Sql, environmentId: number, cohortId: number): Promise<string[]> {
   const rows = await sql.query<{ key: string }>(
     `WITH RECURSIVE made_of AS MATERIALIZED (
@@ -205,7 +209,7 @@ export async function flagsThatUse(sql: Sql, environmentId: number, cohortId: nu
 
 type CalculationRow = Columns<'cohort_calculation', 'id' | 'started_at' | 'finished_at' | 'count' | 'error'>;
 
-/** One page of the times a cohort was counted, the latest first, and how often it was. */
+/** One page of a cohort's calculations, latest first, and their total number. */
 export async function listCalculations(
   sql: Sql,
   cohortId: number,

@@ -23,7 +23,7 @@ import {
   updateCohort,
 } from './store.ts';
 
-/** Makes a cohort. @throws AppError `invalid` naming the field. */
+/** Creates a cohort. @throws AppError `invalid` naming the field. */
 export async function createCohort(
   tx: Transaction,
   author: CohortAuthor,
@@ -46,7 +46,7 @@ export async function createCohort(
 }
 
 /**
- * Changes what is sent and leaves the rest; one change after the other.
+ * Changes the fields that are sent. A lock on the environment makes concurrent changes wait for each other.
  * @throws AppError `not_found`, or `invalid` naming the field.
  */
 export async function changeCohort(
@@ -69,12 +69,12 @@ export async function changeCohort(
   return after;
 }
 
-/** What decides who belongs to it. */
+/** The fields that determine which persons belong to a cohort, as a string to compare. */
 function membershipOf({ filters, is_static, deleted }: CohortFields): string {
   return JSON.stringify([filters, is_static, deleted]);
 }
 
-/** A cohort that the caller may use in this way. @throws AppError `not_found` or `forbidden`. */
+/** Finds a cohort and checks that the caller has the required access level. @throws AppError `not_found` or `forbidden`. */
 export async function foundCohort(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -93,7 +93,7 @@ const suffix = ' (static copy)';
 const maxNameLength = 400;
 
 /**
- * Makes a static cohort that the delivery worker fills with those who belong to a dynamic one.
+ * Creates a static copy of a dynamic cohort. The delivery worker fills it with the persons who belong to the original.
  * @throws AppError `not_found`, or `invalid` for a static cohort.
  */
 export async function duplicateAsStatic(tx: Transaction, author: CohortAuthor, id: number): Promise<CohortRow> {
@@ -106,7 +106,7 @@ export async function duplicateAsStatic(tx: Transaction, author: CohortAuthor, i
   return createCohort(tx, author, { body, fillFrom: { cohort: id } });
 }
 
-/** Fields a person may change. Counting is nobody's doing. */
+/** Fields that users can change. Results of calculations are left out of the activity log. */
 function visible({ name, description, groups, deleted, filters, query, is_static }: CohortRow) {
   return { name, description, groups, deleted, filters, query, is_static };
 }
@@ -116,7 +116,7 @@ export interface CohortAuthor {
   target: AddressedProject;
 }
 
-/** Records who made, changed or deleted a cohort, in the transaction that does it. */
+/** Adds an entry to the activity log when a cohort is created, changed or deleted. Must run in the same transaction. */
 async function recordCohortActivity(
   tx: Sql,
   { userId, target }: CohortAuthor,
@@ -134,7 +134,7 @@ async function recordCohortActivity(
   });
 }
 
-/** Records that members came or went: how many, not who. */
+/** Adds an entry to the activity log when the number of members changes. The entry does not identify persons. */
 export async function recordMemberActivity(
   tx: Sql,
   { userId, target }: CohortAuthor,
