@@ -23,7 +23,7 @@ const names = async (path: string) => {
   return body.results.map(({ name }: { name: string }) => name);
 };
 
-/** Definitions as the consumer writes them. @returns the ID of each by its name. */
+/** Stores definitions like the consumer. @returns the ID of each definition by its name. */
 async function noticed(kind: 'event' | 'property', ...noticedNames: string[]): Promise<Record<string, string>> {
   const [table, type, number] =
     kind === 'event' ? ['event_definition', '', ''] : ['property_definition', 'type,', '1,'];
@@ -38,7 +38,7 @@ async function noticed(kind: 'event' | 'property', ...noticedNames: string[]): P
 describe.each(['event', 'property'] as const)('%s definitions', (kind) => {
   const list = `${kind}_definitions/`;
 
-  it('shows after a change what the change said, in every way of reading', async () => {
+  it('returns changed fields when a definition is changed, read and listed', async () => {
     const { order: id } = await noticed(kind, 'order');
     expect((await get(`${list}${id}/`)).body).toMatchObject({
       ...{ description: '', tags: [], verified: false, verified_at: null, verified_by: null, hidden: false },
@@ -59,7 +59,7 @@ describe.each(['event', 'property'] as const)('%s definitions', (kind) => {
     expect(again.body).toMatchObject({ ...fields, description: '', verified_at: changed.verified_at });
   });
 
-  it('is verified or hidden, and lists filter by both and by tags', async () => {
+  it('can be either verified or hidden, and lists filter by both and by tags', async () => {
     const ids = await noticed(kind, 'a', 'b', 'c');
     await send('PATCH', `${list}${ids.a}/`, { verified: true, tags: ['x'] });
     await send('PATCH', `${list}${ids.b}/`, { hidden: true, tags: ['y'] });
@@ -101,7 +101,7 @@ describe.each(['event', 'property'] as const)('%s definitions', (kind) => {
     expect(await get(`${list}?ordering=volume`)).toMatchObject({ status: 400, body: { attr: 'ordering' } });
   });
 
-  it('refuses another name and texts that are too long', async () => {
+  it('returns 400 for a new name and for strings that are too long', async () => {
     const { order: id } = await noticed(kind, 'order');
     for (const [body, attr] of [
       [{ name: 'buy' }, 'name'],

@@ -1,13 +1,13 @@
-// Which properties the events of some names have.
+// Finds the properties that events with given names have, in a sample of the latest events.
 
 import type { Sql } from '@millrace/db';
 import { budgetOf, type StoreRead } from '../events/reads.ts';
 
-/** Events of each name that are looked into, the latest ones. */
+/** Number of latest events of each name in the sample. */
 export const latestOfName = 2000;
 export const mostEventNames = 20;
 
-/** Large events end what another store is asked for. */
+/** Size limit of the sample when events are in another store. If events are large, the sample is smaller. */
 const mostBytes = 16 * 1024 * 1024;
 
 export async function listPropertiesOfEvents(sql: Sql, projectId: number, events: string[]): Promise<string[]> {
@@ -24,7 +24,7 @@ export async function listPropertiesOfEvents(sql: Sql, projectId: number, events
   return rows.map(({ name }) => name);
 }
 
-/** The same where events are in another store. */
+/** Like `listPropertiesOfEvents`, for events that are not in PostgreSQL. */
 export async function listPropertiesOfStoredEvents(read: StoreRead, eventNames: string[]): Promise<string[]> {
   const names = new Set<string>();
   for (const eventName of eventNames) {

@@ -1,4 +1,4 @@
-// The query parameters that both lists of definitions have.
+// Query parameters that the lists of event definitions and property definitions share.
 
 import { offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';

@@ -75,7 +75,7 @@ const listQuery = Type.Object({
   ),
 });
 
-/** What is known about the properties of events, persons and groups of a project (docs/api/definitions.md). */
+/** Definitions of the properties of events, persons and groups (docs/api/definitions.md). */
 export function propertyDefinitionRoutes(deps: EventDeps & Pick<Database, 'transaction'>) {
   return [...readRoutes(deps), ...writeRoutes(deps)];
 }
@@ -208,7 +208,7 @@ function toFilter(query: Static<typeof listQuery>): PropertyDefinitionFilter {
   };
 }
 
-/** @throws AppError `invalid` naming the parameter that makes no sense with the others. */
+/** @throws AppError `invalid` naming a parameter that conflicts with the others. */
 function toEventNames(query: Static<typeof listQuery>): string[] | undefined {
   const { event_names } = query;
   // PostHog documents a JSON array. Command-line tools such as phog-cli send a single name as it is.

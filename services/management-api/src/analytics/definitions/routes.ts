@@ -25,7 +25,7 @@ import { changeEvent, createEvent, found, removeEvent } from './write.ts';
 
 const path = '/event_definitions';
 
-/** What is known about the names of events of a project (docs/api/definitions.md). */
+/** Definitions of the event names of a project (docs/api/definitions.md). */
 export function eventDefinitionRoutes(deps: EventDeps & Pick<Database, 'transaction'>) {
   // `by_name` must come before `:id`.
   return [...readRoutes(deps), ...writeRoutes(deps)];

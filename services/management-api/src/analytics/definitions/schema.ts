@@ -22,7 +22,7 @@ const volume = {
 };
 const noVolume = { volume_30_day: null, volume_is_estimated: false, query_usage_30_day: null };
 
-/** What users decide about a definition, as it is shown. */
+/** Response fields with what users have set on a definition. */
 const shownEdits = {
   description: Type.String({ description: 'Description of the event or property.' }),
   tags: tagList,
@@ -46,7 +46,7 @@ const shownEditsExample = {
   updated_by: embeddedUserExample,
 };
 
-/** Fields that are always the same are there for generated clients, which require them. */
+/** Some fields are constant. They are included because generated PostHog clients require them. */
 export const eventDefinition = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'ID of the definition, derived from the project and the name.' }),
@@ -76,7 +76,7 @@ const unsupported = (name: string, only: string, ...unless: unknown[]) => ({
   [name]: { detail: `\`${name}\` is not supported. Leave it out, or send ${only}.`, unless },
 });
 
-/** Fields that PostHog has and that would have no effect here. */
+/** Fields of PostHog that are not supported. Only their default values are accepted. */
 export const refusedEventFields = {
   ...unsupported('post_to_slack', 'false', false),
   ...unsupported('default_columns', 'an empty list', [], null),
@@ -84,7 +84,7 @@ export const refusedEventFields = {
   ...unsupported('primary_property', 'null', null, ''),
 };
 
-/** What users send. Null means the default, as in PostHog. */
+/** Request fields that users can set. Null means the default, as in PostHog. */
 const edits = {
   description: Type.Optional(
     orNull(Type.String({ maxLength: 10_000 }), 'Description of the event or property, at most 10,000 characters.'),

@@ -4,7 +4,7 @@ import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 
-/** What users decide about a definition, and who did. */
+/** The columns that users can edit, with the users who verified and updated the definition. */
 interface EditedRow {
   id: string;
   verified_by: EmbeddedUserRow | null;
@@ -39,7 +39,7 @@ const orderColumns: Record<DefinitionOrder, string> = {
   '-last_seen_at': 'd.last_seen_at DESC NULLS LAST, ',
 };
 
-/** Conditions that lists of both kinds have, and their order. */
+/** Filters and sort order that the lists of event definitions and property definitions share. */
 interface DefinitionFilter {
   order?: DefinitionOrder;
   id?: string;
@@ -55,11 +55,11 @@ export interface PropertyDefinitionFilter extends DefinitionFilter {
   type?: PropertyTypeName;
   group_type_index?: number;
   isNumerical?: boolean;
-  /** Only properties that hold a flag's value on events, or only others. */
+  /** True: only properties that hold the value of a feature flag (`$feature/…`). False: only all others. */
   isFeatureFlag?: boolean;
-  /** Without those that SDKs set themselves. */
+  /** Leaves out properties that SDKs set automatically. */
   excludesCore?: boolean;
-  /** Properties of the events that the client asks about. */
+  /** Properties that the requested events have. `isFilter` leaves out all others. */
   seen?: { names: string[]; isFilter: boolean };
 }
 
@@ -68,7 +68,7 @@ export interface Window {
   offset: number;
 }
 
-/** A uuid that is always the same for the same text: version 8 of RFC 9562. */
+/** SQL of a UUID that is derived from a text, so the same text always has the same UUID (version 8 of RFC 9562). */
 const uuidOf = (text: string) => `overlay(overlay(md5(${text}) PLACING '8' FROM 13) PLACING '8' FROM 17)::uuid`;
 export const eventDefinitionId = uuidOf(`'event:' || d.project_id || ':' || d.name`);
 export const propertyDefinitionId = uuidOf(
@@ -79,7 +79,7 @@ const editedColumns = `d.name, d.description, d.tags, d.hidden, d.verified, d.ve
   ${embeddedUserColumn('v')} AS verified_by, ${embeddedUserColumn('u')} AS updated_by`;
 const editors = 'LEFT JOIN "user" v ON v.id = d.verified_by_id LEFT JOIN "user" u ON u.id = d.updated_by_id';
 
-/** Definitions of event names, by name. */
+/** One page of event definitions and their total number, sorted by name unless the filter has another order. */
 export async function listEventDefinitions(
   sql: Sql,
   projectId: number,
@@ -100,7 +100,7 @@ export async function listEventDefinitions(
   });
 }
 
-/** Definitions of properties, by name. */
+/** One page of property definitions and their total number, sorted by name unless the filter has another order. */
 export async function listPropertyDefinitions(
   sql: Sql,
   projectId: number,
@@ -142,7 +142,7 @@ function addFilter(where: Conditions, filter: DefinitionFilter): void {
   if (filter.tags !== undefined) where.add(`d.tags && ${where.parameter(filter.tags)}::text[]`);
   if (filter.isVerified !== undefined) where.add(`d.verified = ${where.parameter(filter.isVerified)}::boolean`);
   if (filter.excludesHidden) where.add('NOT d.hidden');
-  // Every word of the search is somewhere in the name, in any case.
+  // The name must contain every word of the search, in any order. Case is ignored.
   for (const word of filter.search?.split(/\s+/).filter((one) => one !== '') ?? []) {
     where.add(`strpos(lower(d.name), lower(${where.parameter(word)}::text)) > 0`);
   }

@@ -17,7 +17,7 @@ beforeAll(async () => {
     { event: 'order', timestamp: daysAgo(29), properties: { amount: 2 } },
     { event: 'order', timestamp: daysAgo(31), properties: { amount: 3 } },
     { event: 'visit', timestamp: daysAgo(2), properties: { plan: 'pro' } },
-    // By a clock that is wrong.
+    // The time is in the future, as if the clock of the device were wrong.
     { event: 'visit', timestamp: new Date(Date.now() + day / 2).toISOString() },
   ];
   for (const one of stored) await storeEvent(sql, own.projectId, one);
@@ -61,7 +61,7 @@ async function volumes(path: string): Promise<unknown[]> {
   ]);
 }
 
-test('events of the last 30 days, and insights that name them, are counted when somebody asks', async () => {
+test('counts events of the last 30 days and the insights that use them if volumes=true', async () => {
   expect(await volumes('event_definitions/?volumes=true')).toEqual([
     ['never', 0, false, 0],
     ['order', 2, false, 2],
@@ -73,7 +73,7 @@ test('events of the last 30 days, and insights that name them, are counted when 
   );
 });
 
-test('so are properties of events, whatever their value; those of persons are not', async () => {
+test('counts properties of events with any value, but not properties of persons, if volumes=true', async () => {
   expect(await volumes('property_definitions/?volumes=true')).toEqual([
     ['amount', 2, false, 2],
     ['plan', 2, false, 2],
@@ -82,7 +82,7 @@ test('so are properties of events, whatever their value; those of persons are no
   expect(await volumes('property_definitions/?type=person&volumes=true')).toEqual([['plan', null, false, null]]);
 });
 
-describe('property definitions', () => {
+describe('the list of property definitions', () => {
   const seen = async (query: string) => {
     const { body } = await api.get(`/api/projects/${own.projectId}/property_definitions/?${query}`, own.personalApiKey);
     return body.results.map((one: { name: string; is_seen_on_filtered_events: boolean | null }) => [
@@ -91,7 +91,7 @@ describe('property definitions', () => {
     ]);
   };
 
-  test('tell which properties the events of some names have', async () => {
+  test('shows which properties the requested events have, and filters by them', async () => {
     expect(await seen('event_names=["order"]&filter_by_event_names=true')).toEqual([
       ['amount', true],
       ['plan', true],
@@ -109,7 +109,7 @@ describe('property definitions', () => {
     ]);
   });
 
-  test('leave out what is not requested', async () => {
+  test('filters by name, verification, core properties and feature flag properties', async () => {
     const { sql } = api.database;
     const names = ['$browser', '$feature/beta', 'utm_source'];
     await sql.query(
@@ -138,14 +138,14 @@ describe('property definitions', () => {
     ['event_names=["a"]&type=person', 'event_names'],
     ['excluded_properties=plan', 'excluded_properties'],
     ['excluded_properties=[1]', 'excluded_properties'],
-  ])('return 400 for %s', async (query, attr) => {
+  ])('returns 400 for %s', async (query, attr) => {
     const path = `/api/projects/${own.projectId}/property_definitions/?${query}`;
     const { status, body } = await api.get(path, own.personalApiKey);
     expect([status, body.attr]).toEqual([400, attr]);
   });
 });
 
-test('what was opened lately counts as used', async () => {
+test('counts an insight that was opened in the last 30 days as a use of its events', async () => {
   const { sql } = api.database;
   await sql.query(
     `INSERT INTO insight_view (insight_id, user_id, last_viewed_at)

@@ -1,28 +1,28 @@
-// How much of what is defined there was lately, and how much it is asked for.
+// Counts how often defined events and properties occurred in the last 30 days, and how many insights use them.
 
 import type { Sql } from '@millrace/db';
 import { budgetOf, type StoreRead } from '../events/reads.ts';
 
-/** Null: nobody asked for it, or it is not counted. */
+/** Fields are null if the request did not include `volumes=true`, or if this kind of definition is not counted. */
 export interface Volume {
   volume_30_day: number | null;
-  /** Made of the latest events instead of counted. */
+  /** True if the number is extrapolated from the latest events. */
   volume_is_estimated: boolean;
   query_usage_30_day: number | null;
 }
 
 export const noVolume: Volume = { volume_30_day: null, volume_is_estimated: false, query_usage_30_day: null };
 
-/** Objects of a query, however deep. */
+/** JSONPath of all objects in a query, at any depth. */
 const objects = 'strict $.** ? (@.type() == "object")';
-/** Where a query names a property. */
+/** JSONPath of all property names in a query. */
 const namesOfProperties = `${objects}.keyvalue()
   ? (@.key == "key" || @.key == "breakdown" || @.key == "property" || @.key == "math_property").value`;
 
-/** SQL: events `e` of the last 30 days. */
+/** SQL condition for events `e` of the last 30 days. */
 const recent = `e.project_id = $1 AND e.timestamp > now() - interval '30 days' AND e.timestamp <= now()`;
 
-/** Events of these names, counted one by one. */
+/** Counts the events with each of these names. */
 export async function volumesOfEvents(read: StoreRead, names: readonly string[]): Promise<Map<string, Volume>> {
   const { sql, projectId } = read;
   const counts = await countNames(read, names);
@@ -51,10 +51,10 @@ async function countNames(read: StoreRead, names: readonly string[]): Promise<Na
   return rows.map(({ values: [name], number: count }) => ({ name: name ?? '', count }));
 }
 
-/** More events are not looked into: what they hold is as large as it likes. */
+/** Only the latest events are searched for properties, because reading the properties of every event would take too long. */
 const mostLookedInto = 50_000;
 
-/** Events with these properties: of all, or of the latest, taken for a part of all. */
+/** Counts the events that have each of these properties. With more than `mostLookedInto` events, the number is an estimate. */
 export async function volumesOfProperties(
   sql: Sql,
   projectId: number,
@@ -73,7 +73,7 @@ export async function volumesOfProperties(
   return volumes(names, { counts, usage, share: Math.min(1, mostLookedInto / (all?.count ?? 1)) });
 }
 
-/** In how many insights that somebody opened or changed lately a name stands at this path of the query. */
+/** Counts, for each name, the insights that use it at this path of the query and were opened or changed in the last 30 days. */
 function usageOf(sql: Sql, projectId: number, { names, path }: { names: readonly string[]; path: string }) {
   return sql.query<{ name: string; count: number }>(
     `SELECT named.value #>> '{}' AS name, count(DISTINCT i.id)::int AS count

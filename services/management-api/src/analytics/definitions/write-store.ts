@@ -1,7 +1,7 @@
 import type { Columns, Transaction } from '@millrace/db';
 import { eventDefinitionId, propertyDefinitionId } from './store.ts';
 
-/** What users decide about every definition, as it is stored. */
+/** Columns that users can edit in event definitions and property definitions. */
 export interface Edits
   extends Columns<
     'event_definition',
@@ -14,9 +14,8 @@ type EventEdits = Edits & Columns<'event_definition', 'owner_id'>;
 type PropertyEdits = Edits & Columns<'property_definition', 'property_type'>;
 
 /**
- * Keeps a definition from being changed by others until the transaction ends. The API locks one row at a time, so it never
- * waits for the consumer in a circle.
- * @returns false without such a definition.
+ * Locks a definition until the transaction ends. The API locks one row at a time, so it cannot deadlock with the consumer.
+ * @returns false if the definition does not exist.
  */
 export async function lockDefinition(
   tx: Transaction,
@@ -46,7 +45,7 @@ const propertyColumns = [...editColumns, 'property_type'] as const;
 const assignments = (columns: readonly string[], first: number) =>
   columns.map((column, index) => `${column} = $${index + first}`).join(', ');
 
-/** A definition of an event that has not arrived yet. @returns false where the name has a definition. */
+/** Defines an event that has not been received yet. @returns false if the name already has a definition. */
 export async function insertEventDefinition(
   tx: Transaction,
   { environmentId, name }: { environmentId: number; name: string },
@@ -79,7 +78,7 @@ export async function deleteEventDefinition(
   await tx.query('DELETE FROM event_definition WHERE project_id = $1 AND name = $2', [environmentId, name]);
 }
 
-/** The primary key of a property definition without the environment. */
+/** Primary key of a property definition, except the environment. */
 type PropertyKey = Columns<'property_definition', 'type' | 'group_type_index' | 'name'>;
 
 const ofProperty = 'project_id = $1 AND type = $2 AND group_type_index = $3 AND name = $4';

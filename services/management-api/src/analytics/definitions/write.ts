@@ -47,7 +47,7 @@ const unedited: EditedRow = {
 const refusal = (attr: string, detail: string, code = 'invalid_input') =>
   new AppError('invalid', detail, { code, attr });
 
-/** Defines an event before it arrives. @throws AppError `invalid` naming the field. */
+/** Defines an event before it is received for the first time. @throws AppError `invalid` naming the field. */
 export async function createEvent(
   tx: Transaction,
   author: Author,
@@ -84,7 +84,7 @@ export async function changeEvent(
   return after;
 }
 
-/** The definition is created again when the event arrives again. @throws AppError `not_found`. */
+/** Deletes a definition. The consumer creates it again when the event is received again. @throws AppError `not_found`. */
 export async function removeEvent(tx: Transaction, author: Author, id: string): Promise<void> {
   const { environmentId } = author.place;
   const before = await lockedEvent(tx, environmentId, id);
@@ -109,7 +109,7 @@ export async function changeProperty(
   return after;
 }
 
-/** The definition is created again when the property arrives again. @throws AppError `not_found`. */
+/** Deletes a definition. The consumer creates it again when the property is received again. @throws AppError `not_found`. */
 export async function removeProperty(tx: Transaction, author: Author, id: string): Promise<void> {
   const { environmentId } = author.place;
   const before = await lockedProperty(tx, environmentId, id);
@@ -131,7 +131,7 @@ async function eventEdits(
   return { ...withChanges(before, changes, { userId: caller.userId, kind: 'event' }), owner_id: owner };
 }
 
-/** A definition is verified or hidden, never both: the one that is sent clears the other. */
+/** A definition cannot be both verified and hidden, so setting one to true sets the other to false. */
 function withChanges(
   before: EditedRow,
   changes: Pick<PropertyChanges, 'description' | 'tags' | 'verified' | 'hidden'>,
