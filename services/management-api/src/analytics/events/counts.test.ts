@@ -12,7 +12,7 @@ beforeAll(async () => {
   await createMonths(sql, '2026-10', '2026-11');
   tenant = await createTestTenant(api.database);
   path = `/api/projects/${tenant.projectId}/events`;
-  // 25 October has 25 hours there.
+  // In Berlin, 25 October 2026 has 25 hours.
   await sql.query("UPDATE environment SET timezone = 'Europe/Berlin' WHERE id = $1", [tenant.environmentId]);
   adaId = await storePerson(sql, tenant.projectId, { distinctIds: ['ada', 'ada-phone'], properties: { plan: 'pro' } });
   const stored = [
@@ -41,7 +41,7 @@ async function counts(query: string): Promise<Record<string, number>> {
   return Object.fromEntries(results.map(({ start, count }) => [start, count]));
 }
 
-test('days are those of the project, the day of a clock change included, and empty ones are there', async () => {
+test('counts by day in the project time zone, including days without events and the day of a clock change', async () => {
   expect((await ask(days)).body).toEqual({
     interval: 'day',
     timezone: 'Europe/Berlin',
@@ -55,7 +55,7 @@ test('days are those of the project, the day of a clock change included, and emp
   });
 });
 
-test('the hour that comes twice is two hours', async () => {
+test('counts the hour that repeats at a clock change as two hours', async () => {
   expect(await counts('after=2026-10-25T00:00:00Z&before=2026-10-25T03:00:00Z')).toEqual({
     '2026-10-25T00:00:00Z': 1,
     '2026-10-25T01:00:00Z': 1,
@@ -63,7 +63,7 @@ test('the hour that comes twice is two hours', async () => {
   });
 });
 
-test('minutes; both ends are excluded, as they are in the list', async () => {
+test('counts by minute and excludes both ends of the time range', async () => {
   const span = 'after=2026-10-24T22:00:00Z&before=2026-10-25T01:30:00Z';
   const { body } = await ask(`interval=minute&${span}`);
   expect([body.total, body.results.length]).toEqual([1, 210]);
@@ -82,14 +82,14 @@ test.each([
   ['properties=[{"key":"browser","value":"Chrome"}]&distinct_id=ada-phone', 1],
   ['properties=[{"key":"plan","value":"pro","type":"person"}]', 3],
   ['event=none', 0],
-])('%s counts what the same filter lists', async (filter, expected) => {
+])('counts as many events for %s as the list returns', async (filter, expected) => {
   const query = `${days}&${filter.replace('ADA', adaId)}`;
   expect((await ask(query)).body.total).toBe(expected);
   const listed = await api.get(`${path}?${query.replace('interval=day&', '')}`, tenant.personalApiKey);
   expect(listed.body.results).toHaveLength(expected);
 });
 
-test('without a time it is about the last hours, and about none but the own', async () => {
+test('counts the last 24 hours by default, and returns 404 to other projects', async () => {
   const { body } = await ask('');
   expect([body.interval, body.total, [24, 25].includes(body.results.length)]).toEqual(['hour', 0, true]);
   const other = await createTestTenant(api.database);
@@ -110,12 +110,12 @@ test.each([
   ['person_id=1', 'person_id'],
   ['properties=[{}]', 'properties__0__key'],
   [`${days}&properties=[{"key":"browser","operator":"regex","value":"\\\\p{L}"}]`, 'properties__0__value'],
-])('%s is refused by name', async (query, attr) => {
+])('returns 400 that names the parameter for %s', async (query, attr) => {
   const { status, body } = await ask(query);
   expect([status, body.type, body.attr]).toEqual([400, 'validation_error', attr]);
 });
 
-test('times at the ends of what can be asked are answered', async () => {
+test('accepts the earliest and the latest supported time', async () => {
   for (const before of ['1000-02-01', '9999-12-31T23:59:59Z']) {
     for (const interval of ['minute', 'day']) {
       const { status, body } = await ask(`interval=${interval}&before=${before}`);

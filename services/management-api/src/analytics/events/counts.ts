@@ -1,4 +1,4 @@
-// Counts of events over time.
+// The route that counts events over time.
 
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
@@ -16,7 +16,7 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** More bars than these nobody sees on a screen; each is one object of the answer. */
+/** Default and longest time range for each interval. The limits bound the response, which has one object per interval. */
 const spans = {
   minute: { usualMs: hourMs, mostMs: dayMs, most: '24 hours by minute' },
   hour: { usualMs: dayMs, mostMs: 62 * dayMs, most: '62 days by hour' },

@@ -1,4 +1,4 @@
-/** A clicked element as PostHog's clients read it. */
+/** An element of an autocaptured click, in the form that PostHog clients read. */
 interface EventElement {
   order: number;
   tag_name: string | null;
@@ -11,12 +11,12 @@ interface EventElement {
   attributes: Record<string, string>;
 }
 
-/** Deeper than any page; a chain can be sent by anybody. */
+/** Pages are not nested this deeply. The limit bounds the work, because clients can send any chain. */
 const maxElements = 500;
 
 /**
- * Takes an elements chain apart: elements are joined by `;`, each is `tag.class.class:key="value"key="value"`, quotes within
- * values are escaped by a backslash. One pass; what is not of this form is passed over.
+ * Parses an elements chain. Elements are separated by `;`, and each has the form `tag.class.class:key="value"key="value"`.
+ * Quotes within values are escaped with a backslash. Malformed parts are skipped, and the chain is read only once.
  */
 export function parseElements(chain: string): EventElement[] {
   const elements: EventElement[] = [];
@@ -25,13 +25,13 @@ export function parseElements(chain: string): EventElement[] {
     const element = fromHead(chain.slice(at, head), elements.length);
     at = chain[head] === ':' ? readAttributes(chain, head + 1, element) : head;
     elements.push(element);
-    // The semicolon.
+    // Skip the semicolon.
     at += 1;
   }
   return elements;
 }
 
-/** The first semicolon, or the first colon with an attribute behind it: names of classes hold colons, too. */
+/** Finds the first semicolon, or the first colon that is followed by an attribute. Class names can contain colons too. */
 function headEnd(chain: string, start: number): number {
   const attribute = /[\w-]*="/y;
   for (let at = start; ; at += 1) {
@@ -57,7 +57,7 @@ function fromHead(head: string, order: number): EventElement {
   };
 }
 
-/** @returns the position of the semicolon behind the element, or the end. */
+/** @returns the position of the semicolon after the element, or the end of the chain. */
 function readAttributes(chain: string, start: number, element: EventElement): number {
   for (let at = start; at < chain.length; ) {
     const equals = until(chain, at, ['=', ';']);

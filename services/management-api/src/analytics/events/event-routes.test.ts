@@ -27,7 +27,7 @@ const person = (fields: StoredPerson) => storePerson(api.database.sql, tenant.pr
 const get = async (query = '') => (await api.get(path + query, tenant.personalApiKey)).body;
 const uuids = async (query = '') => (await get(query)).results.map((row: { uuid: string }) => row.uuid);
 
-test('an event shows what was stored and the person of today', async () => {
+test('returns an event as it was stored, with its current person', async () => {
   const personId = await person({ distinctIds: ['new', 'main', 'old'], main: 'main', properties: { plan: 'pro' } });
   const uuid = await event({
     event: 'checkout',
@@ -55,7 +55,7 @@ test('an event shows what was stored and the person of today', async () => {
   });
 });
 
-test('one event also shows when it arrived and when it was written', async () => {
+test('returns a single event with the times when it was received and stored', async () => {
   const uuid = await event({ timestamp: '2026-11-10T12:00:00.250Z' });
   const { body: shown } = await api.get(`${path}${uuid}`, tenant.personalApiKey);
   const [stored] = await api.database.sql.query('SELECT captured_at, created_at FROM event WHERE uuid = $1', [uuid]);
@@ -66,19 +66,19 @@ test('one event also shows when it arrived and when it was written', async () =>
   expect(shown).toEqual({ ...listed, captured_at: times[0], stored_at: times[1] });
 });
 
-test('an event whose distinct id belongs to nobody shows the stored stand-in', async () => {
+test('returns the person stored with an event if its distinct ID has no person', async () => {
   const personId = randomUUID();
   await event({ distinctId: 'anonymous', personId, personProperties: { a: 1 } });
   const [row] = (await get()).results;
   expect(row.person).toEqual({ uuid: personId, distinct_ids: ['anonymous'], properties: { a: 1 } });
 });
 
-test('a project without events, or without a single partition of its time, has an empty page', async () => {
+test('returns an empty page for a project without events, and for a time without partitions', async () => {
   expect(await get()).toEqual({ next: null, results: [] });
   expect(await get('?before=1999-01-01')).toEqual({ next: null, results: [] });
 });
 
-test('at most 100 distinct ids are shown, the main one first', async () => {
+test('returns at most 100 distinct IDs of a person, the main one first', async () => {
   const distinctIds = Array.from({ length: 150 }, (_, index) => `id-${index}`);
   await person({ distinctIds, main: 'id-149' });
   await event({ distinctId: 'id-7' });
@@ -86,7 +86,7 @@ test('at most 100 distinct ids are shown, the main one first', async () => {
   expect(row.person.distinct_ids).toEqual(['id-149', ...distinctIds.slice(0, 99)]);
 });
 
-test('the id of another environment of the project addresses its own events', async () => {
+test('returns the events of another environment if the path has its ID', async () => {
   const staging = await createTestEnvironment(api.database, { projectId: tenant.projectId, name: 'Staging' });
   const uuid = await storeEvent(api.database.sql, staging.id);
   const { body } = await api.get(`/api/projects/${staging.id}/events`, tenant.personalApiKey);
@@ -94,7 +94,7 @@ test('the id of another environment of the project addresses its own events', as
   expect(await uuids()).toEqual([]);
 });
 
-test('another project’s events, persons and ids stay out of sight, same distinct ids or not', async () => {
+test('does not return events and persons of another project, even if they share a distinct ID', async () => {
   const other = await createTestTenant(api.database);
   await storeEvent(api.database.sql, other.projectId, { distinctId: 'shared' });
   const otherPerson = await storePerson(api.database.sql, other.projectId, {
@@ -111,7 +111,7 @@ test('another project’s events, persons and ids stay out of sight, same distin
 });
 
 describe('filters', () => {
-  test('by name, distinct id and time, both ends exclusive', async () => {
+  test('filters by name, distinct ID and time, excluding both ends of the time range', async () => {
     const first = await event({ event: 'a', distinctId: 'x', timestamp: '2026-09-01T00:00:00Z' });
     const second = await event({ event: 'b', distinctId: 'x', timestamp: '2026-10-01T00:00:00Z' });
     const third = await event({ event: 'a', distinctId: 'y', timestamp: '2026-11-01T00:00:00Z' });
@@ -126,14 +126,14 @@ describe('filters', () => {
     expect(await uuids('?event=')).toEqual([]);
   });
 
-  test('a filter finds exactly what it was given, spaces included', async () => {
+  test('compares names and distinct IDs exactly, including spaces', async () => {
     const uuid = await event({ distinctId: ' x ', event: " o'clock " });
     expect(await uuids('?distinct_id=%20x%20')).toEqual([uuid]);
     expect(await uuids('?distinct_id=x')).toEqual([]);
     expect(await uuids("?event=%20o'clock%20")).toEqual([uuid]);
   });
 
-  test('by person: all events of all its distinct ids of today, those from before a merge included', async () => {
+  test('filters by person: returns events of all current distinct IDs, including those from before a merge', async () => {
     const merged = randomUUID();
     const personId = await person({ distinctIds: ['user', 'anon'] });
     await api.database.sql.query(
@@ -147,18 +147,18 @@ describe('filters', () => {
     expect(await uuids(`?person_id=${personId.toUpperCase()}`)).toEqual([after, before]);
     expect(await uuids(`?person_id=${personId}&distinct_id=anon`)).toEqual([before]);
     expect(await uuids(`?person_id=${personId}&distinct_id=other`)).toEqual([]);
-    // Who was merged away has no events any more.
+    // A person who was merged into another one has no events anymore.
     expect(await uuids(`?person_id=${merged}`)).toEqual([]);
   });
 
-  test('by the stand-in of an event that belongs to nobody', async () => {
+  test('filters by the person stored with an event if its distinct ID has no person', async () => {
     const personId = randomUUID();
     const uuid = await event({ distinctId: 'anonymous', personId });
     expect(await uuids(`?person_id=${personId}`)).toEqual([uuid]);
     expect(await uuids(`?person_id=${randomUUID()}`)).toEqual([]);
   });
 
-  test('by a time ago', async () => {
+  test('filters by a relative time', async () => {
     const hour = 3_600_000;
     const ago = async (hours: number) => event({ timestamp: new Date(Date.now() - hours * hour).toISOString() });
     const now = new Date();
@@ -173,7 +173,7 @@ describe('filters', () => {
     expect(await uuids('?after=-1m')).toEqual([recent, older]);
   });
 
-  test('the oldest first, page by page', async () => {
+  test('returns pages with the oldest events first', async () => {
     const stored: string[] = [];
     for (const month of ['08', '09', '10', '11']) stored.push(await event({ timestamp: `2026-${month}-03T00:00:00Z` }));
     const personId = await person({ distinctIds: ['someone'] });
@@ -187,13 +187,13 @@ describe('filters', () => {
     expect(await uuids('?orderBy=["-timestamp"]')).toEqual(stored.reverse());
   });
 
-  test.each(['select', 'where', 'action_id'])('returns 400 with a sentence about %s', async (name) => {
+  test.each(['select', 'where', 'action_id'])('returns 400 for the unsupported parameter %s', async (name) => {
     const { status, body } = await api.get(`${path}?${name}=1`, tenant.personalApiKey);
     expect([status, body.code, body.attr]).toEqual([400, 'unsupported_parameter', name]);
     expect(body.detail).toMatch(/not supported|cannot be/);
   });
 
-  test('accepts include_person, as every event has its person', async () => {
+  test('accepts include_person, although the person is always included', async () => {
     const uuid = await event({});
     for (const value of ['true', 'false']) expect(await uuids(`?include_person=${value}`)).toEqual([uuid]);
   });
@@ -225,14 +225,14 @@ describe('filters', () => {
       'cursor',
     ],
     [`cursor=${Buffer.from('{"timestamp":1,"id":"x"}').toString('base64url')}`, 'cursor'],
-  ])('%s is refused by name', async (query, attr) => {
+  ])('returns 400 that names the parameter for %s', async (query, attr) => {
     const { status, body } = await api.get(`${path}?${query}`, tenant.personalApiKey);
     expect([status, body.type, body.attr]).toEqual([400, 'validation_error', attr]);
   });
 });
 
 describe('pages', () => {
-  test('limit: 100 by default, at most 10,000, and bad values count as the default', async () => {
+  test('returns 100 events by default or for an invalid limit, and at most 10,000', async () => {
     await api.database.sql.query(
       `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
        SELECT $1, timestamptz '2026-11-01Z' + n * interval '1 second', gen_random_uuid(), 'e', 'd', gen_random_uuid(), '{}', now()
@@ -254,7 +254,7 @@ describe('pages', () => {
     }
   });
 
-  test('next is absolute, keeps filters and the form of the path, and ends with null', async () => {
+  test('returns an absolute `next` URL with the same path and filters, or null on the last page', async () => {
     for (const uuid of ['1', '2', '3'])
       await event({ uuid: `00000000-0000-4000-8000-00000000000${uuid}`, event: 'a b' });
     const first = (await api.get(`${path.slice(0, -1)}?limit=2&event=a%20b&format=json`, tenant.personalApiKey)).body;
@@ -267,11 +267,11 @@ describe('pages', () => {
     expect([second.results.length, second.next]).toEqual([1, null]);
   });
 
-  test('complete and without doubles over months and equal times, while events go on arriving', async () => {
+  test('returns every event on exactly one page, across months and equal times, while new events are stored', async () => {
     const stored: string[] = [];
     for (let index = 0; index < 60; index += 1) {
       const day = String(1 + (index % 5)).padStart(2, '0');
-      // Five events share each time: only the uuid tells them apart.
+      // Several events have the same time, so their order depends on the UUID.
       stored.push(await event({ timestamp: `2026-${['08', '09', '10', '11'][index % 4]}-${day}T00:00:00Z` }));
     }
     for (const query of ['', '&distinct_id=someone']) {
@@ -288,7 +288,7 @@ describe('pages', () => {
     }
   });
 
-  test('offset leaves out that many events, and next goes on behind the page', async () => {
+  test('skips the number of events given by `offset`, and continues after the page with `next`', async () => {
     const stored: string[] = [];
     for (let index = 0; index < 60; index += 1) {
       const day = String(1 + (index % 5)).padStart(2, '0');
@@ -311,7 +311,7 @@ describe('pages', () => {
     }
   });
 
-  test('the order is by time and uuid, the newest first', async () => {
+  test('sorts events by time and UUID, newest first', async () => {
     const rows: { timestamp: string; uuid: string }[] = [];
     for (let index = 0; index < 20; index += 1) {
       const timestamp = `2026-11-0${1 + (index % 3)}T00:00:00Z`;
@@ -322,7 +322,7 @@ describe('pages', () => {
     expect(seen.map((row) => row.uuid)).toEqual(expected);
   });
 
-  test('a page costs the same number of statements whatever its length', async () => {
+  test('runs the same number of SQL statements for any number of events', async () => {
     for (let index = 0; index < 30; index += 1) {
       const personId = await person({ distinctIds: [`p${index}`, `q${index}`] });
       await event({ distinctId: `p${index}`, personId });
@@ -333,13 +333,13 @@ describe('pages', () => {
   });
 });
 
-describe('very large events', () => {
+describe('pages of very large events', () => {
   const large = (index: number) => ({
     timestamp: `2026-11-10T12:00:0${index}Z`,
     properties: { text: String(index).repeat(5 * 1024 * 1024) },
   });
 
-  test('fill a page up to its limit', async () => {
+  test('returns as many events as the limit', async () => {
     const stored: string[] = [];
     for (let index = 0; index < 8; index += 1) stored.push(await event(large(index)));
     const page = await get();
@@ -350,13 +350,13 @@ describe('very large events', () => {
     expect([uuids, first.results.length, second.next]).toEqual([stored, 5, null]);
   });
 
-  test('fill it although they are deleted while it is read', async () => {
+  test('returns as many events as the limit, although an event is deleted while the page is sent', async () => {
     const stored: string[] = [];
     for (let index = 0; index < 9; index += 1) stored.unshift(await event(large(index)));
     const response = await fetch(`${api.url}${path}?limit=6`, {
       headers: { authorization: `Bearer ${tenant.personalApiKey}` },
     });
-    // The first events are on their way when the third to last of the page is deleted.
+    // The first events are already being sent when one of the later events of the page is deleted.
     const deleted = stored[4];
     await api.database.sql.query('DELETE FROM event WHERE uuid = $1', [deleted]);
     const { results, next } = (await response.json()) as { results: { uuid: string }[]; next: string };
@@ -365,7 +365,7 @@ describe('very large events', () => {
     expect(rest.results.map(({ uuid }: { uuid: string }) => uuid)).toEqual(stored.slice(7));
   });
 
-  test('come with large persons', async () => {
+  test('returns events whose person is large', async () => {
     await person({ distinctIds: ['someone'], properties: { text: 'x'.repeat(1.5 * 1024 * 1024) } });
     const stored: string[] = [];
     for (let index = 0; index < 5; index += 1) stored.push(await event({ timestamp: `2026-11-10T12:00:0${index}Z` }));

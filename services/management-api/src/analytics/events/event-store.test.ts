@@ -6,7 +6,7 @@ import { createMonths } from '../../testing/stored-data.ts';
 import { findEventKeys } from './reads.ts';
 import type { EventFilter, EventWindow } from './store.ts';
 
-/** How PostgreSQL goes about the queries of the event list, over four months of two projects. */
+/** Checks the query plans that PostgreSQL uses for the event list, with four monthly partitions and two projects. */
 let testDatabase: TestDatabase;
 let database: Database;
 beforeAll(async () => {
@@ -50,7 +50,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** The plan nodes that did any work while the store ran its query. */
+/** The plan nodes that PostgreSQL executed for the query of the store. */
 async function executedNodes(run: (sql: Sql) => Promise<unknown>): Promise<PlanNode[]> {
   let plan: PlanNode | undefined;
   const explaining: Sql = {
@@ -74,19 +74,19 @@ const findKeys = (sql: Sql, projectId: number, filter: EventFilter, window: Even
 const first: EventWindow = { behind: null, limit: 100, offset: 0, isOldestFirst: false };
 const everything: EventFilter = { properties: null };
 
-test('the newest events come from the primary key of the newest month alone', async () => {
+test('reads the newest events from the primary key of the newest month only', async () => {
   const nodes = await executedNodes((sql) => findKeys(sql, 1, everything, first));
   expect(monthsRead(nodes)).toEqual(['event_2026_11']);
   const scans = nodes.filter((node) => node['Relation Name']?.startsWith('event_2026'));
   expect(new Set(scans.map((node) => node['Index Name']))).toEqual(new Set(['event_2026_11_pkey']));
 });
 
-test('the oldest events come from the oldest month alone', async () => {
+test('reads the oldest events from the oldest month only', async () => {
   const nodes = await executedNodes((sql) => findKeys(sql, 1, everything, { ...first, isOldestFirst: true }));
   expect(monthsRead(nodes)).toEqual(['event_before_2015', 'event_2026_08']);
 });
 
-test('a cursor in the middle reads its own month alone', async () => {
+test('reads the page after a cursor from the month of the cursor only', async () => {
   const behind = { timestamp: new Date('2026-09-15T00:00:00Z'), id: '80000000-0000-4000-8000-000000000000' };
   const nodes = await executedNodes((sql) => findKeys(sql, 1, everything, { ...first, behind }));
   expect(monthsRead(nodes)).toEqual(['event_2026_09']);
@@ -103,13 +103,13 @@ test.each<[string, Partial<EventFilter>, string[]]>([
   ['a common name', { event: 'e1' }, ['event_2026_11']],
   ['a property', { properties: equal({ of: 'event', key: 'n' }, '1') }, ['event_2026_11']],
   ['a property of the person', { properties: equal({ of: 'shown person', key: 'plan' }, '1') }, ['event_2026_11']],
-])('%s reads no more months than it must', async (_case, filter, months) => {
+])('reads no more months than necessary with the filter: %s', async (_case, filter, months) => {
   expect(monthsRead(await executedNodes((sql) => findKeys(sql, 1, { ...everything, ...filter }, first)))).toEqual(
     months,
   );
 });
 
-test('a rare visitor is found through the index on distinct ids, without reading a month', async () => {
+test('finds the events of a rare distinct ID through its index, without a sequential scan of a month', async () => {
   const filter = { ...everything, distinct_id: 'd77' };
   const nodes = await executedNodes((sql) => findKeys(sql, 2, filter, first));
   const scans = nodes.filter((node) => node['Relation Name']?.startsWith('event_2026'));

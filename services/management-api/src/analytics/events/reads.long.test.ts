@@ -9,10 +9,13 @@ import {
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, type StoredEvent, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
-/** Two APIs on one database: what is listed from ClickHouse is what is listed from PostgreSQL, and stays when that has dropped it. */
+/**
+ * Compares two APIs on one database. The API that reads events from ClickHouse must return the same as the one that reads from
+ * PostgreSQL, also after PostgreSQL has deleted the events.
+ */
 const modules = await clickHouseOrSkip();
 
-(modules === null ? describe.skip : describe)('events listed from ClickHouse', () => {
+(modules === null ? describe.skip : describe)('events read from ClickHouse', () => {
   let clickhouse: TestClickHouse;
   let client: ReturnType<typeof connectClickHouse>;
   let onPostgres: TestApi;
@@ -44,7 +47,7 @@ const modules = await clickHouseOrSkip();
     await clickhouse?.stop();
   });
 
-  /** @returns a person, and the uuid of an event. */
+  /** @returns the UUIDs of a person and of an event. */
   async function storeAll(): Promise<[string, string]> {
     const { sql } = api.database;
     const store = (event: StoredEvent) => storeEvent(sql, tenant.environmentId, event);
@@ -61,7 +64,7 @@ const modules = await clickHouseOrSkip();
       timestamp: '2026-08-03T10:00:00.250Z',
       elementsChain: 'a.button',
     });
-    // Before a merge.
+    // An event from before a merge, stored with another person.
     await store({
       distinctId: 'ada-phone',
       timestamp: '2026-10-24T22:00:00Z',
@@ -82,7 +85,7 @@ const modules = await clickHouseOrSkip();
     for (let n = 0; n < 5; n += 1) {
       await store({
         distinctId: 'nobody',
-        personId: nobody,
+        personId: unlinked,
         timestamp: '2026-11-02T00:00:00Z',
         personProperties: { plan: 'free' },
         properties: { n, wide: 2 ** 60, deep: { a: [null, 'ü'] } },
@@ -103,7 +106,7 @@ const modules = await clickHouseOrSkip();
     });
     return [person, uuid];
   }
-  const nobody = '0193f0c5-7a4e-5000-8000-000000000b0b';
+  const unlinked = '0193f0c5-7a4e-5000-8000-000000000b0b';
   const at = (path: string) => `/api/projects/${tenant.projectId}/${path.replace('ADA', ada)}`;
   const both = async (path: string) => {
     const [one, other] = [
@@ -131,8 +134,8 @@ const modules = await clickHouseOrSkip();
     ['person_id=ADA', 5],
     ['person_id=ADA&distinct_id=ada-phone', 2],
     ['person_id=ADA&distinct_id=other', 0],
-    [`person_id=${nobody}`, 5],
-    [`person_id=${nobody.toUpperCase()}`, 5],
+    [`person_id=${unlinked}`, 5],
+    [`person_id=${unlinked.toUpperCase()}`, 5],
     ['person_id=0193f0c5-7a4e-5000-8000-000000000c0c', 0],
     ['after=2026-10-24T22:00:00Z&before=2026-11-02', 2],
     ['after=2026-11-02', 1],
@@ -156,17 +159,20 @@ const modules = await clickHouseOrSkip();
     [`${filter([{ key: 'event', value: 'UY', operator: 'icontains', type: 'event_metadata' }])}`, 1],
     [`${filter([{ key: 'plan', value: 'free', type: 'person' }])}`, 5],
     [`${filter([{ key: 'plan', operator: 'is_not_set', type: 'person' }])}`, 1],
-  ])('list: %s', async (query, count) => {
+  ])('returns the same list as PostgreSQL: %s', async (query, count) => {
     const { status, body } = await both(`events/?${query}`);
     expect([status, body.results.length]).toEqual([200, count]);
   });
 
-  test.each(['limit=2', 'limit=4&orderBy=timestamp', 'limit=1&person_id=ADA'])('pages: %s', async (query) => {
-    const path = at(`events/?${query}`);
-    const read = (from: TestApi) => readAllPages<{ uuid: string }>(from, path, tenant.personalApiKey);
-    const [seen, expected] = [await read(api), await read(onPostgres)];
-    expect(seen.map(({ uuid }) => uuid)).toEqual(expected.map(({ uuid }) => uuid));
-  });
+  test.each(['limit=2', 'limit=4&orderBy=timestamp', 'limit=1&person_id=ADA'])(
+    'returns the same pages as PostgreSQL: %s',
+    async (query) => {
+      const path = at(`events/?${query}`);
+      const read = (from: TestApi) => readAllPages<{ uuid: string }>(from, path, tenant.personalApiKey);
+      const [seen, expected] = [await read(api), await read(onPostgres)];
+      expect(seen.map(({ uuid }) => uuid)).toEqual(expected.map(({ uuid }) => uuid));
+    },
+  );
 
   test.each<[string, number]>([
     ['interval=day&after=2026-10-23T22:00:00Z&before=2026-10-27', 3],
@@ -176,15 +182,18 @@ const modules = await clickHouseOrSkip();
     ['interval=day&after=2026-10-01&before=2026-11-20&person_id=ADA', 3],
     ['interval=day&before=1000-02-01', 0],
     ['interval=day&before=9999-12-31T23:59:59Z', 0],
-  ])('counts: %s', async (query, total) => {
+  ])('returns the same counts as PostgreSQL: %s', async (query, total) => {
     expect((await both(`events/counts?${query}`)).body.total).toBe(total);
   });
 
-  test.each(['key=browser', 'key=amount&value=7', 'key=n&event_name=none', 'key=deep'])('values: %s', async (query) => {
-    await both(`events/values?${query}`);
-  });
+  test.each(['key=browser', 'key=amount&value=7', 'key=n&event_name=none', 'key=deep'])(
+    'returns the same property values as PostgreSQL: %s',
+    async (query) => {
+      await both(`events/values?${query}`);
+    },
+  );
 
-  test('how ids came together', async () => {
+  test('explains how the distinct IDs of a person were merged', async () => {
     expect((await both(`persons/${ada}/merges`)).body.merges).toMatchObject([
       { other_distinct_id: 'ada-phone', is_joined: true },
     ]);
@@ -196,11 +205,11 @@ const modules = await clickHouseOrSkip();
     ['after=yesterday', 'after'],
     [filter([{ key: 'a', value: '(', operator: 'regex' }]), 'properties__0__value'],
     [filter([{ key: 'a', value: 'x', operator: 'gt' }]), 'properties__0__value'],
-  ])('%s is refused alike', async (query, attr) => {
+  ])('returns the same error as PostgreSQL: %s', async (query, attr) => {
     expect((await both(`events/?${query}`)).body.attr).toBe(attr);
   });
 
-  test('volumes of event definitions, where PostgreSQL holds the last days only', async () => {
+  test('counts the volumes of event definitions, although PostgreSQL stores only the last days', async () => {
     const other = await createTestTenant(api.database);
     const { sql } = api.database;
     const ago = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
@@ -235,7 +244,7 @@ const modules = await clickHouseOrSkip();
     expect(await volumes(onPostgres)).toContainEqual(['buy', 1]);
   });
 
-  test('lists the properties that the events of some names have', async () => {
+  test('lists the properties that events with given names have', async () => {
     const names = ['amount', 'at', 'browser', 'deep', 'list', 'n', 'never', 'wide'];
     await api.database.sql.query(
       `INSERT INTO property_definition (project_id, type, name, last_seen_at)
@@ -257,7 +266,7 @@ const modules = await clickHouseOrSkip();
     expect(await ofEvents(['never sent', '$identify'], '')).toEqual([]);
   });
 
-  test('who was exposed to a flag, and what they did then', async () => {
+  test('returns the same persons who were exposed to a flag, and their conversions', async () => {
     const other = await createTestTenant(api.database);
     const { sql } = api.database;
     await sql.query("UPDATE environment SET timezone = 'Europe/Berlin' WHERE id = $1", [other.environmentId]);
@@ -304,7 +313,7 @@ const modules = await clickHouseOrSkip();
     }
   });
 
-  test('a page of large persons has as many events as were asked for', async () => {
+  test('returns as many events as requested, although their persons are large', async () => {
     const other = await createTestTenant(api.database);
     await storePerson(api.database.sql, other.environmentId, {
       distinctIds: ['large'],
@@ -320,7 +329,7 @@ const modules = await clickHouseOrSkip();
     expect((await api.get(part.next, other.personalApiKey)).body.results).toEqual(body.results.slice(4));
   });
 
-  test('what PostgreSQL has dropped is still listed, counted and shown', async () => {
+  test('still lists and returns events that PostgreSQL has deleted', async () => {
     const shown = (await both(`events/${known}`)).body;
     const all = (await both('events/')).body.results;
     await api.database.sql.query('DELETE FROM event WHERE project_id = $1', [tenant.environmentId]);

@@ -62,7 +62,7 @@ export const budgetOf = ({ store, signal }: Pick<StoreRead, 'store' | 'signal'>)
   maxBytes: mostBytes,
 });
 
-/** When the latest event of each distinct ID happened. */
+/** Time of the latest event of each distinct ID. */
 export async function findLatest(read: StoreRead, distinctIds: readonly string[]): Promise<Map<string, Date>> {
   const found = await read.store.events.latest({ projectId: read.projectId, distinctIds }, budgetOf(read));
   return new Map(found.map(({ distinctId, time }) => [distinctId, new Date(time)]));
@@ -86,7 +86,7 @@ export function createEventPage(page: StoreRead) {
   };
 }
 
-/** Which events of a project are on a page. */
+/** Finds the keys of the events on a page. */
 export async function findEventKeys(
   read: StoreRead,
   filter: EventFilter,
@@ -118,7 +118,7 @@ function createReader(read: StoreRead) {
   const sizes = new Map<string, number>();
 
   return async (all: EventKey[], maxBytes: number): Promise<Portion<EventRow>> => {
-    // Keys that did not fit are passed again, and need not be measured twice.
+    // Keys that did not fit are passed again with the next call. Do not measure them twice.
     if (!all.every(({ uuid }) => sizes.has(uuid))) await measure(all);
     let before = 0;
     const given = all.filter(({ uuid }) => {
@@ -130,7 +130,7 @@ function createReader(read: StoreRead) {
     return { rows: rows.map(toRow), used: given.length };
   };
 
-  /** The current person, which may be much larger than the event, is shown with each event. */
+  /** Measures each event together with its current person, who is returned with it and may be much larger. */
   async function measure(keys: EventKey[]): Promise<void> {
     sizes.clear();
     const measured = await store.events.sizes({ projectId, keys }, budgetOf(read));
@@ -146,7 +146,7 @@ function toRow(event: ListedEvent): EventWithTimes {
   return { ...event, properties, person_properties };
 }
 
-/** Reads an event that PostgreSQL no longer stores, although it still knows its time. */
+/** Reads an event that PostgreSQL no longer stores, but whose time it still stores. */
 export async function readStored(read: StoreRead, uuid: string): Promise<EventWithTimes | undefined> {
   const time = await readTimeOfEvent(read.sql, read.projectId, uuid);
   if (time === undefined) return undefined;
@@ -161,7 +161,7 @@ export async function readStored(read: StoreRead, uuid: string): Promise<EventWi
   return events.map(toRow)[0];
 }
 
-/** The events a filter finds, counted by interval; intervals without events have 0. */
+/** Counts the events that match a filter in each interval. Intervals without events have the count 0. */
 export async function countEvents(
   read: StoreRead,
   filter: EventFilter & TimeSpan,
@@ -189,12 +189,12 @@ export async function countEvents(
 
 const namesOf = ({ event }: EventFilter) => (event === undefined ? null : [event]);
 
-/** Times that every store can hold; no event is older or later. */
+/** Range of times that every store supports. All events are within it. */
 const firstMs = Date.UTC(1900, 0, 1);
 export const lastMs = Date.UTC(2299, 11, 31);
 const withinStore = (time: number) => Math.max(firstMs, Math.min(lastMs, time));
 
-/** Both ends of a range are exclusive, and times are milliseconds. */
+/** Both ends of the requested range are exclusive, but `from` of the event store is inclusive. Times have milliseconds. */
 const fromOf = (after: Date) => withinStore(after.getTime() + 1);
 const toOf = (before: Date) => withinStore(before.getTime());
 

@@ -22,19 +22,19 @@ import { createEventPage, eventRead, type OtherStore, readStored } from './reads
 import { event, eventExample, eventFilterQuery, owners, shownEvent, shownEventExample } from './schema.ts';
 import { type EventFilter, type EventRow, listPersonsOfDistinctIds, readEvent, readEvents } from './store.ts';
 
-/** A word, or as existing clients send it, a JSON array of one. */
+/** Existing clients send a JSON array with one element instead of a word. */
 const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
 
-/** PostHog's limit of an offset. Each page by offset walks over all events before it. */
+/** Maximum offset, as in PostHog. The database reads all events before the offset. */
 const mostSkipped = 50_000;
 
 const narrowing = '`after` and `before`, or `distinct_id`';
 
-/** What routes of events read by. */
+/** Dependencies of the routes that read events. */
 export interface EventDeps {
   sql: Sql;
   searches: Searches;
-  /** Where events are; null: in PostgreSQL. */
+  /** The event store that holds events, or null if they are in PostgreSQL. */
   otherStore: OtherStore | null;
 }
 
@@ -93,7 +93,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
           findKeys(keys) {
             const window = { ...keys, isOldestFirst };
             const find = (on: Sql) => page.findKeys(reading(on), filter, window);
-            // Another store reads more for the newest page than PostgreSQL, which uses an index.
+            // PostgreSQL reads the newest page from an index. Another store has to read more, so it counts as a search.
             const isWalk = otherStore !== null || isSearch(filter) || keys.offset > 0;
             return isWalk ? searches.run({ caller, target }, narrowing, find) : find(sql);
           },
@@ -113,7 +113,7 @@ function notAnOrder(given: string): AppError {
   return new AppError('invalid', detail, { code: 'invalid_choice', attr: 'orderBy' });
 }
 
-/** One event. */
+/** The route that returns one event. */
 export function eventItemRoute({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
@@ -146,7 +146,7 @@ export function eventItemRoute({ sql, searches, otherStore }: EventDeps) {
   });
 }
 
-/** Whether events are looked at that are not shown. */
+/** Whether the database may have to read events that do not match the filter. */
 function isSearch({ event, person_id, properties }: EventFilter): boolean {
   return (event ?? person_id) !== undefined || properties !== null;
 }
@@ -154,7 +154,7 @@ function isSearch({ event, person_id, properties }: EventFilter): boolean {
 const readEventsOf = (sql: Sql, projectId: number) => (keys: TimePosition[], maxBytes: number) =>
   readEvents(sql, projectId, { keys, maxBytes });
 
-/** Events as the API shows them, each with the person its distinct id belongs to now. Two queries, however many events. */
+/** Converts events to API responses, each with the current person of its distinct ID. Runs two queries for any number of events. */
 async function withCurrentPersons<Row extends EventRow>(sql: Sql, projectId: number, rows: Row[]) {
   const mapped = await listPersonsOfDistinctIds(sql, projectId, [...new Set(rows.map((row) => row.distinct_id))]);
   const persons = new Map(mapped.map((person) => [person.distinct_id, person]));

@@ -4,10 +4,10 @@ import { timeRangeQuery } from '../../time/time-range.ts';
 import { maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
 import { propertiesQuery } from '../property-filters/parse-property-filters.ts';
 
-/** Whose properties events are filtered by. */
+/** Kinds of properties by which events can be filtered. */
 export const owners = ['event', 'person', 'event_metadata'] as const;
 
-/** Which events are meant: the same for all that lists or counts them. */
+/** Filters that all routes share that list or count events. */
 export const eventFilterQuery = {
   event: Type.Optional(Type.String({ description: 'Only events with this name.' })),
   distinct_id: Type.Optional(Type.String({ description: 'Only events sent with this distinct ID.' })),
@@ -77,7 +77,7 @@ export const event = Type.Object(
   { title: 'Event' },
 );
 
-/** One event also tells when it came, which explains its time (docs/wire-rules.md#times). */
+/** A single event also has the times when it was received and stored, because its time can be corrected (docs/wire-rules.md#times). */
 export const shownEvent = Type.Object(
   {
     ...event.properties,

@@ -1,4 +1,4 @@
-// What is read of events, and of the persons they belong to now.
+// SQL that reads events and their current persons.
 
 import type { Columns, Sql } from '@millrace/db';
 import type { Condition } from '@millrace/insights';
@@ -6,14 +6,14 @@ import { type KeyWindow, largeRows } from '../../sql/large-page.ts';
 import type { TimePosition, TimeRange, TimeSpan } from '../../time/time-range.ts';
 import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 
-/** The person is that as of ingestion, only shown when the distinct id belongs to nobody now. */
+/** The person columns are as stored with the event. They are shown only if the distinct ID has no person now. */
 export interface EventRow
   extends Columns<'event', 'uuid' | 'event' | 'distinct_id' | 'timestamp' | 'elements_chain' | 'person_id'> {
   properties: Record<string, unknown>;
   person_properties: Record<string, unknown>;
 }
 
-/** Of one event it is also shown when it arrived and when it was written. */
+/** An event with the times when it was received and stored. */
 export type EventWithTimes = EventRow & Columns<'event', 'captured_at' | 'created_at'>;
 
 export interface EventFilter extends TimeRange {
@@ -34,7 +34,7 @@ const columns =
 export const intervals = ['minute', 'hour', 'day'] as const;
 export type Interval = (typeof intervals)[number];
 
-/** When the intervals of `events/counts` begin that overlap a time range, in a time zone; milliseconds since 1970. */
+/** Start times of the intervals that overlap a time range, in a time zone. @returns milliseconds since 1970. */
 export async function findStarts(
   sql: Sql,
   { after, before }: TimeSpan,
@@ -56,7 +56,10 @@ export async function findStarts(
   return rows.map(({ start_ms }) => start_ms);
 }
 
-/** The elements are shown as a text and taken apart. The person of today, who may be much larger, is shown with every event. */
+/**
+ * SQL that estimates the size of an event in a response, which contains the elements both as text and parsed. The current
+ * person is included, because it is returned with every event and may be much larger.
+ */
 const eventBytes = `octet_length(e.properties::text) + 5 * octet_length(e.elements_chain) + 500
   + coalesce((SELECT octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')}
                 FROM person_distinct_id d JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid
@@ -72,14 +75,14 @@ export const readEvents = largeRows<TimePosition, EventRow>({
 });
 
 interface EventPersonRow {
-  /** The distinct id asked for. */
+  /** The requested distinct ID. */
   distinct_id: string;
   uuid: string;
   main_distinct_id: string;
   properties: Record<string, unknown>;
 }
 
-/** The persons some distinct ids belong to now. An id that belongs to nobody is absent. */
+/** The current persons of distinct IDs. Distinct IDs without a person are left out. */
 export async function listPersonsOfDistinctIds(
   sql: Sql,
   projectId: number,
@@ -94,7 +97,7 @@ export async function listPersonsOfDistinctIds(
   );
 }
 
-/** One event. Its identity knows its time, so one month is looked into and there by its primary key. */
+/** Reads one event. Its identity row contains its time, so only one monthly partition is read, by primary key. */
 export async function readEvent(sql: Sql, projectId: number, uuid: string): Promise<EventWithTimes | undefined> {
   const rows = await sql.query<EventWithTimes & Record<string, unknown>>(
     `SELECT ${columns}, e.captured_at, e.created_at
@@ -107,7 +110,7 @@ export async function readEvent(sql: Sql, projectId: number, uuid: string): Prom
   return rows[0];
 }
 
-/** When an event happened, whether or not it is kept here. */
+/** Time of an event, even if PostgreSQL no longer stores the event itself. */
 export async function readTimeOfEvent(sql: Sql, projectId: number, uuid: string): Promise<Date | undefined> {
   const rows = await sql.query<{ timestamp: Date }>(
     'SELECT timestamp FROM event_identity WHERE project_id = $1::int AND uuid = $2::uuid',
@@ -116,7 +119,7 @@ export async function readTimeOfEvent(sql: Sql, projectId: number, uuid: string)
   return rows[0]?.timestamp;
 }
 
-/** About how many bytes the person of today of some ids takes where it is shown. An id that belongs to nobody is absent. */
+/** Approximate size in a response of the current persons of distinct IDs. Distinct IDs without a person are left out. */
 export async function sizesOfPersons(sql: Sql, projectId: number, distinctIds: string[]): Promise<Map<string, number>> {
   const rows = await sql.query<{ distinct_id: string; bytes: number }>(
     `SELECT d.distinct_id, (octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')})::float8 AS bytes
