@@ -20,12 +20,12 @@ import { words } from './words.ts';
 const root = createRootRoute({ component: Outlet, notFoundComponent: NoPage, errorComponent: PageBroken });
 
 /** Redirects users who are not signed in to the sign-in page, which returns to this address. The page handles other errors. */
-async function requireSession(wanted: string): Promise<Me | undefined> {
+async function requireSession(next: string): Promise<Me | undefined> {
   try {
     return await queryClient.ensureQueryData(meQuery);
   } catch (error) {
     if (!(error instanceof ApiProblem)) throw error;
-    if (error.status === 401) throw redirect({ to: '/sign-in', search: { next: wanted } as never, replace: true });
+    if (error.status === 401) throw redirect({ to: '/sign-in', search: { next } as never, replace: true });
     return undefined;
   }
 }

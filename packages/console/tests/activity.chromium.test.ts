@@ -64,7 +64,7 @@ it('C-004, C-005: keeps filters by user, type and record in the URL, and removes
   await eventually(() => expect(page.url()).toBe(address));
   await entries(page).first().waitFor();
   await page.getByRole('button', { name: /^Remove record/ }).click();
-  await page.goto(console.address('activity?user=nobody&scope=Purple&nonsense=1'));
+  await page.goto(console.address('activity?user=unknown&scope=Purple&nonsense=1'));
   await page.getByText('invalid parameters: nonsense, user, scope').waitFor();
   await page.context().close();
 });

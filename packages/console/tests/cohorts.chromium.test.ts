@@ -95,10 +95,10 @@ it('adds persons to a static cohort by distinct ID, and removes them', async () 
   await page.getByText('There are no persons in this cohort.').waitFor();
   await page.getByRole('button', { name: 'Add persons' }).click();
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('Distinct IDs').fill('nobody, at "all"\n');
+  await dialog.getByLabel('Distinct IDs').fill('unknown, at "all"\n');
   await dialog.getByRole('button', { name: 'Add persons' }).click();
   await dialog.getByText('No valid users to add to cohort').waitFor();
-  await dialog.getByLabel('Distinct IDs').fill('ada\n\n nobody, at "all"\nbob \ncid\n');
+  await dialog.getByLabel('Distinct IDs').fill('ada\n\n unknown, at "all"\nbob \ncid\n');
   await dialog.getByRole('button', { name: 'Add persons' }).click();
   await page.getByText('Persons added. Unknown IDs were skipped.').waitFor();
   await page.getByRole('link', { name: 'cid' }).waitFor();

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-const everybody = { groups: [{ properties: [], rollout_percentage: 100 }] };
+const everyoneFilters = { groups: [{ properties: [], rollout_percentage: 100 }] };
 const about = (key: string, operator: string, value: unknown) => ({ key, type: 'person', operator, value });
 
 interface NewFlag {
@@ -16,7 +16,8 @@ interface NewFlag {
   filters?: object;
   tags?: string[];
 }
-const create = (flag: NewFlag) => console.api<{ id: number }>('POST', 'feature_flags', { filters: everybody, ...flag });
+const create = (flag: NewFlag) =>
+  console.api<{ id: number }>('POST', 'feature_flags', { filters: everyoneFilters, ...flag });
 const change = (id: number, body: object) => console.api('PATCH', `feature_flags/${id}`, body);
 const stored = (id: number) => console.api<{ active: boolean; filters: object }>('GET', `feature_flags/${id}`);
 const row = (page: Page, key: string) =>
@@ -360,7 +361,7 @@ it('starts a new flag at a rollout of 0%, and can create it turned off', async (
 
 it('shows the code that uses a flag in each language: its key, a variant and its payload', async () => {
   const variants = ['control', 'test'].map((key) => ({ key, rollout_percentage: 50 }));
-  const filters = { ...everybody, multivariate: { variants }, payloads: { test: '{"steps":1}' } };
+  const filters = { ...everyoneFilters, multivariate: { variants }, payloads: { test: '{"steps":1}' } };
   const { id } = await create({ key: 'coded', filters });
   const page = await console.open(`flags?flag=${id}&tab=code`, { width: 360, height: 640 });
   const code = page.getByRole('tabpanel').locator('pre');

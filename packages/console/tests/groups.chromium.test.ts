@@ -58,7 +58,7 @@ it('C-007: shows a distinct state for missing types and groups, an empty type, n
   await page.getByText(/invalid parameters?: nonsense/).waitFor();
   await page.goto(console.address('groups?type=planet'));
   await page.locator('[data-state=gone]').waitFor();
-  await page.goto(console.address('groups?key=nobody'));
+  await page.goto(console.address('groups?key=unknown'));
   await page.getByRole('complementary').locator('[data-state=gone]').waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('complementary').waitFor({ state: 'detached' });

@@ -22,7 +22,7 @@ const levelsOffered = (page: Page) =>
   page.getByRole('region', { name: 'Invite people' }).getByRole('combobox').getByRole('option').allTextContents();
 const row = (page: Page, text: string) => page.getByRole('row').filter({ hasText: text });
 const dialogOf = (page: Page) => page.getByRole('dialog');
-const keptBy = (page: Page) =>
+const contentOf = (page: Page) =>
   page.evaluate<string>(
     'location.href + document.title + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage })',
   );
@@ -107,9 +107,9 @@ it('C-033: invites several people at once, shows the links once, and accepts an 
   await page.getByRole('button', { name: 'More options' }).click();
   expect(new URL(page.url()).searchParams.get('open')).toBe('invite');
   const addresses = page.getByLabel('Email addresses');
-  await addresses.fill('Alan <alan@example.com>, nobody\nalan@EXAMPLE.com');
+  await addresses.fill('Alan <alan@example.com>, unknown\nalan@EXAMPLE.com');
   await page.getByRole('button', { name: 'Invite 2 people' }).click();
-  await page.getByText('nobody: Enter a valid email address.').waitFor();
+  await page.getByText('unknown: Enter a valid email address.').waitFor();
   await lookAt(page);
   await addresses.fill(Array.from({ length: 21 }, (_, at) => `many${at}@example.com`).join('\n'));
   await page.getByText('You entered 21 addresses. You can invite at most 20').waitFor();
@@ -123,7 +123,7 @@ it('C-033: invites several people at once, shows the links once, and accepts an 
   const link = await made.getByLabel('Link for alan@example.com').inputValue();
   expect(link).toMatch(/\/console\/invite\/[\w-]{36}#[\w-]{43}$/);
   const secret = new URL(link).hash.slice(1);
-  expect(await keptBy(page)).not.toContain(secret);
+  expect(await contentOf(page)).not.toContain(secret);
   const mail = mailServer.mails.find(({ to }) => to.includes('alan@example.com'));
   expect(mail?.body).toContain('See you on Monday');
   expect(mail?.body).not.toContain(secret);

@@ -37,7 +37,7 @@ it('searches on the server, never shows an older response after a newer one, and
   await page.waitForLoadState('networkidle');
   expect(await person('ada@example.com').count()).toBe(0);
   expect(new URL(page.url()).search).toBe('?search=grace');
-  await search.fill('nobody');
+  await search.fill('no-such-person');
   await page.getByRole('heading', { name: 'No persons match your search' }).waitFor();
   await page.context().close();
 });
@@ -86,11 +86,11 @@ it('shows for each distinct ID which event merged it, that it was there from the
                '{"$anon_distinct_id": "${other}"}', now())`,
     );
   await identify('visitor', 1);
-  await identify('somebody-else', 2);
+  await identify('another-id', 2);
   const page = await console.open('persons?person=ada-1&tab=ids');
   await page.getByText('ada-1 and visitor were merged into one person').waitFor();
   await page
-    .getByText('ada-1 requested a merge with somebody-else, but somebody-else does not belong to this person')
+    .getByText('ada-1 requested a merge with another-id, but another-id does not belong to this person')
     .waitFor();
   await page.getByText('No stored event shows how this ID was added to this person.').getByText('imported').waitFor();
   await page.getByText('reassigned once').waitFor();

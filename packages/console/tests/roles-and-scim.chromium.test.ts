@@ -29,9 +29,9 @@ it('creates, renames and deletes a role, adds and removes members, and sets its 
 
   await roles.getByRole('button', { name: 'Assign Support to a member' }).click();
   const giving = roles.getByRole('form', { name: 'Assign Support to a member' });
-  await giving.getByLabel('Member’s email address').fill('nobody@example.com');
+  await giving.getByLabel('Member’s email address').fill('unknown@example.com');
   await giving.getByRole('button', { name: 'Assign' }).click();
-  await giving.getByText('No member of the organization has the email address nobody@example.com.').waitFor();
+  await giving.getByText('No member of the organization has the email address unknown@example.com.').waitFor();
   await lookAt(page);
   await giving.getByLabel('Member’s email address').fill('grace@example.com');
   await giving.getByRole('button', { name: 'Assign' }).click();

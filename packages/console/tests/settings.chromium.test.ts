@@ -17,7 +17,7 @@ const owner = 'SELECT user_id FROM personal_api_key ORDER BY created_at LIMIT 1'
 const openSignedIn = (section: string) => console.openSignedIn(`settings/${section}`);
 
 /** Everything that a page shows and stores. It must not contain secrets. */
-const keptBy = (page: Page) =>
+const contentOf = (page: Page) =>
   page.evaluate<string>(
     'location.href + document.title + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage })',
   );
@@ -113,7 +113,7 @@ it('C-033, C-034: creates a key from a preset and single scopes, requires a rece
   await secret.waitFor();
   const value = (await secret.textContent()) ?? '';
   expect(value).toMatch(/^phx_\w{48}$/);
-  expect(await keptBy(page)).not.toContain(value);
+  expect(await contentOf(page)).not.toContain(value);
   await lookAt(page);
   const asked = await fetch(new URL('/api/personal_api_keys/@current', page.url()), {
     headers: { authorization: `Bearer ${value}` },

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => console?.stop());
 
 /** Every text of a page, for sighted users and for screen readers. Code to copy and names are excluded (`translate`). */
-const saidBy = (page: Page) =>
+const textsOfPage = (page: Page) =>
   page.evaluate(() => {
     const texts: string[] = [document.title];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -84,13 +84,13 @@ describe.each([false, true])('with data: %s', (isFilled) => {
       });
     };
     const page = await visitShop(console, isFilled ? (views[path] ?? path) : path, { isOpen: isFilled, prepare });
-    const said = await saidBy(page);
+    const texts = await textsOfPage(page);
     // Waits for the responses, because all displayed data came from them.
     await Promise.all(answers);
     const outside = new Set<string>();
     const all = [...data];
     const isData = (text: string) => !/\p{L}{2}/u.test(text) || all.some((one) => one.includes(text));
-    for (const text of said) {
+    for (const text of texts) {
       // `path /shelf · results 12`: property names with values.
       const parts = unmarked(text)
         .replaceAll('"', '')

@@ -30,13 +30,14 @@ interface People {
 }
 
 /** A member, a role, or neither: every member. */
-interface Whom {
+interface AccessSubject {
   organization_member: string | null;
   role: string | null;
 }
 
-const everybody: Whom = { organization_member: null, role: null };
-const isSame = (a: Whom, b: Whom) => a.organization_member === b.organization_member && a.role === b.role;
+const everyMember: AccessSubject = { organization_member: null, role: null };
+const isSame = (a: AccessSubject, b: AccessSubject) =>
+  a.organization_member === b.organization_member && a.role === b.role;
 const mostMembers = 200;
 
 /** Manages the access rules of a record. @param path of the record in the API, below its project */
@@ -90,36 +91,36 @@ function RuleList({
   queryKey: readonly unknown[];
 }) {
   const change = useMutation({
-    mutationFn: ({ whom, level }: { whom: Whom; level: Level | null }) =>
+    mutationFn: ({ subject, level }: { subject: AccessSubject; level: Level | null }) =>
       call({
         method: 'PUT',
         ...request,
         body: {
           access_level: level,
-          ...(whom.organization_member !== null && { organization_member: whom.organization_member }),
-          ...(whom.role !== null && { role: whom.role }),
+          ...(subject.organization_member !== null && { organization_member: subject.organization_member }),
+          ...(subject.role !== null && { role: subject.role }),
         },
       }),
     onSettled: () => queryClient.invalidateQueries({ queryKey }),
   });
-  const single = all.filter((rule) => !isSame(rule, everybody));
-  const rows: Whom[] = [everybody, ...single];
+  const single = all.filter((rule) => !isSame(rule, everyMember));
+  const rows: AccessSubject[] = [everyMember, ...single];
   return (
     <>
       {!mayEdit && <p className="hint">{text.onlyManagers}</p>}
       <ul className="access-rules" aria-label={text.list}>
-        {rows.map((whom) => {
-          const name = nameOf(whom, people);
-          const level = all.find((rule) => isSame(rule, whom))?.access_level ?? '';
+        {rows.map((subject) => {
+          const name = nameOf(subject, people);
+          const level = all.find((rule) => isSame(rule, subject))?.access_level ?? '';
           return (
-            <li key={`${whom.role} ${whom.organization_member}`} className="access-rule">
+            <li key={`${subject.role} ${subject.organization_member}`} className="access-rule">
               <span className="cut">{visible(name)}</span>
               <LevelChoice
-                label={text.may(name)}
+                label={text.levelLabel(name)}
                 level={level}
-                none={isSame(whom, everybody) ? text.asKind(text.levels[usual]) : text.levels['']}
+                none={isSame(subject, everyMember) ? text.asKind(text.levels[usual]) : text.levels['']}
                 isDisabled={!mayEdit || change.isPending}
-                onLevel={(next) => change.mutate({ whom, level: next || null })}
+                onLevel={(next) => change.mutate({ subject, level: next || null })}
               />
             </li>
           );
@@ -130,7 +131,7 @@ function RuleList({
           people={people}
           taken={single}
           isPending={change.isPending}
-          onAdd={(whom, level) => change.mutate({ whom, level })}
+          onAdd={(subject, level) => change.mutate({ subject, level })}
         />
       )}
       <FormProblem problem={change.error} fields={[]} />
@@ -145,15 +146,15 @@ function AddRule({
   onAdd,
 }: {
   people: People;
-  taken: readonly Whom[];
+  taken: readonly AccessSubject[];
   isPending: boolean;
-  onAdd: (whom: Whom, level: Level) => void;
+  onAdd: (subject: AccessSubject, level: Level) => void;
 }) {
   const [chosen, setChosen] = useState('');
   const [level, setLevel] = useState<Level>('viewer');
-  const isFree = (whom: Whom) => !taken.some((one) => isSame(one, whom));
-  const freeRoles = roles.filter(({ id }) => isFree({ ...everybody, role: id }));
-  const freeMembers = members.filter(({ id }) => isFree({ ...everybody, organization_member: id }));
+  const isFree = (subject: AccessSubject) => !taken.some((one) => isSame(one, subject));
+  const freeRoles = roles.filter(({ id }) => isFree({ ...everyMember, role: id }));
+  const freeMembers = members.filter(({ id }) => isFree({ ...everyMember, organization_member: id }));
   return (
     <form
       className="form"
@@ -161,14 +162,14 @@ function AddRule({
       onSubmit={(event) => {
         event.preventDefault();
         const isRole = roles.some(({ id }) => id === chosen);
-        onAdd({ ...everybody, [isRole ? 'role' : 'organization_member']: chosen }, level);
+        onAdd({ ...everyMember, [isRole ? 'role' : 'organization_member']: chosen }, level);
         setChosen('');
       }}
     >
       <div className="access-rule">
         <select
           className="input"
-          aria-label={text.whom}
+          aria-label={text.roleOrMember}
           value={chosen}
           onChange={({ target }) => setChosen(target.value)}
         >
@@ -188,7 +189,11 @@ function AddRule({
             ))}
           </optgroup>
         </select>
-        <LevelChoice label={text.may(text.whom)} level={level} onLevel={(next) => next !== '' && setLevel(next)} />
+        <LevelChoice
+          label={text.levelLabel(text.roleOrMember)}
+          level={level}
+          onLevel={(next) => next !== '' && setLevel(next)}
+        />
         <Button type="submit" isDisabled={chosen === '' || isPending}>
           {text.add}
         </Button>
@@ -235,9 +240,9 @@ function nameOfMember({ user }: People['members'][number]): string {
   return name === '' ? user.email : `${name} (${user.email})`;
 }
 
-function nameOf({ role, organization_member: id }: Whom, { roles, members }: People): string {
+function nameOf({ role, organization_member: id }: AccessSubject, { roles, members }: People): string {
   if (role !== null) return text.role(roles.find((one) => one.id === role)?.name ?? '');
-  if (id === null) return text.everybody;
+  if (id === null) return text.everyMember;
   const member = members.find((one) => one.id === id);
-  return member === undefined ? text.somebody : nameOfMember(member);
+  return member === undefined ? text.unknownMember : nameOfMember(member);
 }

@@ -7,10 +7,10 @@ export const text = {
     'Only project administrators, the user who created the record, and the record’s managers can change these rules.',
   what: 'The access rules',
   list: 'Rules',
-  everybody: 'Every member',
-  somebody: 'Another member',
+  everyMember: 'Every member',
+  unknownMember: 'Another member',
   role: (name: string) => `Role: ${name}`,
-  may: (name: string) => `Access level: ${name}`,
+  levelLabel: (name: string) => `Access level: ${name}`,
   /** The default access level, for members without a rule for this record. */
   asKind: (level: string) => `Default for this record type: ${level}`,
   levels: {
@@ -22,7 +22,7 @@ export const text = {
   },
   add: 'Add',
   adding: 'Add a rule',
-  whom: 'Role or member',
+  roleOrMember: 'Role or member',
   choose: 'Choose a role or a member',
   roles: 'Roles',
   members: 'Members',

@@ -46,9 +46,9 @@ export const nameOfSeries = ({ label, breakdown_value: value, status }: Series) 
   const ofEvent = label.endsWith(` - ${values.join('::')}`)
     ? label.slice(0, label.length - values.join('::').length)
     : '';
-  const said = values.length === 0 ? label : ofEvent + values.join(', ');
+  const name = values.length === 0 ? label : ofEvent + values.join(', ');
   return visible(
-    said
+    name
       .replaceAll('$$_posthog_breakdown_null_$$', text.noValue)
       .replaceAll('$$_posthog_breakdown_other_$$', text.otherValues),
   );

@@ -54,14 +54,15 @@ export function AnswerTable({
     return <Retention groups={listOf(list)} question={question} onPersons={onPersons} />;
   if (question.kind === 'FunnelsQuery') return <Funnel results={list} {...{ question, isTile, onPersons }} />;
   const hasPersons = fieldsOf(question.trendsFilter).formula === undefined;
-  const open = (one: Series) => onPersons?.({ name: text.personsOf(nameOfSeries(one)), source: behind(question, one) });
+  const open = (one: Series) =>
+    onPersons?.({ name: text.personsOf(nameOfSeries(one)), source: actorsQuery(question, one) });
   return (
     <SeriesTable question={question} series={list as Series[]} onSeries={onPersons && hasPersons ? open : undefined} />
   );
 }
 
 /** The query for the persons that a number counts. @param day start of the interval; absent: the entire range */
-export function behind(question: Question, one: Series, day?: string): object {
+export function actorsQuery(question: Question, one: Series, day?: string): object {
   if (question.kind === 'FunnelsQuery')
     return {
       ...{ kind: 'FunnelsActorsQuery', source: question, funnelTrendsEntrancePeriodStart: day },

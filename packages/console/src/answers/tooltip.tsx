@@ -22,12 +22,12 @@ function numbersAt({ format }: Plot, { series, before }: Drawn, at: number) {
 /** The tooltip as one sentence, for screen readers. @param nearest the series to name first */
 export function sentenceAt(plot: Plot, at: number, nearest: Drawn | undefined): string {
   const ordered = inOrder(plot.drawn, at).filter((one) => one !== nearest);
-  const said = (nearest === undefined ? ordered : [nearest, ...ordered]).slice(0, mostRows).map((one) => {
+  const descriptions = (nearest === undefined ? ordered : [nearest, ...ordered]).slice(0, mostRows).map((one) => {
     const { value, before, change } = numbersAt(plot, one, at);
     return `${one.name} ${value}${one.before === undefined ? '' : `, ${text.before} ${before}, ${change}`}`;
   });
   const interval = intervalText(plot.days[at] ?? '', plot.interval);
-  return text.sentence(at >= plot.open ? text.openInterval(interval) : interval, said);
+  return text.sentence(at >= plot.open ? text.openInterval(interval) : interval, descriptions);
 }
 
 /** The values of all series in one interval, and in the previous period. */

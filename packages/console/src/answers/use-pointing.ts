@@ -47,10 +47,10 @@ export function usePointing(plot: Plot, { onPoint, onZoom, onReset }: ChartActio
     if (nearest) onPoint?.(nearest.series, at);
   };
   const dragTo = ({ clientX }: PointerEvent<HTMLElement>, to: number) => {
-    const begun = press.current;
-    if (begun === null || begun.isTouch || onZoom === undefined) return;
-    begun.isDrag ||= Math.abs(clientX - begun.x) >= leastDrag;
-    if (begun.isDrag) setDragged({ from: Math.min(begun.at, to), to: Math.max(begun.at, to) });
+    const startedPress = press.current;
+    if (startedPress === null || startedPress.isTouch || onZoom === undefined) return;
+    startedPress.isDrag ||= Math.abs(clientX - startedPress.x) >= leastDrag;
+    if (startedPress.isDrag) setDragged({ from: Math.min(startedPress.at, to), to: Math.max(startedPress.at, to) });
   };
 
   return {
@@ -83,9 +83,9 @@ export function usePointing(plot: Plot, { onPoint, onZoom, onReset }: ChartActio
         if (pointerType !== 'touch') setPlace(null);
       },
       onClick(event: MouseEvent<HTMLElement>) {
-        const begun = press.current;
+        const startedPress = press.current;
         press.current = null;
-        if (begun?.isDrag || (begun?.isTouch && !begun.wasShown) || event.detail > 1) return;
+        if (startedPress?.isDrag || (startedPress?.isTouch && !startedPress.wasShown) || event.detail > 1) return;
         const here = placeOf(event);
         if (onReset === undefined) open(here);
         else opening.current = setTimeout(() => open(here), doublePress);

@@ -55,7 +55,7 @@ export interface ApiCall {
   query?: Query;
   body?: unknown;
   /** For the few actions that return an empty body unless the client requests the result. */
-  wantsAnswer?: boolean;
+  wantsResult?: boolean;
 }
 
 /** Path and query string of a call. Omits undefined, null and empty values. A list becomes a repeated parameter. */
@@ -86,7 +86,7 @@ export async function call<Answer>(request: ApiCall, signal?: AbortSignal): Prom
 
 /** Sends a request and returns the unread response, for streams and raw bytes. @throws ApiProblem */
 export async function ask(request: ApiCall, signal?: AbortSignal): Promise<Response> {
-  const { method = 'GET', body, wantsAnswer = false } = request;
+  const { method = 'GET', body, wantsResult = false } = request;
   const response = await fetch(apiPath(pathOf(request)), {
     method,
     credentials: 'same-origin',
@@ -95,7 +95,7 @@ export async function ask(request: ApiCall, signal?: AbortSignal): Promise<Respo
     headers: {
       accept: '*/*',
       ...(body !== undefined && { 'content-type': 'application/json' }),
-      ...(wantsAnswer && { prefer: 'return=representation' }),
+      ...(wantsResult && { prefer: 'return=representation' }),
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   }).catch((error: unknown) => {
@@ -120,8 +120,8 @@ export const sendsMail = () => document.querySelector('meta[name="millrace-mail"
 
 /** Identity providers of the installation, from the page that the server sent. */
 export function signInProviders(): readonly { kind: string; name: string }[] {
-  const said = document.querySelector('meta[name="millrace-providers"]')?.getAttribute('content');
-  return said ? JSON.parse(said) : [];
+  const content = document.querySelector('meta[name="millrace-providers"]')?.getAttribute('content');
+  return content ? JSON.parse(content) : [];
 }
 
 /** A shell command that makes the same call. It reads the API key from an environment variable, so that the key is not saved in the shell history. */

@@ -35,11 +35,11 @@ export function Properties({
   by: 'property' | 'person';
   actions: ValueActions;
 }) {
-  const [sought, setSought] = useState('');
+  const [searchText, setSearchText] = useState('');
   const found = useMemo(() => {
-    const needle = sought.trim().toLowerCase();
+    const needle = searchText.trim().toLowerCase();
     return members.filter(([name, json]) => matchesProperty(name, needle) || json.toLowerCase().includes(needle));
-  }, [members, sought]);
+  }, [members, searchText]);
   if (members.length === 0) return <p className="detail-note quiet">{text.noProperties}</p>;
   const own = found.filter(([name]) => !isOfSdk(name));
   const ofSdk = new Map(found.filter(([name]) => isOfSdk(name)));
@@ -56,8 +56,8 @@ export function Properties({
               type="search"
               aria-label={text.search}
               placeholder={text.search}
-              value={sought}
-              onChange={({ target }) => setSought(target.value)}
+              value={searchText}
+              onChange={({ target }) => setSearchText(target.value)}
             />
           </span>
         </div>
@@ -66,7 +66,7 @@ export function Properties({
       <Facts members={shown} by={by} actions={actions} />
       {folded.length > 0 && (
         // Expanded when a search finds something in it, or when there are no other properties.
-        <details key={String(sought === '')} open={sought !== '' || shown.length === 0}>
+        <details key={String(searchText === '')} open={searchText !== '' || shown.length === 0}>
           <summary className="fold">{text.folded(folded.length)}</summary>
           <Facts members={folded} by={by} actions={actions} />
         </details>

@@ -29,7 +29,7 @@ export function Times({ event, zone }: { event: ReadonlyMap<string, string>; zon
             ),
         )}
       </dl>
-      <p className="detail-note quiet">{whyTheyDiffer({ stored, sent, received })}</p>
+      <p className="detail-note quiet">{explainDifferences({ stored, sent, received })}</p>
     </>
   );
 }
@@ -55,7 +55,7 @@ function timeAsSent(known: Known): string | undefined {
 
 const isArrival = ({ stored, received }: Known) => Date.parse(stored ?? '') === Date.parse(received ?? '');
 
-function whyTheyDiffer(known: Known): string {
+function explainDifferences(known: Known): string {
   if (isArrival(known)) return text.arrival;
   const error = clockError(known);
   if (error === undefined) return text.noSending;

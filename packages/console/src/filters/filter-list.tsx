@@ -91,7 +91,7 @@ export function useFilterLines(filters: readonly unknown[]): (filter: unknown) =
     const filter = fieldsOf(one);
     if (typeof filter.key !== 'string') return text.otherFilter;
     const cohort = cohorts.find(({ id }) => id === Number(filter.value));
-    const whose =
+    const owner =
       filter.type === 'group'
         ? (groups.find(({ index }) => index === filter.group_type_index)?.name ?? text.owners.group)
         : filter.type === 'person'
@@ -101,7 +101,7 @@ export function useFilterLines(filters: readonly unknown[]): (filter: unknown) =
       ...(filter as Filter),
       ...(cohort && { cohort_name: cohort.name ?? `#${cohort.id}` }),
     });
-    return visible(whose === '' ? line : text.filterLine(whose, line)).slice(0, 200);
+    return visible(owner === '' ? line : text.filterLine(owner, line)).slice(0, 200);
   };
 }
 

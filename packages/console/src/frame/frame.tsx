@@ -26,7 +26,7 @@ function OfProject({ id, palette: Palette }: { id: string; palette: Palette }) {
   const { pathname } = useLocation();
   const page = pages.find(({ path }) => pathname.split('/')[3] === path);
   const isEnded = sessionEnd.use();
-  const wanted = project.error instanceof ApiProblem ? wayTo[project.error.code] : undefined;
+  const redirectPath = project.error instanceof ApiProblem ? pathOfErrorCode[project.error.code] : undefined;
   const [record, setRecord] = useState('');
   useEffect(() => {
     document.title = [record === page?.title ? '' : record, page?.title, project.data?.name, words.product]
@@ -36,9 +36,9 @@ function OfProject({ id, palette: Palette }: { id: string; palette: Palette }) {
   const [isSearching, setSearching] = usePalette();
   const navigate = useNavigate();
   useEffect(() => {
-    if (wanted) void navigate({ to: wanted, search: { next: location.pathname } as never, replace: true });
-  }, [wanted, navigate]);
-  if (wanted) return null;
+    if (redirectPath) void navigate({ to: redirectPath, search: { next: location.pathname } as never, replace: true });
+  }, [redirectPath, navigate]);
+  if (redirectPath) return null;
   return (
     <div className="frame">
       <a className="skip" href="#content">
@@ -85,7 +85,7 @@ function usePalette() {
 }
 
 /** Where to send a user whose organization requires a second factor, by error code. */
-const wayTo: Record<string, string> = {
+const pathOfErrorCode: Record<string, string> = {
   two_factor_setup_required: '/second-factor',
   two_factor_verification_required: '/sign-in',
 };

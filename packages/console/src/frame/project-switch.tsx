@@ -12,7 +12,11 @@ import { Icon } from '../parts/icon.tsx';
 import { words } from '../words.ts';
 import { namesOf } from './project.ts';
 
-const nowhere: Pick<OrganizationOfMe, 'teams' | 'projects'> & { name: string } = { name: '', teams: [], projects: [] };
+const noOrganization: Pick<OrganizationOfMe, 'teams' | 'projects'> & { name: string } = {
+  name: '',
+  teams: [],
+  projects: [],
+};
 /** The search field appears from this number of projects on. Shorter lists are easy to scan. */
 const fewestToSearch = 6;
 
@@ -22,7 +26,7 @@ export function ProjectSwitch({ project }: { project: Project | undefined }) {
   const navigate = useNavigate();
   const page = usePageOfEveryProject();
   const { contains } = useFilter({ sensitivity: 'base' });
-  const organization = me?.organization ?? nowhere;
+  const organization = me?.organization ?? noOrganization;
   const names = project && namesOf(organization, project);
   const others = me?.organizations.filter(({ id }) => id !== me.organization?.id) ?? [];
   const mayMake = project !== undefined && (me?.organization?.membership_level ?? 0) >= 8;

@@ -8,7 +8,7 @@ import { SignInForm } from './sign-in-form.tsx';
 /** Shown when the session ends while a page is open. Signing in again keeps everything on the page. */
 export function SignInAgain() {
   const { data: me } = useQuery(meQuery);
-  const goOn = () => {
+  const continueSession = () => {
     sessionEnd.set(false);
     return queryClient.invalidateQueries();
   };
@@ -18,7 +18,7 @@ export function SignInAgain() {
       <SignInForm
         email={me?.email ?? ''}
         next={`/console/${location.pathname.slice(consolePath.length)}${location.search}`}
-        onDone={goOn}
+        onDone={continueSession}
       />
     </Dialog>
   );

@@ -20,15 +20,15 @@ export function useSuggestions<Answer, Item>(
   { isNeeded, items }: { isNeeded: boolean; items: (answer: Answer) => Item[] },
 ): Item[] {
   const { id } = useProject();
-  const wanted = JSON.stringify(query);
-  const asked = useRested(wanted);
+  const queryText = JSON.stringify(query);
+  const settledQuery = useRested(queryText);
   const { data } = useQuery({
-    queryKey: ['suggestions', id, path, asked],
+    queryKey: ['suggestions', id, path, settledQuery],
     queryFn: ({ signal }) =>
-      call<Answer>({ path: `/api/projects/${id}/${path}`, query: JSON.parse(asked) as Query }, signal),
+      call<Answer>({ path: `/api/projects/${id}/${path}`, query: JSON.parse(settledQuery) as Query }, signal),
     staleTime: 60_000,
     retry: false,
-    enabled: isNeeded && asked === wanted,
+    enabled: isNeeded && settledQuery === queryText,
   });
   return data === undefined ? [] : items(data);
 }

@@ -81,8 +81,8 @@ function useFound(text: string): { sections: Section[]; isSearching: boolean; er
   const { data: me } = useQuery(meQuery);
   const page = usePageOfEveryProject();
   const { contains } = useFilter({ sensitivity: 'base' });
-  const asked = useRested(text);
-  const queries = recordQueries(project.id, asked);
+  const settledText = useRested(text);
+  const queries = recordQueries(project.id, settledText);
   const answers = useQueries({ queries: queries.map(({ query }) => query) });
   const isMatch = ({ name, hint }: Found) => contains(name, text) || contains(hint, text);
   const local = [
@@ -93,13 +93,15 @@ function useFound(text: string): { sections: Section[]; isSearching: boolean; er
   ];
   const records = queries.map(({ name }, at) => ({ name, items: answers[at]?.data ?? [] }));
   const seen = new Set<string>();
-  const sections = [...local.slice(0, 2), ...(asked === text ? records : []), ...local.slice(2)].map((section) => ({
-    ...section,
-    items: section.items.filter(({ key }) => !seen.has(key) && seen.add(key)),
-  }));
+  const sections = [...local.slice(0, 2), ...(settledText === text ? records : []), ...local.slice(2)].map(
+    (section) => ({
+      ...section,
+      items: section.items.filter(({ key }) => !seen.has(key) && seen.add(key)),
+    }),
+  );
   return {
     sections: sections.filter(({ items }) => items.length > 0),
-    isSearching: asked !== text || answers.some(({ isFetching }) => isFetching),
+    isSearching: settledText !== text || answers.some(({ isFetching }) => isFetching),
     error: answers.find(({ error }) => error !== null)?.error ?? null,
   };
 }

@@ -141,9 +141,9 @@ export function recordQueries(projectId: number, text: string) {
     query: {
       queryKey: ['palette', projectId, path, text],
       queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Found[]> => {
-        const asked = { ...query, search: text, limit: mostOfKind };
+        const parameters = { ...query, search: text, limit: mostOfKind };
         const { results } = await call<{ results: Row[] }>(
-          { path: `/api/projects/${projectId}/${path}`, query: asked },
+          { path: `/api/projects/${projectId}/${path}`, query: parameters },
           signal,
         );
         return results.map((row) => {

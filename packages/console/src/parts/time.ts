@@ -57,9 +57,9 @@ export function localOf(moment: Date, zone: string): string {
  * and it is skipped, an instant close to it.
  */
 export function fromLocal(local: string, zone: string): string {
-  const wanted = Date.parse(`${local}Z`);
-  if (Number.isNaN(wanted)) return '';
-  let moment = wanted;
-  for (let step = 0; step < 3; step += 1) moment += wanted - Date.parse(`${localOf(new Date(moment), zone)}Z`);
+  const localMs = Date.parse(`${local}Z`);
+  if (Number.isNaN(localMs)) return '';
+  let moment = localMs;
+  for (let step = 0; step < 3; step += 1) moment += localMs - Date.parse(`${localOf(new Date(moment), zone)}Z`);
   return new Date(moment).toISOString();
 }

@@ -3,12 +3,12 @@ import { useId } from 'react';
 /** Before an action that cannot be undone, the user types the name of the affected object, so that the wrong one is not deleted by mistake. */
 export function TypedAgain({
   label,
-  wanted,
+  expected,
   value,
   onChange,
 }: {
   label: string;
-  wanted: string;
+  expected: string;
   value: string;
   onChange: (value: string) => void;
 }) {
@@ -18,7 +18,7 @@ export function TypedAgain({
       <label className="field-label" htmlFor={id}>
         {label}
       </label>
-      <code className="typed-again">{wanted}</code>
+      <code className="typed-again">{expected}</code>
       <input
         id={id}
         className="input mono"
@@ -31,4 +31,4 @@ export function TypedAgain({
   );
 }
 
-export const isTyped = (value: string, wanted: string) => value.trim() === wanted.trim();
+export const isTyped = (value: string, expected: string) => value.trim() === expected.trim();

@@ -2,7 +2,7 @@ import { type CSSProperties, useEffect } from 'react';
 import { visible } from '../event-detail/json-text.ts';
 import { PublicTimezone } from '../frame/project.ts';
 import { sizeOf } from '../pages/dashboards/shapes.ts';
-import { Answered, Said, TextBody } from '../pages/dashboards/tile-body.tsx';
+import { Answered, TextBody, TileMessage } from '../pages/dashboards/tile-body.tsx';
 import { formatPast } from '../parts/ago.ts';
 import { explain } from '../parts/states.tsx';
 import { words } from '../words.ts';
@@ -78,10 +78,11 @@ function TilePanel({ tile }: { tile: LoadedTile }) {
 
 function TileBody({ tile: { result } }: { tile: LoadedTile }) {
   const { data, error } = result ?? {};
-  if (data === undefined) return <Said>{error ? text.failed : words.states.loading}</Said>;
-  if (data.status === 'hidden') return <Said>{text.hidden}</Said>;
-  if (data.status === 'failed') return <Said>{text.failed}</Said>;
-  if (data.result === null) return <Said>{data.status === 'pending' ? words.states.loading : text.noNumbers}</Said>;
+  if (data === undefined) return <TileMessage>{error ? text.failed : words.states.loading}</TileMessage>;
+  if (data.status === 'hidden') return <TileMessage>{text.hidden}</TileMessage>;
+  if (data.status === 'failed') return <TileMessage>{text.failed}</TileMessage>;
+  if (data.result === null)
+    return <TileMessage>{data.status === 'pending' ? words.states.loading : text.noNumbers}</TileMessage>;
   return <Answered insight={data} isLoading={false} error={null} />;
 }
 

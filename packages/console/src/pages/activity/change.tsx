@@ -31,8 +31,8 @@ const mostLines = 12;
 
 /** Describes the change of a field. For longer values it shows only the lines that differ. */
 export function Change({ scope, change: { field, before, after } }: { scope: string; change: FieldChange }) {
-  const [gone, come] = differences(linesOfValue(scope, field, before), linesOfValue(scope, field, after));
-  const isSecret = gone.join() === come.join();
+  const [removed, added] = differences(linesOfValue(scope, field, before), linesOfValue(scope, field, after));
+  const isSecret = removed.join() === added.join();
   return (
     <div className="activity-change">
       <span className="hint">{spacedOf(field)}</span>
@@ -40,13 +40,13 @@ export function Change({ scope, change: { field, before, after } }: { scope: str
         <span className="quiet">{text.hidden}</span>
       ) : (
         <>
-          {firstOf(gone).map((line) => (
+          {firstOf(removed).map((line) => (
             <del key={line}>
               <span className="only-heard">{text.before} </span>
               {line}
             </del>
           ))}
-          {firstOf(come).map((line) => (
+          {firstOf(added).map((line) => (
             <ins key={line}>
               <span className="only-heard">{text.after} </span>
               {line}

@@ -20,7 +20,7 @@ export function Members({ cohort }: { cohort: Cohort }) {
   const { id } = useProject();
   const mayWrite = useHasLevel(1) && cohort.is_static;
   const [isAdding, setAdding] = useState(false);
-  const [said, setSaid] = useState('');
+  const [confirmation, setConfirmation] = useState('');
   const path = `/api/projects/${id}/cohorts/${cohort.id}`;
   const query = useInfiniteQuery({
     queryKey: ['cohorts', id, 'members', cohort.id, cohort.last_calculation],
@@ -40,7 +40,7 @@ export function Members({ cohort }: { cohort: Cohort }) {
         {mayWrite && <Button onPress={() => setAdding(true)}>{text.add}</Button>}
       </div>
       <p role="status" className={takeOut.error ? 'bad' : 'quiet'}>
-        {takeOut.error ? explain(takeOut.error) : said}
+        {takeOut.error ? explain(takeOut.error) : confirmation}
       </p>
       <Loaded query={query} what={text.members}>
         {({ pages }) => {
@@ -86,7 +86,7 @@ export function Members({ cohort }: { cohort: Cohort }) {
           cohort={cohort}
           onAdded={() => {
             setAdding(false);
-            setSaid(text.added);
+            setConfirmation(text.added);
           }}
           onClose={() => setAdding(false)}
         />

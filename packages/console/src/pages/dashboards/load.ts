@@ -23,7 +23,7 @@ export interface TileState {
 
 /** How many tiles are computed at the same time, so that other requests are not blocked. */
 const atOnce = 3;
-const inTurn = limited(atOnce);
+const runQueued = limited(atOnce);
 
 /** Loads a dashboard with its saved view or the user's own. Tiles load one by one, so that a slow insight does not hold up the others. */
 export function useBoard(id: string, { time, filters }: BoardView) {
@@ -59,7 +59,7 @@ function useTiles(dashboard: string, tiles: readonly Tile[], override: string | 
   const project = useProject();
   const keyOf = ({ id, query }: TileInsight) => ['tile', project.id, dashboard, id, query, override];
   const load = ({ id }: TileInsight, refresh: string, signal?: AbortSignal) =>
-    inTurn(() =>
+    runQueued(() =>
       call<TileInsight>(
         {
           path: `/api/projects/${project.id}/insights/${id}`,

@@ -26,18 +26,18 @@ export function MakeDialog({ onMade, onClose }: { onMade: (id: number) => void; 
   const request: ApiCall = { method: 'POST', path: `${base}/dashboards`, body: { name } };
   const make = useMutation({
     mutationFn: async () => {
-      const made = await call<Dashboard>(request);
+      const created = await call<Dashboard>(request);
       try {
-        if (template) await fill(base, made, template.tiles(nameFor));
+        if (template) await fill(base, created, template.tiles(nameFor));
       } catch (error) {
         await call({
           method: 'PATCH',
-          path: `${base}/dashboards/${made.id}`,
+          path: `${base}/dashboards/${created.id}`,
           body: { deleted: true, delete_insights: true },
         });
         throw error;
       }
-      return made.id;
+      return created.id;
     },
     onSuccess: onMade,
     onSettled: () =>
@@ -122,9 +122,9 @@ async function fill(base: string, { id }: Dashboard, tiles: ReturnType<Template[
     const insight = await call<{ id: number }>({ method: 'POST', path: `${base}/insights`, body });
     sizes.set(insight.id, size);
   }
-  const { tiles: made } = await call<Dashboard>({ path: `${base}/dashboards/${id}` });
+  const { tiles: created } = await call<Dashboard>({ path: `${base}/dashboards/${id}` });
   const place = { x: 0, y: 0, height: 0 };
-  const layouts = (made ?? []).map(({ id: tile, insight }) => {
+  const layouts = (created ?? []).map(({ id: tile, insight }) => {
     const { w, h } = sizes.get(insight?.id ?? 0) ?? { w: 6, h: 5 };
     if (place.x + w > columns) Object.assign(place, { x: 0, y: place.y + place.height, height: 0 });
     const layout = { id: tile, layouts: { sm: { x: place.x, y: place.y, w, h } } };

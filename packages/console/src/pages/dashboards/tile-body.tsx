@@ -29,13 +29,14 @@ export function Answered({ insight, isLoading, error }: { insight: Answer; isLoa
   const place = useContext(ChartPlace);
   if (error) {
     return (
-      <Said>
+      <TileMessage>
         <span className="bad">{text.failed}</span> {explain(error)}
-      </Said>
+      </TileMessage>
     );
   }
   const question = sourceOf(insight.query);
-  if (question === null || result === null) return <Said>{isLoading ? words.states.loading : text.noAnswer}</Said>;
+  if (question === null || result === null)
+    return <TileMessage>{isLoading ? words.states.loading : text.noAnswer}</TileMessage>;
   return (
     <ChartPlace value={place && { ...place, insight: insight.id }}>
       <Shown question={question} result={result} columns={columns} />
@@ -43,10 +44,11 @@ export function Answered({ insight, isLoading, error }: { insight: Answer; isLoa
   );
 }
 
-export const Said = ({ children }: { children: ReactNode }) => <p className="board-said quiet">{children}</p>;
+export const TileMessage = ({ children }: { children: ReactNode }) => <p className="board-said quiet">{children}</p>;
 
 function Shown({ question, result, columns }: { question: Question; result: unknown; columns: string[] | null }) {
-  if (columns === null && Array.isArray(result) && result.length === 0) return <Said>{answers.noEvents}</Said>;
+  if (columns === null && Array.isArray(result) && result.length === 0)
+    return <TileMessage>{answers.noEvents}</TileMessage>;
   const series = seriesOverTime(question, result);
   if (series === null) {
     const totals = seriesInTotal(question, result);

@@ -19,15 +19,15 @@ export function TileGrid({
 }: GridChanges & { states: readonly TileState[]; isEditing: boolean }) {
   const own = useRef<HTMLOListElement>(null);
   const [drag, setDrag] = useState<Drag | null>(null);
-  const [said, setSaid] = useState('');
+  const [announcement, setAnnouncement] = useState('');
   const move = (tile: Tile, to: number) => {
     if (to < 0 || to >= states.length) return;
     changes.onMove(tile, to);
-    setSaid(text.moved(nameOfTile(tile), to + 1));
+    setAnnouncement(text.moved(nameOfTile(tile), to + 1));
   };
   const resize = (tile: Tile, size: Size) => {
     changes.onResize(tile, size);
-    setSaid(text.resized(nameOfTile(tile), size));
+    setAnnouncement(text.resized(nameOfTile(tile), size));
   };
   const drop = () => {
     setDrag(null);
@@ -40,7 +40,7 @@ export function TileGrid({
   return (
     <>
       <p role="status" className="only-heard">
-        {said}
+        {announcement}
       </p>
       <ol
         className="board-tiles"

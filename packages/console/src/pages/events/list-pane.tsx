@@ -17,7 +17,7 @@ export function ListPane({
   onPrevious: () => void;
   onNext: () => void;
 }) {
-  const { view, change, narrow, list, counts, span, zone, filters, walked, request, next, future } = shown;
+  const { view, change, narrow, list, counts, span, zone, filters, scanned, request, next, future } = shown;
   const events = list.data?.results ?? [];
   return (
     <div className="list">
@@ -33,7 +33,7 @@ export function ListPane({
           </Button>
         </p>
       )}
-      <TooSlow error={list.error} span={span} walked={walked} onSpan={narrow} />
+      <TooSlow error={list.error} span={span} scanned={scanned} onSpan={narrow} />
       {!isTooSlow(list.error) && (
         <Loaded query={list} what={text.what}>
           {() =>

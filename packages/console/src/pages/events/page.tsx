@@ -14,14 +14,14 @@ import { CsvButton } from './csv.tsx';
 import { DetailPane } from './detail.tsx';
 import { chipsOf, FilterDialog, NameSearch, searchId } from './filters.tsx';
 import { ListPane } from './list-pane.tsx';
-import { isLongWalk } from './slow.tsx';
+import { isLongScan } from './slow.tsx';
 import { type EventsView, useEventsView } from './view.ts';
 import { text } from './words.ts';
 import './events.css';
 
 export function Page() {
   const shown = useEventsView();
-  const { view, list, counts, request, unknown, walked, span } = shown;
+  const { view, list, counts, request, unknown, scanned, span } = shown;
   const project = useProject();
   const detail = useEventJson(view.open);
   const panel = useRef<HTMLDivElement>(null);
@@ -46,7 +46,7 @@ export function Page() {
       </PageTitle>
       <FilterLine shown={shown} />
       <AddressHint unknown={unknown} />
-      {isLongWalk(walked, span) && !list.error && <p className="hint">{text.walks}</p>}
+      {isLongScan(scanned, span) && !list.error && <p className="hint">{text.walks}</p>}
       <div className="panel list-detail" ref={panel} {...(view.open !== '' && { 'data-open': '' })}>
         <ListPane shown={shown} onPrevious={moves.previous} onNext={moves.next} />
         {view.open !== '' && <DetailPane shown={shown} detail={detail} onClose={moves.close} />}

@@ -17,7 +17,7 @@ export function worthTrying(failures: number, error: Error): boolean {
 }
 
 /** The filters that require a scan of all events in the time range. */
-export function walkedFor(filters: Filters, properties: readonly PropertyFilter[], search: string): string[] {
+export function findScannedFilters(filters: Filters, properties: readonly PropertyFilter[], search: string): string[] {
   if (filters.distinct_id !== '' || filters.person_id !== '') return [];
   const names = properties.map(({ key }) => propertyName(key));
   if (search !== '') names.push(text.searched(search));
@@ -27,18 +27,18 @@ export function walkedFor(filters: Filters, properties: readonly PropertyFilter[
 const dayMs = 86_400_000;
 
 /** Over longer ranges such a scan may take seconds, so the page says so before it starts. */
-export const isLongWalk = (walked: readonly string[], span: Span) => walked.length > 0 && lengthOf(span) > 8 * dayMs;
+export const isLongScan = (scanned: readonly string[], span: Span) => scanned.length > 0 && lengthOf(span) > 8 * dayMs;
 
 /** Shown when a search timed out: offers shorter time ranges, and explains why it was slow. */
 export function TooSlow({
   error,
   span,
-  walked,
+  scanned,
   onSpan,
 }: {
   error: unknown;
   span: Span;
-  walked: readonly string[];
+  scanned: readonly string[];
   onSpan: (span: Span) => void;
 }) {
   if (!isTooSlow(error)) return null;
@@ -56,7 +56,7 @@ export function TooSlow({
         <Icon name="warnings" size={40} />
       </span>
       <h2>{text.slowTitle}</h2>
-      <p className="quiet">{text.slow(text.slowBecause(walked))}</p>
+      <p className="quiet">{text.slow(text.slowBecause(scanned))}</p>
       <div className="form-buttons">
         {shorter
           .reverse()

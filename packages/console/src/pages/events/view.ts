@@ -6,7 +6,7 @@ import { isTime, momentOf, type Span, zoneOf, zones } from '../../parts/span.tsx
 import { useCounts } from './counts.tsx';
 import { type Filters, parseProperties, withName } from './filters.tsx';
 import type { ListedEvent } from './list.tsx';
-import { walkedFor, worthTrying } from './slow.tsx';
+import { findScannedFilters, worthTrying } from './slow.tsx';
 
 const address = {
   after: matching(isTime, '-24h'),
@@ -53,7 +53,7 @@ export function useEventsView() {
     ...{ view, change, unknown, filters, span, properties, request, list },
     zone: zoneOf(view.zone, project.timezone),
     counts: useCounts(counted, span),
-    walked: walkedFor(filters, properties, search),
+    scanned: findScannedFilters(filters, properties, search),
     future: useFuture(filters, before === '' && list.isSuccess),
     next: cursorOf(list.data?.next ?? null),
     /** A changed filter returns to the first page. */

@@ -278,10 +278,10 @@ function Reach({ condition: { local, ...condition } }: { condition: OneCondition
     condition,
     group_type_index: condition.aggregation_group_type_index ?? null,
   };
-  const asked = JSON.stringify(body);
+  const bodyJson = JSON.stringify(body);
   const count = useMutation({
     mutationFn: async () => ({
-      asked,
+      bodyJson,
       answer: await call<{ users_affected: number; total_users: number; is_estimate: boolean }>({
         method: 'POST',
         path: `/api/projects/${id}/feature_flags/user_blast_radius`,
@@ -289,7 +289,7 @@ function Reach({ condition: { local, ...condition } }: { condition: OneCondition
       }),
     }),
   });
-  const answer = count.data?.asked === asked ? count.data.answer : null;
+  const answer = count.data?.bodyJson === bodyJson ? count.data.answer : null;
   return (
     <div className="form-buttons">
       <Button look="plain" isDisabled={count.isPending} onPress={() => count.mutate()}>

@@ -82,8 +82,8 @@ export function NewFlag({
       }
     >
       <NewFlagEditor
-        kept={drafts.get('new')}
-        onKeep={(kept) => keepDraft('new', kept)}
+        savedDraft={drafts.get('new')}
+        onKeep={(savedDraft) => keepDraft('new', savedDraft)}
         onDiscard={close}
         onCreated={(flag) => {
           keepDraft('new', null);
@@ -98,7 +98,7 @@ export function NewFlag({
 function Head({ flag, address, close, notify }: DetailProps & { flag: Flag }) {
   const { timezone } = useProject();
   const who = flag.last_modified_by;
-  const asked = flag.last_called_at === null ? text.neverAsked : text.asked(formatAgo(flag.last_called_at));
+  const lastCall = flag.last_called_at === null ? text.neverAsked : text.asked(formatAgo(flag.last_called_at));
   return (
     <div className="detail-head">
       <div className="detail-title">
@@ -109,9 +109,9 @@ function Head({ flag, address, close, notify }: DetailProps & { flag: Flag }) {
       </div>
       <p className="quiet">
         <time dateTime={flag.updated_at} title={formatTime(flag.updated_at, timezone)}>
-          {text.changedBy(who?.first_name || who?.email || text.somebody, formatAgo(flag.updated_at))}
+          {text.changedBy(who?.first_name || who?.email || text.deletedUser, formatAgo(flag.updated_at))}
         </time>{' '}
-        · {asked}
+        · {lastCall}
       </p>
       <Labels flag={flag} address={address} />
     </div>
@@ -157,7 +157,12 @@ function Body({ flag, address, drafts, keepDraft, notify }: DetailProps & { flag
         ))}
       </TabList>
       <TabPanel id="conditions" className="detail-body">
-        <Editor flag={flag} kept={drafts.get(id)} onKeep={(kept) => keepDraft(id, kept)} onSaved={() => notify(null)} />
+        <Editor
+          flag={flag}
+          savedDraft={drafts.get(id)}
+          onKeep={(savedDraft) => keepDraft(id, savedDraft)}
+          onSaved={() => notify(null)}
+        />
       </TabPanel>
       <TabPanel id="why" className="detail-body">
         <Why flag={flag} address={address} isEdited={drafts.has(id)} />
@@ -192,11 +197,11 @@ function Code({ flag }: { flag: Flag }) {
   );
 }
 
-type Asked = 'archive' | 'delete' | 'call' | 'access' | null;
+type OpenDialog = 'archive' | 'delete' | 'call' | 'access' | null;
 
 function More({ flag, address, close, notify }: Pick<DetailProps, 'address' | 'close' | 'notify'> & { flag: Flag }) {
   const project = useProject();
-  const [asked, setAsked] = useState<Asked>(null);
+  const [openDialog, setOpenDialog] = useState<OpenDialog>(null);
   const mayEdit = useHasLevel(1) && flag.can_edit;
   const request = { path: `/api/projects/${project.id}/feature_flags/${flag.id}` };
   const change = useMutation({
@@ -207,15 +212,15 @@ function More({ flag, address, close, notify }: Pick<DetailProps, 'address' | 'c
     },
     onError: (error) => notify({ text: explain(error), isBad: true }),
   });
-  const done = (said: string, back: Partial<Flag>) => {
-    setAsked(null);
+  const done = (confirmation: string, back: Partial<Flag>) => {
+    setOpenDialog(null);
     close();
-    notify({ text: said, undo: () => change.mutate(back) });
+    notify({ text: confirmation, undo: () => change.mutate(back) });
   };
   const act = (id: string) => {
     if (id === 'unarchive') return change.mutate({ archived: false });
     if (id === 'copy') return void navigator.clipboard.writeText(flag.key);
-    setAsked(id as Asked);
+    setOpenDialog(id as OpenDialog);
   };
   return (
     <>
@@ -247,31 +252,31 @@ function More({ flag, address, close, notify }: Pick<DetailProps, 'address' | 'c
           </Menu>
         </Popover>
       </MenuTrigger>
-      {asked === 'call' && <AsApiCall request={request} onClose={() => setAsked(null)} />}
-      {asked === 'access' && (
-        <RecordAccessDialog path={`feature_flags/${flag.id}`} name={flag.key} onClose={() => setAsked(null)} />
+      {openDialog === 'call' && <AsApiCall request={request} onClose={() => setOpenDialog(null)} />}
+      {openDialog === 'access' && (
+        <RecordAccessDialog path={`feature_flags/${flag.id}`} name={flag.key} onClose={() => setOpenDialog(null)} />
       )}
-      {asked === 'archive' && (
-        <PutAway
+      {openDialog === 'archive' && (
+        <ArchiveOrDelete
           flag={flag}
           title={text.archiveTitle(flag.key)}
           explanation={text.archiveText}
           verb={text.archive}
           body={{ active: false, archived: true }}
           address={address}
-          onClose={() => setAsked(null)}
+          onClose={() => setOpenDialog(null)}
           onDone={() => done(text.archivedNotice(flag.key), { archived: false, active: flag.active })}
         />
       )}
-      {asked === 'delete' && (
-        <PutAway
+      {openDialog === 'delete' && (
+        <ArchiveOrDelete
           flag={flag}
           title={text.deleteTitle(flag.key)}
           explanation={text.deleteText}
           verb={text.remove}
           body={{ deleted: true }}
           address={address}
-          onClose={() => setAsked(null)}
+          onClose={() => setOpenDialog(null)}
           onDone={() => done(text.deleted(flag.key), { deleted: false })}
         />
       )}
@@ -279,7 +284,7 @@ function More({ flag, address, close, notify }: Pick<DetailProps, 'address' | 'c
   );
 }
 
-interface PutAwayProps {
+interface ArchiveOrDeleteProps {
   flag: Flag;
   title: string;
   explanation: string;
@@ -291,7 +296,7 @@ interface PutAwayProps {
 }
 
 /** Archives or deletes a flag. Both require that no other flag depends on it. */
-function PutAway({ flag, title, explanation, verb, body, address, onClose, onDone }: PutAwayProps) {
+function ArchiveOrDelete({ flag, title, explanation, verb, body, address, onClose, onDone }: ArchiveOrDeleteProps) {
   const { id: projectId } = useProject();
   const path = `/api/projects/${projectId}/feature_flags/${flag.id}`;
   const dependents = useQuery({

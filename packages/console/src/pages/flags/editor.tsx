@@ -16,20 +16,20 @@ const { form } = text;
 /** Edits a flag. The page keeps unsaved edits until they are saved or discarded. */
 export function Editor({
   flag,
-  kept,
+  savedDraft,
   onKeep,
   onSaved,
 }: {
   flag: Flag;
-  kept: KeptDraft | undefined;
-  onKeep: (kept: KeptDraft | null) => void;
+  savedDraft: KeptDraft | undefined;
+  onKeep: (savedDraft: KeptDraft | null) => void;
   onSaved: () => void;
 }) {
   const { id: projectId } = useProject();
   const mayEdit = useHasLevel(1) && flag.can_edit;
   const unchanged = useMemo(() => draftOf(flag), [flag]);
-  const draft = kept?.draft ?? unchanged;
-  const base = kept?.base ?? flag;
+  const draft = savedDraft?.draft ?? unchanged;
+  const base = savedDraft?.base ?? flag;
   const changes = changesOf(draft, base);
   const path = `/api/projects/${projectId}/feature_flags/${flag.id}`;
   const [theirs, setTheirs] = useState<Flag | null>(null);
@@ -103,13 +103,13 @@ export function Editor({
 }
 
 export function NewFlagEditor({
-  kept,
+  savedDraft,
   onKeep,
   onDiscard,
   onCreated,
 }: {
-  kept: KeptDraft | undefined;
-  onKeep: (kept: KeptDraft | null) => void;
+  savedDraft: KeptDraft | undefined;
+  onKeep: (savedDraft: KeptDraft | null) => void;
   onDiscard: () => void;
   onCreated: (flag: Flag) => void;
 }) {
@@ -117,7 +117,7 @@ export function NewFlagEditor({
   const mayEdit = useHasLevel(1);
   const [empty] = useState(() => draftOf(newFlag));
   const [startsOff, setStartsOff] = useState(false);
-  const draft = kept?.draft ?? empty;
+  const draft = savedDraft?.draft ?? empty;
   const create = useMutation({
     mutationFn: () =>
       call<Flag>({
@@ -220,7 +220,7 @@ function Conflict({
   );
   return (
     <section className="flag-conflict" role="alert">
-      <h3>{text.conflict.title(who?.first_name || who?.email || text.somebody)}</h3>
+      <h3>{text.conflict.title(who?.first_name || who?.email || text.deletedUser)}</h3>
       <p className="quiet">{text.conflict.text}</p>
       {fields.map((field) => {
         const lines = (value: unknown) => linesOfValue(field, value, keyOf);

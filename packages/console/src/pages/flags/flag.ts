@@ -76,14 +76,17 @@ export function summaryOf({ active, archived, filters }: Flag, keyOf: KeyOf): st
   const [first] = conditions;
   const variants = variantsOf(filters).length;
   const parts = [
-    conditions.length === 1 && first ? whoOf(first, keyOf) : text.conditionCount(conditions.length),
+    conditions.length === 1 && first ? describeFilters(first, keyOf) : text.conditionCount(conditions.length),
     ...(variants > 0 ? [text.variantCount(variants)] : []),
   ];
   return parts.join(' · ');
 }
 
 /** The filters of a condition in words: `country is DE or AT, plan is pro`. */
-function whoOf({ properties = [], aggregation_group_type_index: groupType }: Condition, keyOf: KeyOf): string {
+function describeFilters(
+  { properties = [], aggregation_group_type_index: groupType }: Condition,
+  keyOf: KeyOf,
+): string {
   if (properties.length === 0) return typeof groupType === 'number' ? text.everyGroup : text.everyone;
   return properties.map((filter) => describeFilter(filter, keyOf)).join(text.and);
 }
@@ -91,7 +94,7 @@ function whoOf({ properties = [], aggregation_group_type_index: groupType }: Con
 /** A condition in one line, for histories and conflicts. */
 function lineOf(condition: Condition, keyOf: KeyOf): string {
   const variant = condition.variant ? ` → ${condition.variant}` : '';
-  return `${whoOf(condition, keyOf)} · ${condition.rollout_percentage ?? 100}%${variant}`;
+  return `${describeFilters(condition, keyOf)} · ${condition.rollout_percentage ?? 100}%${variant}`;
 }
 
 export function describeFilter(filter: Filter, keyOf: KeyOf): string {
@@ -164,7 +167,7 @@ export function draftOf(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'filte
 export function fieldsOf({ conditions, variants, payload, ...draft }: Draft, stored: FlagFilters) {
   const payloads = variants.length > 0 ? variants.map(({ key, payload: own }) => [key, own]) : [['true', payload]];
   const { multivariate: _, payloads: before, ...others } = stored;
-  const given = Object.fromEntries(payloads.filter(([, json]) => json?.trim() !== ''));
+  const storedPayloads = Object.fromEntries(payloads.filter(([, json]) => json?.trim() !== ''));
   const filters: FlagFilters = {
     ...others,
     groups: conditions.map(({ local: __, ...condition }) => condition),
@@ -172,7 +175,7 @@ export function fieldsOf({ conditions, variants, payload, ...draft }: Draft, sto
       multivariate:
         variants.length === 0 ? null : { variants: variants.map(({ local: __, payload: ___, ...variant }) => variant) },
     }),
-    ...((before !== undefined || Object.keys(given).length > 0) && { payloads: given }),
+    ...((before !== undefined || Object.keys(storedPayloads).length > 0) && { payloads: storedPayloads }),
   };
   // Each condition has its own aggregation target.
   delete filters.aggregation_group_type_index;

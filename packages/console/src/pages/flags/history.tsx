@@ -83,17 +83,17 @@ export function History({ flagId }: { flagId: number }) {
 
 function Change({ field, before, after }: { field: string; before: unknown; after: unknown }) {
   const { keyOf } = useKnownFlags();
-  const [gone, come] = differences(linesOfValue(field, before, keyOf), linesOfValue(field, after, keyOf));
+  const [removed, added] = differences(linesOfValue(field, before, keyOf), linesOfValue(field, after, keyOf));
   return (
     <div className="flag-change">
       <span className="hint">{text.history.fields[field] ?? field.replaceAll('_', ' ')}</span>
-      {gone.map((line) => (
+      {removed.map((line) => (
         <del key={line}>
           <span className="only-heard">{text.history.before} </span>
           {line}
         </del>
       ))}
-      {come.map((line) => (
+      {added.map((line) => (
         <ins key={line}>
           <span className="only-heard">{text.history.after} </span>
           {line}
@@ -111,8 +111,8 @@ export function linesOfValue(field: string, value: unknown, keyOf: KeyOf): strin
 }
 
 /** The lines that only one of the two versions contains. If the visible lines don't differ, returns both versions completely. */
-export function differences(before: readonly string[], after: readonly string[]): [gone: string[], come: string[]] {
-  const gone = before.filter((line) => !after.includes(line));
-  const come = after.filter((line) => !before.includes(line));
-  return gone.length + come.length > 0 ? [gone, come] : [[...before], [...after]];
+export function differences(before: readonly string[], after: readonly string[]): [removed: string[], added: string[]] {
+  const removed = before.filter((line) => !after.includes(line));
+  const added = after.filter((line) => !before.includes(line));
+  return removed.length + added.length > 0 ? [removed, added] : [[...before], [...after]];
 }

@@ -220,19 +220,19 @@ function useCurrentRow(
   scroller: React.RefObject<HTMLElement | null>,
 ) {
   const [current, setCurrent] = useState(0);
-  const wanted = useRef<number | null>(null);
+  const focusIndex = useRef<number | null>(null);
   useEffect(() => {
-    if (wanted.current === null) return;
-    const link = scroller.current?.querySelector<HTMLElement>(`[data-index="${wanted.current}"] .flag-link`);
+    if (focusIndex.current === null) return;
+    const link = scroller.current?.querySelector<HTMLElement>(`[data-index="${focusIndex.current}"] .flag-link`);
     if (!link) return;
-    wanted.current = null;
+    focusIndex.current = null;
     link.focus({ preventScroll: true });
   });
   const move = (to: number, isByKey = true) => {
     const index = Math.max(0, Math.min(count - 1, to));
     setCurrent(index);
     if (!isByKey) return;
-    wanted.current = index;
+    focusIndex.current = index;
     scrollTo(index);
   };
   return { current: Math.min(current, count - 1), move };

@@ -56,9 +56,9 @@ export function Page() {
           onOpen={open}
           drafts={drafts}
           notify={notify}
-          offerUndo={(said, requests) => {
+          offerUndo={(confirmation, requests) => {
             setNotice(null);
-            undo.offerUndo(said, requests);
+            undo.offerUndo(confirmation, requests);
           }}
           address={address}
         />

@@ -239,7 +239,7 @@ interface ReasonProps {
 function OneReason({ number, condition, explained, isDeciding, isReached, person }: ReasonProps) {
   const { keyOf } = useKnownFlags();
   const filters = condition.properties ?? [];
-  const everybody = typeof condition.aggregation_group_type_index === 'number' ? text.everyGroup : text.everyone;
+  const everyoneLabel = typeof condition.aggregation_group_type_index === 'number' ? text.everyGroup : text.everyone;
   const isMatch = explained?.outcome === 'match';
   const verdict = !isReached
     ? text.why.notReached
@@ -257,8 +257,8 @@ function OneReason({ number, condition, explained, isDeciding, isReached, person
       <div className="flag-reason-head">
         <strong>{number}</strong>
         <span className="grow">
-          {filters.length === 0 ? everybody : filters.map((filter) => describeFilter(filter, keyOf)).join(text.and)} ·{' '}
-          <span className="mono">{condition.rollout_percentage ?? 100}%</span>
+          {filters.length === 0 ? everyoneLabel : filters.map((filter) => describeFilter(filter, keyOf)).join(text.and)}{' '}
+          · <span className="mono">{condition.rollout_percentage ?? 100}%</span>
         </span>
         <span className={isMatch && isReached ? 'good' : 'quiet'}>{verdict}</span>
       </div>
@@ -294,15 +294,15 @@ function Fact({
   const { keyOf } = useKnownFlags();
   if (explained === undefined) return null;
   const mark = explained.outcome === true ? '✓' : '✗';
-  const heard = explained.outcome === true ? text.why.yes : text.why.no;
+  const outcome = explained.outcome === true ? text.why.yes : text.why.no;
   return (
     <>
       <span className={explained.outcome === true ? 'good' : 'bad'} aria-hidden="true">
         {mark}{' '}
       </span>
-      <span className="only-heard">{heard}: </span>
+      <span className="only-heard">{outcome}: </span>
       {explained.about === 'cohort' || explained.about === 'flag'
-        ? `${describeFilter(filter, keyOf)}: ${heard}`
+        ? `${describeFilter(filter, keyOf)}: ${outcome}`
         : sourceText(filter, explained, person)}
     </>
   );

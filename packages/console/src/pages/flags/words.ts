@@ -66,7 +66,7 @@ export const text = {
   remove: 'Delete',
   copyKey: 'Copy key',
   changedBy: (who: string, when: string) => `Changed by ${who} ${when}`,
-  somebody: 'a deleted user',
+  deletedUser: 'a deleted user',
   asked: (when: string) => `last called ${when}`,
   neverAsked: 'not called by any SDK yet',
   stale: 'stale',

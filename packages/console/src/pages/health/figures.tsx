@@ -10,7 +10,7 @@ import { text } from './words.ts';
 export function Figures({ health }: { health: ReturnType<typeof useHealth> }) {
   const { id } = useProject();
   const { data } = health;
-  const whyOf = (source: keyof Health['sources']) => {
+  const reasonOf = (source: keyof Health['sources']) => {
     if (data) return data.sources[source] === 'ok' ? null : text.away(data.sources[source]);
     return health.error ? text.away(explain(health.error)) : text.asking;
   };
@@ -24,28 +24,28 @@ export function Figures({ health }: { health: ReturnType<typeof useHealth> }) {
         label={text.visible}
         value={typeof seconds === 'number' ? text.seconds(seconds) : undefined}
         tone={data?.alarm ? 'warn' : typeof seconds === 'number' ? 'good' : undefined}
-        more={whyOf('log') ?? (data?.alarm ? text.threshold(data.alarm.threshold_seconds) : text.ofAll)}
-        isAway={whyOf('log') !== null}
+        more={reasonOf('log') ?? (data?.alarm ? text.threshold(data.alarm.threshold_seconds) : text.ofAll)}
+        isAway={reasonOf('log') !== null}
       />
       <Tile
         label={text.stored}
         value={data?.per_minute.stored}
-        more={whyOf('events') ?? text.storedMore}
-        isAway={whyOf('events') !== null}
+        more={reasonOf('events') ?? text.storedMore}
+        isAway={reasonOf('events') !== null}
       />
       <Tile
         label={text.dropped}
         value={count}
         tone={count ? 'bad' : undefined}
-        more={whyOf('warnings') ?? (dropped?.[0] ? nameOfKind(dropped[0].reason) : text.none)}
-        isAway={whyOf('warnings') !== null}
+        more={reasonOf('warnings') ?? (dropped?.[0] ? nameOfKind(dropped[0].reason) : text.none)}
+        isAway={reasonOf('warnings') !== null}
       />
       <Tile
         label={text.letters}
         value={letters}
         tone={letters ? 'bad' : undefined}
         more={
-          whyOf('dead_letters') ??
+          reasonOf('dead_letters') ??
           (letters ? (
             <Link to={`/projects/${id}/warnings`} search={{ tab: 'letters' } as never}>
               {text.lettersLink}
@@ -54,7 +54,7 @@ export function Figures({ health }: { health: ReturnType<typeof useHealth> }) {
             text.noLetters
           ))
         }
-        isAway={whyOf('dead_letters') !== null}
+        isAway={reasonOf('dead_letters') !== null}
       />
     </section>
   );

@@ -63,7 +63,7 @@ export function sharedFields({ time, from, to, compare, filters }: View, exclude
 let running = 0;
 const waiting: (() => void)[] = [];
 
-async function inTurn<T>(work: () => Promise<T>): Promise<T> {
+async function runQueued<T>(work: () => Promise<T>): Promise<T> {
   if (running === 2) await new Promise<void>((resolve) => waiting.push(resolve));
   else running += 1;
   try {
@@ -93,7 +93,7 @@ export function useWebQuery<Results>(query: object, round: number) {
   return useQuery({
     queryKey: ['home', id, JSON.stringify(query), round],
     queryFn: ({ signal }) =>
-      inTurn(async () => {
+      runQueued(async () => {
         signal.throwIfAborted();
         return call<Answered<Results>>(callOf(id, query, round > 0 ? 'force_blocking' : undefined), signal);
       }),
@@ -114,7 +114,7 @@ export function useOnline() {
   return useQuery({
     queryKey: ['home-online', id],
     queryFn: ({ signal }) =>
-      inTurn(() => call<Answered<{ aggregated_value: number }[]>>(callOf(id, query, 'force_blocking'), signal)),
+      runQueued(() => call<Answered<{ aggregated_value: number }[]>>(callOf(id, query, 'force_blocking'), signal)),
     refetchInterval: 30_000,
     retry: false,
     select: ({ results }) => results[0]?.aggregated_value ?? 0,

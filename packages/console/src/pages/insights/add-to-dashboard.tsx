@@ -35,9 +35,9 @@ export function AddToDashboard({ stored, offerUndo }: { stored: Insight; offerUn
     const isOn = before.includes(dashboard);
     const next = isOn ? before.filter((one) => one !== dashboard) : [...before, dashboard];
     const shown = visible(name || text.unnamedDashboard);
-    const said = isOn ? text.removedFrom : text.addedTo;
+    const messageOf = isOn ? text.removedFrom : text.addedTo;
     change.mutate(requestFor(next), {
-      onSuccess: () => offerUndo(said(nameOfInsight(stored), shown), [requestFor(before)]),
+      onSuccess: () => offerUndo(messageOf(nameOfInsight(stored), shown), [requestFor(before)]),
     });
   };
   return (

@@ -8,12 +8,19 @@ import { imageOf } from '../../answers/image.ts';
 import type { Plot } from '../../answers/plot.ts';
 import { fieldsOf, type Question } from '../../answers/question.ts';
 import { nameOfSeries, type Point, type Series } from '../../answers/series.ts';
-import { AnswerTable, behind, SeriesTable, seriesInTotal, seriesOverTime, TimeTable } from '../../answers/tables.tsx';
+import {
+  AnswerTable,
+  actorsQuery,
+  SeriesTable,
+  seriesInTotal,
+  seriesOverTime,
+  TimeTable,
+} from '../../answers/tables.tsx';
 import { text as answers } from '../../answers/words.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { NumberFormatButton } from './number-format.tsx';
-import { drawnAs, isKind, waysToDraw } from './question.ts';
+import { chartTypesOf, isKind, withChartType } from './question.ts';
 import type { ShownAnswer } from './view.ts';
 import { text } from './words.ts';
 import { useZoom, type Zoom } from './zoom.ts';
@@ -77,10 +84,10 @@ function Shown({
     if (shown.current === null) throw new Error('No chart is shown.');
     return imageOf(shown.current);
   };
-  const { ways, chosen } = waysToDraw(question);
-  const choose = (way: string) => {
-    setTable(way === 'table');
-    const next = drawnAs(question, way);
+  const { chartTypes, chosen } = chartTypesOf(question);
+  const choose = (chartType: string) => {
+    setTable(chartType === 'table');
+    const next = withChartType(question, chartType);
     if (next !== question) onQuestion(next);
   };
   return (
@@ -89,16 +96,16 @@ function Shown({
         {overTime && <Headline series={overTime} question={question} />}
         <span className="grow" />
         {zoom.onReset && <Button onPress={zoom.onReset}>{text.resetZoom}</Button>}
-        {ways !== null && (
+        {chartTypes !== null && (
           <fieldset className="choices">
             <legend className="only-heard">{text.display}</legend>
-            {Object.entries(ways).map(([way, name]) => (
+            {Object.entries(chartTypes).map(([chartType, name]) => (
               <button
-                key={way}
+                key={chartType}
                 type="button"
                 className="button"
-                aria-pressed={way === (isTable && overTime ? 'table' : chosen)}
-                onClick={() => choose(way)}
+                aria-pressed={chartType === (isTable && overTime ? 'table' : chosen)}
+                onClick={() => choose(chartType)}
               >
                 {name}
               </button>
@@ -148,7 +155,7 @@ function OverTime({
   const hasPersons = fieldsOf(question.trendsFilter).formula === undefined;
   const open = (one: Series, at: number) => {
     const day = one.days[at] ?? '';
-    onPersons({ name: answers.personsAt(nameOfSeries(one), day), source: behind(question, one, day) });
+    onPersons({ name: answers.personsAt(nameOfSeries(one), day), source: actorsQuery(question, one, day) });
   };
   const onPoint = hasPersons ? open : undefined;
   if (isTable) return <TimeTable {...{ series, question, onPoint }} />;

@@ -51,8 +51,8 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();
   const { question, written, isChanged, edit, discard } = useEdits(stored, address);
-  const [asked, setAsked] = useState(0);
-  const { answer, problem } = useAnswer(question, asked);
+  const [runs, setRuns] = useState(0);
+  const { answer, problem } = useAnswer(question, runs);
   const [dialog, setDialog] = useState<DialogOfInsight | null>(null);
   const save = useChange<Insight>((saved) => {
     queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved);
@@ -110,7 +110,7 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
           {stored !== null && <Actions {...{ stored, offerUndo }} onDialog={setDialog} />}
         </div>
         <ChartPlace value={{ insight: stored?.id }}>
-          <Result {...{ address, question, answer }} onQuestion={edit} onAgain={() => setAsked(asked + 1)} />
+          <Result {...{ address, question, answer }} onQuestion={edit} onAgain={() => setRuns(runs + 1)} />
         </ChartPlace>
       </div>
       {dialog !== null && (
@@ -140,16 +140,16 @@ function useEdits(stored: Insight | null, { view, change }: InsightsAddress) {
   const { id } = useProject();
   const name = stored?.short_id ?? 'new';
   const draft = insightDrafts.use(id).get(name) ?? '';
-  const kept = stored === null ? newQuestion : (sourceOf(stored.query) ?? newQuestion);
+  const savedQuery = stored === null ? newQuestion : (sourceOf(stored.query) ?? newQuestion);
   const written = readQuestion(view.question);
-  const question = written ?? readQuestion(draft) ?? kept;
+  const question = written ?? readQuestion(draft) ?? savedQuery;
   const isDrafted = view.question === '' && draft !== '';
   // A draft goes into the URL, so that reloading the page and copying its URL preserve it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is another one each time
   useEffect(() => {
     if (isDrafted) change({ question: draft }, { replace: true });
   }, [isDrafted, draft]);
-  const isSame = (one: Question) => JSON.stringify(one) === JSON.stringify(kept);
+  const isSame = (one: Question) => JSON.stringify(one) === JSON.stringify(savedQuery);
   return {
     question,
     written,
@@ -215,16 +215,16 @@ function Result({
 }) {
   const { history } = useRouter();
   const isOpenedHere = useRef(false);
-  const asked = answer.data?.question ?? question;
+  const shownQuery = answer.data?.question ?? question;
   /** A change made in the chart applies to the query in the form, which may differ from the one that the chart shows. */
   const changeChart = (next: Question) => {
-    const isChanged = (name: string) => JSON.stringify(next[name]) !== JSON.stringify(asked[name]);
+    const isChanged = (name: string) => JSON.stringify(next[name]) !== JSON.stringify(shownQuery[name]);
     onQuestion({ ...question, ...Object.fromEntries(Object.entries(next).filter(([name]) => isChanged(name))) });
   };
   return (
     <>
       <AnswerPane
-        question={asked}
+        question={shownQuery}
         answer={answer}
         onQuestion={changeChart}
         onAgain={onAgain}

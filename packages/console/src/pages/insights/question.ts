@@ -68,35 +68,35 @@ function namesOf({ kind, series, retentionFilter }: Question): (string | null)[]
 }
 
 /** The chart types of a query by their API names, and the selected one. `table` exists in the console only. */
-export function waysToDraw(question: Question): { ways: Record<string, string> | null; chosen: string } {
+export function chartTypesOf(question: Question): { chartTypes: Record<string, string> | null; chosen: string } {
   const { display } = fieldsOf(question.trendsFilter);
   switch (question.kind) {
     case 'TrendsQuery':
-      return { ways: text.displays, chosen: typeof display === 'string' ? display : 'ActionsLineGraph' };
+      return { chartTypes: text.displays, chosen: typeof display === 'string' ? display : 'ActionsLineGraph' };
     case 'LifecycleQuery':
-      return { ways: { ActionsBar: text.displays.ActionsBar, table: text.displays.table }, chosen: 'ActionsBar' };
+      return { chartTypes: { ActionsBar: text.displays.ActionsBar, table: text.displays.table }, chosen: 'ActionsBar' };
     case 'FunnelsQuery': {
       const { funnelVizType: type } = fieldsOf(question.funnelsFilter);
-      return { ways: text.funnelViews, chosen: typeof type === 'string' ? type : 'steps' };
+      return { chartTypes: text.funnelViews, chosen: typeof type === 'string' ? type : 'steps' };
     }
     default:
-      return { ways: null, chosen: '' };
+      return { chartTypes: null, chosen: '' };
   }
 }
 
 /** Sets the chart type of a query. Returns the same query if it cannot store one. */
-export function drawnAs(question: Question, way: string): Question {
+export function withChartType(question: Question, chartType: string): Question {
   const { display } = fieldsOf(question.trendsFilter);
   switch (question.kind) {
     case 'TrendsQuery': {
       // A table has a row for each interval, which a query for a single number does not return.
-      const named = way !== 'table' ? way : display === 'BoldNumber' ? 'ActionsLineGraph' : display;
+      const named = chartType !== 'table' ? chartType : display === 'BoldNumber' ? 'ActionsLineGraph' : display;
       return named === display
         ? question
         : { ...question, trendsFilter: { ...fieldsOf(question.trendsFilter), display: named } };
     }
     case 'FunnelsQuery':
-      return { ...question, funnelsFilter: { ...fieldsOf(question.funnelsFilter), funnelVizType: way } };
+      return { ...question, funnelsFilter: { ...fieldsOf(question.funnelsFilter), funnelVizType: chartType } };
     default:
       return question;
   }

@@ -86,9 +86,9 @@ export function useAnswer(question: Question, isNew: number): { answer: ShownAns
   const query = useQuery({
     queryKey: ['answer', id, json, isNew],
     queryFn: async ({ signal }): Promise<Answered> => {
-      const asked: Question = JSON.parse(json);
+      const question: Question = JSON.parse(json);
       const refresh = isNew > 0 ? 'force_blocking' : undefined;
-      return { ...(await call<Answer>(questionCall(id, asked, refresh), signal)), question: asked };
+      return { ...(await call<Answer>(questionCall(id, question, refresh), signal)), question };
     },
     placeholderData: (before) => before,
     staleTime: 60_000,

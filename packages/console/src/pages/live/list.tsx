@@ -146,7 +146,7 @@ function Cells({ row: { message, time }, zone }: { row: Row; zone: string }) {
 
 /** Announces the number of new events to screen readers, at most every ten seconds. Announcing each event would be too much. */
 function Announcer({ rows }: { rows: readonly Row[] }) {
-  const [said, setSaid] = useState('');
+  const [announcement, setAnnouncement] = useState('');
   const newest = useRef(rows);
   newest.current = rows;
   useEffect(() => {
@@ -155,13 +155,13 @@ function Announcer({ rows }: { rows: readonly Row[] }) {
       const since = before;
       before = Date.now();
       const count = newest.current.filter(({ at }) => at > since).length;
-      setSaid(count === 0 ? '' : text.came(count));
+      setAnnouncement(count === 0 ? '' : text.came(count));
     }, 10_000);
     return () => clearInterval(timer);
   }, []);
   return (
     <div role="log" aria-live="polite" className="only-heard">
-      {said}
+      {announcement}
     </div>
   );
 }

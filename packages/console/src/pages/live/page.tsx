@@ -49,16 +49,16 @@ export function Page() {
   const streamed = useDeferredValue(live.rows);
   const earlier = useEarlier(view, live.state);
   const all = useAllRows(streamed, earlier.data);
-  const [sought, setSought] = useState('');
-  const rows = useMemo(() => all.filter(({ message }) => hasName(message, sought)), [all, sought]);
+  const [searchText, setSearchText] = useState('');
+  const rows = useMemo(() => all.filter(({ message }) => hasName(message, searchText)), [all, searchText]);
   const { row: open, uuid: openUuid, onOpen } = useOpen(rows, view.open, change);
   const hasFilter = Object.values(query).some((value) => value !== '');
-  const isNarrowed = hasFilter || sought !== '';
+  const isNarrowed = hasFilter || searchText !== '';
   const isFirst = useIsFirst(id, all.length > 0);
   // Deferred rendering: the rows contain many values with menus, and rendering them must not block the next key press.
   const togglePause = () => change({ paused: !view.paused }, { replace: true });
   usePageKeys({ ' ': togglePause });
-  const beside = useDeferredValue(useMemo(() => ({ row: open, uuid: openUuid }), [open, openUuid]));
+  const details = useDeferredValue(useMemo(() => ({ row: open, uuid: openUuid }), [open, openUuid]));
   const { filter, onClose } = useActions({ view, change, onOpen });
   if (isFirst && !hasFilter && live.state.kind !== 'failed') {
     return (
@@ -80,12 +80,12 @@ export function Page() {
         chips={chipsOf(view, change)}
         search={
           <EventSearch
-            value={sought}
-            onSearch={setSought}
+            value={searchText}
+            onSearch={setSearchText}
             onFind={(name) => {
               const isName = all.some(({ message }) => message.event === name);
               if (isName) filter.only('event', name);
-              setSought(isName ? '' : name);
+              setSearchText(isName ? '' : name);
               return isName ? '' : name;
             }}
           />
@@ -109,11 +109,11 @@ export function Page() {
         ) : (
           <List rows={rows} open={open} onOpen={onOpen} onPause={togglePause} />
         )}
-        {(beside.row || beside.uuid !== null) && (
-          <Beside
-            key={beside.row?.key ?? beside.uuid}
-            uuid={beside.uuid}
-            message={beside.row?.message ?? null}
+        {(details.row || details.uuid !== null) && (
+          <MemoDetail
+            key={details.row?.key ?? details.uuid}
+            uuid={details.uuid}
+            message={details.row?.message ?? null}
             filter={filter}
             onClose={onClose}
           />
@@ -133,8 +133,8 @@ type Change = ReturnType<typeof useAddress<typeof parts>>['change'];
  */
 function useOpen(rows: readonly Row[], uuid: string, change: Change) {
   const [chosen, setChosen] = useState<Row | null>(null);
-  const isMeant = (row: Row | null) => (row?.message.uuid ?? '') === uuid;
-  const row = isMeant(chosen) ? chosen : uuid === '' ? null : (rows.find(isMeant) ?? null);
+  const isOpenRow = (row: Row | null) => (row?.message.uuid ?? '') === uuid;
+  const row = isOpenRow(chosen) ? chosen : uuid === '' ? null : (rows.find(isOpenRow) ?? null);
   const onOpen = (next: Row | null) => {
     setChosen(next);
     const nextUuid = next?.message.uuid ?? '';
@@ -144,7 +144,7 @@ function useOpen(rows: readonly Row[], uuid: string, change: Change) {
   return { row, uuid: uuid === '' ? null : uuid, onOpen };
 }
 
-const Beside = memo(Detail);
+const MemoDetail = memo(Detail);
 
 /** Actions for a row, with stable function identities. */
 function useActions(now: { view: View; change: Change; onOpen: (row: Row | null) => void }) {
@@ -236,7 +236,7 @@ function StreamLine({
   live: Live;
   problem: string | null;
 }) {
-  const said = [
+  const messages = [
     problem,
     state.kind === 'waiting' && text.cut(state.seconds),
     state.kind === 'crowded' && text.crowded,
@@ -246,10 +246,10 @@ function StreamLine({
     wasAway && text.away,
     share < 1 && text.share(Math.round(share * 100)),
   ].filter((one) => typeof one === 'string' && one !== '');
-  if (said.length === 0) return null;
+  if (messages.length === 0) return null;
   return (
     <p className="health-line" role="status">
-      {said.join(' ')}
+      {messages.join(' ')}
     </p>
   );
 }

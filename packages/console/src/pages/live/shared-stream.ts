@@ -28,30 +28,32 @@ const crowdedWaitMs = 2000;
 export function joinStream(
   path: string,
   query: Query,
-  hear: { from: (from: FromStream) => void; state: (state: StreamState) => void },
+  listener: { from: (from: FromStream) => void; state: (state: StreamState) => void },
 ): () => void {
   const name = `millrace-live ${path} ${JSON.stringify(query)}`;
   const leaving = new AbortController();
   const channel = new BroadcastChannel(name);
-  const tell = (shared: Shared) => {
-    if ('from' in shared) hear.from(shared.from);
-    else hear.state(shared.state);
+  const emit = (shared: Shared) => {
+    if ('from' in shared) listener.from(shared.from);
+    else listener.state(shared.state);
   };
-  channel.onmessage = ({ data }: MessageEvent<Shared | 'state?'>) => data !== 'state?' && tell(data);
-  const lead = async () => {
+  channel.onmessage = ({ data }: MessageEvent<Shared | 'state?'>) => data !== 'state?' && emit(data);
+  const readAsLeader = async () => {
     let last: Shared = { state: { kind: 'connecting' } };
-    const both = (shared: Shared) => {
+    const broadcast = (shared: Shared) => {
       if ('state' in shared) last = shared;
       channel.postMessage(shared);
-      tell(shared);
+      emit(shared);
     };
     channel.onmessage = ({ data }: MessageEvent<Shared | 'state?'>) => data === 'state?' && channel.postMessage(last);
-    await takeSlot({ path, query, signal: leaving.signal, tell: both });
+    await takeSlot({ path, query, signal: leaving.signal, emit: broadcast });
   };
-  hear.state({ kind: 'connecting' });
+  listener.state({ kind: 'connecting' });
   channel.postMessage('state?');
   // Without the Locks API (on an insecure origin), each tab reads its own stream.
-  const reading = navigator.locks ? navigator.locks.request(name, { signal: leaving.signal }, lead) : lead();
+  const reading = navigator.locks
+    ? navigator.locks.request(name, { signal: leaving.signal }, readAsLeader)
+    : readAsLeader();
   reading.catch(() => {}).finally(() => channel.close());
   return () => leaving.abort();
 }
@@ -60,34 +62,34 @@ interface Reading {
   path: string;
   query: Query;
   signal: AbortSignal;
-  tell: (shared: Shared) => void;
+  emit: (shared: Shared) => void;
 }
 
 /** Waits for one of the browser's stream slots, then reads. */
 async function takeSlot(reading: Reading): Promise<void> {
-  if (!navigator.locks) return readForever(reading);
-  const { signal, tell } = reading;
+  if (!navigator.locks) return readWithRetries(reading);
+  const { signal, emit } = reading;
   while (!signal.aborted) {
     for (let slot = 0; slot < mostStreams && !signal.aborted; slot += 1) {
       const name = `millrace-live-slot ${slot}`;
       const hasRead = await navigator.locks.request(name, { ifAvailable: true }, async (lock) => {
-        if (lock) await readForever(reading);
+        if (lock) await readWithRetries(reading);
         return lock !== null;
       });
       if (hasRead) return;
     }
-    tell({ state: { kind: 'crowded' } });
+    emit({ state: { kind: 'crowded' } });
     await sleep(crowdedWaitMs, signal);
   }
 }
 
 /** Reconnects after each end of the stream with increasing delays. Gives up only on errors that a retry cannot fix. */
-async function readForever({ path, query, signal, tell }: Reading): Promise<void> {
+async function readWithRetries({ path, query, signal, emit }: Reading): Promise<void> {
   for (let failures = 0; !signal.aborted; ) {
-    tell({ state: { kind: 'connecting' } });
+    emit({ state: { kind: 'connecting' } });
     let error: unknown = null;
     try {
-      await readOnce({ path, query, signal, tell });
+      await readOnce({ path, query, signal, emit });
       failures = 0;
     } catch (failure) {
       if (signal.aborted) return;
@@ -95,20 +97,20 @@ async function readForever({ path, query, signal, tell }: Reading): Promise<void
       failures += 1;
     }
     const problem = error instanceof ApiProblem ? error : null;
-    const { status = 0, retryAfterMs: asked = null, body } = problem ?? {};
-    if (status >= 400 && status < 500 && status !== 429) return tell({ state: { kind: 'failed', status, body } });
-    const waitMs = asked ?? Math.min(longestWaitMs, failures === 0 ? 200 : 1000 * 2 ** (failures - 1));
-    if (error) tell({ state: { kind: 'waiting', seconds: Math.ceil(waitMs / 1000) } });
+    const { status = 0, retryAfterMs: retryAfter = null, body } = problem ?? {};
+    if (status >= 400 && status < 500 && status !== 429) return emit({ state: { kind: 'failed', status, body } });
+    const waitMs = retryAfter ?? Math.min(longestWaitMs, failures === 0 ? 200 : 1000 * 2 ** (failures - 1));
+    if (error) emit({ state: { kind: 'waiting', seconds: Math.ceil(waitMs / 1000) } });
     await sleep(waitMs, signal);
   }
 }
 
-async function readOnce({ path, query, signal, tell }: Reading): Promise<void> {
+async function readOnce({ path, query, signal, emit }: Reading): Promise<void> {
   const response = await ask({ path, query }, signal);
-  tell({ state: { kind: 'open' } });
+  emit({ state: { kind: 'open' } });
   const read = createFrameReader((name, data) => {
     const from = readFrame(name, data);
-    if (from) tell({ from });
+    if (from) emit({ from });
   });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   for (;;) {

@@ -4,7 +4,7 @@ import type { LiveMessage } from './messages.ts';
 import { joinStream, type StreamState } from './shared-stream.ts';
 
 /** Maximum number of rows in memory. The Events page shows older ones. */
-const kept = 1000;
+const maxRows = 1000;
 const beatMs = 300;
 const hiddenPatienceMs = 60_000;
 
@@ -55,7 +55,7 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
   const skipped = useRef(0);
   const paused = useRef(isPaused);
   paused.current = isPaused;
-  const isHere = useIsHere();
+  const isVisible = useIsVisible();
   const key = JSON.stringify([path, query]);
   // A changed filter starts a new list.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key says when
@@ -65,7 +65,7 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
   }, [key]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for path and query
   useEffect(() => {
-    if (!isHere) {
+    if (!isVisible) {
       setLive((now) => ({ ...now, wasAway: now.rows.length > 0 || now.state.kind === 'open' }));
       return undefined;
     }
@@ -84,7 +84,7 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
         const name = `${uuid ?? ''} ${outcome} ${from.message.reason ?? ''}`;
         if (uuid !== null && seen.has(name)) return;
         seen.add(name);
-        if (seen.size > 4 * kept) seen.clear();
+        if (seen.size > 4 * maxRows) seen.clear();
         count += 1;
         waiting.current.push({
           key: `${uuid ?? 'none'}-${outcome}-${count}`,
@@ -93,7 +93,7 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
           time: timeOf(from.message),
           isNew: true,
         });
-        if (waiting.current.length > kept) waiting.current.shift();
+        if (waiting.current.length > maxRows) waiting.current.shift();
         if (paused.current) skipped.current += 1;
       },
     });
@@ -103,14 +103,18 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
       else if (waiting.current.length > 0) {
         const came = waiting.current.splice(0).reverse();
         skipped.current = 0;
-        setLive((now) => ({ ...now, waiting: 0, rows: newestFirst([...came, ...now.rows.map(old)]).slice(0, kept) }));
+        setLive((now) => ({
+          ...now,
+          waiting: 0,
+          rows: newestFirst([...came, ...now.rows.map(old)]).slice(0, maxRows),
+        }));
       }
     }, beatMs);
     return () => {
       leave();
       clearInterval(beat);
     };
-  }, [key, isHere]);
+  }, [key, isVisible]);
   return live;
 }
 
@@ -122,14 +126,14 @@ export const newestFirst = (rows: readonly Row[]) => rows.toSorted((one, other) 
 const old = (row: Row): Row => (row.isNew ? { ...row, isNew: false } : row);
 
 /** Whether the tab is visible, or was within the last minute. */
-function useIsHere(): boolean {
-  const [isHere, setHere] = useState(true);
+function useIsVisible(): boolean {
+  const [isVisible, setVisible] = useState(true);
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const look = () => {
       clearTimeout(timer);
-      if (document.hidden) timer = setTimeout(() => setHere(false), hiddenPatienceMs);
-      else setHere(true);
+      if (document.hidden) timer = setTimeout(() => setVisible(false), hiddenPatienceMs);
+      else setVisible(true);
     };
     document.addEventListener('visibilitychange', look);
     return () => {
@@ -137,5 +141,5 @@ function useIsHere(): boolean {
       document.removeEventListener('visibilitychange', look);
     };
   }, []);
-  return isHere;
+  return isVisible;
 }

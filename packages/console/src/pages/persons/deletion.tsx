@@ -25,7 +25,7 @@ export function DeletePerson({
   onDeleted: () => void;
 }) {
   const { id: projectId } = useProject();
-  const wanted = typeableOf(person);
+  const expected = typeableOf(person);
   const [typed, setTyped] = useState('');
   const [withEvents, setWithEvents] = useState(false);
   const remove = useMutation({
@@ -49,12 +49,12 @@ export function DeletePerson({
           <input type="checkbox" checked={withEvents} onChange={(event) => setWithEvents(event.target.checked)} />
           {text.deletion.withEvents}
         </label>
-        <TypedAgain label={text.deletion.type} wanted={wanted} value={typed} onChange={setTyped} />
+        <TypedAgain label={text.deletion.type} expected={expected} value={typed} onChange={setTyped} />
         <p className="bad" role="alert">
           {remove.error ? explain(remove.error) : null}
         </p>
         <div className="form-buttons">
-          <Button type="submit" look="danger" isDisabled={!isTyped(typed, wanted) || remove.isPending}>
+          <Button type="submit" look="danger" isDisabled={!isTyped(typed, expected) || remove.isPending}>
             {text.deletion.verb}
           </Button>
           <Button onPress={onClose}>{words.cancel}</Button>

@@ -54,7 +54,7 @@ export function Ids({ person }: { person: Person }) {
           <h3 className="detail-heading">{text.merges}</h3>
           <p className="quiet person-note">{text.mergesHint}</p>
           <Loaded query={query} what={text.merges}>
-            {(told) => <Told told={told} />}
+            {(merges) => <MergeList merges={merges} />}
           </Loaded>
           <div className="form-buttons list-more">
             <AsApiCallButton request={request} />
@@ -65,7 +65,7 @@ export function Ids({ person }: { person: Person }) {
   );
 }
 
-function Told({ told: { merges, distinct_ids: ids } }: { told: Merges }) {
+function MergeList({ merges: { merges, distinct_ids: ids } }: { merges: Merges }) {
   const { id, timezone } = useProject();
   const unexplained = ids.filter(({ is_explained: isExplained }) => !isExplained);
   return (

@@ -88,18 +88,18 @@ export function Sure({
   typed?: { label: string; text: string };
   onClose: () => void;
 }) {
-  const doing = useMutation({ mutationFn: act, onSuccess: onClose });
-  const [given, setGiven] = useState('');
+  const action = useMutation({ mutationFn: act, onSuccess: onClose });
+  const [typedText, setTypedText] = useState('');
   return (
     <Dialog title={title} onClose={onClose}>
       <div className="quiet">{children}</div>
-      {typed && <TypedAgain label={typed.label} wanted={typed.text} value={given} onChange={setGiven} />}
-      <FormProblem problem={doing.error} fields={[]} />
+      {typed && <TypedAgain label={typed.label} expected={typed.text} value={typedText} onChange={setTypedText} />}
+      <FormProblem problem={action.error} fields={[]} />
       <div className="form-buttons">
         <Button
           look="danger"
-          isDisabled={doing.isPending || (typed !== undefined && !isTyped(given, typed.text))}
-          onPress={() => doing.mutate()}
+          isDisabled={action.isPending || (typed !== undefined && !isTyped(typedText, typed.text))}
+          onPress={() => action.mutate()}
         >
           {verb}
         </Button>

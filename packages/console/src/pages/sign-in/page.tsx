@@ -16,20 +16,20 @@ import { text } from './words.ts';
 /** Signs the user in with any sign-in method, and returns to the page that required it. */
 export function SignInPage() {
   const { open } = useEntered();
-  const [asked] = useState(() => new URLSearchParams(location.search));
+  const [parameters] = useState(() => new URLSearchParams(location.search));
   const [secrets] = useState(() => new URLSearchParams(takeSecret()));
   const halves = useQuery({
     queryKey: ['second-step'],
     queryFn: () => call<Methods>({ path: '/api/login/2fa/methods' }),
     retry: false,
-    enabled: asked.has('second_factor'),
+    enabled: parameters.has('second_factor'),
   });
   const ticket = secrets.get('confirm');
   if (ticket !== null) return <ConfirmSignIn ticket={ticket} />;
   if (halves.isLoading) return <Entry title={text.signIn}>{null}</Entry>;
-  const next = asked.get('next') ?? '/';
-  const code = asked.get('error_code');
-  const errorId = asked.get('error_id');
+  const next = parameters.get('next') ?? '/';
+  const code = parameters.get('error_code');
+  const errorId = parameters.get('error_id');
   return (
     <Entry title={text.signIn}>
       {code !== null && (

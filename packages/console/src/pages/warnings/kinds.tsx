@@ -41,9 +41,9 @@ export function Kinds({ address }: { address: WarningsAddress }) {
     refetchInterval: 30_000,
   });
   const all = query.data?.results ?? [];
-  const sought = view.search.trim().toLowerCase();
+  const searchText = view.search.trim().toLowerCase();
   const kinds = all.filter(({ type, detail }) =>
-    `${type} ${nameOfKind(type)} ${detail}`.toLowerCase().includes(sought),
+    `${type} ${nameOfKind(type)} ${detail}`.toLowerCase().includes(searchText),
   );
   const first = useFirstKind(kinds);
   const isFirst = view.open === '' && first !== undefined;
@@ -62,7 +62,7 @@ export function Kinds({ address }: { address: WarningsAddress }) {
           <Loaded query={query} what={text.what}>
             {() =>
               kinds.length === 0 ? (
-                <Nothing isNarrowed={sought !== '' || view.severity !== 'all'} address={address} />
+                <Nothing isNarrowed={searchText !== '' || view.severity !== 'all'} address={address} />
               ) : (
                 <Rows kinds={kinds} openKey={openKey} address={address} />
               )

@@ -41,7 +41,7 @@ function OfAdministrator({ address }: { address: WarningsAddress }) {
   const { id } = useProject();
   const panel = useRef<HTMLDivElement>(null);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [asked, setAsked] = useState<Decision | null>(null);
+  const [decision, setDecision] = useState<Decision | null>(null);
   const request = lettersRequest(id, address);
   const query = useInfiniteQuery({
     queryKey: ['warnings', id, 'letters', request.query],
@@ -63,7 +63,7 @@ function OfAdministrator({ address }: { address: WarningsAddress }) {
       const letter = letters.find((one) => one.id === current());
       if (letter?.state === 'waiting') toggle(letter.id);
     },
-    r: () => selected.size > 0 && setAsked({ verb: 'replay', ids: [...selected] }),
+    r: () => selected.size > 0 && setDecision({ verb: 'replay', ids: [...selected] }),
   });
   const close = () => {
     change({ letter: '' });
@@ -83,7 +83,7 @@ function OfAdministrator({ address }: { address: WarningsAddress }) {
                   <Selection
                     {...{ letters, selected, request, hasMore: query.hasNextPage }}
                     onSelect={setSelected}
-                    onDecide={(verb) => setAsked({ verb, ids: [...selected] })}
+                    onDecide={(verb) => setDecision({ verb, ids: [...selected] })}
                   />
                   <Rows {...{ letters, selected, address }} onToggle={toggle} />
                   {query.hasNextPage && (
@@ -99,10 +99,12 @@ function OfAdministrator({ address }: { address: WarningsAddress }) {
           </Loaded>
         </div>
         {view.letter !== '' && (
-          <LetterDetail key={view.letter} id={view.letter} zone={address.zone} onDecide={setAsked} onClose={close} />
+          <LetterDetail key={view.letter} id={view.letter} zone={address.zone} onDecide={setDecision} onClose={close} />
         )}
       </div>
-      {asked && <Decide decision={asked} onClose={() => setAsked(null)} onDone={() => setSelected(new Set())} />}
+      {decision && (
+        <Decide decision={decision} onClose={() => setDecision(null)} onDone={() => setSelected(new Set())} />
+      )}
     </>
   );
 }

@@ -114,34 +114,34 @@ function Kinds({ rules, roles, path }: { rules: RecordRules; roles: readonly Rol
   const { id } = useProject();
   const selectId = useId();
   /** ID of a role; empty: everyone. */
-  const [whom, setWhom] = useState('');
+  const [roleId, setRoleId] = useState('');
   const change = useMutation({
     mutationFn: ({ resource, level }: { resource: string; level: Level }) =>
       callRecently({
         method: 'PUT',
         path,
-        body: { resource, access_level: level === '' ? null : level, ...(whom !== '' && { role: whom }) },
+        body: { resource, access_level: level === '' ? null : level, ...(roleId !== '' && { role: roleId }) },
       }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['access', id, 'records'] }),
   });
   const levelOf = (kind: string): Level =>
     rules.access_controls.find(
       ({ resource, role, organization_member: member }) =>
-        resource === kind && member === null && (role ?? '') === whom,
+        resource === kind && member === null && (role ?? '') === roleId,
     )?.access_level ?? '';
   return (
     <>
       <div className="field settings-form">
         <label className="field-label" htmlFor={selectId}>
-          {records.whom}
+          {records.subject}
         </label>
         <select
           id={selectId}
           className="input settings-short"
-          value={whom}
-          onChange={({ target }) => setWhom(target.value)}
+          value={roleId}
+          onChange={({ target }) => setRoleId(target.value)}
         >
-          <option value="">{text.everybody}</option>
+          <option value="">{text.everyMember}</option>
           {roles.map((role) => (
             <option key={role.id} value={role.id}>
               {records.role(role.name)}
@@ -171,7 +171,7 @@ function Kinds({ rules, roles, path }: { rules: RecordRules; roles: readonly Rol
                 >
                   {levels.map((level) => (
                     <option key={level} value={level}>
-                      {level === '' && whom === '' ? records.usual : records.levels[level]}
+                      {level === '' && roleId === '' ? records.usual : records.levels[level]}
                     </option>
                   ))}
                 </select>

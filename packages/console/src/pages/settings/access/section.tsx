@@ -33,11 +33,11 @@ interface Member {
 }
 
 /** A member, a role, or null for everyone. */
-type Whom = { member: string } | { role: string } | null;
+type RuleSubject = { member: string } | { role: string } | null;
 
-const ruleFor = ({ access_controls: all }: AccessRules, whom: Whom): Rule => {
-  const wanted = { member: null, role: null, ...whom };
-  const found = all.find(({ organization_member: member, role }) => member === wanted.member && role === wanted.role);
+const ruleFor = ({ access_controls: all }: AccessRules, subject: RuleSubject): Rule => {
+  const key = { member: null, role: null, ...subject };
+  const found = all.find(({ organization_member: member, role }) => member === key.member && role === key.role);
   return found?.access_level ?? '';
 };
 
@@ -86,13 +86,14 @@ export function Section() {
 function useRuleChange() {
   const { id } = useProject();
   return useMutation({
-    mutationFn: ({ rule, whom }: { rule: Rule; whom: Whom }) =>
+    mutationFn: ({ rule, subject }: { rule: Rule; subject: RuleSubject }) =>
       callRecently({
         method: 'PUT',
         path: `/api/projects/${id}/access_controls`,
         body: {
           access_level: rule === '' ? null : rule,
-          ...(whom !== null && ('member' in whom ? { organization_member: whom.member } : { role: whom.role })),
+          ...(subject !== null &&
+            ('member' in subject ? { organization_member: subject.member } : { role: subject.role })),
         },
       }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: ['access', id] }),
@@ -101,12 +102,12 @@ function useRuleChange() {
 
 function ForEverybody({ access }: { access: AccessRules }) {
   const { name } = useProject();
-  const [wanted, setWanted] = useState<Rule | null>(null);
+  const [newRule, setNewRule] = useState<Rule | null>(null);
   const change = useRuleChange();
   const present = ruleFor(access, null);
   return (
     <fieldset className="settings-fieldset">
-      <legend className="field-label">{text.everybody}</legend>
+      <legend className="field-label">{text.everyMember}</legend>
       <div className="settings-presets">
         {rules.map((rule) => (
           <label key={rule} className="settings-preset">
@@ -115,7 +116,7 @@ function ForEverybody({ access }: { access: AccessRules }) {
               name="everybody"
               checked={present === rule}
               disabled={!access.user_can_edit_access_levels}
-              onChange={() => setWanted(rule)}
+              onChange={() => setNewRule(rule)}
             />
             <span>
               <strong>{text.rules[rule].name}</strong>
@@ -124,14 +125,14 @@ function ForEverybody({ access }: { access: AccessRules }) {
           </label>
         ))}
       </div>
-      {wanted !== null && (
+      {newRule !== null && (
         <Sure
           title={text.changeTitle(name)}
           verb={text.change}
-          onClose={() => setWanted(null)}
-          act={() => change.mutateAsync({ rule: wanted, whom: null })}
+          onClose={() => setNewRule(null)}
+          act={() => change.mutateAsync({ rule: newRule, subject: null })}
         >
-          {text.changeText(text.rules[wanted].name)}
+          {text.changeText(text.rules[newRule].name)}
         </Sure>
       )}
     </fieldset>
@@ -171,7 +172,7 @@ function ForRoles({ access, roles }: { access: AccessRules; roles: ReturnType<ty
                         label={text.ruleOf(name)}
                         rule={ruleFor(access, { role: id })}
                         isDisabled={!access.user_can_edit_access_levels || change.isPending}
-                        onChange={(rule) => change.mutate({ rule, whom: { role: id } })}
+                        onChange={(rule) => change.mutate({ rule, subject: { role: id } })}
                       />
                     </td>
                   </tr>
@@ -259,12 +260,12 @@ function ForMembers({ access }: { access: AccessRules }) {
                           label={text.ruleOf(nameOf(member))}
                           rule={ruleFor(access, { member: member.id })}
                           isDisabled={!access.user_can_edit_access_levels || change.isPending}
-                          onChange={(rule) => change.mutate({ rule, whom: { member: member.id } })}
+                          onChange={(rule) => change.mutate({ rule, subject: { member: member.id } })}
                         />
                       )}
                     </td>
                     <td data-label={text.columns.here}>
-                      {mayHere(member, forAll, ruleFor(access, { member: member.id }))}
+                      {describeAccess(member, forAll, ruleFor(access, { member: member.id }))}
                       {member.level < administrator && hasRoleRules && (
                         <>
                           <br />
@@ -287,7 +288,7 @@ function ForMembers({ access }: { access: AccessRules }) {
 const nameOf = ({ user }: Member) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 
 /** The access that a member has under both rules, computed like the API does (docs/api/access.md#access-to-an-environment). */
-function mayHere({ level }: Member, forAll: Rule, own: Rule): string {
+function describeAccess({ level }: Member, forAll: Rule, own: Rule): string {
   const member = text.levels[1] ?? '';
   const admin = text.levels[8] ?? '';
   if (level >= administrator) return text.levels[level] ?? '';

@@ -8,7 +8,7 @@ export const text = {
   onlyAdministrators: 'Only project administrators can change these rules.',
   noPlan:
     'Your organization’s plan does not include access rules for projects, so every member can use this project. Your choices are saved and take effect once the plan includes them.',
-  everybody: 'Every member',
+  everyMember: 'Every member',
   rules: {
     '': {
       name: 'No rule',
@@ -46,7 +46,7 @@ export const text = {
     title: 'Access to insights, dashboards and other records',
     about:
       'These rules define what members can do with all records of one type. Administrators have full access to all records, and users always have full access to the records that they created. To set rules for a single insight, dashboard, flag or cohort, open it and choose Access.',
-    whom: 'For',
+    subject: 'For',
     role: (name: string) => `Role: ${name}`,
     columns: { kind: 'Records', level: 'Access' },
     levelOf: (kind: string) => `Access to ${kind}`,

@@ -26,7 +26,7 @@ export function Address({ email, pending }: { email: string; pending: string | n
     mutationFn: (body: object) => call({ method: 'POST', path: '/api/users/verify_email', body }),
     onSuccess: refresh,
   });
-  const forget = useMutation({
+  const cancelChange = useMutation({
     mutationFn: () => call({ method: 'PATCH', path: '/api/users/cancel_email_change_request' }),
     onSuccess: refresh,
   });
@@ -60,7 +60,7 @@ export function Address({ email, pending }: { email: string; pending: string | n
         onSubmit={(event) => prove.mutate(filled(event))}
       >
         <Field name="code" label={words.code} autoComplete="one-time-code" maxLength={20} problem={prove.error} />
-        <FormProblem problem={prove.error ?? again.error ?? forget.error} fields={['code']} />
+        <FormProblem problem={prove.error ?? again.error ?? cancelChange.error} fields={['code']} />
         <div className="form-buttons">
           <Button type="submit" look="main" isDisabled={prove.isPending}>
             {text.proveEmail}
@@ -68,7 +68,7 @@ export function Address({ email, pending }: { email: string; pending: string | n
           <Button isDisabled={again.isPending} onPress={() => again.mutate()}>
             {again.isSuccess ? text.codeSent : text.anotherCode}
           </Button>
-          <Button onPress={() => forget.mutate()}>{text.keepEmail(email)}</Button>
+          <Button onPress={() => cancelChange.mutate()}>{text.keepEmail(email)}</Button>
         </div>
       </form>
     </Block>

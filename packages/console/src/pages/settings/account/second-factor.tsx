@@ -64,7 +64,7 @@ function App({ status }: { status: Status }) {
   const [open, setOpen] = useState<'connect' | 'codes' | 'off' | null>(null);
   const [codes, setCodes] = useState<string[] | null>(null);
   const close = () => setOpen(null);
-  const kept = (shown: string[]) => {
+  const showCodes = (shown: string[]) => {
     close();
     setCodes(shown);
     void refresh();
@@ -95,7 +95,7 @@ function App({ status }: { status: Status }) {
           {status.is_enabled && text.codesLeft(status.backup_codes_remaining)}
         </p>
       </Block>
-      {open === 'connect' && <ConnectApp onClose={close} onDone={kept} />}
+      {open === 'connect' && <ConnectApp onClose={close} onDone={showCodes} />}
       {open === 'codes' && (
         <Sure
           title={text.newBackupCodes}
@@ -103,7 +103,7 @@ function App({ status }: { status: Status }) {
           onClose={close}
           act={async () => {
             const request = { method: 'POST', path: `${own}/two_factor_backup_codes` } as const;
-            kept((await callRecently<{ backup_codes: string[] }>(request)).backup_codes);
+            showCodes((await callRecently<{ backup_codes: string[] }>(request)).backup_codes);
           }}
         >
           {text.newBackupCodesText}
@@ -193,8 +193,8 @@ function Passkeys({ status }: { status: Status }) {
   const [isAdding, setAdding] = useState(false);
   const [leaving, setLeaving] = useState<Passkey | null>(null);
   const count = useMutation({
-    mutationFn: (wanted: boolean) =>
-      callRecently({ method: 'PATCH', path: own, body: { passkeys_enabled_for_2fa: wanted } }),
+    mutationFn: (isRequired: boolean) =>
+      callRecently({ method: 'PATCH', path: own, body: { passkeys_enabled_for_2fa: isRequired } }),
     onSettled: refresh,
   });
   return (

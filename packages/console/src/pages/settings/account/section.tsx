@@ -124,7 +124,7 @@ function Name({ user }: { user: OwnUser }) {
 /** Changes the password. The current password is required, unless the account has none or the session began with a link from the operator. */
 function Password({ user, sessions }: { user: Me; sessions: Session[] | undefined }) {
   const byLink = sessions?.find((session) => session.is_current)?.login_method === 'link';
-  const isAsked = user.has_password && !byLink;
+  const needsCurrentPassword = user.has_password && !byLink;
   const [round, setRound] = useState(0);
   const save = useMutation({
     mutationFn: (body: object) => callRecently({ method: 'PATCH', path: own, body }),
@@ -147,7 +147,7 @@ function Password({ user, sessions }: { user: Me; sessions: Session[] | undefine
       >
         <input type="email" autoComplete="username" value={user.email} readOnly hidden />
         <div className="settings-pair">
-          {isAsked && (
+          {needsCurrentPassword && (
             <Field
               name="current_password"
               label={text.currentPassword}
@@ -166,7 +166,10 @@ function Password({ user, sessions }: { user: Me; sessions: Session[] | undefine
             problem={save.error}
           />
         </div>
-        <FormProblem problem={save.error} fields={['password', ...(isAsked ? ['current_password'] : [])]} />
+        <FormProblem
+          problem={save.error}
+          fields={['password', ...(needsCurrentPassword ? ['current_password'] : [])]}
+        />
         <div className="form-buttons">
           <Button type="submit" isDisabled={save.isPending}>
             {text.setPassword}

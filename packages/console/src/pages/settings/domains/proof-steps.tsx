@@ -47,7 +47,7 @@ export function ProofSteps({
   const verify = useMutation({
     mutationFn: async () => {
       const path = `${organization.path}/domains/${domain.id}/verify`;
-      const { check } = await callRecently<{ check: Check }>({ method: 'POST', path, body: {}, wantsAnswer: true });
+      const { check } = await callRecently<{ check: Check }>({ method: 'POST', path, body: {}, wantsResult: true });
       return { ...check, at: new Date().toISOString() };
     },
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ['organization', organization.id, 'domains'] }),

@@ -40,7 +40,7 @@ export function Scim({ domain }: { domain: Domain }) {
   const queryKey = ['organization', organization.id, 'domains', domain.id, 'scim'];
   const query = useQuery({ queryKey, queryFn: ({ signal }) => call<Scim>({ path }, signal) });
   const [token, setToken] = useState<string | null>(null);
-  const [asked, setAsked] = useState<'regenerate' | 'disable' | null>(null);
+  const [confirming, setConfirming] = useState<'regenerate' | 'disable' | null>(null);
   const change = useMutation({
     mutationFn: (end: '' | '/regenerate' | '/disable') => callRecently<Scim>({ method: 'POST', path: path + end }),
     onSuccess: async ({ scim_bearer_token: made }) => {
@@ -69,8 +69,8 @@ export function Scim({ domain }: { domain: Domain }) {
                   </div>
                 </dl>
                 <div className="form-buttons">
-                  <Button onPress={() => setAsked('regenerate')}>{scim.regenerate}</Button>
-                  <Button onPress={() => setAsked('disable')}>{scim.disable}</Button>
+                  <Button onPress={() => setConfirming('regenerate')}>{scim.regenerate}</Button>
+                  <Button onPress={() => setConfirming('disable')}>{scim.disable}</Button>
                 </div>
                 <Requests path={path} queryKey={queryKey} />
               </>
@@ -84,14 +84,14 @@ export function Scim({ domain }: { domain: Domain }) {
           }
         </Loaded>
         <FormProblem problem={change.error} fields={[]} />
-        {asked !== null && (
+        {confirming !== null && (
           <Sure
-            title={scim.sure[asked].title}
-            verb={scim[asked]}
-            onClose={() => setAsked(null)}
-            act={() => change.mutateAsync(`/${asked}`)}
+            title={scim.sure[confirming].title}
+            verb={scim[confirming]}
+            onClose={() => setConfirming(null)}
+            act={() => change.mutateAsync(`/${confirming}`)}
           >
-            {scim.sure[asked].text}
+            {scim.sure[confirming].text}
           </Sure>
         )}
       </Block>
@@ -120,13 +120,13 @@ function Requests({ path, queryKey }: { path: string; queryKey: readonly unknown
                 </tr>
               </thead>
               <tbody>
-                {rows.map(({ id, created_at: at, method, path: asked, status, detail }) => (
+                {rows.map(({ id, created_at: at, method, path: confirming, status, detail }) => (
                   <tr key={id}>
                     <td data-label={columns.when}>
                       {formatDay(at, timezone)} {formatClock(at, timezone)}
                     </td>
                     <td className="mono">
-                      {method} {asked}
+                      {method} {confirming}
                     </td>
                     <td>
                       <span className={status < 400 ? 'good' : 'bad'}>{status}</span> {detail}

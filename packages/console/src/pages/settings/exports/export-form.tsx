@@ -44,7 +44,7 @@ export function ExportForm({
   const [filters, setFilters] = useState<readonly unknown[]>(before?.filters ?? []);
   const [isEditingFilter, setEditingFilter] = useState(false);
   const hasFilters = model === 'events';
-  const kept = before?.destination.type === type ? before.destination.config : undefined;
+  const storedConfig = before?.destination.type === type ? before.destination.config : undefined;
   const save = useMutation({
     mutationFn: (body: object) =>
       call<BatchExport>(
@@ -59,7 +59,7 @@ export function ExportForm({
     event.preventDefault();
     const typed = new FormData(event.currentTarget);
     save.mutate({
-      ...bodyOf(typed, { type, kept, timezone }),
+      ...bodyOf(typed, { type, storedConfig, timezone }),
       ...rhythmOf(typed, before),
       filters: hasFilters && filters.length > 0 ? filters : null,
     });
@@ -108,7 +108,7 @@ export function ExportForm({
           chosen={type}
           onChoose={setType}
         />
-        <Settings key={type} type={type} kept={kept} problem={problem} />
+        <Settings key={type} type={type} storedConfig={storedConfig} problem={problem} />
         <Times before={before} problem={problem} />
         <FormProblem problem={problem} fields={fields} />
         <div className="form-buttons">
@@ -133,18 +133,20 @@ function FiltersHint({ problem }: { problem: unknown }) {
 
 function Settings({
   type,
-  kept,
+  storedConfig,
   problem,
 }: {
   type: DestinationType;
-  kept: Record<string, unknown> | undefined;
+  storedConfig: Record<string, unknown> | undefined;
   problem: unknown;
 }) {
   const all = destinationSettings[type];
   const show = (settings: readonly DestinationSetting[]) =>
-    settings.map((setting) => <Setting key={setting.name} setting={setting} kept={kept} problem={problem} />);
+    settings.map((setting) => (
+      <Setting key={setting.name} setting={setting} storedConfig={storedConfig} problem={problem} />
+    ));
   const rare = all.filter(({ isRare }) => isRare);
-  const isUsed = rare.some(({ name }) => kept?.[name] !== undefined || isAbout(problem, name));
+  const isUsed = rare.some(({ name }) => storedConfig?.[name] !== undefined || isAbout(problem, name));
   return (
     <>
       <div className="settings-pair">{show(all.filter(({ isRare }) => !isRare))}</div>
@@ -158,16 +160,16 @@ function Settings({
 
 function Setting({
   setting: { name, kind, isRequired },
-  kept,
+  storedConfig,
   problem,
 }: {
   setting: DestinationSetting;
-  kept: Record<string, unknown> | undefined;
+  storedConfig: Record<string, unknown> | undefined;
   problem: unknown;
 }) {
   const label = form.labels[name] ?? name;
   const hint = form.hints[name];
-  const value = kept?.[name];
+  const value = storedConfig?.[name];
   if (kind === 'check') {
     return (
       <div className="field">
@@ -200,11 +202,11 @@ function Setting({
     <Field
       name={name}
       label={label}
-      hint={isSecret ? (kept ? form.keptHint : form.secretHint) : hint}
+      hint={isSecret ? (storedConfig ? form.keptHint : form.secretHint) : hint}
       type={isSecret ? 'password' : kind}
       autoComplete={isSecret ? 'new-password' : 'off'}
       spellCheck={false}
-      required={isRequired === true && !(isSecret && kept)}
+      required={isRequired === true && !(isSecret && storedConfig)}
       defaultValue={isSecret ? undefined : String(value ?? '')}
       problem={problem}
     />
@@ -265,7 +267,11 @@ function Times({ before, problem }: { before: BatchExport | undefined; problem: 
 /** The form's values, as the API takes them. Empty fields are cleared, except secrets, which keep their stored value. */
 function bodyOf(
   typed: FormData,
-  { type, kept, timezone }: { type: DestinationType; kept: Record<string, unknown> | undefined; timezone: string },
+  {
+    type,
+    storedConfig,
+    timezone,
+  }: { type: DestinationType; storedConfig: Record<string, unknown> | undefined; timezone: string },
 ) {
   const time = (name: string) => {
     const local = String(typed.get(name) ?? '');
@@ -277,7 +283,7 @@ function bodyOf(
     if (value !== null) config[name] = value;
     // An empty prefix is valid (files at the root of the bucket), but the API requires the field.
     else if (name === 'prefix') config[name] = '';
-    else if (kind !== 'secret' && kept?.[name] !== undefined) config[name] = null;
+    else if (kind !== 'secret' && storedConfig?.[name] !== undefined) config[name] = null;
   }
   return {
     name: typed.get('name'),

@@ -107,7 +107,7 @@ function Head({ one, path, refresh, onEdit, onDeleted }: HeadProps) {
   const about = (
     <>
       <StatePill state={stateOf(one)} />{' '}
-      {text.sentence(one.model, text.types[one.destination.type], whereOf(one), one.interval)}
+      {text.sentence(one.model, text.types[one.destination.type], describeDestination(one), one.interval)}
     </>
   );
   return (
@@ -251,7 +251,7 @@ export function StatePill({ state }: { state: ExportState }) {
 }
 
 /** A short description of the destination. */
-export function whereOf({ model, destination: { type, config } }: BatchExport): string {
+export function describeDestination({ model, destination: { type, config } }: BatchExport): string {
   if (type === 'S3') return [config.bucket_name, config.prefix].filter(Boolean).join('/');
   const schema = config.schema === undefined || config.schema === '' ? '' : `${config.schema}.`;
   return text.table(schema + String(config.table_name ?? model), String(config.database), String(config.host));

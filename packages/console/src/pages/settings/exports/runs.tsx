@@ -100,7 +100,7 @@ function NoRun({ hasRun }: { hasRun: boolean }) {
 
 function Table({ runs, one, path, zone }: { runs: readonly Run[]; one: BatchExport; path: string; zone: string }) {
   const { id: projectId } = useProject();
-  const [asked, setAsked] = useState<Run | null>(null);
+  const [runToCancel, setRunToCancel] = useState<Run | null>(null);
   const refresh = () => queryClient.invalidateQueries({ queryKey: exportsKey(projectId, one.id) });
   const retry = useMutation({
     mutationFn: ({ id }: Run) => call({ method: 'POST', path: `${path}/runs/${id}/retry` }),
@@ -133,22 +133,22 @@ function Table({ runs, one, path, zone }: { runs: readonly Run[]; one: BatchExpo
               zone={zone}
               isRetrying={retry.isPending}
               onRetry={() => retry.mutate(run)}
-              onCancel={() => setAsked(run)}
+              onCancel={() => setRunToCancel(run)}
             />
           ))}
         </tbody>
       </table>
-      {asked && (
+      {runToCancel && (
         <Sure
           title={text.cancelTitle}
           verb={text.cancelVerb}
-          onClose={() => setAsked(null)}
+          onClose={() => setRunToCancel(null)}
           act={async () => {
-            await call({ method: 'POST', path: `${path}/runs/${asked.id}/cancel` });
+            await call({ method: 'POST', path: `${path}/runs/${runToCancel.id}/cancel` });
             await refresh();
           }}
         >
-          {text.cancelText(formatBetween(asked.data_interval_start, asked.data_interval_end, zone))}
+          {text.cancelText(formatBetween(runToCancel.data_interval_start, runToCancel.data_interval_end, zone))}
         </Sure>
       )}
     </>

@@ -22,7 +22,7 @@ import {
   useExportsPath,
 } from './export.ts';
 import { ExportForm } from './export-form.tsx';
-import { OneExport, StatePill, whereOf } from './one-export.tsx';
+import { describeDestination, OneExport, StatePill } from './one-export.tsx';
 import { text } from './words.ts';
 import './exports.css';
 
@@ -140,7 +140,7 @@ function Table({
             </td>
             <td>
               {text.types[one.destination.type]}
-              <div className="hint mono">{whereOf(one)}</div>
+              <div className="hint mono">{describeDestination(one)}</div>
             </td>
             <td data-label={text.columns.every}>{text.every[one.interval]}</td>
             <td data-label={text.columns.state}>

@@ -244,12 +244,12 @@ function EndChoice({
   onChoose: (value: Ends) => void;
 }) {
   const { timezone } = useProject();
-  const kept = before && (before.expires_at ? formatDay(before.expires_at, timezone) : text.never);
+  const currentExpiry = before && (before.expires_at ? formatDay(before.expires_at, timezone) : text.never);
   return (
     <label className="field settings-short">
       <span className="field-label">{text.columns.ends}</span>
       <select className="input" value={value} onChange={(event) => onChoose(event.target.value as Ends)}>
-        {kept && <option value="keep">{text.keepEnd(kept)}</option>}
+        {currentExpiry && <option value="keep">{text.keepEnd(currentExpiry)}</option>}
         {(['30', '90', '365'] as const).map((days) => (
           <option key={days} value={days}>
             {text.inDays(Number(days), formatDay(endIn(Number(days)), timezone))}

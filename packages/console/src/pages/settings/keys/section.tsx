@@ -29,14 +29,14 @@ export function Section() {
     unknown,
   } = useAddress(parts);
   const onOpen = (next: string) => change({ open: next });
-  const [made, setMade] = useState<PersonalKey | null>(null);
+  const [createdKey, setCreatedKey] = useState<PersonalKey | null>(null);
   const query = useQuery({
     queryKey: keysKey,
     queryFn: ({ signal }) => call<PersonalKey[]>({ path: keysPath }, signal),
   });
   const refresh = () => queryClient.invalidateQueries({ queryKey: keysKey });
   const finish = async (key: PersonalKey) => {
-    if (key.value !== null) setMade(key);
+    if (key.value !== null) setCreatedKey(key);
     onOpen('');
     await refresh();
   };
@@ -49,7 +49,9 @@ export function Section() {
   return (
     <>
       <AddressHint unknown={unknown} />
-      {made?.value && <ShownOnce title={text.keyMade(made.label)} value={made.value} onDone={() => setMade(null)} />}
+      {createdKey?.value && (
+        <ShownOnce title={text.keyMade(createdKey.label)} value={createdKey.value} onDone={() => setCreatedKey(null)} />
+      )}
       <Loaded query={query} what={text.keys}>
         {(keys) => {
           if (open !== '') {
@@ -117,9 +119,9 @@ function KeyTable({
                 <code className="quiet">{key.mask_value}</code>
               </td>
               <td>
-                <May scopes={key.scopes} />
+                <ScopesCell scopes={key.scopes} />
                 <div className="hint">
-                  <Reach of={key} />
+                  <ProjectsCell of={key} />
                 </div>
               </td>
               <td data-label={text.columns.ends}>
@@ -177,7 +179,7 @@ function KeyTable({
 }
 
 /** The name of the preset, or the scopes. A long list of scopes is collapsed to its count. */
-function May({ scopes }: { scopes: readonly string[] }) {
+function ScopesCell({ scopes }: { scopes: readonly string[] }) {
   if (scopes.includes('*')) return text.presets.all.name;
   const preset = presetOf(powersOf(scopes));
   if (preset !== 'own') return text.presets[preset].name;
@@ -190,7 +192,7 @@ function May({ scopes }: { scopes: readonly string[] }) {
   );
 }
 
-function Reach({ of: { scoped_teams, scoped_organizations } }: { of: PersonalKey }) {
+function ProjectsCell({ of: { scoped_teams, scoped_organizations } }: { of: PersonalKey }) {
   const { data: me } = useQuery(meQuery);
   const projects = me?.organization?.teams ?? [];
   const names = [

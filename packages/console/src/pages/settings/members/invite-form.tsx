@@ -73,7 +73,7 @@ export function InviteForm({
       callRecently<MadeInvite[]>({
         method: 'POST',
         path: `${organization.path}/invites/bulk`,
-        wantsAnswer: true,
+        wantsResult: true,
         body: addresses.map((target_email) => ({
           target_email,
           level,

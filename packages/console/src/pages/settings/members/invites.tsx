@@ -20,7 +20,7 @@ import './members.css';
 /** The invite form, the pending invites, and the links of newly created invites, which are shown once. */
 export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInviting: (isOpen: boolean) => void }) {
   const organization = useOrganization();
-  const [made, setMade] = useState<MadeInvite[]>([]);
+  const [newInvites, setNewInvites] = useState<MadeInvite[]>([]);
   /** Incremented to reset the form after each submission. */
   const [round, setRound] = useState(0);
   const request = { path: `${organization.path}/invites` };
@@ -30,7 +30,7 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
     onInviting(false);
   };
   const show = async (invites: MadeInvite[]) => {
-    setMade(invites);
+    setNewInvites(invites);
     await queryClient.invalidateQueries({ queryKey: ['organization', organization.id, 'invites'] });
   };
   const finish = (invites: MadeInvite[]) => {
@@ -39,7 +39,7 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
   };
   return (
     <>
-      {made.length > 0 && <Made invites={made} onDone={() => setMade([])} />}
+      {newInvites.length > 0 && <InviteLinks invites={newInvites} onDone={() => setNewInvites([])} />}
       <InviteForm key={round} isShort={!isInviting} onMore={() => onInviting(true)} onDone={finish} onClose={close} />
       <Block
         title={text.invites.title}
@@ -66,7 +66,7 @@ export function Invites({ isInviting, onInviting }: { isInviting: boolean; onInv
 }
 
 /** The links of new invites with their email addresses. The page does not store them anywhere. */
-function Made({ invites, onDone }: { invites: readonly MadeInvite[]; onDone: () => void }) {
+function InviteLinks({ invites, onDone }: { invites: readonly MadeInvite[]; onDone: () => void }) {
   const title = text.made.title(invites.length);
   return (
     <section className="panel settings-block settings-secret" aria-label={title} tabIndex={-1} ref={takeFocus}>

@@ -127,7 +127,7 @@ function RoleRow({ role, mayChange }: { role: Role; mayChange: boolean }) {
         <strong>{role.name}</strong>
       </td>
       <td>
-        {role.members.length === 0 && <span className="hint">{roles.nobody}</span>}
+        {role.members.length === 0 && <span className="hint">{roles.noMembers}</span>}
         <ul className="members-roles">
           {role.members.map((member) => (
             <li key={member.id}>

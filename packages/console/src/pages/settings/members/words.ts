@@ -19,7 +19,7 @@ export const text = {
     make: 'Create role',
     emptyTitle: 'No roles yet',
     empty: 'Create a role for each group of members who need the same access, for example “Support”.',
-    nobody: 'no members',
+    noMembers: 'no members',
     more: 'There are more members. The API lists all of them.',
     give: 'Assign',
     giveOf: (name: string) => `Assign ${name} to a member`,

@@ -53,7 +53,7 @@ export function SecretKey() {
   const path = useEnvironmentPath();
   const mayChange = useHasLevel(8);
   const [question, setQuestion] = useState<'rotate' | 'remove' | null>(null);
-  const [made, setMade] = useState<string | null>(null);
+  const [newKey, setNewKey] = useState<string | null>(null);
   const queryKey = ['settings', id, 'secret keys'];
   const request = { path: `${path}/secret_tokens` };
   const keys = useQuery({ queryKey, queryFn: ({ signal }) => call<SecretKeys>(request, signal) });
@@ -100,13 +100,13 @@ export function SecretKey() {
           }
         </Loaded>
       </Block>
-      {made !== null && <ShownOnce title={text.made} value={made} onDone={() => setMade(null)} />}
+      {newKey !== null && <ShownOnce title={text.made} value={newKey} onDone={() => setNewKey(null)} />}
       {question === 'rotate' && (
         <Sure
           title={keys.data?.secret_api_token ? text.rotateTitle : text.makeSecret}
           verb={keys.data?.secret_api_token ? text.rotate : text.makeSecret}
           onClose={() => setQuestion(null)}
-          act={async () => setMade((await act('rotate_secret_token')).secret_api_token)}
+          act={async () => setNewKey((await act('rotate_secret_token')).secret_api_token)}
         >
           {keys.data?.secret_api_token ? text.rotateText : text.secretKeyText}
         </Sure>

@@ -143,7 +143,7 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
       {isMasked(one.target_value) && <p className="hint">{text.masked}</p>}
       <p className="hint">
         {text.madeBy(
-          one.created_by?.first_name || one.created_by?.email || text.somebody,
+          one.created_by?.first_name || one.created_by?.email || text.deletedUser,
           formatDay(one.created_at, timezone),
         )}
       </p>

@@ -159,8 +159,8 @@ function TargetFields({
   onType: (type: TargetType) => void;
 }) {
   const { data: me } = useQuery(meQuery);
-  const kept = before?.target_type === type ? before.target_value : '';
-  const suggested = before === undefined && type === 'email' ? (me?.email ?? '') : kept;
+  const storedTarget = before?.target_type === type ? before.target_value : '';
+  const suggested = before === undefined && type === 'email' ? (me?.email ?? '') : storedTarget;
   return (
     <>
       <Cards
@@ -175,7 +175,7 @@ function TargetFields({
         key={type}
         name="target_value"
         label={form.values[type]}
-        hint={isMasked(kept) ? form.keepMasked : before ? form.newTargets : undefined}
+        hint={isMasked(storedTarget) ? form.keepMasked : before ? form.newTargets : undefined}
         autoComplete="off"
         spellCheck={false}
         defaultValue={suggested}
@@ -240,18 +240,18 @@ function ruleOf(
     timezone,
   }: { draft: Draft; first: string; before: Subscription | undefined; timezone: string },
 ): Partial<Rule> {
-  const unlessKept = (local: string, kept: string | null | undefined) => {
+  const toTimestamp = (local: string, stored: string | null | undefined) => {
     if (local === '') return null;
-    const isKept = kept != null && localOf(new Date(kept), timezone).slice(0, 16) === local;
-    return isKept ? kept : fromLocal(local, timezone);
+    const isUnchanged = stored != null && localOf(new Date(stored), timezone).slice(0, 16) === local;
+    return isUnchanged ? stored : fromLocal(local, timezone);
   };
   const count = String(typed.get('count') ?? '');
   return {
     frequency: draft.frequency,
     interval: draft.interval,
     ...daysOf(draft),
-    start_date: unlessKept(first, before?.start_date) ?? '',
-    until_date: unlessKept(String(typed.get('until_date') ?? ''), before?.until_date),
+    start_date: toTimestamp(first, before?.start_date) ?? '',
+    until_date: toTimestamp(String(typed.get('until_date') ?? ''), before?.until_date),
     count: count === '' ? null : Number(count),
   };
 }

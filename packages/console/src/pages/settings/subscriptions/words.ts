@@ -57,7 +57,7 @@ export const text = {
   testSent: 'A test report is on its way to every recipient. It will appear below.',
   onlyInsights: (names: readonly string[]) => `Insights in the report: ${names.join(', ')}`,
   madeBy: (who: string, when: string) => `Created by ${who} on ${when}`,
-  somebody: 'a deleted user',
+  deletedUser: 'a deleted user',
   change: 'Edit',
   delete: 'Delete',
   restore: 'Restore',
