@@ -110,12 +110,12 @@ describe('limits', () => {
     'Email addresses of a subscription': [`${api}/deliveries/subscriptions/fields.ts`, 'maxAddresses'],
     'Runs of a backfill': ['packages/contracts/src/backfill-limit.ts', 'maxBackfillRuns'],
     'Request for flags': [`${gateway}/flags/flag-request.ts`, 'maxFlagRequestBytes'],
-    'Flags of an environment': [`${api}/flags/feature-flags/changes/rules.ts`, 'mostFlags'],
-    'Filters of one flag': [`${api}/flags/feature-flags/filters/parse.ts`, 'mostBytes'],
-    'Filters of all flags of an environment': [`${api}/flags/feature-flags/changes/rules.ts`, 'mostMebibytes'],
+    'Flags of an environment': [`${api}/flags/feature-flags/changes/rules.ts`, 'maxFlags'],
+    'Filters of one flag': [`${api}/flags/feature-flags/filters/parse.ts`, 'maxBytes'],
+    'Filters of all flags of an environment': [`${api}/flags/feature-flags/changes/rules.ts`, 'maxMebibytes'],
     'Regular expressions in all flags of an environment': [
       `${api}/flags/feature-flags/changes/rules.ts`,
-      'mostPatterns',
+      'maxPatterns',
     ],
     'Expensive requests of one address that wait': [`${gateway}/flags/expensive-requests.ts`, 'maxPerAddress'],
     'Expensive requests of one project that wait': [`${gateway}/flags/expensive-requests.ts`, 'maxPerProject'],
@@ -123,7 +123,7 @@ describe('limits', () => {
     'Rows in the file of a static cohort': [`${api}/analytics/cohorts/member-file.ts`, 'mostRows'],
     'Flag calls that exposures count': [`${api}/flags/feature-flags/exposures/exposures.ts`, 'mostExposures'],
     'Personal API keys of a user': ['packages/accounts/src/keys/personal-api-keys.ts', 'maxPersonalApiKeys'],
-    'Passkeys of a user': [`${api}/identity/sign-in/passkeys.ts`, 'mostPasskeys'],
+    'Passkeys of a user': [`${api}/identity/sign-in/passkeys.ts`, 'maxPasskeys'],
     'Sessions of a user': ['packages/accounts/src/sign-in/sessions.ts', 'mostSessions'],
     'Password length': [`${api}/identity/sign-in/password-rules.ts`, 'maxLength'],
     'Roles of an organization': ['packages/accounts/src/roles/roles.ts', 'mostRoles'],
@@ -132,7 +132,7 @@ describe('limits', () => {
     'Certificates of a SAML provider': ['packages/accounts/src/domains/saml-certificates.ts', 'mostCertificates'],
   };
   /** Constants in the unit of the page instead of bytes. */
-  const inUnits: Record<string, number> = { mostKiB: 2 ** 10, mostMebibytes: 2 ** 20 };
+  const inUnits: Record<string, number> = { mostKiB: 2 ** 10, maxMebibytes: 2 ** 20 };
 
   test('limits without a setting have the value of their constant', async () => {
     const rows = (await tableRows('docs/limits.md')).filter(([, , setting]) => setting === '');
