@@ -1,3 +1,4 @@
+export { nullLabel, otherLabel } from './breakdown-labels.ts';
 export { checkFilters, checkQuery } from './check-query.ts';
 export { inOrderOfLayout, queryOfTile } from './dashboard.ts';
 export { checkEventFilters, readEventFilters, readPropertyFilters } from './event-filters.ts';
@@ -47,7 +48,7 @@ export { postgresEngine, printPersons, sqlEngine } from './event-store/postgres/
 export { type EventSpan, spanOfEvents } from './event-store/postgres/span-of-events.ts';
 export { createEventStore } from './event-store/store.ts';
 export { matchesInMemory } from './in-memory.ts';
-export { sourceOf, withFilters, withVariables } from './override.ts';
+export { changeSource, sourceOf, withFilters, withVariables } from './override.ts';
 export { parseQuery } from './parse-query.ts';
 export { patternProblem, postgresPattern } from './patterns.ts';
 export type { ProjectSettings } from './plan/context.ts';
@@ -66,4 +67,4 @@ export {
 export { createParser as createSqlParser, parseAhead, type SqlParser } from './sql/parse.ts';
 export { SqlProblem } from './sql/problem.ts';
 export { mergedVariables, type VariableType, valueProblem, variablesProblem, variableTypes } from './sql-variables.ts';
-export { readVisualization, visualizationProblem } from './visualization.ts';
+export { readVisualization, type Visualization, visualizationProblem } from './visualization.ts';

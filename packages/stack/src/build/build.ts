@@ -85,7 +85,7 @@ export async function bundlePrograms(
   await stop();
   await carryPackages(root, outDirectory);
   // Charts in report emails are rendered with these fonts.
-  await cp(join(root, 'packages/insights/fonts'), join(outDirectory, 'fonts'), { recursive: true });
+  await cp(join(root, 'packages/reports/fonts'), join(outDirectory, 'fonts'), { recursive: true });
   return [...new Set(Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs)))].sort();
 }
 
@@ -117,7 +117,7 @@ const carried: Record<string, string> = {
   kafkajs: 'packages/event-log',
   '@node-rs/crc32': 'packages/event-log',
   '@prisma/schema-engine-wasm': 'packages/db',
-  '@resvg/resvg-wasm': 'packages/insights',
+  '@resvg/resvg-wasm': 'packages/reports',
   '@posthog/hogql-parser': 'packages/insights',
 };
 

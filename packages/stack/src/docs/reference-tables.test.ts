@@ -106,7 +106,7 @@ describe('limits', () => {
     'Variables of a project': [`${api}/analytics/insight-variables/write.ts`, 'mostVariables'],
     'Tiles of a dashboard': [`${api}/analytics/insights/write.ts`, 'mostTiles'],
     'Characters of a text on a dashboard': [`${api}/analytics/dashboards/tiles.ts`, 'mostCharacters'],
-    'Insights in one report': ['packages/insights/src/report/content.ts', 'mostInsights'],
+    'Insights in one report': ['packages/reports/src/content.ts', 'mostInsights'],
     'Email addresses of a subscription': [`${api}/deliveries/subscriptions/fields.ts`, 'maxAddresses'],
     'Runs of a backfill': ['packages/contracts/src/backfill-limit.ts', 'maxBackfillRuns'],
     'Request for flags': [`${gateway}/flags/flag-request.ts`, 'maxFlagRequestBytes'],

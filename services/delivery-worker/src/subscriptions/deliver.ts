@@ -8,9 +8,9 @@ import {
   reportLinks,
   reportMail,
   slackBlocks,
-  toldOf,
   unsubscribeLink,
-} from '@millrace/insights/report';
+  webhookFormat,
+} from '@millrace/reports';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
 import { describeFailure } from '@millrace/runtime/outbound';
@@ -230,7 +230,7 @@ function webhookDocument(delivery: ClaimedDelivery, { title, summary, link, invi
     timezone: content?.timezone ?? null,
     total_insights: content?.total ?? 0,
     insights: (content?.insights ?? []).map((insight, at) => ({
-      ...toldOf(insight),
+      ...webhookFormat(insight),
       picture_url: picture(insight, at),
     })),
   };

@@ -2,7 +2,7 @@
 
 import type { Database } from '@millrace/db';
 import { budgetProblem, type EventStore, OverBudget, runQuery, type SqlParser } from '@millrace/insights';
-import { makeReport } from '@millrace/insights/report';
+import { makeReport } from '@millrace/reports';
 import { AppError, type Logger } from '@millrace/runtime';
 import type { FairSlots } from '../poll.ts';
 import { type ClaimedReport, claimReports, keepReport } from './store.ts';

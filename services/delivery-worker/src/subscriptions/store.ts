@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Columns, Sql, Transaction } from '@millrace/db';
-import type { ReportContent } from '@millrace/insights/report';
+import type { ReportContent } from '@millrace/reports';
 import type { RecurrenceRule } from '@millrace/schedule';
 import type { SlotUsage } from '../poll.ts';
 

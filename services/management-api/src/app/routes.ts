@@ -3,7 +3,7 @@ import type { LookUpChallenge } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
 import { healthPages, type PageRoute, type Route } from '@millrace/http';
 import type { SqlParser } from '@millrace/insights';
-import type { Addresses } from '@millrace/insights/report';
+import type { Addresses } from '@millrace/reports';
 import type { Health } from '@millrace/runtime';
 import type { Caller } from '../access/caller.ts';
 import type { RateLimit, SignUpLimit } from '../access/rate-limit.ts';

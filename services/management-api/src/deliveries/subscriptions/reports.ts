@@ -14,9 +14,9 @@ import {
   reportLinks,
   reportMail,
   textOf,
-  toldOf,
   toPng,
-} from '@millrace/insights/report';
+  webhookFormat,
+} from '@millrace/reports';
 import { AppError, type Logger } from '@millrace/runtime';
 import { describeRule } from '@millrace/schedule';
 import { Type } from 'typebox';
@@ -225,7 +225,7 @@ async function show(message: Message, { format: asked, logger }: { format: strin
     return new TextContent(page, framed);
   }
   const { title: subject, content } = message;
-  const insights = (content?.insights ?? []).map(toldOf);
+  const insights = (content?.insights ?? []).map(webhookFormat);
   return { subject, text: textOf(message), total_insights: content?.total ?? 0, insights };
 }
 

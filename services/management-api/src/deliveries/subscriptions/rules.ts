@@ -3,7 +3,7 @@
 import { lockOrganization, recordActivity } from '@millrace/accounts';
 import { maskedTarget, targetsOf } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import type { ReportContent } from '@millrace/insights/report';
+import type { ReportContent } from '@millrace/reports';
 import { AppError, hasLink } from '@millrace/runtime';
 import { nextDeliveryDate } from '@millrace/schedule';
 import type { Static } from 'typebox';

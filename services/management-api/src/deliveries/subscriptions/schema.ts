@@ -2,7 +2,7 @@
 
 import { subscriptionTargetTypes } from '@millrace/contracts';
 import { orNull } from '@millrace/http';
-import { mostInsights } from '@millrace/insights/report';
+import { mostInsights } from '@millrace/reports';
 import { frequencies, weekdays } from '@millrace/schedule';
 import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../../identity/embedded-users/embedded-user.ts';

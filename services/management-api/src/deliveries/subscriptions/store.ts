@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { targetsOf } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
-import type { ReportContent } from '@millrace/insights/report';
+import type { ReportContent } from '@millrace/reports';
 import type { EmbeddedUserRow } from '../../identity/embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-store.ts';
 import { createConditions } from '../../sql/conditions.ts';

@@ -2,7 +2,7 @@
 
 import type { Database, Sql } from '@millrace/db';
 import { TextContent } from '@millrace/http';
-import { escapedHtml } from '@millrace/insights/report';
+import { escapedHtml } from '@millrace/reports';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';

@@ -1,8 +1,7 @@
 // Computes the key figures of a query result.
 
 import { type NumberFormat, numberFormatOf, overallOf, percentFormat } from '@millrace/contracts/numbers';
-import { nullLabel, otherLabel } from '../breakdown-labels.ts';
-import { isRecord } from '../query-parts.ts';
+import { isRecord, nullLabel, otherLabel } from '@millrace/insights';
 
 export interface Figure {
   label: string;

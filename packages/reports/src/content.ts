@@ -3,13 +3,17 @@
 import { changeOf } from '@millrace/contracts/numbers';
 import { type ResultTable, resultTable } from '@millrace/contracts/result-table';
 import type { Sql } from '@millrace/db';
+import {
+  changeSource,
+  inOrderOfLayout,
+  isRecord,
+  type QueryAnswer,
+  queryOfTile,
+  readVisualization,
+  sourceOf,
+} from '@millrace/insights';
 import { isAppError } from '@millrace/runtime';
 import { timeZone } from '@millrace/schedule';
-import { inOrderOfLayout, queryOfTile } from '../dashboard.ts';
-import { changeSource, sourceOf } from '../override.ts';
-import { isRecord } from '../query-parts.ts';
-import type { QueryAnswer } from '../run.ts';
-import { readVisualization } from '../visualization.ts';
 import { type Chart, chartOf, withoutFuture } from './chart.ts';
 import { type Figure, figureOfFunnel, figuresOf } from './figures.ts';
 import { chartOfSql, figuresOfSql } from './sql-chart.ts';
@@ -56,7 +60,7 @@ export interface ReportedInsight {
  * Converts an insight to the format of webhooks: adds the change of each figure, in percent or points, and removes the
  * chart.
  */
-export function toldOf({ chart: _, figures, ...insight }: ReportedInsight) {
+export function webhookFormat({ chart: _, figures, ...insight }: ReportedInsight) {
   return {
     ...insight,
     figures: figures.map(({ format, ...figure }) => ({

@@ -307,7 +307,7 @@ async function prepare(): Promise<Uint8Array[]> {
  * in the repository.
  */
 function fontFolder(): string {
-  const folders = ['./fonts', '../fonts', '../../fonts'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  const folders = ['./fonts', '../fonts'].map((path) => fileURLToPath(new URL(path, import.meta.url)));
   const found = folders.find((folder) => existsSync(folder));
   if (found === undefined) throw new Error(`The fonts for reports were not found in ${folders.join(', ')}.`);
   return found;

@@ -1,4 +1,4 @@
-import { readVisualization } from '../visualization.ts';
+import { readVisualization } from '@millrace/insights';
 import { chartOfSql, figuresOfSql } from './sql-chart.ts';
 
 const answer = (types: [string, string][], results: unknown[][]) => ({ types, results, timezone: 'UTC' });

@@ -10,7 +10,7 @@ import {
   timeOf,
 } from '@millrace/contracts/chart';
 import { type NumberFormat, numberFormatOf, plainFormat, valueAt } from '@millrace/contracts/numbers';
-import { isRecord } from '../query-parts.ts';
+import { isRecord } from '@millrace/insights';
 import { displayOf, hasTimes, isBefore, labelOf, type SeriesResult, seriesOf } from './figures.ts';
 
 export type Chart =

@@ -2,8 +2,7 @@
 
 import { mostColors } from '@millrace/contracts/chart';
 import { plainFormat } from '@millrace/contracts/numbers';
-import type { QueryAnswer } from '../run.ts';
-import type { Visualization } from '../visualization.ts';
+import type { QueryAnswer, Visualization } from '@millrace/insights';
 import type { Chart } from './chart.ts';
 import type { Figure } from './figures.ts';
 
