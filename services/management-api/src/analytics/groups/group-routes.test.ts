@@ -29,7 +29,7 @@ const keys = async (query = '') =>
     (row: Group) => `${row.group_type}:${row.group_key}`,
   );
 
-test('a group shows its type by name and number, its key and its properties', async () => {
+test('returns the type name, type index, key and properties of a group', async () => {
   const { body } = await api.get(`${path}/?search=ltd`, tenant.personalApiKey);
   expect(body).toEqual({
     next: null,
@@ -45,7 +45,7 @@ test('a group shows its type by name and number, its key and its properties', as
   });
 });
 
-test('filters: the number of the type, and a part of key or name in any case', async () => {
+test('filters by type index, and by part of the key or name in any case', async () => {
   expect((await keys()).sort()).toEqual(['company:Zeta', 'company:acme', 'team:acme']);
   expect(await keys('?group_type_index=1')).toEqual(['team:acme']);
   expect(await keys('?search=ZET')).toEqual(['company:Zeta']);
@@ -56,7 +56,7 @@ test('filters: the number of the type, and a part of key or name in any case', a
   expect(await keys('?group_key=Acme')).toEqual([]);
 });
 
-test('the types are listed by number, those without a group too, and nobody else’s', async () => {
+test('lists the group types of the project by index, including types without groups', async () => {
   await api.database.sql.query(
     `INSERT INTO group_type_mapping (project_id, group_type, group_type_index, created_at) VALUES ($1, 'shop', 2, '2026-11-02T08:00:00Z')`,
     [tenant.projectId],
@@ -85,12 +85,12 @@ test('counts the properties of groups by type', async () => {
   });
 });
 
-test.each(['5', '-1', 'x', '1.5', ''])('group_type_index=%s is refused by name', async (index) => {
+test.each(['5', '-1', 'x', '1.5', ''])('returns 400 for group_type_index=%s', async (index) => {
   const { status, body } = await api.get(`${path}?group_type_index=${index}`, tenant.personalApiKey);
   expect([status, body.attr]).toEqual([400, 'group_type_index']);
 });
 
-test('pages are complete', async () => {
+test('returns every group on exactly one page', async () => {
   for (let index = 0; index < 10; index += 1) {
     await storeGroup(api.database.sql, tenant.projectId, { type: 'team', index: 1, key: `ü'${index}` });
   }
@@ -99,14 +99,14 @@ test('pages are complete', async () => {
   expect(new Set(seen.map((row) => row.group_type + row.group_key)).size).toBe(13);
 });
 
-describe('members', () => {
+describe('the members of a group', () => {
   const recently = (days: number) => new Date(Date.now() - days * 86_400_000).toISOString();
   const visit = (distinctId: string, properties: Record<string, unknown>, days = 1) =>
     storeEvent(api.database.sql, tenant.projectId, { distinctId, properties, timestamp: recently(days) });
   const person = (...distinctIds: string[]) => storePerson(api.database.sql, tenant.projectId, { distinctIds });
   beforeAll(() => createMonths(api.database.sql, recently(60).slice(0, 7), recently(0).slice(0, 7)));
 
-  test('are the persons of today with an event that names the group, each once', async () => {
+  test('returns the current persons who have events with the group, each once', async () => {
     const ada = await person('ada', 'ada-phone');
     const bob = await person('bob');
     for (const id of ['eve', 'old', 'team']) await person(id);
@@ -139,7 +139,7 @@ describe('members', () => {
     ['group_type_index=0&group_key=a%00', 'group_key'],
     ['group_type_index=0&group_key=a&after=soon', 'after'],
     ['group_type_index=0&group_key=a&cursor=x', 'cursor'],
-  ])('%s is refused by name', async (query, attr) => {
+  ])('returns 400 that names the parameter for %s', async (query, attr) => {
     const { status, body } = await api.get(`${path}/members?${query}`, tenant.personalApiKey);
     expect([status, body.attr]).toEqual([400, attr]);
   });

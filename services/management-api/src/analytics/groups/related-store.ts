@@ -1,15 +1,16 @@
 import type { Sql } from '@millrace/db';
 import type { GroupKey } from './store.ts';
 
-/** Shown of each type, by key. */
+/** Maximum number of related groups of each type. They are sorted by key. */
 export const mostRelatedGroups = 100;
 
-/** The person or group whose events tell what is related to it. */
+/** The person or group whose related groups are requested. */
 export type Actor = { personUuid: string } | { group_type_index: number; group_key: string };
 
 /**
- * The groups that events later than `after` name together with a group, or that a person's events name, by type and key. Groups of
- * the same type as the given one are left out. A person's events are found by an index; for a group, all events are looked at.
+ * Finds the groups that are related to a person or a group, sorted by type and key. Only events later than `after` count.
+ * For a person, these are the groups of the person's events, which are found through an index. For a group, they are the
+ * groups of other types in the group's events; this reads all events of the project.
  */
 export async function findRelatedGroups(
   sql: Sql,

@@ -1,4 +1,4 @@
-// The persons and groups that are related to a person or group: those that have events in common with it.
+// The route that lists the persons and groups that have events in common with a person or group.
 
 import { findPerson, type Sql } from '@millrace/db';
 import { formatDateTime, freeFormObject } from '@millrace/http';
@@ -17,7 +17,7 @@ import { findGroupMembers, type GroupKey, readGroups } from './store.ts';
 
 const days = 90;
 const mostRelatedPersons = 100;
-/** Of the persons and of the groups in one answer, about. */
+/** Approximate size limit in a response, for the persons and for the groups separately. */
 const maxBytes = 2 * 1024 * 1024;
 
 const relatedActor = Type.Object(

@@ -24,10 +24,10 @@ import {
   type TimesInGroup,
 } from './store.ts';
 
-/** Type index and key of the last group shown. */
+/** Cursor: type index and key of the last group on the page. */
 const position = Type.Object({ index: Type.Integer({ minimum: 0, maximum: 4 }), key: Type.String() });
 
-/** The id of the last person shown; ids are 64 bits wide. */
+/** Cursor: ID of the last person on the page, as a string because it has 64 bits. */
 const memberPosition = Type.Object({ id: Type.String({ pattern: '^\\d{1,18}$' }) });
 
 const narrowing = 'group_type_index and group_key';
@@ -106,7 +106,7 @@ export function findGroupRoute({ sql }: { sql: Sql }) {
   });
 }
 
-/** The persons of a group. */
+/** The route that lists the persons of a group. */
 export function groupMemberRoutes({ sql, searches, pages }: GroupRouteDeps) {
   return defineRoutes({
     method: 'GET',
@@ -165,13 +165,13 @@ export function groupMemberRoutes({ sql, searches, pages }: GroupRouteDeps) {
   });
 }
 
-/** Whose ids went to somebody else between the two reads has none left. */
+/** `times` is undefined if the person's distinct IDs were merged into another person between the two reads. */
 const toTimesInGroup = (times: TimesInGroup | undefined) => ({
   event_count: times?.event_count ?? 0,
   last_event_at: times ? formatDateTime(times.last_event_at) : null,
 });
 
-/** A group has no number: its type and key are its address. */
+/** Groups do not have a numeric ID, so requests identify a group by its type and key. */
 export const groupAddress = Type.Object({
   group_type_index: Type.Integer({ minimum: 0, maximum: 4, description: 'Index of the group type, 0 to 4.' }),
   group_key: Type.String({ minLength: 1, description: 'Key of the group, which must match exactly.' }),

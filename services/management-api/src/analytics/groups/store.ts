@@ -15,7 +15,7 @@ interface GroupFilter {
   search?: string;
 }
 
-/** Whether groups are looked at that are not shown. */
+/** Whether the database may have to read groups that do not match the filter. */
 export function isSearch({ group_type_index, group_key, search }: GroupFilter): boolean {
   if (group_key !== undefined) return group_type_index === undefined;
   return search !== undefined && search !== '';
@@ -23,7 +23,7 @@ export function isSearch({ group_type_index, group_key, search }: GroupFilter): 
 
 export type GroupKey = Pick<GroupRow, 'group_type_index' | 'group_key'>;
 
-/** Which groups of a project are on a page, by type and key. */
+/** Finds the keys of the groups on a page, sorted by type and key. */
 export async function findGroupKeys(
   sql: Sql,
   projectId: number,
@@ -78,7 +78,7 @@ export async function readGroup(
   return rows[0];
 }
 
-/** Groups of a type whose properties are counted. */
+/** Maximum number of groups of each type whose properties are counted. */
 export const mostGroupsCounted = 50_000;
 
 export async function countGroupProperties(
@@ -109,7 +109,7 @@ interface GroupsOfType {
   groupType: number;
 }
 
-/** Some groups of a type by key, those after `after`. A page may end early; only an empty one is the last. */
+/** Reads groups of a type, sorted by key, starting after the key `after`. Can return fewer than `limit`; only an empty page is the last. */
 export async function readGroupPage(
   sql: Sql,
   { environmentId, groupType }: GroupsOfType,
@@ -137,13 +137,13 @@ export async function countGroups(sql: Sql, { environmentId, groupType }: Groups
 interface GroupOfEvents {
   group_type_index: number;
   group_key: string;
-  /** Only events later than this tell who belongs to it. */
+  /** Only events later than this determine the members of the group. */
   after: Date;
 }
 
 /**
- * Which persons of a group are on a page, the newest first: those with an event that names the group. Which events do is not
- * indexed, so each page walks the project's events since `after`.
+ * Finds the persons on a page of a group's members, newest first. A person is a member if one of the person's events has the
+ * group. The groups of events are not indexed, so each page reads all events of the project since `after`.
  */
 export async function findGroupMembers(
   sql: Sql,
@@ -173,7 +173,7 @@ export interface TimesInGroup {
   last_event_at: Date;
 }
 
-/** How often some persons' events name the group, and when last, by uuid. Their distinct ids are looked up by an index. */
+/** For each person, the number of events with the group and the time of the latest one. The events are found by distinct ID, through an index. */
 export async function readTimesInGroup(
   sql: Sql,
   projectId: number,

@@ -48,8 +48,8 @@ it('names the types that are sent and leaves the others as they are', async () =
 
 it.each([
   ['an unknown type', [{ group_type_index: 2 }], '1__group_type_index'],
-  ['a number that no type can have', [{ group_type_index: 5 }], '1__group_type_index'],
-  ['no number', [{ name_singular: 'a' }], '1__group_type_index'],
+  ['an index above 4', [{ group_type_index: 5 }], '1__group_type_index'],
+  ['a missing index', [{ name_singular: 'a' }], '1__group_type_index'],
   ['a name that is too long', [{ group_type_index: 1, name_plural: 'x'.repeat(401) }], '1__name_plural'],
   ['a dashboard', [{ group_type_index: 1, detail_dashboard: 7 }], '1__detail_dashboard'],
   ['columns', [{ group_type_index: 1, default_columns: ['name'] }], '1__default_columns'],

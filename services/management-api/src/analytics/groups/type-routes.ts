@@ -1,4 +1,4 @@
-// The types of groups: what they are called, and the properties of their groups.
+// The routes of group types: their names, and the properties of their groups.
 
 import { recordActivity } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';

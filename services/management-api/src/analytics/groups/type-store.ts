@@ -9,12 +9,12 @@ type Row = GroupTypeRow & Record<string, unknown>;
 const ofProject = `SELECT group_type, group_type_index, name_singular, name_plural, created_at FROM group_type_mapping
   WHERE project_id = $1 ORDER BY group_type_index`;
 
-/** The types of groups of a project, five at most. */
+/** The group types of a project, at most five. */
 export async function listGroupTypes(sql: Sql, projectId: number): Promise<GroupTypeRow[]> {
   return sql.query<Row>(ofProject, [projectId]);
 }
 
-/** The same, and keeps them from being changed by others until the transaction ends. */
+/** The group types of a project, locked until the transaction ends. */
 export async function lockGroupTypes(tx: Transaction, projectId: number): Promise<GroupTypeRow[]> {
   return tx.query<Row>(`${ofProject} FOR UPDATE`, [projectId]);
 }

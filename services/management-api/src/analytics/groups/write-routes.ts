@@ -52,7 +52,7 @@ export function groupWriteRoutes(deps: GatewayDeps) {
     }
     await sendEvent(deps, environmentId, {
       event: eventNames.groupIdentify,
-      // As server SDKs name the sender of such an event. Without a profile no person is created.
+      // Server SDKs send the same distinct ID. With `$process_person_profile: false`, the event does not create a person.
       distinct_id: cutToCodePoints(`$${type.group_type}_${key}`, 200),
       properties: {
         ...{ $group_type: type.group_type, $group_key: key, $group_set: properties },
