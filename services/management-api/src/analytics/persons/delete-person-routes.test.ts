@@ -29,7 +29,7 @@ const requests = () =>
     [tenant.environmentId],
   );
 
-test('a deleted person is not there right after the answer, by no id of it', async () => {
+test('returns 404 for every ID of a person immediately after the deletion', async () => {
   const uuid = await person('ada', 'anonymous');
   const { id } = (await get(`${uuid}/`)).body;
   const other = await person('bob');
@@ -40,7 +40,7 @@ test('a deleted person is not there right after the answer, by no id of it', asy
   expect(await remove(`${uuid}/`)).toMatchObject(NF());
 });
 
-test('by number and by distinct id', async () => {
+test('deletes a person by numeric ID and by distinct ID', async () => {
   const [first] = [await person('first'), await person('second')];
   expect((await remove(`${(await get(`${first}/`)).body.id}`)).status).toBe(202);
   expect((await remove('second')).status).toBe(202);
@@ -50,7 +50,7 @@ test('by number and by distinct id', async () => {
   expect(await remove('%00')).toMatchObject(NF());
 });
 
-test('what may mean two persons deletes neither', async () => {
+test('returns 400 and deletes nothing if the ID matches two persons', async () => {
   const first = await person('first');
   const { id } = (await get(`${first}/`)).body;
   await person(String(id));
@@ -58,8 +58,8 @@ test('what may mean two persons deletes neither', async () => {
   expect(await left()).toHaveLength(2);
 });
 
-test('who did it and how far it is stands in the activity; nothing there names the person', async () => {
-  // No word of hexadecimal digits alone: ids have any of them now and then.
+test('logs the user and the progress of a deletion, but no personal data', async () => {
+  // The name has letters other than a to f, so it cannot be part of a UUID by chance.
   const uuid = await person('qwortz');
   await remove(`${uuid}/?delete_events=1`);
   for (const activity of [await get('activity/'), await get(`${uuid}/activity/`)]) {
@@ -85,8 +85,8 @@ test('who did it and how far it is stands in the activity; nothing there names t
   expect(theirs.status).toBe(404);
 });
 
-describe('several at once', () => {
-  test('by uuids, numbers and distinct ids; those that do not exist are passed over', async () => {
+describe('deleting several persons at once', () => {
+  test('deletes persons by UUID, numeric ID and distinct ID, and skips unknown IDs', async () => {
     const [a, b, c, d] = [await person('a', 'a2'), await person('b'), await person('c'), await person('d')];
     const { id } = (await get(`${b}/`)).body;
     const foreign = await createTestTenant(api.database);
@@ -106,7 +106,7 @@ describe('several at once', () => {
     expect(kept.status).toBe(200);
   });
 
-  test('a thousand', async () => {
+  test('deletes up to 1000 persons, and returns 400 for more', async () => {
     await api.database.sql.query(
       `WITH made AS (INSERT INTO person (project_id, uuid, main_distinct_id, created_at)
                      SELECT $1, gen_random_uuid(), 'p' || n, now() FROM generate_series(1, 1001) n
@@ -125,12 +125,12 @@ describe('several at once', () => {
     [{}, 'ids', 'You need to specify either distinct_ids or ids.'],
     [{ ids: [] }, 'ids', 'You need to specify either distinct_ids or ids.'],
     [{ ids: [randomUUID(), 'abc'] }, 'ids__1', 'Must be the UUID or the numeric ID of a person.'],
-  ])('%j is refused', async (body, attr, detail) => {
+  ])('returns 400 for %j', async (body, attr, detail) => {
     expect(await removeAll(body)).toMatchObject(VE('invalid_input', attr, detail));
   });
 });
 
-test('two requests for the same person delete it once', async () => {
+test('deletes a person once when several requests are concurrent', async () => {
   const uuid = await person('ada');
   const statuses = (await Promise.all([1, 2, 3].map(() => remove(`${uuid}/`)))).map(({ status }) => status);
   expect(statuses.sort()).toEqual([202, 404, 404]);

@@ -1,4 +1,4 @@
-// Deleting persons, one or many.
+// The routes that delete one or several persons.
 
 import { type Database, deletePersons, findPersonToDelete, ownersOf } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
@@ -27,7 +27,7 @@ const deleteEventsQuery = Type.Object({
   }),
 });
 
-/** Deleting persons: what a caller may rely on is in packages/db, `deletePersons`. */
+/** `deletePersons` in packages/db documents what a deletion guarantees. */
 export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { sql } = database;
   return [
@@ -116,7 +116,7 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
         const { uuid, by } = await findPersonToDelete(sql, target.environmentId, id);
         const wanted = by === 'distinct_id' ? { uuids: [], distinctIds: [id] } : { uuids: [uuid], distinctIds: [] };
         const count = await deletePersonsNow(database, wanted, { caller, target, deletesEvents });
-        // Somebody else was faster, or it was merged away.
+        // Another request deleted the person first, or the person was merged into another one.
         if (count === 0) throw new AppError('not_found', 'Not found.');
         return undefined;
       },
@@ -124,7 +124,7 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
   ];
 }
 
-/** @throws AppError `invalid` naming the first that is neither a uuid nor a number. */
+/** @throws AppError `invalid` naming the first ID that is neither a UUID nor a number. */
 function checkIds(ids: string[]): void {
   const wrong = ids.findIndex((id) => !/^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{1,18})$/i.test(id));
   if (wrong >= 0) {
@@ -132,7 +132,7 @@ function checkIds(ids: string[]): void {
   }
 }
 
-/** Merges that come in between move an id once more; nobody merges the same people over and over. */
+/** A concurrent merge can move a distinct ID to another person, which takes one more round. More than a few in a row are not expected. */
 const maxRounds = 5;
 
 interface DeletionContext {
@@ -142,8 +142,9 @@ interface DeletionContext {
 }
 
 /**
- * Deletes persons by their uuids, and those whom distinct ids belong to: also the one an id was merged into while this
- * waited, in a transaction of its own, so that locks keep their order. @returns how many persons.
+ * Deletes the persons with these UUIDs, and the persons with these distinct IDs. If a distinct ID moves to another person
+ * while this function waits for a lock, that person is deleted in another transaction, so that locks are taken in order.
+ * @returns the number of deleted persons.
  */
 async function deletePersonsNow(
   { sql, transaction }: Pick<Database, 'sql' | 'transaction'>,

@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterAll(() => api.stop());
 
-/** `day` of November 2026. */
+/** Stores an event on a day in November 2026. */
 const send = (day: number, event: string, distinctId: string, properties: Record<string, unknown> = {}) =>
   storeEvent(api.database.sql, tenant.projectId, {
     event,
@@ -24,7 +24,7 @@ const send = (day: number, event: string, distinctId: string, properties: Record
 const mergesOf = async (id: string) =>
   api.get(`/api/projects/${tenant.projectId}/persons/${encodeURIComponent(id)}/merges/`, tenant.personalApiKey);
 
-test('each event that joined two ids stands once, the oldest first; what it names is told as it was sent', async () => {
+test('lists each event that merged two distinct IDs, oldest first, and leaves out repetitions', async () => {
   await storePerson(api.database.sql, tenant.projectId, {
     distinctIds: ['visitor', 'ada', 'Ada L.', 'phone', 'imported'],
     main: 'ada',
@@ -53,7 +53,7 @@ test('each event that joined two ids stands once, the oldest first; what it name
   );
 });
 
-test('an event whose other id belongs to somebody else joined nothing; ids joined apart from the main one stay unexplained', async () => {
+test('marks events that did not merge IDs of this person, and IDs that no event merged with the main ID', async () => {
   const { sql } = api.database;
   await storePerson(sql, tenant.projectId, { distinctIds: ['bob', 'laptop', 'tablet'], main: 'bob' });
   await storePerson(sql, tenant.projectId, { distinctIds: ['eve'] });
@@ -71,6 +71,6 @@ test('an event whose other id belongs to somebody else joined nothing; ids joine
   ]);
 });
 
-test('nobody is 404', async () => {
-  expect((await mergesOf('nobody')).status).toBe(404);
+test('returns 404 for an unknown person', async () => {
+  expect((await mergesOf('unknown')).status).toBe(404);
 });

@@ -1,4 +1,4 @@
-// How the distinct ids of a person came together, as far as stored events tell.
+// The route that shows which stored events merged the distinct IDs of a person.
 
 import { findPerson } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
@@ -57,7 +57,7 @@ export function personMergeRoute({ sql, searches, otherStore }: EventDeps) {
   });
 }
 
-/** The events of some distinct IDs that merge persons, the oldest first. */
+/** The merge events that were sent with these distinct IDs, oldest first. */
 async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<MergeEvent[]> {
   const { events } = await read.store.events.list(
     {
@@ -76,12 +76,13 @@ async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<
   });
 }
 
-/** Of the events, which may be as large as any. */
+/** Size limit of the events that are read. */
 const mostMergeBytes = 8 * 1024 * 1024;
 
 /**
- * Follows the events in their order: the first that names two ids which were apart until then joined them. One whose other id is not
- * this person's joined nothing that is still so: it was refused, or the other id went to somebody else or was deleted.
+ * Replays the merge events in order. An event joined two IDs if no earlier event had joined them; events that repeat a merge
+ * are left out. If the other ID does not belong to this person, `is_joined` is false: the merge was rejected, or the other ID
+ * was later moved to another person or deleted.
  */
 function explainIds(mainId: string, distinctIds: readonly string[], events: readonly MergeEvent[]) {
   const setOf = new Map(distinctIds.map((id) => [id, new Set([id])]));

@@ -18,7 +18,7 @@ const person = (fields: StoredPerson) => storePerson(api.database.sql, tenant.pr
 const get = async (query = '') => (await api.get(path + query, tenant.personalApiKey)).body;
 const uuids = async (query = '') => (await get(query)).results.map((row: { uuid: string }) => row.uuid);
 
-test('a person shows its current state', async () => {
+test('returns the current state of a person', async () => {
   const uuid = await person({
     distinctIds: ['b', 'main', 'a'],
     main: 'main',
@@ -43,7 +43,7 @@ test('a person shows its current state', async () => {
   });
 });
 
-test('a person was last seen at the latest event of any distinct ID', async () => {
+test('returns the time of the latest event of any distinct ID as `last_seen_at`', async () => {
   const uuid = await person({ distinctIds: ['laptop', 'phone'] });
   const silent = await person({ distinctIds: ['silent'] });
   await createMonths(api.database.sql, '2026-11', '2026-11');
@@ -88,8 +88,8 @@ test.each([
   expect((await get()).results[0].name).toBe(name);
 });
 
-describe('filters', () => {
-  test('by any distinct id, exactly', async () => {
+describe('filters of the person list', () => {
+  test('finds persons by any of their distinct IDs, exactly', async () => {
     const uuid = await person({ distinctIds: ['x', 'y'] });
     await person({ distinctIds: ['z'] });
     expect(await uuids('?distinct_id=y')).toEqual([uuid]);
@@ -97,13 +97,13 @@ describe('filters', () => {
     expect(await uuids('?distinct_id=nobody')).toEqual([]);
   });
 
-  test('by e-mail, exactly', async () => {
+  test('finds persons by email, exactly', async () => {
     const uuid = await person({ distinctIds: ['x'], properties: { email: 'ada@example.com' } });
     await person({ distinctIds: ['y'], properties: { email: 'xada@example.com' } });
     expect(await uuids('?email=ada%40example.com')).toEqual([uuid]);
   });
 
-  test('by a part of e-mail, name or any distinct id, in any case', async () => {
+  test('finds persons by part of the email, the name or a distinct ID, in any case', async () => {
     const byEmail = await person({ distinctIds: ['1'], properties: { email: 'Grace@Example.com' } });
     const byName = await person({ distinctIds: ['2'], properties: { name: 'grace hopper' } });
     const byId = await person({ distinctIds: ['3', 'user-GRACE-9'] });
@@ -112,14 +112,14 @@ describe('filters', () => {
     expect(await uuids('?search=')).toHaveLength(4);
   });
 
-  test('wild cards of SQL are ordinary characters', async () => {
+  test('treats SQL wildcards as ordinary characters', async () => {
     const uuid = await person({ distinctIds: ['100%_\\'] });
     await person({ distinctIds: ['abc'] });
     expect(await uuids('?search=%25')).toEqual([uuid]);
     expect(await uuids('?search=_%5C')).toEqual([uuid]);
   });
 
-  test('by whether they were ever identified', async () => {
+  test('finds persons by whether they have been identified', async () => {
     const anonymous = await person({ distinctIds: ['x'] });
     const identified = await person({ distinctIds: ['y'], isIdentified: true });
     expect(await uuids('?is_identified=true')).toEqual([identified]);
@@ -127,21 +127,21 @@ describe('filters', () => {
   });
 
   test.each(['cohort=1', 'cohort=x', 'offset=-1', 'offset=x', 'is_identified=perhaps', 'is_anonymous=true'])(
-    '%s is refused by name',
+    'returns 400 that names the parameter for %s',
     async (query) => {
       const { status, body } = await api.get(`${path}?${query}`, tenant.personalApiKey);
       expect([status, body.attr]).toEqual([400, query.split('=')[0]]);
     },
   );
 
-  test('narrow each other', async () => {
+  test('combines filters with AND', async () => {
     const uuid = await person({ distinctIds: ['x'], properties: { email: 'a@b.c' } });
     expect(await uuids('?distinct_id=x&email=a%40b.c&search=B.C')).toEqual([uuid]);
     expect(await uuids('?distinct_id=x&email=other')).toEqual([]);
   });
 });
 
-test('pages are complete, the newest first, while persons come and go', async () => {
+test('returns every person on exactly one page, newest first, while persons are added and merged', async () => {
   const stored: string[] = [];
   for (let index = 0; index < 25; index += 1) stored.push(await person({ distinctIds: [`p${index}`] }));
   const seen: string[] = [];
@@ -150,13 +150,13 @@ test('pages are complete, the newest first, while persons come and go', async ()
     seen.push(...body.results.map((row: { uuid: string }) => row.uuid));
     next = body.next;
     await person({ distinctIds: [`new-${seen.length}`] });
-    // One already shown is merged away.
+    // Delete a person from the last page, as a merge does.
     await api.database.sql.query('DELETE FROM person WHERE uuid = $1', [seen.at(-1)]);
   }
   expect(seen).toEqual(stored.reverse());
 });
 
-test('sorts by when persons were first seen, in microseconds and from page to page', async () => {
+test('sorts by when persons were first seen, with microseconds and across pages', async () => {
   const at = (fraction: string) => person({ distinctIds: [fraction], createdAt: `2026-11-01T10:00:00.${fraction}Z` });
   const [late, first, second] = [await at('000003'), await at('000001'), await at('000002')];
   const early = await person({ distinctIds: ['early'], createdAt: '1969-12-31T23:59:59.5Z' });
@@ -174,7 +174,7 @@ test('sorts by when persons were first seen, in microseconds and from page to pa
   expect((await api.get(`${path}?order=name`, tenant.personalApiKey)).body.attr).toBe('order');
 });
 
-test('offset leaves out that many persons, and next goes on behind the page', async () => {
+test('skips the number of persons given by `offset`, and continues after the page with `next`', async () => {
   for (let index = 0; index < 10; index += 1) await person({ distinctIds: [`p${index}`] });
   const whole = await uuids('?limit=100');
   expect(whole).toHaveLength(10);
@@ -187,7 +187,7 @@ test('offset leaves out that many persons, and next goes on behind the page', as
   expect(body.results.map(({ uuid }: { uuid: string }) => uuid)).toEqual(whole.slice(5, 8));
 });
 
-test('a page costs the same number of statements whatever its length, and stays within its project', async () => {
+test('runs the same number of SQL statements for any page size, and returns only persons of the project', async () => {
   const other = await createTestTenant(api.database);
   await storePerson(api.database.sql, other.projectId, { distinctIds: ['theirs'] });
   for (let index = 0; index < 10; index += 1) await person({ distinctIds: [`p${index}`, `q${index}`] });

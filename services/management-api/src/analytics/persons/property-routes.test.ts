@@ -2,7 +2,7 @@ import { createTestTenant, startServer, type TestServer, type TestTenant } from 
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { storePerson } from '../../testing/stored-data.ts';
 
-/** What the API sends to the gateway. How events change persons is asserted where they are processed. */
+/** Tests what the API sends to the gateway. The tests of the consumer cover how events change persons. */
 let gateway: TestServer;
 let received: Record<string, unknown>[] = [];
 let api: TestApi;
@@ -58,6 +58,6 @@ test.each([
 });
 
 test('returns 404 for a person that does not exist', async () => {
-  const at = `/api/projects/${tenant.projectId}/persons/somebody/`;
+  const at = `/api/projects/${tenant.projectId}/persons/unknown/`;
   expect([(await send('delete_property', { $unset: 'plan' }, at)).status, received]).toEqual([404, []]);
 });

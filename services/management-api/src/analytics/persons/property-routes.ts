@@ -1,4 +1,4 @@
-// Changing single properties of a person. The event consumer owns persons, so a change is an event like those of an SDK.
+// The routes that change single properties of a person. Only the event consumer writes persons, so a change is sent as an event, as an SDK would do.
 
 import { eventNames } from '@millrace/contracts';
 import { findPerson } from '@millrace/db';

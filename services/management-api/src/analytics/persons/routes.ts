@@ -1,4 +1,4 @@
-// The routes that read persons, and their activity.
+// The routes that read persons and their activity log.
 
 import { findPerson, type Sql } from '@millrace/db';
 import { decodeCursor, keysetPageOf, keysetQuery, PageStream } from '@millrace/http';
@@ -22,7 +22,7 @@ import { person, personExample } from '../shown-persons/person-schema.ts';
 import { toPerson } from '../shown-persons/to-person.ts';
 import { countPersons, findPersonKeys, isSearch, type PersonPosition, readPerson, readPersons } from './store.ts';
 
-/** The last person shown: the id, which is 64 bits wide, and in lists ordered by it the time. */
+/** Cursors: ID of the last person on the page, as a string because it has 64 bits, and the time in lists that are sorted by it. */
 const id = Type.String({ pattern: '^\\d{1,18}$' });
 const positionById = Type.Object({ id });
 const positionByTime = Type.Object({ id, created_us: Type.String({ pattern: '^-?\\d{1,17}$' }) });
@@ -39,7 +39,7 @@ const personCount = Type.Object(
 const owners = ['person'] as const;
 const orders = ['created_at', '-created_at'] as const;
 
-/** Filters of lists and counts. */
+/** Filters that the list and the count of persons share. */
 const personFilterQuery = {
   distinct_id: Type.Optional(Type.String({ description: 'Returns only the person with this distinct ID.' })),
   email: Type.Optional(
@@ -176,7 +176,7 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
   ];
 }
 
-/** @throws AppError `invalid` naming a parameter that does not go with `cohort`, or `cohort` when there is no such cohort. */
+/** @throws AppError `invalid` naming a parameter that cannot be combined with `cohort`, or `cohort` if it does not exist. */
 async function requireCohort(
   sql: Sql,
   { caller, target }: { caller: Caller; target: AddressedProject },
@@ -201,7 +201,7 @@ async function requireCohort(
   }
 }
 
-/** One person. */
+/** The routes that read one person. */
 export function personItemRoutes({ sql }: { sql: Sql }) {
   return [
     ...defineRoutes({
@@ -226,7 +226,7 @@ export function personItemRoutes({ sql }: { sql: Sql }) {
   ];
 }
 
-/** What was done to persons: who deleted or split them, and how far a deletion is. A person is named by its uuid. */
+/** The activity log of persons: deletions with their progress, and splits. Entries identify a person by UUID. */
 export function personActivityRoutes({ sql }: { sql: Sql }) {
   const common = {
     method: 'GET',
@@ -263,7 +263,7 @@ export function personActivityRoutes({ sql }: { sql: Sql }) {
       handler: async ({ target: { environmentId }, params, query, request }) => {
         const itemId = params.id.toLowerCase();
         const page = await readActivity(sql, request, { ...query, scopes, environmentId, itemId });
-        // Who was deleted has a record; whoever has none has to be there.
+        // A deleted person has an entry. A person without entries must exist, otherwise return 404.
         if (page.total_count === 0) await findPerson(sql, environmentId, params.id);
         return page;
       },

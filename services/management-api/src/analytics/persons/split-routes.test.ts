@@ -23,7 +23,7 @@ const split = (id: string, body?: object, key = tenant.personalApiKey) =>
 const get = async (id: string) => (await api.get(`${path}${id}/`, tenant.personalApiKey)).body;
 const activity = async (id: string) => (await get(`${id}/activity`)).results;
 
-test('all distinct IDs except the main one become persons without properties', async () => {
+test('creates a person without properties for every distinct ID except the main one', async () => {
   const uuid = await person('ada', 'phone', 'tablet');
   const { status, body } = await split(uuid);
   expect([status, body]).toEqual([
@@ -42,7 +42,7 @@ test('all distinct IDs except the main one become persons without properties', a
   }
 });
 
-test('events follow their distinct IDs', async () => {
+test('moves events with their distinct IDs', async () => {
   const uuid = await person('ada', 'phone');
   const event = await storeEvent(api.database.sql, tenant.projectId, { distinctId: 'phone', personId: uuid });
   const eventsOf = async (id: string) =>
@@ -53,21 +53,21 @@ test('events follow their distinct IDs', async () => {
   expect(await eventsOf(fresh.uuid)).toMatchObject([{ id: event }]);
 });
 
-test('main_distinct_id chooses the distinct ID that stays', async () => {
+test('keeps only main_distinct_id if distinct_ids_to_split is null', async () => {
   const uuid = await person('ada', 'phone');
   await split(uuid, { main_distinct_id: 'phone', distinct_ids_to_split: null });
   expect(await get(uuid)).toMatchObject({ distinct_ids: ['phone'] });
   expect((await get('ada')).uuid).not.toBe(uuid);
 });
 
-test('distinct_ids_to_split moves only these, and the person keeps a main ID', async () => {
+test('moves only the IDs in distinct_ids_to_split, and the person keeps a main ID', async () => {
   const uuid = await person('ada', 'phone', 'tablet');
   const { body } = await split(uuid, { distinct_ids_to_split: ['ada', 'ada'] });
   expect(body.splits).toHaveLength(1);
   expect(await get(uuid)).toMatchObject({ distinct_ids: ['phone', 'tablet'] });
 });
 
-test('a repeated split changes nothing and leaves no record', async () => {
+test('changes nothing and adds no log entry when a split is repeated', async () => {
   const uuid = await person('ada', 'phone');
   const [one, two] = await Promise.all([split('ada'), split('ada')]);
   expect([one.body.splits.length, two.body.splits.length].sort()).toEqual([0, 1]);
@@ -75,7 +75,7 @@ test('a repeated split changes nothing and leaves no record', async () => {
   expect(await activity(uuid)).toHaveLength(1);
 });
 
-test('the activity lists the new persons and no distinct IDs', async () => {
+test('logs the new persons, but no distinct IDs', async () => {
   const uuid = await person('qwortz', 'qwortz-phone');
   const { splits } = (await split(uuid)).body;
   const records = await activity(uuid);
@@ -92,7 +92,7 @@ test('the activity lists the new persons and no distinct IDs', async () => {
   expect(JSON.stringify(records)).not.toContain('qwortz');
 });
 
-describe('returns 400 and moves nothing', () => {
+describe('splitting a person returns 400 and moves no IDs', () => {
   test.each([
     [{ main_distinct_id: 'eve' }, 'main_distinct_id'],
     [{ main_distinct_id: 'a\u0000' }, 'main_distinct_id'],
@@ -104,7 +104,7 @@ describe('returns 400 and moves nothing', () => {
     [{ distinct_ids_to_split: ['phone', 'eve'] }, 'distinct_ids_to_split'],
     [{ distinct_ids_to_split: ['a\u0000'] }, 'distinct_ids_to_split'],
     [{ distinct_ids_to_split: ['phone', 'ada'] }, 'distinct_ids_to_split'],
-  ])('%j', async (body, attr) => {
+  ])('for the body %j', async (body, attr) => {
     const uuid = await person('ada', 'phone');
     await person('eve');
     const answer = await split(uuid, body);
@@ -112,14 +112,14 @@ describe('returns 400 and moves nothing', () => {
     expect(await get(uuid)).toMatchObject({ distinct_ids: ['ada', 'phone'] });
   });
 
-  test('a path that may mean two persons', async () => {
+  test('for an ID in the path that matches two persons', async () => {
     const uuid = await person('ada', 'phone');
     const { id } = await get(uuid);
     await person(String(id));
     expect(await split(String(id))).toMatchObject({ status: 400, body: { attr: 'id' } });
   });
 
-  test('more than 1000 at a time', async () => {
+  test('for more than 1000 distinct IDs', async () => {
     const ids = Array.from({ length: 1003 }, (_, index) => `p${index}`);
     const uuid = await person(...ids);
     expect(await split(uuid)).toMatchObject({ status: 400, body: { attr: 'distinct_ids_to_split' } });
@@ -128,14 +128,14 @@ describe('returns 400 and moves nothing', () => {
   });
 });
 
-test('a person that does not exist, or of another project, is not found', async () => {
+test('returns 404 for an unknown person and for a person of another project', async () => {
   const other = await createTestTenant(api.database);
   const uuid = await storePerson(api.database.sql, other.projectId, { distinctIds: ['ada', 'phone'] });
   expect((await split(uuid)).status).toBe(404);
   expect((await split('ada')).status).toBe(404);
 });
 
-test('a key that only reads persons is refused', async () => {
+test('returns 403 for a key with only the scope person:read', async () => {
   const uuid = await person('ada', 'phone');
   const { value } = await createPersonalApiKey(api.database.sql, {
     ...{ actor: null, userId: tenant.userId, label: 'k', scopes: ['person:read'] },

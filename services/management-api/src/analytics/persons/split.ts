@@ -10,7 +10,7 @@ import { personParams } from './routes.ts';
 
 const distinctId = Type.String({ minLength: 1, maxLength: 400 });
 
-/** What happens to persons and events: packages/db, `splitPerson`, and docs/ingestion-rules.md#splits. */
+/** `splitPerson` in packages/db and docs/ingestion-rules.md#splits describe the effect on persons and events. */
 export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   return defineRoutes({
     method: 'POST',
@@ -86,7 +86,7 @@ export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | '
           activity: 'split_person',
           actor: caller,
           name: null,
-          // No distinct IDs: an activity record about a person contains no personal data, so that it can stay when the person is deleted.
+          // Leave out distinct IDs. Log entries contain no personal data, so that they can be kept after the person is deleted.
           changes: [
             {
               ...{ type: 'Person', action: 'changed', field: 'distinct_ids', before: null },

@@ -15,28 +15,28 @@ interface PersonFilter {
   properties: Condition | null;
 }
 
-/** Whether persons are looked at who are not shown. */
+/** Whether the database may have to read persons who do not match the filter. */
 export function isSearch({ distinct_id, email, search, is_identified, properties }: PersonFilter): boolean {
   return distinct_id === undefined && ((email ?? search ?? is_identified) !== undefined || properties !== null);
 }
 
-/** The number of a person; 64 bits wide, so that it is a text. */
+/** The numeric ID of a person, as a string because it has 64 bits. */
 export type PersonKey = Pick<PersonRow, 'id'>;
 
-/** The place of a person in a list. */
+/** The position of a person in a list. */
 export interface PersonPosition extends PersonKey {
-  /** Microseconds since 1970, which a `Date` does not have. Only lists in the order of `created_at` need it. */
+  /** Microseconds since 1970, because a `Date` has only milliseconds. Used only in lists that are sorted by `created_at`. */
   created_us?: string;
 }
 
 export interface PersonWindow extends KeyWindow<PersonPosition> {
-  /** By number, in which persons were stored, or by when they were first seen. */
+  /** By numeric ID, which is the order in which persons were stored, or by the time when they were first seen. */
   order: '-id' | 'created_at' | '-created_at';
 }
 
 /**
- * Which persons of a project are on a page. Email, search and properties look at every person of the project in the
- * list's order until the page is full. Each order has an index.
+ * Finds the persons on a page. With a filter by email, search or properties, the database reads the persons in the order of
+ * the list until the page is full. Each order has an index.
  */
 export async function findPersonKeys(
   sql: Sql,
@@ -68,7 +68,7 @@ export async function findPersonKeys(
   );
 }
 
-/** Persons of a project by their numbers. */
+/** Reads persons by numeric ID. */
 export const readPersons = largeRows<PersonKey, PersonRow>({
   key: { id: 'bigint' },
   row: (of) => `FROM person p WHERE p.project_id = $1::int AND p.id = ${of('id')}`,
@@ -76,7 +76,7 @@ export const readPersons = largeRows<PersonKey, PersonRow>({
   bytes: `octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')} + 1000`,
 });
 
-/** The persons that a filter finds, counted up to a number. */
+/** Counts the persons who match a filter, up to a maximum. */
 export async function countPersons(sql: Sql, projectId: number, filter: PersonFilter, most: number): Promise<number> {
   const where = createConditions();
   const project = where.parameter(projectId);
@@ -90,7 +90,7 @@ export async function countPersons(sql: Sql, projectId: number, filter: PersonFi
   return counted?.count ?? 0;
 }
 
-/** @returns the FROM clause, with persons as `p`. */
+/** Adds the conditions of a filter. @returns the FROM clause, in which `p` is the person table. */
 function addFilter(
   where: Conditions,
   { projectId, project }: { projectId: number; project: string },
@@ -126,7 +126,7 @@ export async function readPerson(sql: Sql, projectId: number, uuid: string): Pro
   return rows[0];
 }
 
-/** The uuids of those persons that exist, by their uuids or numbers. */
+/** UUIDs of the persons who exist among the given UUIDs and numeric IDs. */
 export async function listPersonUuids(sql: Sql, projectId: number, ids: string[]): Promise<string[]> {
   const rows = await sql.query<{ uuid: string }>(
     `SELECT uuid FROM person WHERE project_id = $1::int AND uuid = ANY ($2::uuid[])
@@ -142,7 +142,7 @@ export interface MergeEvent {
   event: string;
   timestamp: Date;
   distinct_id: string;
-  /** The id that the event names, 400 characters of it. */
+  /** The other ID in the event, truncated to 400 characters. */
   other_distinct_id: string;
 }
 
@@ -150,5 +150,5 @@ export const mostMergeEvents = 1000;
 const { identify, createAlias, mergeDangerously } = eventNames;
 export const mergeEvents = [identify, createAlias, mergeDangerously];
 
-/** The property by which such an event names the other id. */
+/** The property of a merge event that contains the other ID. */
 export const idNamedBy = (event: string) => (event === identify ? '$anon_distinct_id' : 'alias');
