@@ -1,4 +1,4 @@
-/** Cases filter-001 to filter-165: every reader finds the same events and persons with a filter. */
+/** Cases filter-001 to filter-165: a filter finds the same events and persons in every list, count and query. */
 
 import { isAppError } from '@millrace/runtime';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
@@ -44,7 +44,7 @@ describe.each(engines)('on $name', (engine) => {
     return row?.id ?? 0;
   };
 
-  /** What each reader answers: the names of what it finds, or how many it counts. */
+  /** The lists, counts and queries that are compared. `found` has the names of matching events or persons, or their number. */
   const readers: Record<string, (filter: Filter) => Promise<{ status: number; attr?: string; found: unknown }>> = {
     async 'event list'(filter) {
       const { status, body } = await listed('events/', { key: 'p', ...filter });
@@ -79,7 +79,7 @@ describe.each(engines)('on $name', (engine) => {
       return { status, attr: body.attr, found: body.results?.map(([event]: [string]) => event).sort() };
     },
     async 'cohort members'(filter) {
-      // PostgreSQL cannot store some characters, so that there is no such cohort.
+      // PostgreSQL cannot store some characters, so the cohort cannot be created.
       const value = await cohortWith({ key: 'p', type: 'person', ...filter }).catch(() => null);
       if (value === null) return { status: 400, attr: 'query', found: undefined };
       const { status, body } = await trend({ key: 'id', type: 'cohort', value });

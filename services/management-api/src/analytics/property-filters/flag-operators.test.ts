@@ -1,4 +1,4 @@
-/** Compares the operators of feature flags with the case table of filters. Each intended difference has its row and reason. */
+/** Compares the operators of feature flags with those of query filters. Every intended difference is listed with its reason. */
 
 import { compileTest, isPropertyOperator, PropertyValue } from '@millrace/flags';
 import { timeZone } from '@millrace/schedule';
@@ -22,7 +22,7 @@ const exceptTrue = [...Object.keys(stored), missing]
   .filter((name) => !['true', 'true_text', 'empty_list'].includes(name))
   .join(' ');
 
-/** Which values only flags find, which only queries find, and why. */
+/** Intended differences: the values that match only in flags, the values that match only in queries, and the reasons. */
 // biome-ignore format: one case per line
 const differences: [no: string, onlyFlags: string, onlyQueries: string, ...reasons: string[]][] = [
   ['filter-002', 'chrome', '', ignoresCase],
@@ -77,7 +77,7 @@ const differences: [no: string, onlyFlags: string, onlyQueries: string, ...reaso
   ['filter-134', 'huge milliseconds', '', seconds],
 ];
 
-/** Operators that flags do not have for properties, or store under another name. */
+/** Operators that flags do not support for properties, or that they store under another name. */
 const onlyInQueries = ['in', 'not_in', 'min', 'max'];
 const split = (text: string) =>
   text
@@ -102,7 +102,7 @@ test.each(filterCases.map((one) => [one.no, one.operator, one.value, one] as con
   },
 );
 
-test('every difference belongs to a case', () => {
+test('lists differences only for existing cases', () => {
   const known = filterCases.map(({ no }) => no);
   expect(differences.filter(([no]) => !known.includes(no))).toEqual([]);
 });

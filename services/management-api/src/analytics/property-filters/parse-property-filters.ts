@@ -1,4 +1,4 @@
-// The `properties` parameter of lists: its description and its parsing.
+// Describes and parses the query parameter `properties`, which filters lists.
 
 import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -8,10 +8,10 @@ import { Type } from 'typebox';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
 
-/** Data that a filter of a list looks at. */
+/** The `type` of a filter: the kind of property that it compares. */
 type Owner = 'event' | 'person' | 'event_metadata';
 
-/** Each is tested for every row that a list reads. */
+/** Limited because every filter is evaluated for every row that a list reads. */
 const maxFilters = 20;
 const knownFields = new Set(['key', 'value', 'operator', 'type']);
 
@@ -19,8 +19,8 @@ const knownFields = new Set(['key', 'value', 'operator', 'type']);
  * Reads the query parameter `properties` of a list: a JSON array of `{key, value, operator, type}`, as PostHog's clients
  * send it. Returns null without filters.
  *
- * @param owners whose properties the list can be filtered by, the default first.
- * @throws AppError `invalid` naming the filter by its position in the array and its field, `properties__0__operator`.
+ * @param owners allowed values of `type`. The first is the default.
+ * @throws AppError `invalid` naming the position and the field of the filter, such as `properties__0__operator`.
  */
 export async function readListFilters(
   sql: Sql,
@@ -33,7 +33,7 @@ export async function readListFilters(
   return toCondition(filters, { of, timeZone: await findTimeZone(sql, projectId) });
 }
 
-/** Reads the parameter for events whose current person is not known. */
+/** Reads the parameter for events that have no current person, such as events in a live stream. Person filters compare the person properties in the event. */
 export function parseStoredEventFilters(text: string | undefined, timeZone: string): Condition {
   return toCondition(parseFilters(text, ['event', 'person']), { of: 'stored events', timeZone });
 }
@@ -87,7 +87,7 @@ function toCondition(
 
 const invalid = (attr: string, detail: string) => new AppError('invalid', detail, { attr });
 
-/** The query parameter `properties` of a list that can be filtered by the properties of these. */
+/** Schema of the query parameter `properties`. @param owners allowed values of `type`. The first is the default. */
 export function propertiesQuery(owners: readonly Owner[]) {
   return Type.Optional(
     Type.String({

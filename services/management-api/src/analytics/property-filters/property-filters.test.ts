@@ -2,7 +2,7 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
-/** `properties=[…]` of lists: how filters combine, and what is refused. `filter-cases.test.ts` covers the operators. */
+/** Tests how lists combine filters in `properties`, and which filters they reject. `filter-cases.test.ts` covers the operators. */
 let api: TestApi;
 let tenant: TestTenant;
 let path: string;
@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** Events by name, each with another kind of value of the same property. */
+/** Event properties by event name. Each event has a different kind of value. */
 const stored: Record<string, Record<string, unknown>> = {
   text: { p: 'Chrome' },
   other: { p: 'chrome mobile' },
@@ -61,14 +61,14 @@ async function found(...filters: unknown[]): Promise<string[]> {
   return body.results.map((row: { event: string }) => row.event).sort();
 }
 
-test('exact and the event are meant when nothing else is said; filters narrow each other', async () => {
+test('uses the operator exact and the type event by default, and combines filters with AND', async () => {
   expect(await found({ key: 'p', value: 'Chrome' })).toEqual(['text']);
   expect(await found({ key: 'p', operator: 'is_set' }, { key: 'p', value: '5' })).toEqual(['digits', 'number']);
   expect((await ask('events', '')).body.results).toHaveLength(all.length);
   expect((await ask('events', [])).body.results).toHaveLength(all.length);
 });
 
-test('event_metadata filters by the name of the event', async () => {
+test('filters by event name with the type event_metadata', async () => {
   const name = (operator: string, value: unknown) => ({ key: 'event', type: 'event_metadata', operator, value });
   expect(await found(name('icontains', 'DIG'))).toEqual(['digits']);
   expect(await found(name('icontains', 'm'), name('is_not', 'number'))).toEqual(['decimal', 'milliseconds', 'time']);
@@ -78,13 +78,13 @@ test('event_metadata filters by the name of the event', async () => {
   expect((await ask('persons', [name('exact', 'x')])).status).toBe(400);
 });
 
-test('properties of the person are those of today, for nobody’s events those stored with them', async () => {
+test('compares properties of the current person, or those stored with the event if it has no current person', async () => {
   expect(await found({ key: 'plan', value: 'pro', type: 'person' })).toEqual(['number']);
   expect(await found({ key: 'plan', value: 'stand-in', type: 'person' })).toEqual(without('number').sort());
   expect(await found({ key: 'plan', value: 'pro' })).toEqual([]);
 });
 
-test('pages of a filtered list are complete', async () => {
+test('returns every matching event on exactly one page', async () => {
   const filter = encodeURIComponent('[{"key":"p","operator":"is_set"}]');
   const seen: string[] = [];
   for (
@@ -98,7 +98,7 @@ test('pages of a filtered list are complete', async () => {
   expect(seen).toEqual(without('null', 'absent'));
 });
 
-test('persons are filtered by their properties', async () => {
+test('filters persons by their properties and distinct IDs', async () => {
   const names = async (...filters: unknown[]) => (await ask('persons', filters)).body.results.length;
   expect(await names({ key: 'plan', value: ['pro'], operator: 'exact', type: 'person' })).toBe(1);
   expect(await names({ key: 'seats', value: 4, operator: 'gt' })).toBe(1);
@@ -115,7 +115,7 @@ test.each<[unknown, string]>([
   ['nonsense', 'properties'],
   ['{"$browser":"Chrome"}', 'properties'],
   [new Array(21).fill(good), 'properties'],
-  // Only the server finds this one wrong, and does not say where it stands.
+  // Only the database detects this error, and its message does not contain the position.
   [[{ ...good, operator: 'regex', value: '\\p{L}' }], 'properties__0__value'],
   [[null], 'properties__0'],
   [[good, 'x'], 'properties__1'],
@@ -153,13 +153,13 @@ test.each<[unknown, string]>([
     'x'.repeat(201),
     '[a',
   ].map((value) => [[{ ...good, operator: 'regex', value }], 'properties__0__value'] as [unknown, string]),
-])('%j is refused by place and name', async (filters, attr) => {
+])('returns 400 with the position and field for %j', async (filters, attr) => {
   const { status, body } = await ask('events', filters);
   expect([status, body.type, body.attr]).toEqual([400, 'validation_error', attr]);
 });
 
 test.each(['persons', 'groups', 'cohorts', 'event_definitions', 'property_definitions'])(
-  'a search for %s has 1000 characters at most',
+  'accepts at most 1000 characters in a search for %s',
   async (name) => {
     const search = (length: number) => api.get(`${path}/${name}/?search=${'x'.repeat(length)}`, tenant.personalApiKey);
     expect(await search(1000)).toMatchObject({ status: 200, body: { results: [] } });

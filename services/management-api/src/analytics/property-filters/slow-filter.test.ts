@@ -2,7 +2,7 @@ import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths } from '../../testing/stored-data.ts';
 
-/** Longer than any statement takes that waits for nobody. */
+/** Longer than any statement takes unless it waits for a lock. */
 const statementTimeoutMs = 3000;
 
 let api: TestApi;
@@ -25,8 +25,8 @@ const list = (name: string) => {
 test.each([
   ['events', 'event'],
   ['persons', 'person'],
-])('a filter of %s that takes too long is refused with what to do', async (name, table) => {
-  // However fast the machine is, nothing is read while this is held.
+])('returns 503 with advice when a filter of %s takes too long', async (name, table) => {
+  // The lock blocks the list, however fast the machine is.
   const answer = await api.database.transaction(async (tx) => {
     await tx.query(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`);
     return list(name);
@@ -35,6 +35,6 @@ test.each([
     status: 503,
     body: { code: 'query_timeout', detail: expect.stringContaining('took too long') },
   });
-  // The connection is as good as before.
+  // The connection can still be used.
   expect(await list(name)).toMatchObject({ status: 200, body: { results: [] } });
 });
