@@ -43,7 +43,7 @@ afterAll(() => api.stop());
 const ask = (path: string) => api.get(`/api/projects/${tenant.projectId}/${path}`, tenant.personalApiKey);
 const names = async (path: string) => (await ask(path)).body.map(({ name }: { name: string }) => name);
 
-test('values of events: texts, numbers and booleans of the last 30 days, the most frequent first', async () => {
+test('lists strings, numbers and booleans of events of the last 30 days, most frequent first', async () => {
   expect(await names('events/values?key=browser')).toEqual(['Chrome', '5', 'Firefox', 'chrome mobile', 'true']);
   expect(await names('events/values?key=browser&value=CHROME')).toEqual(['Chrome', 'chrome mobile']);
   expect(await names('events/values?key=browser&value=')).toHaveLength(5);
@@ -54,13 +54,13 @@ test('values of events: texts, numbers and booleans of the last 30 days, the mos
 test.each([
   ['events/values?key=browser&event_name=buy', ['Firefox', 'chrome mobile']],
   ['persons/values/?key=plan', ['pro', 'free']],
-])('returns the form of newer versions of PostHog with envelope=true: %s', async (path, expected) => {
+])('returns the format of newer PostHog versions with envelope=true: %s', async (path, expected) => {
   const results = expected.map((name) => ({ name }));
   expect((await ask(`${path}&envelope=true`)).body).toEqual({ results, refreshing: false });
   expect((await ask(`${path}&envelope=false`)).body).toEqual(results);
 });
 
-test('values of persons', async () => {
+test('lists values of person properties', async () => {
   expect(await names('persons/values?key=plan')).toEqual(['pro', 'free']);
   expect(await names('persons/values/?key=plan&value=re')).toEqual(['free']);
 });
@@ -71,7 +71,7 @@ test.each([
   [`persons/values?key=${'k'.repeat(401)}`, 'key', 'max_length'],
   [`persons/values?key=k&value=${'k'.repeat(1001)}`, 'value', 'max_length'],
   ['events/values?key=a%00', 'key', 'null_characters_not_allowed'],
-])('%.60s is refused by name', async (path, attr, code) => {
+])('returns 400 that names the parameter for %.60s', async (path, attr, code) => {
   const { status, body } = await ask(path);
   expect([status, body.attr, body.code]).toEqual([400, attr, code]);
 });

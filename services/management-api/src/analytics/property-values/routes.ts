@@ -1,4 +1,4 @@
-// The values that properties have, to choose from when a filter is written.
+// The routes that suggest values of a property while a user writes a filter.
 
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
@@ -8,7 +8,7 @@ import { eventRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
 import { latestRows, listEventValues, listPersonValues, longestValue, mostValues } from './store.ts';
 
-/** What is older is no choice for whoever looks at events of today. */
+/** Values of older events are not useful as suggestions. */
 const recentMs = 30 * 86_400_000;
 
 const valuesQuery = {

@@ -5,24 +5,24 @@ import { budgetOf, lastMs, type StoreRead } from '../events/reads.ts';
 interface WantedValues {
   /** Name of the property. */
   key: string;
-  /** Only values that contain this, in any case. */
+  /** Only values that contain this text, ignoring case. */
   value?: string;
 }
 
 interface WantedEventValues extends WantedValues {
-  /** Only of events of this name. */
+  /** Only values of events with this name. */
   event_name?: string;
-  /** Only of later events. */
+  /** Only values of later events. */
   after: Date;
 }
 
-/** Rows that are looked at, the latest ones. */
+/** Number of latest events or persons that are searched for values. */
 export const latestRows = 50_000;
 export const mostValues = 100;
-/** Longer values are no choices. */
+/** Longer values are left out, because they are not useful as suggestions. */
 export const longestValue = 400;
 
-/** Values of a property of the latest events, the most frequent first. */
+/** Values of a property of the latest events, most frequent first. */
 export function listEventValues(
   read: StoreRead,
   { key, value, event_name, after }: WantedEventValues,
@@ -44,7 +44,7 @@ export function listEventValues(
   );
 }
 
-/** Values of a property of the newest persons, the most frequent first. */
+/** Values of a property of the newest persons, most frequent first. */
 export async function listPersonValues(sql: Sql, projectId: number, { key, value }: WantedValues): Promise<string[]> {
   const where = createConditions();
   const [name, project] = [`${where.parameter(key)}::text`, where.parameter(projectId)];
