@@ -3,7 +3,7 @@ import { createActors, type OrganizationActors } from '../../testing/organizatio
 import { noLimits, signInAs, startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
-/** A stranger gets nothing without a link that works, and with one only the numbers that its page shows. */
+/** Without a working public link, a visitor gets nothing. With one, a visitor gets only the numbers that the page shows. */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {
@@ -43,7 +43,7 @@ const storeOrders = async () => {
   }
 };
 
-/** All that a visitor can compare. */
+/** Everything in a response that a visitor can compare. */
 const seen = ({ status, headers, body }: TestAnswer) => {
   const { date: _, 'x-request-id': __, ...others } = Object.fromEntries(headers);
   return { status, headers: others, body };
@@ -72,7 +72,7 @@ it('HV-01 answers every link that does not work in the same way', async () => {
   expect((await visit(current)).status).toBe(200);
 });
 
-it('HV-02 shows only the documented fields, and nothing that says whom the numbers count', async () => {
+it('HV-02 shows only the documented fields, and nothing that identifies the counted persons', async () => {
   await storeOrders();
   const cohort = (await send('POST', 'cohorts/', { name: 'Cohort of visitors', is_static: true })).body.id;
   const properties = [
@@ -152,7 +152,7 @@ it('HV-02 shows only the documented fields, and nothing that says whom the numbe
   for (const secret of [...secrets, `"id":${dashboard}`]) expect(text).not.toContain(secret);
 });
 
-it('HV-03 takes nothing from the visitor: no parameters, no methods, no credentials', async () => {
+it('HV-03 returns 400 for parameters and 405 for other methods, and ignores credentials', async () => {
   await storeOrders();
   const token = await share('insights', await create('insights', { name: 'Orders', query: trends }));
   const before = await numbersOf(token);
@@ -182,7 +182,7 @@ it('HV-03 takes nothing from the visitor: no parameters, no methods, no credenti
     expect(seen(await visit(token, { key }))).toEqual(anonymous);
   }
   expect(await numbersOf(token)).toEqual(before);
-  // A link opens nothing else: it is no key.
+  // The token of a link cannot be used as an API key.
   for (const path of ['users/@me/', `projects/${acme.projectId}/`, `projects/${acme.projectId}/insights/`]) {
     expect((await api.get(`/api/${path}`, token)).status).toBe(401);
   }
@@ -228,7 +228,7 @@ it('HV-15 shows columns and rows of an SQL insight, but not its text, values and
   expect([many.result.length, many.result[0], many.query.chartSettings]).toEqual([1000, [0], {}]);
 });
 
-it('HV-04 shows no tile that is closed to members, deleted, of persons or of another project', async () => {
+it('HV-04 hides tiles that are closed to members, deleted, lists of persons, or from another project', async () => {
   await storeOrders();
   const dashboard = await create('dashboards', { name: 'Board' });
   const add = (name: string, query: object = trends) => create('insights', { name, query, dashboards: [dashboard] });
@@ -263,20 +263,20 @@ it('HV-04 shows no tile that is closed to members, deleted, of persons or of ano
   }
 });
 
-describe('a link stops working at once, whatever was cached', () => {
+describe('a link stops working immediately, even if results are cached', () => {
   const cases: [string, string, (id: number) => Promise<unknown>][] = [
-    ['HV-05', 'turned off', (id) => send('PATCH', `insights/${id}/sharing/`, { enabled: false })],
-    ['HV-06', 'replaced', (id) => send('POST', `insights/${id}/sharing/refresh/`)],
-    ['HV-07', 'its insight deleted', (id) => send('PATCH', `insights/${id}/`, { deleted: true })],
+    ['HV-05', 'it is turned off', (id) => send('PATCH', `insights/${id}/sharing/`, { enabled: false })],
+    ['HV-06', 'it is replaced', (id) => send('POST', `insights/${id}/sharing/refresh/`)],
+    ['HV-07', 'its insight is deleted', (id) => send('PATCH', `insights/${id}/`, { deleted: true })],
     [
       'HV-08',
-      'its insight closed',
+      'its insight is closed to members',
       (id) => send('PUT', `insights/${id}/access_controls/`, { access_level: 'none' }, acme.A.key),
     ],
-    ['HV-09', 'its project deleted', () => send('DELETE', '', undefined, acme.W.key)],
+    ['HV-09', 'its project is deleted', () => send('DELETE', '', undefined, acme.W.key)],
     [
       'HV-10',
-      'public links forbidden',
+      'the organization forbids public links',
       () =>
         api.send('PATCH', `/api/organizations/${acme.organizationId}/`, {
           key: acme.W.key,
@@ -284,7 +284,7 @@ describe('a link stops working at once, whatever was cached', () => {
         }),
     ],
   ];
-  it.each(cases)('%s when it was %s', async (_no, _what, end) => {
+  it.each(cases)('%s when %s', async (_no, _what, end) => {
     await storeOrders();
     const id = await create('insights', { name: 'Orders', query: trends });
     const token = await share('insights', id);
@@ -296,7 +296,7 @@ describe('a link stops working at once, whatever was cached', () => {
   });
 });
 
-it('HV-11 computes a result once for as long as it is fresh, and a failing one three times a minute', async () => {
+it('HV-11 computes a result only when it is not fresh, and one that fails at most three times a minute', async () => {
   await storeOrders();
   const id = await create('insights', { name: 'Orders', query: trends });
   const token = await share('insights', id);
@@ -308,7 +308,7 @@ it('HV-11 computes a result once for as long as it is fresh, and a failing one t
     send('PATCH', `insights/${id}/`, { query: { ...trends, properties: [{ key: 'id', type: 'cohort', value }] } });
   const cohort = (await send('POST', 'cohorts/', { name: 'Closed', is_static: true })).body.id;
   await change(cohort);
-  // Members may not use the cohort, so the link does not show whom it contains.
+  // Members may not use the cohort, so the link may not show results that depend on it.
   await send('PUT', `cohorts/${cohort}/access_controls/`, { access_level: 'none' }, acme.A.key);
   const refused = await numbersOf(token);
   expect(refused).toMatchObject({ status: 'failed', result: null });
@@ -323,7 +323,7 @@ it('HV-11 computes a result once for as long as it is fresh, and a failing one t
   expect(statuses).toEqual(['failed', 'failed', 'failed', 'pending', 'pending']);
 });
 
-it('HV-14 serves one page for all links, with their status, and lets other sites frame only embedded pages', async () => {
+it('HV-14 serves the same page for all links with the status of the link, and lets other sites frame only embedded pages', async () => {
   const html = '<!doctype html><title>Shared page</title>';
   const pages = await startTestApi({ sharedHtml: Buffer.from(html) }, { databaseUrl: api.databaseUrl });
   const token = await share('insights', await create('insights', { name: 'Orders', query: trends }));
@@ -377,14 +377,14 @@ describe('with limits', () => {
   };
   const guess = () => randomBytes(32).toString('base64url');
 
-  it('HV-12 stops an address that guesses links, but not its visitors of a link that works', async () => {
+  it('HV-12 blocks guessed links from an address, but still opens working links that the address has used before', async () => {
     const [known, other] = [
       await share('insights', await create('insights', { name: 'One', query: trends })),
       await share('insights', await create('insights', { name: 'Two', query: trends })),
     ];
     expect(await statuses('192.0.2.1', () => known, 1)).toEqual([200]);
     expect(await statuses('192.0.2.1', guess, 8)).toEqual([404, 404, 404, 404, 404, 404, 429, 429]);
-    // Right or wrong, a link that was not open there before is not looked up.
+    // A link that this address has not used before is not looked up, whether or not it exists.
     expect(await statuses('192.0.2.1', () => other, 1)).toEqual([429]);
     expect(await statuses('192.0.2.1', () => known, 1)).toEqual([200]);
     expect(await statuses('192.0.2.2', () => other, 1)).toEqual([200]);

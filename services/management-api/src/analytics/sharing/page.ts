@@ -12,8 +12,8 @@ interface PageDeps {
 }
 
 /**
- * The page behind a public link: `/shared/<token>`, and `/embedded/<token>` for frames of other sites. Only the status depends on
- * the token, so that programs notice too that a link was turned off.
+ * Serves the page of a public link: `/shared/<token>`, and `/embedded/<token>` for frames in other sites. Every link has the
+ * same page, but the status depends on the token, so that programs can detect that a link was turned off.
  */
 export function sharedPages({ sql, linkLimits: limits, html }: PageDeps): PageRoute[] {
   return (['/shared', '/embedded'] as const).map((path) => ({
@@ -33,7 +33,7 @@ export function sharedPages({ sql, linkLimits: limits, html }: PageDeps): PageRo
   }));
 }
 
-/** @throws every error that does not depend on the link. */
+/** Sets the status for an unknown link or too many requests. @throws all other errors. */
 function setFailure(response: ServerResponse, error: unknown): void {
   if (isAppError(error, 'not_found')) response.statusCode = 404;
   else if (isAppError(error, 'rate_limited')) {
@@ -42,7 +42,7 @@ function setFailure(response: ServerResponse, error: unknown): void {
   } else throw error;
 }
 
-/** As strict as the console's: nothing inline, nothing from elsewhere. Only an embedded page may be framed. */
+/** Allows no inline scripts or styles and no external resources, like the console. Only the embedded page may be framed. */
 function setHeaders(response: ServerResponse, { isFramed }: { isFramed: boolean }): void {
   const policy = [
     ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "font-src 'self'"],

@@ -1,4 +1,4 @@
-// Access by a public link: visitors see numbers without signing in. A wrong link looks the same as one that was turned off.
+// Access by public link, with which visitors see results without signing in. An unknown link gets the same response as one that was turned off.
 
 import type { Sql } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';
@@ -24,7 +24,7 @@ export interface LinkLimits {
   computations: RateLimit;
 }
 
-/** Results come from the cache while they are fresh. The limit is for those that cannot be cached, because they failed or are too large. */
+/** Fresh results come from the cache. The limit applies to results that cannot be cached because they failed or are too large. */
 const computationsPerMinute = 3;
 
 /** @param requestsPerMinute and wrongPerMinute of one address; 0 = no limit. */
@@ -49,7 +49,7 @@ export interface OpenLink extends SharedLink {
 const tokenPattern = /^[\w-]{43}$/;
 
 /**
- * The link of a token, read from the database each time: turned off, replaced or deleted, it is gone with the next request.
+ * Finds the link of a token. Reads the database each time, so a link stops working as soon as it is turned off, replaced or deleted.
  * @throws AppError `not_found`, the same for all links that do not work; `rate_limited`.
  */
 export async function openLink(

@@ -31,7 +31,7 @@ export interface PublicRouteDeps {
   linkLimits: LinkLimits;
 }
 
-/** No search engine lists what is shared. */
+/** Keeps shared data out of search engines. */
 const unlisted = { 'X-Robots-Tag': 'noindex' };
 
 /** Data of the page behind a public link (docs/api/sharing.md#what-a-visitor-sees). */
@@ -96,12 +96,12 @@ export function publicLinkRoutes({ sql, questions, linkLimits: limits }: PublicR
 interface OpenTile {
   /** Null for an insight. */
   text: string | null;
-  /** With the filters of its tile; null where visitors do not see it. */
+  /** The insight with the filters of its tile, or null if visitors may not see it. */
   insight: InsightRow | null;
   layouts: Record<string, unknown>;
 }
 
-/** The tiles of the page: those of a dashboard, or the insight alone. */
+/** Reads the tiles of the page: those of a dashboard, or a single tile with the insight. */
 async function readTiles(
   sql: Sql,
   link: OpenLink,
@@ -155,7 +155,7 @@ async function showInsight(load: Load, link: OpenLink, insight: InsightRow | nul
   };
 }
 
-/** Loads results from the cache, and computes those that are no longer fresh: in turn for each project, and not too often. */
+/** Loads results from the cache and computes stale ones again. For each project, only one computation runs at a time, and their rate is limited. */
 function createLoader(questions: Questions, limits: LinkLimits) {
   const turns = new LRUCache<number, ReturnType<typeof limitConcurrency>>({ max: 1000 });
   const turnOf = (environmentId: number) => {

@@ -4,7 +4,7 @@
 import { isObject } from '@millrace/contracts';
 import { readVisualization, sourceOf } from '@millrace/insights';
 
-/** Results of all other queries are lists of persons or events with all their properties. */
+/** Kinds of queries that can be shared. The results of all others list persons or events with all their properties. */
 const open = /^(Trends|Funnels|Retention|Lifecycle|WebOverview|WebStatsTable|WebTrends|HogQL)Query$/;
 
 export const isClosed = (query: unknown): boolean => query !== null && !open.test(String(sourceOf(query)?.kind));
@@ -13,7 +13,7 @@ const isSql = (query: unknown) => sourceOf(query)?.kind === 'HogQLQuery';
 /** Rows of an SQL insight that visitors see. */
 const mostRows = 1000;
 
-/** How a query is drawn. Filters, cohorts and the names of properties stay out. */
+/** Fields of a query that determine how its result is drawn. Filters, cohorts and property names are left out. */
 const drawn: Record<string, readonly string[]> = {
   trendsFilter: [
     'display',
@@ -59,7 +59,7 @@ function drawnSql(query: unknown): Record<string, unknown> {
   };
 }
 
-/** Fields of all kinds of results that charts and tables show. */
+/** Fields of results that charts and tables show, for all kinds of queries. */
 const shown = new Set(
   (
     'label name custom_name order status count data days aggregated_value breakdown_value compare compare_label ' +

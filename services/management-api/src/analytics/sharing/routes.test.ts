@@ -103,10 +103,10 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     }
   });
 
-  it('SH-10 needs edit access to the record', async () => {
+  it('SH-10 requires edit access to the record', async () => {
     const id = await create(kind);
     const token = (await share(kind, id)).body.access_token;
-    // The creator keeps a record, so access is limited for another member.
+    // The creator always has access to a record, so the rule limits another member.
     const rule = (level: string) => send('PUT', `${kind}/${id}/access_controls/`, { access_level: level }, acme.A.key);
     const other = (await createActors(api.database)).M;
     await api.database.sql.query('UPDATE membership SET organization_id = $1 WHERE user_id = $2', [
@@ -123,7 +123,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     expect((await visit(token)).status).toBe(404);
   });
 
-  it('SH-11 needs its own scope and the scope to read the record', async () => {
+  it('SH-11 requires the scope for sharing and the scope to read the record', async () => {
     const id = await create(kind);
     const kindScope = `${kind === 'insights' ? 'insight' : 'dashboard'}:read` as Scope;
     const statusOf = async (scopes: Scope[], method: Method) => {
@@ -140,7 +140,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     expect(await statusOf(['sharing_configuration:write', kindScope], 'PATCH')).toBe(200);
   });
 
-  it('SH-12 cannot be turned on while the organization forbids public links', async () => {
+  it('SH-12 returns 403 while the organization forbids public links', async () => {
     const id = await create(kind);
     const allow = (allow_publicly_shared_resources: boolean) =>
       api.send('PATCH', `/api/organizations/${acme.organizationId}/`, {
@@ -157,7 +157,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     expect((await share(kind, id)).status).toBe(200);
   });
 
-  it('SH-13 cannot be turned on for a record that is closed to members', async () => {
+  it('SH-13 returns 403 for a record that is closed to members', async () => {
     const id = await create(kind);
     await send('PUT', `${kind}/${id}/access_controls/`, { access_level: 'none' }, acme.A.key);
     expect(await share(kind, id)).toMatchObject({
@@ -166,7 +166,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     });
   });
 
-  it('SH-14 records in the activity log what was changed, without the token', async () => {
+  it('SH-14 logs the changes to a link, but not its token', async () => {
     const id = await create(kind);
     const token = (await share(kind, id)).body.access_token;
     await send('POST', `${kind}/${id}/sharing/refresh/`);
@@ -195,7 +195,7 @@ it('SH-15 shows on a dashboard whether it is shared', async () => {
   expect(seen).toEqual([false, true, false]);
 });
 
-it('SH-16 needs edit access to a restricted dashboard, and to the insights that are only on it', async () => {
+it('SH-16 requires edit access to a restricted dashboard, and to the insights that are only on it', async () => {
   const dashboard = await create('dashboards', { name: 'Mine', restriction_level: 37 });
   const insight = await create('insights', { name: 'Orders', query, dashboards: [dashboard] });
   const other = (await createActors(api.database)).M;
@@ -207,7 +207,7 @@ it('SH-16 needs edit access to a restricted dashboard, and to the insights that 
   expect((await share('insights', insight, { enabled: true }, other.key)).status).toBe(403);
 });
 
-it('SH-17 keeps a member from sharing a dashboard with an insight that is closed to them', async () => {
+it('SH-17 prevents a member from sharing a dashboard with an insight that is closed to them', async () => {
   const dashboard = await create('dashboards');
   const made = await send('POST', 'insights/', { name: 'Secret', query, dashboards: [dashboard] }, acme.W.key);
   const membership = await api.database.sql.query<{ id: string }>('SELECT id FROM membership WHERE user_id = $1', [
@@ -220,7 +220,7 @@ it('SH-17 keeps a member from sharing a dashboard with an insight that is closed
     body: { detail: expect.stringContaining('an insight that you do not have access to') },
   });
   expect((await share('dashboards', dashboard, { enabled: true }, acme.A.key)).status).toBe(200);
-  // Nor may they bring the insight to a dashboard that is shared already.
+  // The member cannot add the insight to a dashboard that is already shared either.
   const shared = await create('dashboards', { name: 'Shared' });
   await share('dashboards', shared);
   const tileId = (await send('GET', `dashboards/${dashboard}/`)).body.tiles[0].id;

@@ -63,7 +63,7 @@ export const sharingExample = {
   share_passwords: [],
 };
 
-/** A record that was never shared has no row. */
+/** Converts a row to an API response. @param row undefined if the record was never shared */
 export function toSharing(row: SharingRow | undefined) {
   return {
     created_at: row ? formatDateTime(row.created_at) : null,

@@ -37,7 +37,7 @@ interface Addressed {
 }
 
 /**
- * Shows whether a record is shared. The link gives access to the record's numbers, so the caller needs the scope to read them.
+ * Reads whether a record is shared. The link gives access to the record's results, so the caller needs the scope to read them.
  * @throws AppError `not_found` or `forbidden`.
  */
 export async function readSharing(sql: Sql, author: Author, addressed: Addressed): Promise<SharingRow | undefined> {
@@ -45,7 +45,7 @@ export async function readSharing(sql: Sql, author: Author, addressed: Addressed
 }
 
 /**
- * Turns the public link on or off, or changes its settings. What is not sent stays.
+ * Turns the public link on or off, or changes its settings. Fields that are not sent stay as they are.
  * @throws AppError `not_found`, `forbidden`, or `invalid` naming the field.
  */
 export async function changeSharing(
@@ -63,7 +63,7 @@ export async function changeSharing(
   });
 }
 
-/** Gives the record another link. The former one stops working at once. @throws AppError `not_found` or `forbidden`. */
+/** Replaces the link of a record. The former link stops working immediately. @throws AppError `not_found` or `forbidden`. */
 export async function rotateLink(tx: Transaction, author: Author, addressed: Addressed): Promise<SharingRow> {
   return change(tx, author, addressed, async (_record, before) => ({ ...before, access_token: newToken() }));
 }
@@ -127,8 +127,8 @@ async function foundRecord(
 }
 
 /**
- * A link shows what every member may see. The caller must see it too: otherwise, a link would show a member an insight that is
- * closed to them alone.
+ * Checks that every member, and the caller too, may see everything that the link shows. Without the second check, callers
+ * could use a link to see an insight from which only they are excluded.
  */
 async function requireShareable(tx: Transaction, { target }: Author, { kind, id }: SharedRecord): Promise<void> {
   const { environmentId, organizationId, rights } = target;
@@ -154,7 +154,7 @@ async function requireShareable(tx: Transaction, { target }: Author, { kind, id 
   }
 }
 
-/** The tiles of a dashboard in the order in which it shows them. */
+/** The tiles of a dashboard in display order. */
 export async function liveTiles(sql: Sql, dashboardId: number) {
   return inOrderOfLayout(await listTiles(sql, dashboardId));
 }
