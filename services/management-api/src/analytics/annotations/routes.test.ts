@@ -79,8 +79,8 @@ it.each([
   ['AN-02', 'an unknown dashboard', { dashboard_id: 770_000_001 }, 'dashboard_id', 'Dashboard not found.'],
   ['AN-07', 'an unknown insight', { dashboard_item: 770_000_001 }, 'dashboard_item', 'Insight not found.'],
   ['AN-08', 'an unknown scope', { scope: 'team' }, 'scope', '"team" is not a valid choice.'],
-  ['AN-09', 'a text that is too long', { content: 'x'.repeat(8193) }, 'content', expect.any(String)],
-  ['AN-10', 'a time that is not a time', { date_marker: 'yesterday' }, 'date_marker', expect.any(String)],
+  ['AN-09', 'content that is too long', { content: 'x'.repeat(8193) }, 'content', expect.any(String)],
+  ['AN-10', 'an invalid time', { date_marker: 'yesterday' }, 'date_marker', expect.any(String)],
   ['AN-11', 'an emoji that is too long', { emoji: 'x'.repeat(17) }, 'emoji', expect.any(String)],
   ['AN-12', 'an unknown creation type', { creation_type: 'BOT' }, 'creation_type', expect.any(String)],
 ])('%s returns 400 for %s', async (_no, _what, body, attr, detail) => {
@@ -97,14 +97,14 @@ it('AN-02 returns 400 for a dashboard of another project', async () => {
   });
 });
 
-it('AN-03 shows annotations of the organization in its other projects, where they cannot be changed', async () => {
+it('AN-03 shows annotations of the organization in other projects, which cannot change them', async () => {
   const other = await createTestProject(api.database, { organizationId: acme.organizationId });
   const elsewhere = `/api/projects/${other.environment.id}/annotations/`;
   const dashboard = await createRecord('dashboards', { name: 'Board' });
   const id = await create({ content: 'for all', scope: 'organization', dashboard_id: dashboard });
   await create({ content: 'for one project', scope: 'project' });
   expect(await contents('', elsewhere)).toEqual(['for all']);
-  // The dashboard is not a record of that project.
+  // The dashboard belongs to another project, so it is not shown.
   expect((await api.get(`${elsewhere}${id}/`, acme.M.key)).body).toMatchObject({
     dashboard_id: null,
     dashboard_name: null,
@@ -115,7 +115,7 @@ it('AN-03 shows annotations of the organization in its other projects, where the
   });
 });
 
-it('AN-05 lists by scope, time, text and visibility, the latest mark first', async () => {
+it('AN-05 filters annotations by scope, time, text and visibility, and sorts by latest date marker', async () => {
   const insight = await createInsight();
   const at = (day: number) => `2026-11-${day}T00:00:00Z`;
   await create({ content: 'Old release', date_marker: at(10), scope: 'project' });

@@ -25,7 +25,7 @@ const seenBy = ({ scopes }: Caller) => ({
   dashboards: grants(scopes, 'dashboard:read'),
 });
 
-/** Notes about points in time, such as a release (docs/api/annotations.md). */
+/** Routes of annotations: notes about a point in time, such as a release (docs/api/annotations.md). */
 export function annotationRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const below = belowEnvironment(sql);
   return [

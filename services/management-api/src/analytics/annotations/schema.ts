@@ -54,7 +54,7 @@ export const annotationChanges = Type.Object(
   {
     content: Type.Optional(fields.content),
     date_marker: Type.Optional(fields.date_marker),
-    // Checked by `parseScope`, which knows PostHog's former scope too.
+    // `parseScope` validates this field, because the former scope of PostHog has its own error message.
     scope: Type.Optional(
       Type.String({
         description: `One of ${annotationScopes.map((name) => `\`${name}\``).join(', ')}. Defaults to \`dashboard_item\`.`,
@@ -134,7 +134,7 @@ export const annotationExample = {
   updated_at: '2026-11-20T09:12:00Z',
 };
 
-/** A row as the API shows it. @param sees whether the caller may read the records that the annotation is about */
+/** Converts a row to an API response. @param sees whether the caller may read the insight and the dashboard of the annotation */
 export function toAnnotation(row: AnnotationRow, sees: { insights: boolean; dashboards: boolean }) {
   return {
     id: row.id,

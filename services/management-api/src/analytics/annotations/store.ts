@@ -6,11 +6,11 @@ import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 
-/** What an annotation is about: one insight, one dashboard, the project, or every project of the organization. */
+/** Where an annotation is shown: with one insight, one dashboard, in the project, or in every project of the organization. */
 export const annotationScopes = ['dashboard_item', 'dashboard', 'project', 'organization'] as const;
 export type AnnotationScope = (typeof annotationScopes)[number];
 
-/** What a caller decides about an annotation. */
+/** Fields of an annotation that clients can set. */
 export interface AnnotationFields
   extends Columns<'annotation', 'content' | 'date_marker' | 'emoji' | 'hidden_in_user_interface' | 'deleted'> {
   scope: AnnotationScope;
@@ -36,7 +36,7 @@ const columns = `a.id, a.environment_id, a.content, a.date_marker, a.scope, a.cr
   i.derived_name AS insight_derived_name, d.id AS dashboard_id, d.name AS dashboard_name,
   ${embeddedUserColumn('u')} AS created_by`;
 
-/** An annotation of the whole organization is shown in other projects without the records it is about. */
+/** In other projects, an annotation of the organization is shown without its insight and dashboard. */
 const tables = (environmentId: string) => `annotation a
   LEFT JOIN insight i ON i.id = a.insight_id AND a.environment_id = ${environmentId}
   LEFT JOIN dashboard d ON d.id = a.dashboard_id AND a.environment_id = ${environmentId}
@@ -52,7 +52,7 @@ export interface AnnotationFilter {
 
 type Place = Pick<AddressedProject, 'environmentId' | 'organizationId' | 'rights'>;
 
-/** One page of the annotations shown in an environment, the latest mark first, and how many there are. */
+/** One page of the annotations that are shown in an environment, latest date marker first, and their total number. */
 export async function listAnnotations(
   sql: Sql,
   place: Place,
@@ -84,7 +84,7 @@ export async function listAnnotations(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** One annotation that is shown in an environment, including a deleted one. */
+/** Finds one annotation that is shown in an environment, which may be deleted. */
 export async function findAnnotation(sql: Sql, place: Place, id: number): Promise<AnnotationRow | undefined> {
   const { where, from } = shownIn(place);
   where.add(`a.id = ${where.parameter(id)}`);
@@ -93,8 +93,8 @@ export async function findAnnotation(sql: Sql, place: Place, id: number): Promis
 }
 
 /**
- * The annotations shown in an environment: its own, and those of the organization. Leaves out annotations about a record
- * that the caller may not see, and those that are scoped to a deleted one.
+ * Selects the annotations that are shown in an environment: its own, and those of the organization. Leaves out annotations of
+ * an insight or dashboard that the caller may not see, and those that are scoped to a deleted one.
  */
 function shownIn({ environmentId, organizationId, rights }: Place): { where: Conditions; from: string } {
   const where = createConditions();
@@ -115,7 +115,7 @@ function shownIn({ environmentId, organizationId, rights }: Place): { where: Con
   return { where, from: tables(environment) };
 }
 
-/** Keeps an annotation from being changed by others until the transaction ends. @returns false without such an annotation */
+/** Locks an annotation until the transaction ends. @returns false if it does not exist. */
 export async function lockAnnotation(tx: Transaction, environmentId: number, id: number): Promise<boolean> {
   const text = 'SELECT 1 FROM annotation WHERE environment_id = $1 AND id = $2 FOR UPDATE';
   return (await tx.query(text, [environmentId, id])).length > 0;

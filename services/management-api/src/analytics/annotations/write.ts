@@ -50,7 +50,7 @@ export async function createAnnotation(tx: Transaction, author: Author, body: Ch
 }
 
 /**
- * Changes the fields that are sent. The row is locked, so concurrent changes of different fields are both kept.
+ * Changes the fields that are sent. The row is locked, so concurrent changes to different fields do not overwrite each other.
  * @throws AppError `not_found`, `forbidden` for an annotation of another project, or `invalid` naming the field.
  */
 export async function changeAnnotation(
@@ -95,7 +95,7 @@ function parseScope(text: string): AnnotationScope {
   });
 }
 
-/** @throws AppError `invalid` for an insight or dashboard that the caller does not see, `forbidden` without its scope. */
+/** @throws AppError `invalid` for an insight or dashboard that the caller may not see, or `forbidden` without its scope. */
 async function checkParents(tx: Transaction, { caller, place }: Author, changes: Changes): Promise<void> {
   const parents = [
     { attr: 'dashboard_item', kind: 'insight', id: changes.dashboard_item, detail: 'Insight not found.' },

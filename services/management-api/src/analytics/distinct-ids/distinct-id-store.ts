@@ -1,8 +1,8 @@
 import type { Sql } from '@millrace/db';
 
 /**
- * The distinct ids of some persons, by person: the main one first, then in the order they came, cut at
- * `maxDistinctIdsShown`. A person merged away in the meantime has none left here.
+ * Lists the distinct IDs of each person: the main one first, then the others in the order in which they were added, at most
+ * `maxDistinctIdsShown`. A person who was merged into another one in the meantime is missing from the result.
  */
 export async function listDistinctIds(
   sql: Sql,
@@ -24,17 +24,17 @@ export async function listDistinctIds(
   return new Map(rows.map((row) => [row.person_uuid, row.distinct_ids]));
 }
 
-/** SQL for the bytes of the distinct ids that are shown of a person, quotes and commas included. */
+/** SQL of the size in bytes of a person's distinct IDs in a response, including quotes and commas. */
 export function distinctIdBytes(projectId: string, personUuid: string): string {
   return `(SELECT coalesce(sum(octet_length(shown.distinct_id) + 3), 0)
              FROM (SELECT d.distinct_id FROM person_distinct_id d
                     WHERE d.project_id = ${projectId} AND d.person_uuid = ${personUuid} LIMIT ${maxDistinctIdsShown}) AS shown)`;
 }
 
-/** How many distinct ids of one person a list shows at most, the main one in front. */
+/** Maximum number of distinct IDs of one person in a response. */
 export const maxDistinctIdsShown = 100;
 
-/** The distinct ids of a person in the order they came, with how often each went from one person to another. */
+/** The distinct IDs of a person in the order in which they were added, and how often each was moved between persons. */
 export async function listIdsOfPerson(
   sql: Sql,
   projectId: number,

@@ -1,4 +1,4 @@
-/** Cases IV-01 to IV-12: variables of SQL queries, and the values that queries and dashboards give them. */
+/** Cases IV-01 to IV-12: variables of SQL queries, and the values that queries and dashboards set for them. */
 
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -25,7 +25,7 @@ const created = async (body: object) => {
 const run = (query: object, more: object = {}) =>
   send('POST', 'query/', { query: { kind: 'HogQLQuery', ...query }, ...more });
 
-test('IV-01: creates a variable, whose code name is made of its name', async () => {
+test('IV-01: creates a variable and derives the code name from its name', async () => {
   const variable = await created({ name: 'Min. Order Value (€)', type: 'Number', default_value: 5 });
   expect(variable).toEqual({
     id: expect.any(String),
@@ -48,19 +48,23 @@ test.each([
   ['IV-02: with a name without letters and digits', { name: '- -', type: 'String' }, 'name'],
   ['IV-02: with an unknown type', { name: 'a', type: 'Text' }, 'type'],
   ['IV-03: with a default value of another type', { name: 'a', type: 'Number', default_value: '5' }, 'default_value'],
-  ['IV-03: with a default value that is no date', { name: 'a', type: 'Date', default_value: 'soon' }, 'default_value'],
+  [
+    'IV-03: with a default value that is not a date',
+    { name: 'a', type: 'Date', default_value: 'soon' },
+    'default_value',
+  ],
   [
     'IV-03: with a default value that is not in the list',
     { name: 'a', type: 'List', values: ['x'], default_value: 'y' },
     'default_value',
   ],
-  ['IV-04: a list without values', { name: 'a', type: 'List' }, 'values'],
-  ['IV-04: values of another type', { name: 'a', type: 'String', values: ['x'] }, 'values'],
-] as const)('%s is refused', async (_, body, attr) => {
+  ['IV-04: with the type List and no values', { name: 'a', type: 'List' }, 'values'],
+  ['IV-04: with values although the type is not List', { name: 'a', type: 'String', values: ['x'] }, 'values'],
+] as const)('returns 400 for a variable: %s', async (_, body, attr) => {
   expect(await create(body)).toMatchObject({ status: 400, body: { attr } });
 });
 
-test('IV-05: a second variable with the same code name is refused', async () => {
+test('IV-05: returns 400 for a second variable with the same code name', async () => {
   await created({ name: 'Same name', type: 'String' });
   const { status, body } = await create({ name: 'same NAME', type: 'Number' });
   expect([status, body.detail]).toEqual([400, 'Variable with name already exists']);
@@ -89,7 +93,7 @@ test('IV-06: changes and deletes a variable, keeps its code name and records the
   ]);
 });
 
-test('IV-07: a query uses the default value, its own value or null', async () => {
+test('IV-07: runs a query with its own value of a variable, the default value, or null', async () => {
   const { id } = await created({ name: 'Price', type: 'Number', default_value: 5 });
   const of = (more: object) => ({
     query: 'SELECT {variables.price} AS n',
@@ -107,7 +111,7 @@ test('IV-07: a query uses the default value, its own value or null', async () =>
   ]);
 });
 
-test('IV-08: a new default value is used at once, also where a result was cached', async () => {
+test('IV-08: uses a new default value immediately, although a result with the former one is cached', async () => {
   const { id } = await created({ name: 'Cached', type: 'String', default_value: 'old' });
   const query = { query: 'SELECT {variables.cached} AS x' };
   expect((await run(query)).body).toMatchObject({ results: [['old']], is_cached: false });
@@ -117,24 +121,24 @@ test('IV-08: a new default value is used at once, also where a result was cached
 });
 
 test.each([
-  ['IV-09: that nothing contains', {}, 'Variable nope is missing from query'],
+  ['IV-09: that does not exist', {}, 'Variable nope is missing from query'],
   [
-    'IV-09: that is similar to another',
+    'IV-09: that does not exist but has a similar name',
     { query: 'SELECT {variables.similr}' },
     'Variable similr is missing from query. Did you mean: similar?',
   ],
   [
-    'IV-10: that only the query contains',
+    'IV-10: that is only defined in the query',
     { variables: { x: { code_name: 'nope', value: 1 } } },
     'Variable nope does not exist. Create it with insight_variables/.',
   ],
-])('a query with a variable %s is refused with its name', async (_, more, detail) => {
+])('returns 400 with the name of a variable %s', async (_, more, detail) => {
   await create({ name: 'Similar', type: 'String' });
   const { status, body } = await run({ query: 'SELECT {variables.nope}', ...more });
   expect([status, body.code, body.detail]).toEqual([400, 'hogql_query_error', detail]);
 });
 
-test('IV-11: variables_override replaces the values of a query', async () => {
+test('IV-11: replaces the values in a query with those in variables_override', async () => {
   const { id } = await created({ name: 'Replaced', type: 'List', values: ['a', 'b', 3], default_value: 'a' });
   const query = {
     query: 'SELECT {variables.replaced} AS x',
@@ -145,7 +149,7 @@ test('IV-11: variables_override replaces the values of a query', async () => {
   expect((await run(query, override('z'))).body).toMatchObject({ code: 'invalid_input', attr: 'query' });
 });
 
-test('IV-12: another project has its own variables', async () => {
+test('IV-12: does not read or use variables of another project', async () => {
   const { id } = await created({ name: 'Mine', type: 'String', default_value: 'secret' });
   const { projectId, personalApiKey: key } = await createTestTenant(api.database);
   const other = `/api/projects/${projectId}/`;
@@ -155,7 +159,7 @@ test('IV-12: another project has its own variables', async () => {
   expect((await api.send('POST', `${other}query/`, { key, body: { query } })).status).toBe(400);
 });
 
-test('explain is refused, because a plan would show internal tables', async () => {
+test('returns 400 for explain, because a plan would reveal internal tables', async () => {
   const { status, body } = await run({ query: 'SELECT 1', explain: true });
   expect([status, body.detail]).toEqual([400, 'explain: Only false is supported here.']);
   expect((await run({ query: 'SELECT 1', explain: false })).status).toBe(200);

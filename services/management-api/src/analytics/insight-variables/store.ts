@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { VariableType } from '@millrace/insights';
 
-/** What a caller decides of a variable. */
+/** Fields of a variable that clients can set. */
 export interface VariableFields extends Columns<'insight_variable', 'name'> {
   type: VariableType;
   default_value: unknown;
@@ -17,7 +17,7 @@ type Row = VariableRow & Record<string, unknown>;
 
 const columns = `id, name, type, default_value, created_by_id AS created_by, created_at, code_name, "values"`;
 
-/** One page of the variables of an environment, by name, and how many there are. */
+/** One page of the variables of an environment, sorted by name, and their total number. */
 export async function listVariables(
   sql: Sql,
   environmentId: number,
@@ -48,7 +48,7 @@ export async function findVariable(sql: Sql, environmentId: number, id: string):
   return row;
 }
 
-/** Returns the ID; undefined if the environment has a variable with this code name. */
+/** @returns the ID, or undefined if the environment already has a variable with this code name. */
 export async function insertVariable(
   tx: Transaction,
   { environmentId, userId, codeName }: { environmentId: number; userId: number; codeName: string },

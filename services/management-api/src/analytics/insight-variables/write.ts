@@ -22,7 +22,7 @@ interface Author {
   target: AddressedProject;
 }
 
-/** Every query reads them. */
+/** Limited because every SQL query reads all variables. */
 const mostVariables = 500;
 
 /** Creates a variable. @throws AppError `invalid` naming the field. */
@@ -45,7 +45,7 @@ export async function createVariable(
   return after;
 }
 
-/** Changes the fields that are sent. The code name stays. @throws AppError `not_found`; `invalid` naming the field. */
+/** Changes the fields that are sent, but never the code name. @throws AppError `not_found`, or `invalid` naming the field. */
 export async function changeVariable(
   tx: Transaction,
   author: Author,
@@ -76,7 +76,7 @@ export async function foundVariable(sql: Sql, environmentId: number, id: string)
   return row;
 }
 
-/** Letters, digits and blanks stay, and blanks become underscores, as in PostHog. */
+/** Keeps letters and digits, and replaces spaces with underscores, as in PostHog. */
 const codeNameOf = (name: string) =>
   name
     .replace(/[^\p{L}\p{N} ]/gu, '')

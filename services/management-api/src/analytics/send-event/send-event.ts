@@ -16,10 +16,10 @@ interface EventToSend {
   properties: Record<string, unknown>;
 }
 
-/** The gateway sees this server's address, which says nothing about where the person is. */
+/** Geolocation is turned off, because the gateway sees the address of this server and not that of the person. */
 const ownProperties = { $lib: 'millrace', $geoip_disable: true };
 
-/** Longer than a gateway takes that answers at all. */
+/** A working gateway always responds within this time. */
 const timeoutMs = 10_000;
 
 /**

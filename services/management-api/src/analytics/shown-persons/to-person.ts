@@ -2,7 +2,7 @@ import { cutToCodePoints } from '@millrace/contracts';
 import { formatDateTime } from '@millrace/http';
 import type { PersonRow } from './person-row.ts';
 
-/** A person as the API shows it. @param lastSeen when the latest event happened, if that is known */
+/** Converts a person to an API response. @param lastSeen time of the latest event, if it was requested */
 export function toPerson(row: PersonRow, distinctIds: string[] | undefined, lastSeen?: Date) {
   return {
     ...row,
@@ -14,13 +14,13 @@ export function toPerson(row: PersonRow, distinctIds: string[] | undefined, last
   };
 }
 
-/** Properties that name a person, the first that is set wins (PostHog's default for display names). */
+/** The first of these properties that is set is the display name of a person, as is the default in PostHog. */
 const nameProperties = ['email', 'name', 'username'];
 
-/** Longer texts are no names; they stand in the properties as a whole. */
+/** Longer display names are truncated. The property keeps the complete value. */
 const maxLength = 400;
 
-/** What to call a person in a list. */
+/** The display name of a person. */
 function personName(properties: Record<string, unknown>, mainDistinctId: string): string {
   for (const property of nameProperties) {
     const value = properties[property];
