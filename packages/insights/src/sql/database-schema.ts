@@ -1,5 +1,6 @@
-// Describes the tables that SQL can read, for editors that complete names.
+// Describes the tables and functions of SQL, for editors that complete names.
 
+import { describeFunctions } from './functions/index.ts';
 import { identifier } from './names.ts';
 import { type Entry, type Fields, tables } from './schema.ts';
 
@@ -27,6 +28,7 @@ export interface DatabaseSchema {
   tables: Record<string, SchemaTable>;
   /** Joins with warehouse tables, which Millrace does not have. */
   joins: never[];
+  functions: ReturnType<typeof describeFunctions>;
 }
 
 export function databaseSchema(): DatabaseSchema {
@@ -34,7 +36,7 @@ export function databaseSchema(): DatabaseSchema {
     name,
     { id: name, name, type: 'posthog', fields: fieldsOf(fields, name) },
   ]);
-  return { tables: Object.fromEntries(described), joins: [] };
+  return { tables: Object.fromEntries(described), joins: [], functions: describeFunctions() };
 }
 
 function fieldsOf(fields: Fields, table: string): Record<string, SchemaField> {

@@ -63,6 +63,18 @@ const publicNames: readonly string[] = [
   ...unitFunctions,
 ];
 
+/** Describes the functions that a query can call, in alphabetical order. */
+export function describeFunctions(): { name: string; type: 'scalar' | 'aggregate' | 'window' }[] {
+  const typeOf = (name: string) => {
+    const base = name.replace(/If$/, '');
+    if (aggregates.has(base) || otherNames.has(base)) return 'aggregate';
+    return windows.has(name) ? 'window' : 'scalar';
+  };
+  const names = new Set(publicNames.filter((name) => !name.startsWith('_')));
+  for (const name of [...names]) if (typeOf(name) === 'aggregate') names.add(`${name}If`);
+  return [...names].sort().map((name) => ({ name, type: typeOf(name) }));
+}
+
 const inAnyCase = new Map(
   [
     ...['count', 'min', 'max', 'sum', 'avg', 'coalesce', 'ifNull', 'nullIf', 'if', 'not', 'lower', 'upper', 'concat'],

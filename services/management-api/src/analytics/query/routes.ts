@@ -154,6 +154,18 @@ const answer = Type.Object(
       }),
     ),
     joins: optional(Type.Array(Type.Unknown(), { description: 'For `DatabaseSchemaQuery`: always empty.' })),
+    functions: optional(
+      Type.Array(
+        Type.Object(
+          {
+            name: Type.String({ description: 'Name of the function.' }),
+            type: Type.Enum(['scalar', 'aggregate', 'window'], { description: 'Kind of the function.' }),
+          },
+          { title: 'SqlFunction' },
+        ),
+        { description: 'For `DatabaseSchemaQuery`: the functions that SQL can call.' },
+      ),
+    ),
     timings: nothing('Always null.'),
     hogql: Type.String({ description: 'Text of an SQL query, with its placeholders. Empty for other kinds.' }),
     modifiers: nothing('Always null.'),

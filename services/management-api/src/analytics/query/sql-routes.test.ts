@@ -17,7 +17,14 @@ const ask = (query: object) =>
 test('DatabaseSchemaQuery describes tables, and every column that it names can be selected', async () => {
   const { status, body } = await ask({ kind: 'DatabaseSchemaQuery' });
   expect([status, body]).toMatchObject([200, { joins: [], is_cached: false }]);
-  const { tables } = body;
+  const { tables, functions } = body;
+  expect(functions).toEqual(
+    expect.arrayContaining([
+      { name: 'countIf', type: 'aggregate' },
+      { name: 'row_number', type: 'window' },
+      { name: 'toStartOfWeek', type: 'scalar' },
+    ]),
+  );
   expect(Object.keys(tables)).toEqual(['events', 'persons', 'person_distinct_ids', 'groups', 'cohort_people']);
   expect(tables.events).toMatchObject({ id: 'events', name: 'events', type: 'posthog' });
   expect(tables.events.fields).toMatchObject({
