@@ -119,18 +119,18 @@ const differences: Row[] = [
   ],
   [
     'age_second(moment, moment) int',
-    t`trunc(extract(epoch FROM {2:local} - {1:local}))::int8`,
-    t`toInt64(age('second', {1:local}, {2:local}))`,
+    t`trunc(extract(epoch FROM {2} - {1}))::int8`,
+    t`toInt64(age('second', {1}, {2}))`,
   ],
   [
     'age_minute(moment, moment) int',
-    t`trunc(extract(epoch FROM {2:local} - {1:local}) / 60)::int8`,
-    t`toInt64(age('minute', {1:local}, {2:local}))`,
+    t`trunc(extract(epoch FROM {2} - {1}) / 60)::int8`,
+    t`toInt64(age('minute', {1}, {2}))`,
   ],
   [
     'age_hour(moment, moment) int',
-    t`trunc(extract(epoch FROM {2:local} - {1:local}) / 3600)::int8`,
-    t`toInt64(age('hour', {1:local}, {2:local}))`,
+    t`trunc(extract(epoch FROM {2} - {1}) / 3600)::int8`,
+    t`toInt64(age('hour', {1}, {2}))`,
   ],
   [
     'age_day(moment, moment) int',

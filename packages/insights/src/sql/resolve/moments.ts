@@ -49,7 +49,7 @@ const difference =
     const name = `${prefix}_${unitOf(unit, node.name, node.args[0]?.place ?? node.place)}`;
     const [first, second] = [moment(from, at), moment(to, at)];
     const isMixed = first.type.kind !== second.type.kind;
-    const isExact = prefix === 'diff' && /_(second|minute|hour)$/.test(name);
+    const isExact = /_(second|minute|hour)$/.test(name);
     const zone = first.type.zone ?? second.type.zone ?? scope.run.settings.zone;
     const sides = isMixed || isExact ? [first, second].map((one) => convert(one, time(zone)) ?? one) : [first, second];
     return apply(name, sides, at);
