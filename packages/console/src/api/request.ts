@@ -78,10 +78,10 @@ export const cursorOf = (next: string | null) =>
   next === null ? undefined : (new URL(next, location.origin).searchParams.get('cursor') ?? undefined);
 
 /** Sends a request and returns the parsed JSON, or `undefined` for 204. The caller names the type from the OpenAPI document. @throws ApiProblem */
-export async function call<Answer>(request: ApiCall, signal?: AbortSignal): Promise<Answer> {
+export async function call<Result>(request: ApiCall, signal?: AbortSignal): Promise<Result> {
   const response = await ask(request, signal);
   const text = await response.text();
-  return (text === '' ? undefined : JSON.parse(text)) as Answer;
+  return (text === '' ? undefined : JSON.parse(text)) as Result;
 }
 
 /** Sends a request and returns the unread response, for streams and raw bytes. @throws ApiProblem */

@@ -25,8 +25,8 @@ export function useEventJson(uuid: string) {
     queryKey: ['event', id, uuid],
     enabled: uuid !== '',
     queryFn: async ({ signal }) => {
-      const answer = await ask({ path: `/api/projects/${id}/events/${uuid}` }, signal);
-      return answer.text();
+      const response = await ask({ path: `/api/projects/${id}/events/${uuid}` }, signal);
+      return response.text();
     },
   });
 }

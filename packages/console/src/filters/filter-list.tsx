@@ -1,11 +1,11 @@
 // A list of event filters for queries and dashboards. Each filter is one line, and one of them can be open in a form.
 
 import { type KeyboardEvent, useRef, useState } from 'react';
-import { fieldsOf, isFields } from '../answers/question.ts';
 import { visible } from '../event-detail/json-text.ts';
 import { Button } from '../parts/button.tsx';
 import { FocusFirst } from '../parts/focus-first.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { fieldsOf, isFields } from '../results/insight-query.ts';
 import { words } from '../words.ts';
 import { eventNameKey, type Filter, isComplete, lineOfFilter, newFilter } from './filter.ts';
 import { useCohorts, useGroupTypes } from './known.ts';

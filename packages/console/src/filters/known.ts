@@ -22,8 +22,8 @@ export function useGroupTypes(): readonly GroupType[] {
         ),
       staleTime: 300_000,
     })),
-    combine: (answers) =>
-      answers.flatMap(({ data }, index) => {
+    combine: (results) =>
+      results.flatMap(({ data }, index) => {
         const [group] = data?.results ?? [];
         return group === undefined ? [] : [{ index, name: group.group_type ?? `#${index}` }];
       }),

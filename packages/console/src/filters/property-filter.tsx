@@ -158,8 +158,8 @@ export function ValuesInput({
   const id = useId();
   const names = useSuggestions(offered?.path ?? '', offered?.query(typed) ?? {}, {
     isNeeded: isTyping && offered !== null,
-    items: (answer: Named[] | { results: Named[] }) =>
-      (Array.isArray(answer) ? answer : answer.results).map(({ name }) => name),
+    items: (response: Named[] | { results: Named[] }) =>
+      (Array.isArray(response) ? response : response.results).map(({ name }) => name),
   });
   const take = () => {
     const value = typed.trim();

@@ -29,8 +29,12 @@ function PartIsMissing() {
   const server = useQuery({
     queryKey: ['console-is-there'],
     queryFn: async () => {
-      const answer = await fetch(consolePath, { method: 'HEAD', cache: 'no-store', headers: { accept: 'text/html' } });
-      if (!answer.ok) throw new ApiProblem(answer.status, {}, answer.headers);
+      const response = await fetch(consolePath, {
+        method: 'HEAD',
+        cache: 'no-store',
+        headers: { accept: 'text/html' },
+      });
+      if (!response.ok) throw new ApiProblem(response.status, {}, response.headers);
       return true;
     },
     retry: false,

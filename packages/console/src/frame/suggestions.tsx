@@ -14,10 +14,10 @@ export const Choices = ({ id, names }: { id: string; names: readonly string[] })
 );
 
 /** Loads suggestions once the user stops typing. Never returns the suggestions for an earlier text. */
-export function useSuggestions<Answer, Item>(
+export function useSuggestions<Result, Item>(
   path: string,
   query: Query & { limit?: number },
-  { isNeeded, items }: { isNeeded: boolean; items: (answer: Answer) => Item[] },
+  { isNeeded, items }: { isNeeded: boolean; items: (result: Result) => Item[] },
 ): Item[] {
   const { id } = useProject();
   const queryText = JSON.stringify(query);
@@ -25,7 +25,7 @@ export function useSuggestions<Answer, Item>(
   const { data } = useQuery({
     queryKey: ['suggestions', id, path, settledQuery],
     queryFn: ({ signal }) =>
-      call<Answer>({ path: `/api/projects/${id}/${path}`, query: JSON.parse(settledQuery) as Query }, signal),
+      call<Result>({ path: `/api/projects/${id}/${path}`, query: JSON.parse(settledQuery) as Query }, signal),
     staleTime: 60_000,
     retry: false,
     enabled: isNeeded && settledQuery === queryText,

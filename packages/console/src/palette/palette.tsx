@@ -83,7 +83,7 @@ function useFound(text: string): { sections: Section[]; isSearching: boolean; er
   const { contains } = useFilter({ sensitivity: 'base' });
   const settledText = useRested(text);
   const queries = recordQueries(project.id, settledText);
-  const answers = useQueries({ queries: queries.map(({ query }) => query) });
+  const results = useQueries({ queries: queries.map(({ query }) => query) });
   const isMatch = ({ name, hint }: Found) => contains(name, text) || contains(hint, text);
   const local = [
     { name: words.palette.recent, items: readRecent(project.id).filter(isMatch) },
@@ -91,7 +91,7 @@ function useFound(text: string): { sections: Section[]; isSearching: boolean; er
     { name: words.palette.actionsTitle, items: text === '' ? [] : actionsOf(project.id).filter(isMatch) },
     { name: words.palette.projects, items: projectsOf(me?.organization ?? null, project, page).filter(isMatch) },
   ];
-  const records = queries.map(({ name }, at) => ({ name, items: answers[at]?.data ?? [] }));
+  const records = queries.map(({ name }, at) => ({ name, items: results[at]?.data ?? [] }));
   const seen = new Set<string>();
   const sections = [...local.slice(0, 2), ...(settledText === text ? records : []), ...local.slice(2)].map(
     (section) => ({
@@ -101,7 +101,7 @@ function useFound(text: string): { sections: Section[]; isSearching: boolean; er
   );
   return {
     sections: sections.filter(({ items }) => items.length > 0),
-    isSearching: settledText !== text || answers.some(({ isFetching }) => isFetching),
-    error: answers.find(({ error }) => error !== null)?.error ?? null,
+    isSearching: settledText !== text || results.some(({ isFetching }) => isFetching),
+    error: results.find(({ error }) => error !== null)?.error ?? null,
   };
 }

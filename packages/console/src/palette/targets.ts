@@ -1,4 +1,3 @@
-import { nameOfInsight } from '../answers/question.ts';
 import type { OrganizationOfMe, Project } from '../api/queries.ts';
 import { call } from '../api/request.ts';
 import { visible } from '../event-detail/json-text.ts';
@@ -7,6 +6,7 @@ import { namesOf } from '../frame/project.ts';
 import { sections } from '../pages/settings/sections.ts';
 import { pages } from '../pages.ts';
 import type { IconName } from '../parts/icon.tsx';
+import { nameOfInsight } from '../results/insight-query.ts';
 import { words } from '../words.ts';
 
 /** An entry that the palette can open. */

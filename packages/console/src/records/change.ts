@@ -4,11 +4,11 @@ import { type ApiCall, call } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 
 /** Sends a change to an insight, a dashboard or a flag. These records embed each other's data, so all of them are reloaded, even after an error. */
-export function useChange<Answer>(onDone?: (answer: Answer) => void) {
+export function useChange<Result>(onDone?: (result: Result) => void) {
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: (request: ApiCall) => call<Answer>(request),
-    onSuccess: (answer) => onDone?.(answer),
+    mutationFn: (request: ApiCall) => call<Result>(request),
+    onSuccess: (result) => onDone?.(result),
     onSettled: refresh,
   });
 }

@@ -2,7 +2,7 @@ import { type CSSProperties, useEffect } from 'react';
 import { visible } from '../event-detail/json-text.ts';
 import { PublicTimezone } from '../frame/project.ts';
 import { sizeOf } from '../pages/dashboards/shapes.ts';
-import { Answered, TextBody, TileMessage } from '../pages/dashboards/tile-body.tsx';
+import { TextBody, TileMessage, TileResult } from '../pages/dashboards/tile-body.tsx';
 import { formatPast } from '../parts/ago.ts';
 import { explain } from '../parts/states.tsx';
 import { words } from '../words.ts';
@@ -83,7 +83,7 @@ function TileBody({ tile: { result } }: { tile: LoadedTile }) {
   if (data.status === 'failed') return <TileMessage>{text.failed}</TileMessage>;
   if (data.result === null)
     return <TileMessage>{data.status === 'pending' ? words.states.loading : text.noNumbers}</TileMessage>;
-  return <Answered insight={data} isLoading={false} error={null} />;
+  return <TileResult insight={data} isLoading={false} error={null} />;
 }
 
 function Problem({ title, detail }: { title: string; detail: string }) {

@@ -1,5 +1,5 @@
-import { isFields } from '../../answers/question.ts';
 import { lineOfFilter, plain } from '../../filters/filter.ts';
+import { isFields } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { groupsOf } from '../cohorts/shapes.ts';
 import { type FlagFilters, linesOf } from '../flags/flag.ts';

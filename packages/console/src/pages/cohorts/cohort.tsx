@@ -3,7 +3,6 @@ import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { text as accessText } from '../../access/words.ts';
-import { newQuestion } from '../../answers/question.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { type Filter, isComplete, newFilter } from '../../filters/filter.ts';
@@ -17,6 +16,7 @@ import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { explain, Loaded } from '../../parts/states.tsx';
+import { newInsightQuery } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { Members } from './members.tsx';
 import { type Cohort, filtersOf, groupsOf, useCohortChange } from './shapes.ts';
@@ -174,12 +174,12 @@ function Actions({
 /** Opens a new insight about the events of the persons in a cohort. */
 function NewInsight({ cohort }: { cohort: number }) {
   const { id } = useProject();
-  const question = { ...newQuestion, properties: [{ ...newFilter('cohort'), value: cohort }] };
+  const insightQuery = { ...newInsightQuery, properties: [{ ...newFilter('cohort'), value: cohort }] };
   return (
     <Link
       className="button"
       to={`/projects/${id}/insights`}
-      search={{ insight: 'new', question: JSON.stringify(question) } as never}
+      search={{ insight: 'new', question: JSON.stringify(insightQuery) } as never}
     >
       {text.newInsight}
     </Link>

@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
-import { fieldsOf, isFields, listOf } from '../../answers/question.ts';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { type Filter, newFilter } from '../../filters/filter.ts';
 import { useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';
+import { fieldsOf, isFields, listOf } from '../../results/insight-query.ts';
 
 /** The fields of a cohort that this page uses. */
 export interface Cohort {

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { nameOfInsight } from '../../answers/question.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
 import { useRested } from '../../parts/rested.ts';
 import { Loaded } from '../../parts/states.tsx';
 import { useChanges } from '../../records/change.ts';
+import { nameOfInsight } from '../../results/insight-query.ts';
 import type { Dashboard, TileInsight } from './shapes.ts';
 import { text } from './words.ts';
 

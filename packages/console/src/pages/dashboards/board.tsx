@@ -1,7 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
-import { ChartPlace } from '../../answers/annotation.ts';
 import type { ApiCall } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import {
@@ -25,6 +24,7 @@ import { NoticeLine } from '../../parts/notice.tsx';
 import { Empty, explain, Loaded } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
 import { type OfferUndo, useUndo } from '../../records/undo.ts';
+import { ChartPlace } from '../../results/annotation.ts';
 import { words } from '../../words.ts';
 import { AddInsightsDialog } from './add-insights.tsx';
 import { type BoardAction, BoardMenu } from './board-menu.tsx';

@@ -1,11 +1,11 @@
-import type { Question } from '../../answers/question.ts';
+import type { InsightQuery } from '../../results/insight-query.ts';
 import type { Size } from './shapes.ts';
 import { text } from './words.ts';
 
 interface TemplateTile {
   name: string;
   size: Size;
-  source: Question;
+  source: InsightQuery;
 }
 
 /** A name that the user enters for a template: of an event, a property or a flag. */
@@ -30,12 +30,17 @@ const wide: Size = { w: 12, h: 5 };
 
 const event = (name: string, more: Fields = {}) => ({ kind: 'EventsNode', event: name, name, ...more });
 const range = { dateRange: { date_from: '-30d' }, interval: 'day' };
-const trend = (series: Fields[], more: Fields = {}): Question => ({ kind: 'TrendsQuery', series, ...range, ...more });
+const trend = (series: Fields[], more: Fields = {}): InsightQuery => ({
+  kind: 'TrendsQuery',
+  series,
+  ...range,
+  ...more,
+});
 const unique = (name: string) => event(name, { math: 'dau' });
 const compared = { compareFilter: { compare: true } };
 const table = { trendsFilter: { display: 'ActionsTable' } };
 const by = (breakdown: string) => ({ breakdownFilter: { breakdown, breakdown_type: 'event', breakdown_limit: 10 } });
-const retention = (first: string, back: string): Question => ({
+const retention = (first: string, back: string): InsightQuery => ({
   kind: 'RetentionQuery',
   retentionFilter: {
     ...{ period: 'Week', totalIntervals: 8, retentionType: 'retention_first_time' },

@@ -1,14 +1,14 @@
 import { type ReactNode, useContext, useMemo } from 'react';
-import { ChartPlace } from '../../answers/annotation.ts';
-import { BigNumber } from '../../answers/big-number.tsx';
-import { SeriesChart } from '../../answers/chart.tsx';
-import { Headline } from '../../answers/headline.tsx';
-import { type Question, sourceOf } from '../../answers/question.ts';
-import { currentOf } from '../../answers/series.ts';
-import { AnswerTable, seriesInTotal, seriesOverTime } from '../../answers/tables.tsx';
-import { text as answers } from '../../answers/words.ts';
 import { Markdown, readPlainMarkdown } from '../../parts/markdown.tsx';
 import { explain } from '../../parts/states.tsx';
+import { ChartPlace } from '../../results/annotation.ts';
+import { BigNumber } from '../../results/big-number.tsx';
+import { SeriesChart } from '../../results/chart.tsx';
+import { Headline } from '../../results/headline.tsx';
+import { type InsightQuery, sourceOf } from '../../results/insight-query.ts';
+import { currentOf } from '../../results/series.ts';
+import { ResultTable, seriesInTotal, seriesOverTime } from '../../results/tables.tsx';
+import { text as resultTexts } from '../../results/words.ts';
 import { words } from '../../words.ts';
 import type { TileInsight } from './shapes.ts';
 import { text } from './words.ts';
@@ -24,7 +24,7 @@ export function TextBody({ body }: { body: string }) {
 }
 
 /** The result of a tile, or the reason why it has none. */
-export function Answered({ insight, isLoading, error }: { insight: Answer; isLoading: boolean; error: unknown }) {
+export function TileResult({ insight, isLoading, error }: { insight: TileData; isLoading: boolean; error: unknown }) {
   const { result, columns } = insight;
   const place = useContext(ChartPlace);
   if (error) {
@@ -34,29 +34,37 @@ export function Answered({ insight, isLoading, error }: { insight: Answer; isLoa
       </TileMessage>
     );
   }
-  const question = sourceOf(insight.query);
-  if (question === null || result === null)
+  const insightQuery = sourceOf(insight.query);
+  if (insightQuery === null || result === null)
     return <TileMessage>{isLoading ? words.states.loading : text.noAnswer}</TileMessage>;
   return (
     <ChartPlace value={place && { ...place, insight: insight.id }}>
-      <Shown question={question} result={result} columns={columns} />
+      <Shown insightQuery={insightQuery} result={result} columns={columns} />
     </ChartPlace>
   );
 }
 
 export const TileMessage = ({ children }: { children: ReactNode }) => <p className="board-said quiet">{children}</p>;
 
-function Shown({ question, result, columns }: { question: Question; result: unknown; columns: string[] | null }) {
+function Shown({
+  insightQuery,
+  result,
+  columns,
+}: {
+  insightQuery: InsightQuery;
+  result: unknown;
+  columns: string[] | null;
+}) {
   if (columns === null && Array.isArray(result) && result.length === 0)
-    return <TileMessage>{answers.noEvents}</TileMessage>;
-  const series = seriesOverTime(question, result);
+    return <TileMessage>{resultTexts.noEvents}</TileMessage>;
+  const series = seriesOverTime(insightQuery, result);
   if (series === null) {
-    const totals = seriesInTotal(question, result);
+    const totals = seriesInTotal(insightQuery, result);
     return (
       <>
-        {totals && <BigNumber series={totals} question={question} />}
+        {totals && <BigNumber series={totals} insightQuery={insightQuery} />}
         {(totals === null || currentOf(totals).length > 1) && (
-          <AnswerTable question={question} results={result} columns={columns} isTile />
+          <ResultTable insightQuery={insightQuery} results={result} columns={columns} isTile />
         )}
       </>
     );
@@ -64,12 +72,12 @@ function Shown({ question, result, columns }: { question: Question; result: unkn
   return (
     <>
       <div className="board-figure">
-        <Headline series={series} question={question} />
+        <Headline series={series} insightQuery={insightQuery} />
       </div>
-      <SeriesChart series={series} question={question} />
+      <SeriesChart series={series} insightQuery={insightQuery} />
     </>
   );
 }
 
 /** Insights on a public page have no ID. */
-type Answer = Pick<TileInsight, 'query' | 'result' | 'columns'> & { id?: number };
+type TileData = Pick<TileInsight, 'query' | 'result' | 'columns'> & { id?: number };

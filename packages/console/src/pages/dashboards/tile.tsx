@@ -1,14 +1,14 @@
 import { Link } from '@tanstack/react-router';
 import type { CSSProperties, HTMLAttributes } from 'react';
-import { nameOfInsight } from '../../answers/question.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { nameOfInsight } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import type { TileState } from './load.ts';
 import type { Size, Tile } from './shapes.ts';
-import { Answered, TextBody } from './tile-body.tsx';
+import { TextBody, TileResult } from './tile-body.tsx';
 import { text } from './words.ts';
 
 type Handle = Pick<HTMLAttributes<HTMLButtonElement>, 'onPointerDown' | 'onKeyDown'>;
@@ -73,7 +73,7 @@ export function TilePanel({
       )}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
       <section className="board-body" tabIndex={0} aria-label={name}>
-        {insight !== null && <Answered insight={insight} isLoading={isLoading} error={error} />}
+        {insight !== null && <TileResult insight={insight} isLoading={isLoading} error={error} />}
         {tile.text !== null && <TextBody body={tile.text.body} />}
       </section>
       {handles && (

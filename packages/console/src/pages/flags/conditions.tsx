@@ -282,14 +282,14 @@ function Reach({ condition: { local, ...condition } }: { condition: OneCondition
   const count = useMutation({
     mutationFn: async () => ({
       bodyJson,
-      answer: await call<{ users_affected: number; total_users: number; is_estimate: boolean }>({
+      reach: await call<{ users_affected: number; total_users: number; is_estimate: boolean }>({
         method: 'POST',
         path: `/api/projects/${id}/feature_flags/user_blast_radius`,
         body,
       }),
     }),
   });
-  const answer = count.data?.bodyJson === bodyJson ? count.data.answer : null;
+  const reach = count.data?.bodyJson === bodyJson ? count.data.reach : null;
   return (
     <div className="form-buttons">
       <Button look="plain" isDisabled={count.isPending} onPress={() => count.mutate()}>
@@ -298,8 +298,8 @@ function Reach({ condition: { local, ...condition } }: { condition: OneCondition
       <span role="status" className={count.error ? 'bad' : 'quiet'}>
         {count.error
           ? explain(count.error)
-          : answer &&
-            form.reaches(formatNumber(answer.users_affected), formatNumber(answer.total_users), answer.is_estimate)}
+          : reach &&
+            form.reaches(formatNumber(reach.users_affected), formatNumber(reach.total_users), reach.is_estimate)}
       </span>
     </div>
   );

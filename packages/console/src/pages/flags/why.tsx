@@ -108,7 +108,9 @@ export function Why({ flag, address, isEdited }: { flag: Flag; address: FlagsAdd
         <Loaded query={query} what={text.tabs.why}>
           {(reasons) => {
             const reason = reasons[flag.key];
-            return reason === undefined ? null : <Answer flag={flag} reason={reason} person={person.data ?? null} />;
+            return reason === undefined ? null : (
+              <EvaluationResult flag={flag} reason={reason} person={person.data ?? null} />
+            );
           }}
         </Loaded>
       )}
@@ -177,7 +179,7 @@ function PersonChoice({
   );
 }
 
-function Answer({ flag, reason, person }: { flag: Flag; reason: Reason; person: Person | null }) {
+function EvaluationResult({ flag, reason, person }: { flag: Flag; reason: Reason; person: Person | null }) {
   const { value, evaluation, explanation } = reason;
   const isOn = value !== false;
   const decided = decidingCondition(flag, reason);

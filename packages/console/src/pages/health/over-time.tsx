@@ -84,12 +84,12 @@ export function DropsOverTime({ span, zone }: Shown) {
   );
 }
 
-function useOverTime<Answer>(path: string, span: Span, interval: Interval) {
+function useOverTime<Result>(path: string, span: Span, interval: Interval) {
   const { id } = useProject();
   const request = { path: `/api/projects/${id}/${path}`, query: { ...span, interval } };
   return useQuery({
     queryKey: ['health over time', id, path, request.query],
-    queryFn: ({ signal }) => call<Answer>(request, signal),
+    queryFn: ({ signal }) => call<Result>(request, signal),
     refetchInterval: 30_000,
   });
 }

@@ -4,7 +4,7 @@ import { visible } from '../../event-detail/json-text.ts';
 import { Loaded } from '../../parts/states.tsx';
 import { formatNumber } from '../../words.ts';
 import { type Dimension, nameOfValue, type RowFilter, writeFilter } from './filters.ts';
-import { useWebQuery } from './question.ts';
+import { useWebQuery } from './queries.ts';
 import { text } from './words.ts';
 
 interface RowsProps {

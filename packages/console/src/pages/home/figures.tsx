@@ -1,7 +1,7 @@
 import { changeOf, formatChange, formatValue, isGoodChange, type NumberFormat } from '@millrace/contracts/numbers';
 import { Spark } from '../../parts/chart.tsx';
 import { Tile } from '../../parts/tile.tsx';
-import { useWebQuery } from './question.ts';
+import { useWebQuery } from './queries.ts';
 import { text } from './words.ts';
 
 /** A row of a `WebOverviewQuery` result. */

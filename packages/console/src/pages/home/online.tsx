@@ -1,4 +1,4 @@
-import { useOnline } from './question.ts';
+import { useOnline } from './queries.ts';
 import { text } from './words.ts';
 
 /** The number of persons who are online now. */

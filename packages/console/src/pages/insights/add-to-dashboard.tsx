@@ -2,7 +2,6 @@ import { useQuery } from '@tanstack/react-query';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
 import { Popover } from 'react-aria-components/Popover';
-import { nameOfInsight } from '../../answers/question.ts';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
@@ -11,6 +10,7 @@ import { Icon } from '../../parts/icon.tsx';
 import { explain, Loaded } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
 import type { OfferUndo } from '../../records/undo.ts';
+import { nameOfInsight } from '../../results/insight-query.ts';
 import type { Insight } from './view.ts';
 import { text } from './words.ts';
 

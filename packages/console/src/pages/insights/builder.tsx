@@ -2,8 +2,6 @@ import { Link, useRouter } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { text as accessText } from '../../access/words.ts';
-import { ChartPlace } from '../../answers/annotation.ts';
-import { nameOfInsight, newQuestion, type Question, sourceOf } from '../../answers/question.ts';
 import { queryClient } from '../../api/queries.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { loadPart } from '../../frame/broken.tsx';
@@ -16,20 +14,22 @@ import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { explain } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
 import type { OfferUndo } from '../../records/undo.ts';
+import { ChartPlace } from '../../results/annotation.ts';
+import { type InsightQuery, nameOfInsight, newInsightQuery, sourceOf } from '../../results/insight-query.ts';
 import { text as sharingText } from '../../sharing/words.ts';
 import { AddToDashboard } from './add-to-dashboard.tsx';
-import { AnswerPane } from './answer.tsx';
 import { RemoveDialog, SaveDialog, wrapped } from './dialogs.tsx';
 import { PersonsDialog } from './persons.tsx';
-import { partOf, readQuestion } from './question.ts';
-import { QuestionForm } from './question-form.tsx';
+import { partOf, readInsightQuery } from './query.ts';
+import { QueryForm } from './query-form.tsx';
+import { ResultPane } from './result.tsx';
 import {
   type Insight,
   type InsightsAddress,
   insightDrafts,
-  questionCall,
-  type ShownAnswer,
-  useAnswer,
+  queryCall,
+  type ShownResult,
+  useQueryResult,
 } from './view.ts';
 import { text } from './words.ts';
 
@@ -50,9 +50,9 @@ export interface BuilderProps {
 export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();
-  const { question, written, isChanged, edit, discard } = useEdits(stored, address);
+  const { insightQuery, written, isChanged, edit, discard } = useEdits(stored, address);
   const [runs, setRuns] = useState(0);
-  const { answer, problem } = useAnswer(question, runs);
+  const { result, problem } = useQueryResult(insightQuery, runs);
   const [dialog, setDialog] = useState<DialogOfInsight | null>(null);
   const save = useChange<Insight>((saved) => {
     queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved);
@@ -69,12 +69,12 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
         now={
           <span className="pill">
             {state}
-            {answer.data && ` · ${text.age(formatPast(answer.data.last_refresh))}`}
+            {result.data && ` · ${text.age(formatPast(result.data.last_refresh))}`}
           </span>
         }
       >
         <Button onPress={toList}>{text.toList}</Button>
-        <AsApiCallButton request={questionCall(id, question)} />
+        <AsApiCallButton request={queryCall(id, insightQuery)} />
         {isChanged && <Button onPress={discard}>{text.discard}</Button>}
         <Button
           look="main"
@@ -84,7 +84,7 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
               : save.mutate({
                   method: 'PATCH',
                   path: `/api/projects/${id}/insights/${stored.id}`,
-                  body: { query: wrapped(stored, question), saved: true },
+                  body: { query: wrapped(stored, insightQuery), saved: true },
                 })
           }
           isDisabled={save.isPending || (stored !== null && !isChanged)}
@@ -106,16 +106,16 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
       )}
       <div className="panel insight">
         <div className="insight-form">
-          <QuestionForm question={question} problem={{ part: partOf(problem), detail: problem }} onQuestion={edit} />
+          <QueryForm insightQuery={insightQuery} problem={{ part: partOf(problem), detail: problem }} onQuery={edit} />
           {stored !== null && <Actions {...{ stored, offerUndo }} onDialog={setDialog} />}
         </div>
         <ChartPlace value={{ insight: stored?.id }}>
-          <Result {...{ address, question, answer }} onQuestion={edit} onAgain={() => setRuns(runs + 1)} />
+          <Result {...{ address, insightQuery, result }} onQuery={edit} onAgain={() => setRuns(runs + 1)} />
         </ChartPlace>
       </div>
       {dialog !== null && (
         <BuilderDialog
-          {...{ dialog, stored, question, offerUndo }}
+          {...{ dialog, stored, insightQuery, offerUndo }}
           onSaved={(saved) => {
             setDialog(null);
             if (dialog === 'details') return;
@@ -140,21 +140,21 @@ function useEdits(stored: Insight | null, { view, change }: InsightsAddress) {
   const { id } = useProject();
   const name = stored?.short_id ?? 'new';
   const draft = insightDrafts.use(id).get(name) ?? '';
-  const savedQuery = stored === null ? newQuestion : (sourceOf(stored.query) ?? newQuestion);
-  const written = readQuestion(view.question);
-  const question = written ?? readQuestion(draft) ?? savedQuery;
+  const savedQuery = stored === null ? newInsightQuery : (sourceOf(stored.query) ?? newInsightQuery);
+  const written = readInsightQuery(view.question);
+  const insightQuery = written ?? readInsightQuery(draft) ?? savedQuery;
   const isDrafted = view.question === '' && draft !== '';
   // A draft goes into the URL, so that reloading the page and copying its URL preserve it.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is another one each time
   useEffect(() => {
     if (isDrafted) change({ question: draft }, { replace: true });
   }, [isDrafted, draft]);
-  const isSame = (one: Question) => JSON.stringify(one) === JSON.stringify(savedQuery);
+  const isSame = (one: InsightQuery) => JSON.stringify(one) === JSON.stringify(savedQuery);
   return {
-    question,
+    insightQuery,
     written,
-    isChanged: !isSame(question),
-    edit(next: Question) {
+    isChanged: !isSame(insightQuery),
+    edit(next: InsightQuery) {
       insightDrafts.keep(id, name, isSame(next) ? null : JSON.stringify(next));
       change({ question: JSON.stringify(next), persons: '' }, { replace: true });
     },
@@ -202,31 +202,31 @@ function Actions({
 /** The result, and the persons behind one of its numbers. */
 function Result({
   address: { view, change },
-  question,
-  answer,
-  onQuestion,
+  insightQuery,
+  result,
+  onQuery,
   onAgain,
 }: {
   address: InsightsAddress;
-  question: Question;
-  answer: ShownAnswer;
-  onQuestion: (question: Question) => void;
+  insightQuery: InsightQuery;
+  result: ShownResult;
+  onQuery: (insightQuery: InsightQuery) => void;
   onAgain: () => void;
 }) {
   const { history } = useRouter();
   const isOpenedHere = useRef(false);
-  const shownQuery = answer.data?.question ?? question;
+  const shownQuery = result.data?.insightQuery ?? insightQuery;
   /** A change made in the chart applies to the query in the form, which may differ from the one that the chart shows. */
-  const changeChart = (next: Question) => {
+  const changeChart = (next: InsightQuery) => {
     const isChanged = (name: string) => JSON.stringify(next[name]) !== JSON.stringify(shownQuery[name]);
-    onQuestion({ ...question, ...Object.fromEntries(Object.entries(next).filter(([name]) => isChanged(name))) });
+    onQuery({ ...insightQuery, ...Object.fromEntries(Object.entries(next).filter(([name]) => isChanged(name))) });
   };
   return (
     <>
-      <AnswerPane
-        question={shownQuery}
-        answer={answer}
-        onQuestion={changeChart}
+      <ResultPane
+        insightQuery={shownQuery}
+        result={result}
+        onQuery={changeChart}
         onAgain={onAgain}
         onPersons={(point) => {
           isOpenedHere.current = true;
@@ -251,24 +251,24 @@ function Result({
 function BuilderDialog({
   dialog,
   stored,
-  question,
+  insightQuery,
   offerUndo,
   onSaved,
   onRemoved,
   onClose,
 }: Pick<BuilderProps, 'stored' | 'offerUndo'> & {
   dialog: DialogOfInsight;
-  question: Question;
+  insightQuery: InsightQuery;
   onSaved: (saved: Insight) => void;
   onRemoved: () => void;
   onClose: () => void;
 }) {
   const { id } = useProject();
   if (stored === null || dialog === 'save' || dialog === 'copy')
-    return <SaveDialog stored={null} copied={stored} {...{ question, onSaved, onClose }} />;
+    return <SaveDialog stored={null} copied={stored} {...{ insightQuery, onSaved, onClose }} />;
   switch (dialog) {
     case 'details':
-      return <SaveDialog {...{ stored, question, onSaved, onClose }} />;
+      return <SaveDialog {...{ stored, insightQuery, onSaved, onClose }} />;
     case 'share':
       return (
         <Suspense>

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
-import type { Fields, Question } from '../../answers/question.ts';
+import type { Fields, InsightQuery } from '../../results/insight-query.ts';
 
 /** Props of a part of the form. */
 export interface PartProps {
-  question: Question;
+  insightQuery: InsightQuery;
   /** The API's error, and the field of the query that it is about. */
   problem: { part: string; detail: string };
   change: (fields: Fields) => void;

@@ -6,21 +6,21 @@ import { Part, type PartProps } from './fields.tsx';
 import { text } from './words.ts';
 
 /** Filters of the entire query, and whether it excludes internal users. */
-export function Filters({ question, problem, change }: PartProps) {
+export function Filters({ insightQuery, problem, change }: PartProps) {
   const { id, test_account_filters: internal } = useProject() as Environment;
   const isSetUp = Array.isArray(internal) && internal.length > 0;
   return (
     <Part title={text.onlyWhere} fields={['properties', 'filterTestAccounts']} problem={problem}>
-      <FilterList filters={question.properties} onFilters={(properties) => change({ properties })} />
+      <FilterList filters={insightQuery.properties} onFilters={(properties) => change({ properties })} />
       <label className="insight-check">
         <input
           type="checkbox"
-          checked={question.filterTestAccounts === true}
+          checked={insightQuery.filterTestAccounts === true}
           onChange={({ target }) => change({ filterTestAccounts: target.checked || undefined })}
         />
         {text.testAccounts}
       </label>
-      {(question.filterTestAccounts === true || !isSetUp) && (
+      {(insightQuery.filterTestAccounts === true || !isSetUp) && (
         <p className="hint">
           {!isSetUp && text.testAccountsNone}{' '}
           <Link to={`/projects/${id}/settings/data`}>{isSetUp ? text.testAccountsEdit : text.testAccountsSetUp}</Link>

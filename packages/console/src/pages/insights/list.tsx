@@ -1,6 +1,4 @@
 import type { ReactNode } from 'react';
-import { Glance } from '../../answers/glance.tsx';
-import { nameOfInsight, sourceOf } from '../../answers/question.ts';
 import { useOffsetPages } from '../../api/offset-pages.ts';
 import type { ApiCall } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
@@ -17,8 +15,10 @@ import { BulkBar, FavoritesButton, Star, useSelection } from '../../records/bulk
 import { useChange } from '../../records/change.ts';
 import { sortingBy } from '../../records/sorting.ts';
 import type { OfferUndo } from '../../records/undo.ts';
+import { Glance } from '../../results/glance.tsx';
+import { nameOfInsight, sourceOf } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
-import { isKind } from './question.ts';
+import { isKind } from './query.ts';
 import { type Insight, type InsightsAddress, insightDrafts } from './view.ts';
 import { text } from './words.ts';
 

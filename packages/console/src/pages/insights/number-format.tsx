@@ -1,8 +1,8 @@
 import { useState } from 'react';
-import { fieldsOf, type Question } from '../../answers/question.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { filled, LabelledInput } from '../../parts/form.tsx';
+import { fieldsOf, type InsightQuery } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { textOf } from './fields.tsx';
 import { text } from './words.ts';
@@ -15,21 +15,21 @@ const named = {
 
 /** Sets the unit of a trend's values, and whether an increase is good. The query stores both. */
 export function NumberFormatButton({
-  question,
-  onQuestion,
+  insightQuery,
+  onQuery,
 }: {
-  question: Question;
-  onQuestion: (question: Question) => void;
+  insightQuery: InsightQuery;
+  onQuery: (insightQuery: InsightQuery) => void;
 }) {
   const [isOpen, setOpen] = useState(false);
-  const filter = fieldsOf(question.trendsFilter);
+  const filter = fieldsOf(insightQuery.trendsFilter);
   const close = () => setOpen(false);
   const apply = (fields: Record<string, string>) => {
     const { aggregationAxisFormat, aggregationAxisPrefix, aggregationAxisPostfix, decimalPlaces, ...more } = filter;
     const { isIncreaseBad: _, ...others } = more;
     const { format = 'numeric', prefix = '', postfix = '', decimals = '', isIncreaseBad } = fields;
-    onQuestion({
-      ...question,
+    onQuery({
+      ...insightQuery,
       trendsFilter: {
         ...others,
         ...(format !== 'numeric' && { aggregationAxisFormat: format }),

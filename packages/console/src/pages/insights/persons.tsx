@@ -2,7 +2,6 @@ import { csvText } from '@millrace/contracts/csv';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { fieldsOf, isFields } from '../../answers/question.ts';
 import { call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { Avatar, nameOf, subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
@@ -12,9 +11,10 @@ import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { More } from '../../parts/more.tsx';
 import { saveCsv } from '../../parts/save-file.ts';
 import { explain, Loaded } from '../../parts/states.tsx';
+import { fieldsOf, isFields } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { mostInCohort, SaveAsCohort } from '../cohorts/save-as-cohort.tsx';
-import { type Answer, questionCall } from './view.ts';
+import { type QueryResponse, queryCall } from './view.ts';
 import { text } from './words.ts';
 
 const pageSize = 100;
@@ -28,28 +28,28 @@ interface ShownActor {
   properties?: Record<string, unknown>;
   distinct_ids?: string[];
 }
-const actorsIn = ({ results }: Answer) => (results as [ShownActor][]).map(([actor]) => actor);
+const actorsIn = ({ results }: QueryResponse) => (results as [ShownActor][]).map(([actor]) => actor);
 
 /** Lists the persons or groups that a number counts. @param point JSON of a `Point`, from the URL */
 export function PersonsDialog({ point, onClose }: { point: string; onClose: () => void }) {
   const { id } = useProject();
   const { name, source } = readPoint(point);
   const requestOf = (select: string, limit: number, offset = 0) =>
-    questionCall(id, { kind: 'ActorsQuery', source, select: [select], limit, offset });
+    queryCall(id, { kind: 'ActorsQuery', source, select: [select], limit, offset });
   const query = useInfiniteQuery({
     queryKey: ['answer', id, 'persons', point],
-    queryFn: ({ pageParam, signal }) => call<Answer>(requestOf('actor', pageSize, pageParam), signal),
+    queryFn: ({ pageParam, signal }) => call<QueryResponse>(requestOf('actor', pageSize, pageParam), signal),
     initialPageParam: 0,
     getNextPageParam: ({ hasMore }, pages) => (hasMore ? pages.length * pageSize : undefined),
   });
   // Loads the IDs of all persons if the first page does not contain them.
   const rest = useQuery({
     queryKey: ['answer', id, 'ids of persons', point],
-    queryFn: ({ signal }) => call<Answer>(requestOf('id', most), signal),
+    queryFn: ({ signal }) => call<QueryResponse>(requestOf('id', most), signal),
     enabled: query.hasNextPage,
   });
   const readIds = async () =>
-    ((rest.data ?? (await call<Answer>(requestOf('id', most)))).results as [string][]).map(([own]) => own);
+    ((rest.data ?? (await call<QueryResponse>(requestOf('id', most)))).results as [string][]).map(([own]) => own);
   return (
     <Dialog title={visible(name)} onClose={onClose}>
       <Loaded query={query} what={text.persons}>
@@ -77,7 +77,7 @@ export function PersonsDialog({ point, onClose }: { point: string; onClose: () =
               </div>
               <div className="form-buttons">
                 {!areGroups && <SaveAsCohort name={name} read={readIds} />}
-                <CsvButton read={() => call<Answer>(requestOf('actor', most))} />
+                <CsvButton read={() => call<QueryResponse>(requestOf('actor', most))} />
               </div>
             </>
           );
@@ -117,7 +117,7 @@ function Actor({ actor: { id, type, properties = {}, distinct_ids: ids } }: { ac
 }
 
 /** Downloads all persons as CSV. */
-function CsvButton({ read }: { read: () => Promise<Answer> }) {
+function CsvButton({ read }: { read: () => Promise<QueryResponse> }) {
   const [isReading, setReading] = useState(false);
   const [problem, setProblem] = useState<unknown>(null);
   const save = async () => {

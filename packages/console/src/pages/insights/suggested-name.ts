@@ -1,29 +1,29 @@
 // Suggests a name for a new insight, based on its query.
 
-import { type Fields, fieldsOf, listOf, type Question } from '../../answers/question.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { nameOfRange } from '../../filters/date-range.tsx';
 import { propertyName } from '../../parts/properties.ts';
-import { isKind } from './question.ts';
+import { type Fields, fieldsOf, type InsightQuery, listOf } from '../../results/insight-query.ts';
+import { isKind } from './query.ts';
 import { text } from './words.ts';
 
 const { suggested } = text;
 
 /** `order (unique users) by Browser, last 7 days`. Empty for a kind of query that the console cannot edit. */
-export function suggestedName(question: Question): string {
-  if (!isKind(question.kind)) return '';
-  const { breakdown } = fieldsOf(question.breakdownFilter);
+export function suggestedName(insightQuery: InsightQuery): string {
+  if (!isKind(insightQuery.kind)) return '';
+  const { breakdown } = fieldsOf(insightQuery.breakdownFilter);
   const by = typeof breakdown === 'string' && breakdown !== '' ? suggested.by(propertyName(breakdown)) : '';
-  const range = question.kind === 'RetentionQuery' ? '' : suggested.during(lowered(rangeOf(question)));
-  return visible(subjectOf(question) + by + range).slice(0, 400);
+  const range = insightQuery.kind === 'RetentionQuery' ? '' : suggested.during(lowered(rangeOf(insightQuery)));
+  return visible(subjectOf(insightQuery) + by + range).slice(0, 400);
 }
 
-const rangeOf = ({ dateRange }: Question) => {
+const rangeOf = ({ dateRange }: InsightQuery) => {
   const range = fieldsOf(dateRange);
   return nameOfRange(range.date_from ? range : { date_from: '-7d' });
 };
 
-function subjectOf({ kind, series, trendsFilter, retentionFilter }: Question): string {
+function subjectOf({ kind, series, trendsFilter, retentionFilter }: InsightQuery): string {
   const events = listOf(series).map(({ event }) => nameOf(event));
   switch (kind) {
     case 'FunnelsQuery':

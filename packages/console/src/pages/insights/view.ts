@@ -1,12 +1,12 @@
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
-import type { Question } from '../../answers/question.ts';
 import { type ApiCall, ApiProblem, call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';
 import { createDrafts } from '../../parts/drafts.ts';
 import { useRested } from '../../parts/rested.ts';
-import { isComplete, partOf } from './question.ts';
+import type { InsightQuery } from '../../results/insight-query.ts';
+import { isComplete, partOf } from './query.ts';
 
 const parts = {
   /** Short ID of the open insight, or `new`; empty: the list. */
@@ -46,7 +46,7 @@ export interface Insight {
   last_modified_by: { first_name: string; email: string } | null;
 }
 
-export interface Answer {
+export interface QueryResponse {
   results: unknown;
   columns?: string[];
   hasMore?: boolean;
@@ -55,20 +55,20 @@ export interface Answer {
   timezone: string;
 }
 
-export const questionCall = (projectId: number, query: unknown, refresh?: string): ApiCall => ({
+export const queryCall = (projectId: number, query: unknown, refresh?: string): ApiCall => ({
   method: 'POST',
   path: `/api/projects/${projectId}/query`,
   body: { query, ...(refresh !== undefined && { refresh }) },
 });
 
-export type Answered = Answer & {
+export type QueryResult = QueryResponse & {
   /** The query that this result belongs to. It differs from the query in the form while the user edits or the query is running. */
-  question: Question;
+  insightQuery: InsightQuery;
 };
 
 /** The state of a running query that pages show. */
-export type ShownAnswer = Pick<
-  UseQueryResult<Answered>,
+export type ShownResult = Pick<
+  UseQueryResult<QueryResult>,
   'data' | 'error' | 'failureReason' | 'isFetching' | 'isPlaceholderData' | 'refetch'
 >;
 
@@ -77,24 +77,24 @@ export type ShownAnswer = Pick<
  * rejects.
  * @returns `problem`, the API's reason for rejecting the query
  */
-export function useAnswer(question: Question, isNew: number): { answer: ShownAnswer; problem: string } {
+export function useQueryResult(insightQuery: InsightQuery, isNew: number): { result: ShownResult; problem: string } {
   const { id } = useProject();
-  const current = JSON.stringify(question);
+  const current = JSON.stringify(insightQuery);
   const [complete, setComplete] = useState(current);
-  if (current !== complete && isComplete(question)) setComplete(current);
+  if (current !== complete && isComplete(insightQuery)) setComplete(current);
   const json = useRested(complete);
   const query = useQuery({
     queryKey: ['answer', id, json, isNew],
-    queryFn: async ({ signal }): Promise<Answered> => {
-      const question: Question = JSON.parse(json);
+    queryFn: async ({ signal }): Promise<QueryResult> => {
+      const insightQuery: InsightQuery = JSON.parse(json);
       const refresh = isNew > 0 ? 'force_blocking' : undefined;
-      return { ...(await call<Answer>(questionCall(id, question, refresh), signal)), question };
+      return { ...(await call<QueryResponse>(queryCall(id, insightQuery, refresh), signal)), insightQuery };
     },
     placeholderData: (before) => before,
     staleTime: 60_000,
     retry: (failures, error) => (error as { status?: number }).status === 429 && failures < 3,
   });
-  const [last, setLast] = useState<Answered>();
+  const [last, setLast] = useState<QueryResult>();
   const { data } = query;
   useEffect(() => {
     if (data) setLast(data);
@@ -102,5 +102,5 @@ export function useAnswer(question: Question, isNew: number): { answer: ShownAns
   const problem = query.error instanceof ApiProblem && query.error.status === 400 ? query.error.message : '';
   // Errors about a specific field are shown next to it instead.
   const isShownInForm = partOf(problem) !== '' && last !== undefined;
-  return { answer: isShownInForm ? { ...query, data: last, error: null } : query, problem };
+  return { result: isShownInForm ? { ...query, data: last, error: null } : query, problem };
 }

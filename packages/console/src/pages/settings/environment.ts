@@ -11,16 +11,16 @@ export type Environment = Project & Record<string, unknown>;
 export const useEnvironmentPath = () => `/api/environments/${useProject().id}`;
 
 /** Sends a change to the open environment or its project, and then reloads the page's data. */
-export function useChange<Answer>({ onDone }: { onDone?: (answer: Answer) => void } = {}) {
+export function useChange<Result>({ onDone }: { onDone?: (result: Result) => void } = {}) {
   const { id } = useProject();
   return useMutation({
-    mutationFn: (request: ApiCall) => callRecently<Answer>(request),
-    onSuccess: async (answer) => {
+    mutationFn: (request: ApiCall) => callRecently<Result>(request),
+    onSuccess: async (result) => {
       await Promise.all([
         queryClient.invalidateQueries({ queryKey: projectQuery(String(id)).queryKey }),
         queryClient.invalidateQueries({ queryKey: meQuery.queryKey }),
       ]);
-      onDone?.(answer);
+      onDone?.(result);
     },
   });
 }

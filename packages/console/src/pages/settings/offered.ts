@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
-import { nameOfInsight } from '../../answers/question.ts';
 import { call, type Query } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
+import { nameOfInsight } from '../../results/insight-query.ts';
 
 interface Listed {
   id: number;

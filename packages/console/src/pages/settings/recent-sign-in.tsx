@@ -24,30 +24,30 @@ function setWaiting(next: typeof waiting): void {
  * user's input is preserved.
  * @throws ApiProblem the original error if the user closes the dialog
  */
-export async function callRecently<Answer>(request: ApiCall): Promise<Answer> {
+export async function callRecently<Result>(request: ApiCall): Promise<Result> {
   try {
-    return await call<Answer>(request);
+    return await call<Result>(request);
   } catch (error) {
     if (!(error instanceof ApiProblem) || error.code !== 'sensitive_action_required_reauth') throw error;
     const isConfirmed = await new Promise<boolean>((resolve) => setWaiting(resolve));
     if (!isConfirmed) throw error;
-    return call<Answer>(request);
+    return call<Result>(request);
   }
 }
 
 /** The dialog for `callRecently`. Rendered once per page. */
 export function ConfirmItIsYou() {
-  const answer = useSyncExternalStore(
+  const confirm = useSyncExternalStore(
     (watcher) => {
       watchers.add(watcher);
       return () => watchers.delete(watcher);
     },
     () => waiting,
   );
-  if (answer === null) return null;
+  if (confirm === null) return null;
   const close = (isConfirmed: boolean) => {
     setWaiting(null);
-    answer(isConfirmed);
+    confirm(isConfirmed);
   };
   return <Confirmation onDone={() => close(true)} onClose={() => close(false)} />;
 }

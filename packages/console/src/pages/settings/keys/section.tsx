@@ -79,7 +79,7 @@ export function Section() {
   );
 }
 
-interface Question {
+interface PendingAction {
   kind: 'roll' | 'delete';
   key: PersonalKey;
 }
@@ -95,7 +95,7 @@ function KeyTable({
   onRolled: (key: PersonalKey) => Promise<void>;
   refresh: () => Promise<void>;
 }) {
-  const [question, setQuestion] = useState<Question | null>(null);
+  const [pendingAction, setPendingAction] = useState<PendingAction | null>(null);
   return (
     <>
       <table className="table settings-table">
@@ -134,13 +134,16 @@ function KeyTable({
                 <Button aria-label={text.of(text.change, key.label)} onPress={() => onOpen(key.id)}>
                   {text.change}
                 </Button>
-                <Button aria-label={text.of(text.roll, key.label)} onPress={() => setQuestion({ kind: 'roll', key })}>
+                <Button
+                  aria-label={text.of(text.roll, key.label)}
+                  onPress={() => setPendingAction({ kind: 'roll', key })}
+                >
                   {text.roll}
                 </Button>
                 <Button
                   look="danger"
                   aria-label={text.of(text.delete, key.label)}
-                  onPress={() => setQuestion({ kind: 'delete', key })}
+                  onPress={() => setPendingAction({ kind: 'delete', key })}
                 >
                   {text.delete}
                 </Button>
@@ -149,25 +152,27 @@ function KeyTable({
           ))}
         </tbody>
       </table>
-      {question?.kind === 'roll' && (
+      {pendingAction?.kind === 'roll' && (
         <Sure
-          title={text.rollTitle(question.key.label)}
+          title={text.rollTitle(pendingAction.key.label)}
           verb={text.roll}
-          onClose={() => setQuestion(null)}
+          onClose={() => setPendingAction(null)}
           act={async () =>
-            onRolled(await callRecently<PersonalKey>({ method: 'POST', path: `${keysPath}/${question.key.id}/roll` }))
+            onRolled(
+              await callRecently<PersonalKey>({ method: 'POST', path: `${keysPath}/${pendingAction.key.id}/roll` }),
+            )
           }
         >
           {text.rollText}
         </Sure>
       )}
-      {question?.kind === 'delete' && (
+      {pendingAction?.kind === 'delete' && (
         <Sure
-          title={text.deleteKeyTitle(question.key.label)}
+          title={text.deleteKeyTitle(pendingAction.key.label)}
           verb={text.delete}
-          onClose={() => setQuestion(null)}
+          onClose={() => setPendingAction(null)}
           act={async () => {
-            await callRecently({ method: 'DELETE', path: `${keysPath}/${question.key.id}` });
+            await callRecently({ method: 'DELETE', path: `${keysPath}/${pendingAction.key.id}` });
             await refresh();
           }}
         >

@@ -75,12 +75,12 @@ export function Section() {
   );
 }
 
-type Question = { kind: 'level'; member: Member; level: number } | { kind: 'remove'; member: Member };
+type PendingAction = { kind: 'level'; member: Member; level: number } | { kind: 'remove'; member: Member };
 
 function MemberTable({ members }: { members: readonly Member[] }) {
   const { timezone } = useProject();
   const { userUuid, level: own } = useOrganization();
-  const [question, setQuestion] = useState<Question | null>(null);
+  const [pendingAction, setPendingAction] = useState<PendingAction | null>(null);
   return (
     <>
       <table className="table settings-table">
@@ -111,7 +111,7 @@ function MemberTable({ members }: { members: readonly Member[] }) {
                     member={member}
                     own={own}
                     isSelf={isSelf}
-                    onChange={(level) => setQuestion({ kind: 'level', member, level })}
+                    onChange={(level) => setPendingAction({ kind: 'level', member, level })}
                   />
                 </td>
                 <td data-label={text.columns.factor}>{text.factor[String(member.is_2fa_enabled)]}</td>
@@ -124,7 +124,7 @@ function MemberTable({ members }: { members: readonly Member[] }) {
                     member={member}
                     own={own}
                     isSelf={isSelf}
-                    onRemove={() => setQuestion({ kind: 'remove', member })}
+                    onRemove={() => setPendingAction({ kind: 'remove', member })}
                   />
                 </td>
               </tr>
@@ -132,8 +132,10 @@ function MemberTable({ members }: { members: readonly Member[] }) {
           })}
         </tbody>
       </table>
-      {question?.kind === 'level' && <ChangeLevel {...question} onClose={() => setQuestion(null)} />}
-      {question?.kind === 'remove' && <RemoveMember member={question.member} onClose={() => setQuestion(null)} />}
+      {pendingAction?.kind === 'level' && <ChangeLevel {...pendingAction} onClose={() => setPendingAction(null)} />}
+      {pendingAction?.kind === 'remove' && (
+        <RemoveMember member={pendingAction.member} onClose={() => setPendingAction(null)} />
+      )}
     </>
   );
 }

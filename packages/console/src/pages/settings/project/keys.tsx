@@ -52,19 +52,19 @@ export function SecretKey() {
   const { id } = useProject();
   const path = useEnvironmentPath();
   const mayChange = useHasLevel(8);
-  const [question, setQuestion] = useState<'rotate' | 'remove' | null>(null);
+  const [pendingAction, setPendingAction] = useState<'rotate' | 'remove' | null>(null);
   const [newKey, setNewKey] = useState<string | null>(null);
   const queryKey = ['settings', id, 'secret keys'];
   const request = { path: `${path}/secret_tokens` };
   const keys = useQuery({ queryKey, queryFn: ({ signal }) => call<SecretKeys>(request, signal) });
   const change = useChange<SecretKeys>();
   const act = async (action: string) => {
-    const answer = await change.mutateAsync({ method: 'PATCH', path: `${path}/${action}` });
+    const updated = await change.mutateAsync({ method: 'PATCH', path: `${path}/${action}` });
     await queryClient.invalidateQueries({ queryKey });
-    return answer;
+    return updated;
   };
   const buttons = (
-    <Button isDisabled={!mayChange || !keys.data} onPress={() => setQuestion('rotate')}>
+    <Button isDisabled={!mayChange || !keys.data} onPress={() => setPendingAction('rotate')}>
       {keys.data?.secret_api_token ? text.rotate : text.makeSecret}
     </Button>
   );
@@ -89,7 +89,7 @@ export function SecretKey() {
                     <dt>{text.former}</dt>
                     <dd className="form-buttons">
                       <code>{former}</code>
-                      <Button look="danger" isDisabled={!mayChange} onPress={() => setQuestion('remove')}>
+                      <Button look="danger" isDisabled={!mayChange} onPress={() => setPendingAction('remove')}>
                         {text.removeFormer}
                       </Button>
                     </dd>
@@ -101,21 +101,21 @@ export function SecretKey() {
         </Loaded>
       </Block>
       {newKey !== null && <ShownOnce title={text.made} value={newKey} onDone={() => setNewKey(null)} />}
-      {question === 'rotate' && (
+      {pendingAction === 'rotate' && (
         <Sure
           title={keys.data?.secret_api_token ? text.rotateTitle : text.makeSecret}
           verb={keys.data?.secret_api_token ? text.rotate : text.makeSecret}
-          onClose={() => setQuestion(null)}
+          onClose={() => setPendingAction(null)}
           act={async () => setNewKey((await act('rotate_secret_token')).secret_api_token)}
         >
           {keys.data?.secret_api_token ? text.rotateText : text.secretKeyText}
         </Sure>
       )}
-      {question === 'remove' && (
+      {pendingAction === 'remove' && (
         <Sure
           title={text.removeFormerTitle}
           verb={text.removeFormer}
-          onClose={() => setQuestion(null)}
+          onClose={() => setPendingAction(null)}
           act={() => act('delete_secret_token_backup')}
         >
           {text.removeFormerText}

@@ -28,8 +28,8 @@ export function ReportDialog({
   const query = useQuery({
     queryKey: ['report', request],
     queryFn: async ({ signal }) => {
-      const answer = await call<ShownReport & { report?: ShownReport | null }>(request, signal);
-      return answer.report === undefined ? answer : answer.report;
+      const response = await call<ShownReport & { report?: ShownReport | null }>(request, signal);
+      return response.report === undefined ? response : response.report;
     },
   });
   return (

@@ -3,7 +3,7 @@
 import { firstOpen, type Interval, intervalOf, ticksOf } from '@millrace/contracts/chart';
 import type { NumberFormat } from '@millrace/contracts/numbers';
 import { numberFormatOf, valueAt } from '@millrace/contracts/numbers';
-import { fieldsOf, type Question } from './question.ts';
+import { fieldsOf, type InsightQuery } from './insight-query.ts';
 import { currentOf, keyOf, nameOfSeries, type Series, toneOf } from './series.ts';
 
 /** A series with its color and its values in the previous period. */
@@ -36,9 +36,9 @@ export interface Plot {
   y: (value: number) => number;
 }
 
-const isBarChart = (question: Question) =>
-  question.kind === 'LifecycleQuery' ||
-  /^Actions(Unstacked|Stacked)?Bar$/.test(String(fieldsOf(question.trendsFilter).display));
+const isBarChart = (insightQuery: InsightQuery) =>
+  insightQuery.kind === 'LifecycleQuery' ||
+  /^Actions(Unstacked|Stacked)?Bar$/.test(String(fieldsOf(insightQuery.trendsFilter).display));
 
 /** Pairs every series of the current period with its previous period. */
 export function drawnOf(series: readonly Series[]): Drawn[] {
@@ -55,17 +55,20 @@ export function drawnOf(series: readonly Series[]): Drawn[] {
 }
 
 /** @param drawn the visible series @param now local time in the project's time zone */
-export function plotOf(drawn: readonly Drawn[], { question, now }: { question: Question; now: number }): Plot {
+export function plotOf(
+  drawn: readonly Drawn[],
+  { insightQuery, now }: { insightQuery: InsightQuery; now: number },
+): Plot {
   const days = drawn[0]?.series.days ?? [];
-  const isBars = isBarChart(question);
-  const format = numberFormatOf(question);
+  const isBars = isBarChart(insightQuery);
+  const format = numberFormatOf(insightQuery);
   const stacks = isBars ? days.map((_, at) => stackOf(drawn, at)) : [];
   const values = isBars
     ? stacks.flatMap((bars) => bars.map(({ to }) => to))
     : drawn.flatMap(({ series, before }) => [...series.data, ...(before?.data ?? [])]);
   const ticks = ticksOf(values, format);
   const [least = 0, most = 1] = [ticks[0], ticks.at(-1)];
-  const interval = intervalOf(question);
+  const interval = intervalOf(insightQuery);
   return {
     ...{ days, drawn, isBars, interval, format, ticks, stacks },
     open: firstOpen(days, interval, now),

@@ -1,13 +1,13 @@
 // Creates and edits queries in the insight builder.
 
-import { type Fields, fieldsOf, listOf, type Question, sourceOf } from '../../answers/question.ts';
+import { type Fields, fieldsOf, type InsightQuery, listOf, sourceOf } from '../../results/insight-query.ts';
 import { text } from './words.ts';
 
 export const kinds = ['TrendsQuery', 'FunnelsQuery', 'RetentionQuery', 'LifecycleQuery'] as const;
 export type Kind = (typeof kinds)[number];
 
 /** @returns null if the JSON is not a query */
-export function readQuestion(json: string): Question | null {
+export function readInsightQuery(json: string): InsightQuery | null {
   try {
     return sourceOf(JSON.parse(json));
   } catch {
@@ -20,15 +20,15 @@ export const isKind = (kind: string): kind is Kind => (kinds as readonly string[
 const event = (name: string | null): Fields => ({ kind: 'EventsNode', event: name, ...(name !== null && { name }) });
 
 /** Converts a query to another kind, keeping its events, filters and date range. */
-export function asKind(question: Question, kind: Kind): Question {
-  const { properties, filterTestAccounts, dateRange, interval } = question;
+export function asKind(insightQuery: InsightQuery, kind: Kind): InsightQuery {
+  const { properties, filterTestAccounts, dateRange, interval } = insightQuery;
   const shared = {
     kind,
     ...(properties !== undefined && { properties }),
     ...(filterTestAccounts !== undefined && { filterTestAccounts }),
     dateRange: dateRange ?? { date_from: '-30d' },
   };
-  const names = namesOf(question);
+  const names = namesOf(insightQuery);
   const [first = '$pageview', second = first] = names;
   switch (kind) {
     case 'TrendsQuery':
@@ -57,7 +57,7 @@ export function asKind(question: Question, kind: Kind): Question {
   }
 }
 
-function namesOf({ kind, series, retentionFilter }: Question): (string | null)[] {
+function namesOf({ kind, series, retentionFilter }: InsightQuery): (string | null)[] {
   const nameOf = (value: unknown) => (typeof value === 'string' ? value : null);
   if (kind !== 'RetentionQuery') {
     const names = listOf(series).map((one) => nameOf(one.event));
@@ -68,15 +68,18 @@ function namesOf({ kind, series, retentionFilter }: Question): (string | null)[]
 }
 
 /** The chart types of a query by their API names, and the selected one. `table` exists in the console only. */
-export function chartTypesOf(question: Question): { chartTypes: Record<string, string> | null; chosen: string } {
-  const { display } = fieldsOf(question.trendsFilter);
-  switch (question.kind) {
+export function chartTypesOf(insightQuery: InsightQuery): {
+  chartTypes: Record<string, string> | null;
+  chosen: string;
+} {
+  const { display } = fieldsOf(insightQuery.trendsFilter);
+  switch (insightQuery.kind) {
     case 'TrendsQuery':
       return { chartTypes: text.displays, chosen: typeof display === 'string' ? display : 'ActionsLineGraph' };
     case 'LifecycleQuery':
       return { chartTypes: { ActionsBar: text.displays.ActionsBar, table: text.displays.table }, chosen: 'ActionsBar' };
     case 'FunnelsQuery': {
-      const { funnelVizType: type } = fieldsOf(question.funnelsFilter);
+      const { funnelVizType: type } = fieldsOf(insightQuery.funnelsFilter);
       return { chartTypes: text.funnelViews, chosen: typeof type === 'string' ? type : 'steps' };
     }
     default:
@@ -85,20 +88,20 @@ export function chartTypesOf(question: Question): { chartTypes: Record<string, s
 }
 
 /** Sets the chart type of a query. Returns the same query if it cannot store one. */
-export function withChartType(question: Question, chartType: string): Question {
-  const { display } = fieldsOf(question.trendsFilter);
-  switch (question.kind) {
+export function withChartType(insightQuery: InsightQuery, chartType: string): InsightQuery {
+  const { display } = fieldsOf(insightQuery.trendsFilter);
+  switch (insightQuery.kind) {
     case 'TrendsQuery': {
       // A table has a row for each interval, which a query for a single number does not return.
       const named = chartType !== 'table' ? chartType : display === 'BoldNumber' ? 'ActionsLineGraph' : display;
       return named === display
-        ? question
-        : { ...question, trendsFilter: { ...fieldsOf(question.trendsFilter), display: named } };
+        ? insightQuery
+        : { ...insightQuery, trendsFilter: { ...fieldsOf(insightQuery.trendsFilter), display: named } };
     }
     case 'FunnelsQuery':
-      return { ...question, funnelsFilter: { ...fieldsOf(question.funnelsFilter), funnelVizType: chartType } };
+      return { ...insightQuery, funnelsFilter: { ...fieldsOf(insightQuery.funnelsFilter), funnelVizType: chartType } };
     default:
-      return question;
+      return insightQuery;
   }
 }
 
@@ -106,7 +109,7 @@ export function withChartType(question: Question, chartType: string): Question {
 export const ofProperty = new Set(['sum', 'avg', 'median', 'p75', 'p90', 'p95', 'p99', 'min', 'max']);
 
 /** Whether the query is complete enough to run. */
-export function isComplete({ kind, series, breakdownFilter, funnelsFilter, retentionFilter }: Question): boolean {
+export function isComplete({ kind, series, breakdownFilter, funnelsFilter, retentionFilter }: InsightQuery): boolean {
   const needsNumber = (value: unknown) => value !== undefined && !(Number(value) > 0);
   return (
     !(kind === 'TrendsQuery' && listOf(series).some(lacksProperty)) &&

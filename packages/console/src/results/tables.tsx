@@ -9,37 +9,37 @@ import {
 } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
 import { Funnel } from './funnel.tsx';
+import { fieldsOf, type InsightQuery, listOf } from './insight-query.ts';
 import { PersonsButton } from './persons-button.tsx';
-import { fieldsOf, listOf, type Question } from './question.ts';
 import { Retention } from './retention.tsx';
 import { currentOf, isCumulative, keyOf, nameOfSeries, type Point, type Series, toneOf } from './series.ts';
 import { TimesToConvert, timesOf } from './times.tsx';
 import { text } from './words.ts';
-import './answers.css';
+import './results.css';
 
 /** The series of a result that has values over time; null for other results. */
-export function seriesOverTime(question: Question, results: unknown): Series[] | null {
+export function seriesOverTime(insightQuery: InsightQuery, results: unknown): Series[] | null {
   const isOverTime = listOf(results).some(({ days }) => Array.isArray(days) && days.length > 0);
-  if (!isOverTime || question.kind === 'RetentionQuery') return null;
+  if (!isOverTime || insightQuery.kind === 'RetentionQuery') return null;
   // A funnel trend has no label of its own.
   return (results as Series[]).map((one) => (one.label === undefined ? { ...one, label: text.converted } : one));
 }
 
 /** The series of a result that has one value for the entire range; null for other results. */
-export function seriesInTotal(question: Question, results: unknown): Series[] | null {
+export function seriesInTotal(insightQuery: InsightQuery, results: unknown): Series[] | null {
   const isInTotal = listOf(results).some(({ aggregated_value: total }) => typeof total === 'number');
-  return isInTotal && question.kind === 'TrendsQuery' ? (results as Series[]) : null;
+  return isInTotal && insightQuery.kind === 'TrendsQuery' ? (results as Series[]) : null;
 }
 
 /** Shows any result that is not drawn over time. */
-export function AnswerTable({
-  question,
+export function ResultTable({
+  insightQuery,
   results,
   columns,
   isTile = false,
   onPersons,
 }: {
-  question: Question;
+  insightQuery: InsightQuery;
   results: unknown;
   columns: readonly string[] | null | undefined;
   /** Whether it is in a tile of a dashboard. */
@@ -50,26 +50,30 @@ export function AnswerTable({
   const times = timesOf(fieldsOf(results));
   if (times) return <TimesToConvert times={times} />;
   if (columns) return <RowsTable rows={list} columns={columns} />;
-  if (question.kind === 'RetentionQuery')
-    return <Retention groups={listOf(list)} question={question} onPersons={onPersons} />;
-  if (question.kind === 'FunnelsQuery') return <Funnel results={list} {...{ question, isTile, onPersons }} />;
-  const hasPersons = fieldsOf(question.trendsFilter).formula === undefined;
+  if (insightQuery.kind === 'RetentionQuery')
+    return <Retention groups={listOf(list)} insightQuery={insightQuery} onPersons={onPersons} />;
+  if (insightQuery.kind === 'FunnelsQuery') return <Funnel results={list} {...{ insightQuery, isTile, onPersons }} />;
+  const hasPersons = fieldsOf(insightQuery.trendsFilter).formula === undefined;
   const open = (one: Series) =>
-    onPersons?.({ name: text.personsOf(nameOfSeries(one)), source: actorsQuery(question, one) });
+    onPersons?.({ name: text.personsOf(nameOfSeries(one)), source: actorsQuery(insightQuery, one) });
   return (
-    <SeriesTable question={question} series={list as Series[]} onSeries={onPersons && hasPersons ? open : undefined} />
+    <SeriesTable
+      insightQuery={insightQuery}
+      series={list as Series[]}
+      onSeries={onPersons && hasPersons ? open : undefined}
+    />
   );
 }
 
 /** The query for the persons that a number counts. @param day start of the interval; absent: the entire range */
-export function actorsQuery(question: Question, one: Series, day?: string): object {
-  if (question.kind === 'FunnelsQuery')
+export function actorsQuery(insightQuery: InsightQuery, one: Series, day?: string): object {
+  if (insightQuery.kind === 'FunnelsQuery')
     return {
-      ...{ kind: 'FunnelsActorsQuery', source: question, funnelTrendsEntrancePeriodStart: day },
+      ...{ kind: 'FunnelsActorsQuery', source: insightQuery, funnelTrendsEntrancePeriodStart: day },
       ...(one.breakdown_value !== undefined && { funnelStepBreakdown: one.breakdown_value }),
     };
   return {
-    ...{ kind: 'InsightActorsQuery', source: question, ...(day !== undefined && { day }) },
+    ...{ kind: 'InsightActorsQuery', source: insightQuery, ...(day !== undefined && { day }) },
     ...(one.status === undefined ? { series: one.order ?? 0 } : { status: one.status }),
     ...(one.breakdown_value !== undefined && { breakdown: one.breakdown_value }),
     ...(one.compare_label !== undefined && { compare: one.compare_label }),
@@ -78,18 +82,18 @@ export function actorsQuery(question: Question, one: Series, day?: string): obje
 
 /** Each series with its total (or its average, if values cannot be summed), for the current and the previous period. */
 export function SeriesTable({
-  question,
+  insightQuery,
   series,
   onSeries,
 }: {
-  question: Question;
+  insightQuery: InsightQuery;
   series: readonly Series[];
   onSeries?: ((series: Series) => void) | undefined;
 }) {
   const current = currentOf(series);
   const isCompared = current.length < series.length;
-  const format = numberFormatOf(question);
-  const figureOf = (one: Series) => overallOf(one, isCumulative(question));
+  const format = numberFormatOf(insightQuery);
+  const figureOf = (one: Series) => overallOf(one, isCumulative(insightQuery));
   const averages = current.filter((one) => figureOf(one).isAverage).length;
   const before = (one: Series) =>
     series.find((other) => other.compare_label === 'previous' && keyOf(one) === keyOf(other));
@@ -152,14 +156,14 @@ export function SeriesTable({
 /** A row for each interval. Each number opens the persons that it counts. */
 export function TimeTable({
   series,
-  question,
+  insightQuery,
   onPoint,
 }: {
   series: readonly Series[];
-  question: Question;
+  insightQuery: InsightQuery;
   onPoint?: ((series: Series, at: number) => void) | undefined;
 }) {
-  const format = numberFormatOf(question);
+  const format = numberFormatOf(insightQuery);
   const days = series[0]?.days ?? [];
   const nameOf = (one: Series) =>
     one.compare_label === 'previous' ? `${nameOfSeries(one)} · ${text.before}` : nameOfSeries(one);

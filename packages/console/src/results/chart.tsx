@@ -5,10 +5,10 @@ import { useTimezone } from '../frame/project.ts';
 import { AxisLabels } from '../parts/axis-labels.tsx';
 import { ChartPlace } from './annotation.ts';
 import { Annotations } from './annotations.tsx';
+import type { InsightQuery } from './insight-query.ts';
 import { Legend, useLegend } from './legend.tsx';
 import { Marks } from './marks.tsx';
 import { drawnOf, nearestTo, type Plot, plotOf } from './plot.ts';
-import type { Question } from './question.ts';
 import { wallTime } from './retention-cells.ts';
 import type { Series } from './series.ts';
 import { sentenceAt, Tooltip } from './tooltip.tsx';
@@ -19,12 +19,12 @@ import './chart.css';
 /** A line or bar chart over time, with axes, a tooltip and a legend. */
 export function SeriesChart({
   series,
-  question,
+  insightQuery,
   shown,
   ...actions
 }: ChartActions & {
   series: readonly Series[];
-  question: Question;
+  insightQuery: InsightQuery;
   /** Set to what the chart shows now, without hidden series. */
   shown?: RefObject<Plot | null>;
 }) {
@@ -32,7 +32,7 @@ export function SeriesChart({
   const place = useContext(ChartPlace);
   const drawn = drawnOf(series);
   const legend = useLegend(drawn);
-  const plot = plotOf(legend.shown, { question, now: wallTime(new Date(), timezone) });
+  const plot = plotOf(legend.shown, { insightQuery, now: wallTime(new Date(), timezone) });
   useEffect(() => {
     if (shown) shown.current = plot;
   });
@@ -45,7 +45,7 @@ export function SeriesChart({
       </div>
       <div className="chart-place">
         <Pane plot={plot} bright={legend.bright} {...actions} />
-        {place !== null && <Annotations plot={plot} question={question} />}
+        {place !== null && <Annotations plot={plot} insightQuery={insightQuery} />}
       </div>
       <div className="insight-days">
         <AxisLabels labels={axisLabels(plot.days)} most={6} />

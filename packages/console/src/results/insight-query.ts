@@ -5,7 +5,7 @@ import { text } from './words.ts';
 
 export type Fields = Record<string, unknown>;
 
-export interface Question extends Fields {
+export interface InsightQuery extends Fields {
   kind: string;
 }
 
@@ -15,11 +15,11 @@ export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {
 export const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
 /** The query without the parts that only describe how to draw it. */
-export function sourceOf(query: unknown): Question | null {
+export function sourceOf(query: unknown): InsightQuery | null {
   if (!isFields(query) || typeof query.kind !== 'string') return null;
   return isFields(query.source) && /^(InsightVizNode|DataTableNode)$/.test(query.kind)
     ? sourceOf(query.source)
-    : (query as Question);
+    : (query as InsightQuery);
 }
 
 /** Display name of an insight. */
@@ -27,7 +27,7 @@ export const nameOfInsight = ({ name, derived_name: derived }: { name: string | 
   visible(name || derived || text.unnamed);
 
 /** The default query of a new insight. */
-export const newQuestion: Question = {
+export const newInsightQuery: InsightQuery = {
   kind: 'TrendsQuery',
   series: [{ kind: 'EventsNode', event: '$pageview', name: '$pageview', math: 'total' }],
   interval: 'day',

@@ -3,7 +3,7 @@
 import { colorOf } from '@millrace/contracts/chart';
 import { overallOf, type Totaled } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
-import { fieldsOf, type Question } from './question.ts';
+import { fieldsOf, type InsightQuery } from './insight-query.ts';
 import { text } from './words.ts';
 
 /** A data point as the source of an `ActorsQuery`, with its name. */
@@ -27,12 +27,12 @@ export interface Series extends Totaled {
   order?: number;
 }
 
-export const isCumulative = (question: Question) =>
-  fieldsOf(question.trendsFilter).display === 'ActionsLineGraphCumulative';
+export const isCumulative = (insightQuery: InsightQuery) =>
+  fieldsOf(insightQuery.trendsFilter).display === 'ActionsLineGraphCumulative';
 
 /** A single number for all series. Null if they cannot be summed, because for example the same user may occur under two browsers. */
-export function overallOfAll(series: readonly Series[], question: Question) {
-  const all = series.map((one) => overallOf(one, isCumulative(question)));
+export function overallOfAll(series: readonly Series[], insightQuery: InsightQuery) {
+  const all = series.map((one) => overallOf(one, isCumulative(insightQuery)));
   const canSum = series.every(({ action }) => /^(total|sum)$/.test(action?.math ?? 'total') && action !== null);
   const [first] = all;
   if (first === undefined || (all.length > 1 && !canSum)) return null;

@@ -7,8 +7,8 @@ import { useHasLevel, useProject } from '../frame/project.ts';
 import { Button } from '../parts/button.tsx';
 import { explain } from '../parts/states.tsx';
 import { type Annotation, ChartPlace, contentOf } from './annotation.ts';
+import { fieldsOf, type InsightQuery } from './insight-query.ts';
 import type { Plot } from './plot.ts';
-import { fieldsOf, type Question } from './question.ts';
 import { wallTime } from './retention-cells.ts';
 import { text } from './words.ts';
 import './annotations.css';
@@ -26,14 +26,14 @@ interface Marker {
 
 const filters = ['trendsFilter', 'funnelsFilter', 'lifecycleFilter'];
 /** The query stores whether annotations are shown, as in PostHog. */
-const hidesAnnotations = (question: Question) =>
-  filters.some((name) => fieldsOf(question[name]).showAnnotations === false);
+const hidesAnnotations = (insightQuery: InsightQuery) =>
+  filters.some((name) => fieldsOf(insightQuery[name]).showAnnotations === false);
 
 /** The markers of a chart, in time order. A single request loads the annotations for all charts of a page. */
-function useMarkers({ days, interval }: Plot, question: Question): { markers: Marker[]; error: unknown } {
+function useMarkers({ days, interval }: Plot, insightQuery: InsightQuery): { markers: Marker[]; error: unknown } {
   const { id, timezone } = useProject();
   const place = useContext(ChartPlace);
-  const isShown = place !== null && !hidesAnnotations(question);
+  const isShown = place !== null && !hidesAnnotations(insightQuery);
   const { data, error } = useQuery({
     queryKey: ['annotations', id],
     queryFn: ({ signal }) =>
@@ -60,8 +60,8 @@ function useMarkers({ days, interval }: Plot, question: Question): { markers: Ma
 }
 
 /** Markers at the bottom of a chart. A marker shows its annotations on hover or focus, and opens them when pressed. */
-export function Annotations({ plot, question }: { plot: Plot; question: Question }) {
-  const { markers, error } = useMarkers(plot, question);
+export function Annotations({ plot, insightQuery }: { plot: Plot; insightQuery: InsightQuery }) {
+  const { markers, error } = useMarkers(plot, insightQuery);
   const [shown, setShown] = useState<number | null>(null);
   const [opened, setOpened] = useState<number | null>(null);
   const open = markers.find(({ at }) => at === opened);

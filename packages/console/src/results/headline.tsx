@@ -1,21 +1,21 @@
 import { changeOf, formatChange, formatValue, isGoodChange, numberFormatOf } from '@millrace/contracts/numbers';
-import { fieldsOf, type Question } from './question.ts';
+import { fieldsOf, type InsightQuery } from './insight-query.ts';
 import { currentOf, overallOfAll, type Series } from './series.ts';
 import { text } from './words.ts';
-import './answers.css';
+import './results.css';
 
 /** One figure for the entire range and its change, or the reason why it cannot be compared. */
-export function Headline({ series, question }: { series: readonly Series[]; question: Question }) {
+export function Headline({ series, insightQuery }: { series: readonly Series[]; insightQuery: InsightQuery }) {
   const current = currentOf(series);
   const previous = series.filter((one) => !current.includes(one));
-  const isCompared = fieldsOf(question.compareFilter).compare === true;
+  const isCompared = fieldsOf(insightQuery.compareFilter).compare === true;
   const hasPrevious = previous.some(({ data, aggregated_value: total }) => total || data?.some((value) => value !== 0));
   // Daily rates and the categories of a lifecycle cannot be summed.
-  const overall = question.kind === 'TrendsQuery' ? overallOfAll(current, question) : null;
+  const overall = insightQuery.kind === 'TrendsQuery' ? overallOfAll(current, insightQuery) : null;
   const note = isCompared && !hasPrevious && <span className="quiet">{text.noPrevious}</span>;
   if (overall === null) return note ? <p className="insight-figure">{note}</p> : null;
-  const format = numberFormatOf(question);
-  const before = previous.length > 0 ? (overallOfAll(previous, question)?.value ?? null) : null;
+  const format = numberFormatOf(insightQuery);
+  const before = previous.length > 0 ? (overallOfAll(previous, insightQuery)?.value ?? null) : null;
   const change = changeOf(overall.value, before, format);
   const isGood = isGoodChange(change, format);
   return (

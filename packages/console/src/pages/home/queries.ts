@@ -75,7 +75,7 @@ async function runQueued<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-export interface Answered<Results> {
+export interface QueryResponse<Results> {
   results: Results;
   hasMore?: boolean;
   last_refresh: string;
@@ -95,7 +95,7 @@ export function useWebQuery<Results>(query: object, round: number) {
     queryFn: ({ signal }) =>
       runQueued(async () => {
         signal.throwIfAborted();
-        return call<Answered<Results>>(callOf(id, query, round > 0 ? 'force_blocking' : undefined), signal);
+        return call<QueryResponse<Results>>(callOf(id, query, round > 0 ? 'force_blocking' : undefined), signal);
       }),
     placeholderData: (before) => before,
     staleTime: 60_000,
@@ -114,7 +114,7 @@ export function useOnline() {
   return useQuery({
     queryKey: ['home-online', id],
     queryFn: ({ signal }) =>
-      runQueued(() => call<Answered<{ aggregated_value: number }[]>>(callOf(id, query, 'force_blocking'), signal)),
+      runQueued(() => call<QueryResponse<{ aggregated_value: number }[]>>(callOf(id, query, 'force_blocking'), signal)),
     refetchInterval: 30_000,
     retry: false,
     select: ({ results }) => results[0]?.aggregated_value ?? 0,

@@ -3,9 +3,9 @@ import { useContext } from 'react';
 import { call } from '../api/request.ts';
 import { ProjectContext, useProject } from '../frame/project.ts';
 import { Headline } from './headline.tsx';
+import { fieldsOf, type InsightQuery } from './insight-query.ts';
 import { Marks } from './marks.tsx';
 import { drawnOf, plotOf } from './plot.ts';
-import { fieldsOf, type Question } from './question.ts';
 import { wallTime } from './retention-cells.ts';
 import { currentOf, type Series } from './series.ts';
 import { seriesOverTime } from './tables.tsx';
@@ -13,22 +13,22 @@ import { text } from './words.ts';
 import './chart.css';
 
 /** A large number for the entire range, with its change and a line chart of how it developed. */
-export function BigNumber({ series, question }: { series: readonly Series[]; question: Question }) {
+export function BigNumber({ series, insightQuery }: { series: readonly Series[]; insightQuery: InsightQuery }) {
   // A public page cannot run the query for the line chart.
   const isInProject = useContext(ProjectContext) !== null;
   return (
     <div className="big-number">
-      <Headline series={series} question={question} />
-      {isInProject && currentOf(series).length === 1 && <Sparkline question={question} />}
+      <Headline series={series} insightQuery={insightQuery} />
+      {isInProject && currentOf(series).length === 1 && <Sparkline insightQuery={insightQuery} />}
     </div>
   );
 }
 
 /** Runs the same query over time and draws it as a line. */
-function Sparkline({ question }: { question: Question }) {
+function Sparkline({ insightQuery }: { insightQuery: InsightQuery }) {
   const { id, timezone } = useProject();
-  const { compareFilter: _, ...source } = question;
-  const query = { ...source, trendsFilter: { ...fieldsOf(question.trendsFilter), display: 'ActionsLineGraph' } };
+  const { compareFilter: _, ...source } = insightQuery;
+  const query = { ...source, trendsFilter: { ...fieldsOf(insightQuery.trendsFilter), display: 'ActionsLineGraph' } };
   const { data, error } = useQuery({
     queryKey: ['answer', id, JSON.stringify(query), 'over time'],
     queryFn: ({ signal }) =>
@@ -36,11 +36,11 @@ function Sparkline({ question }: { question: Question }) {
     staleTime: 60_000,
   });
   if (error) return <p className="hint">{text.noSparkline}</p>;
-  const series = seriesOverTime(question, data?.results);
+  const series = seriesOverTime(insightQuery, data?.results);
   return (
     <div className="sparkline" role="img" aria-label={text.sparkline}>
       {series && (
-        <Marks plot={plotOf(drawnOf(series), { question, now: wallTime(new Date(), timezone) })} bright={null} />
+        <Marks plot={plotOf(drawnOf(series), { insightQuery, now: wallTime(new Date(), timezone) })} bright={null} />
       )}
     </div>
   );

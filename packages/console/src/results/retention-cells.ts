@@ -1,7 +1,7 @@
 // Computes which intervals of a retention table are complete, and the mean of each column.
 
 import { retentionColumn } from '@millrace/contracts/chart';
-import { type Fields, listOf } from './question.ts';
+import { type Fields, listOf } from './insight-query.ts';
 
 export interface RetentionCell {
   /** Null if the row has no persons who could come back. */

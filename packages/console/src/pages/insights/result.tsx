@@ -1,51 +1,51 @@
 import { type RefObject, useRef, useState } from 'react';
-import { AnnotateButton } from '../../answers/annotations.tsx';
-import { BigNumber } from '../../answers/big-number.tsx';
-import { SeriesChart } from '../../answers/chart.tsx';
-import { ExportMenu } from '../../answers/export-menu.tsx';
-import { Headline } from '../../answers/headline.tsx';
-import { imageOf } from '../../answers/image.ts';
-import type { Plot } from '../../answers/plot.ts';
-import { fieldsOf, type Question } from '../../answers/question.ts';
-import { nameOfSeries, type Point, type Series } from '../../answers/series.ts';
+import { Button } from '../../parts/button.tsx';
+import { Empty, Loaded } from '../../parts/states.tsx';
+import { AnnotateButton } from '../../results/annotations.tsx';
+import { BigNumber } from '../../results/big-number.tsx';
+import { SeriesChart } from '../../results/chart.tsx';
+import { ExportMenu } from '../../results/export-menu.tsx';
+import { Headline } from '../../results/headline.tsx';
+import { imageOf } from '../../results/image.ts';
+import { fieldsOf, type InsightQuery } from '../../results/insight-query.ts';
+import type { Plot } from '../../results/plot.ts';
+import { nameOfSeries, type Point, type Series } from '../../results/series.ts';
 import {
-  AnswerTable,
   actorsQuery,
+  ResultTable,
   SeriesTable,
   seriesInTotal,
   seriesOverTime,
   TimeTable,
-} from '../../answers/tables.tsx';
-import { text as answers } from '../../answers/words.ts';
-import { Button } from '../../parts/button.tsx';
-import { Empty, Loaded } from '../../parts/states.tsx';
+} from '../../results/tables.tsx';
+import { text as resultTexts } from '../../results/words.ts';
 import { NumberFormatButton } from './number-format.tsx';
-import { chartTypesOf, isKind, withChartType } from './question.ts';
-import type { ShownAnswer } from './view.ts';
+import { chartTypesOf, isKind, withChartType } from './query.ts';
+import type { ShownResult } from './view.ts';
 import { text } from './words.ts';
 import { useZoom, type Zoom } from './zoom.ts';
 
 interface PaneProps {
-  question: Question;
-  answer: ShownAnswer;
-  onQuestion: (question: Question) => void;
+  insightQuery: InsightQuery;
+  result: ShownResult;
+  onQuery: (insightQuery: InsightQuery) => void;
   onAgain: () => void;
   onPersons: (point: Point) => void;
 }
 
 /** The result of the query. The previous result stays visible, greyed out, until the next one arrives. */
-export function AnswerPane({ question, answer, onQuestion, onAgain, onPersons }: PaneProps) {
-  const zoom = useZoom(question, onQuestion);
-  const isOld = answer.isPlaceholderData || answer.isFetching;
+export function ResultPane({ insightQuery, result, onQuery, onAgain, onPersons }: PaneProps) {
+  const zoom = useZoom(insightQuery, onQuery);
+  const isOld = result.isPlaceholderData || result.isFetching;
   return (
     <section className="insight-answer" aria-label={text.answer} aria-busy={isOld} {...(isOld && { 'data-old': '' })}>
-      <Loaded query={answer.error ? { ...answer, data: undefined } : answer} what={text.answer}>
+      <Loaded query={result.error ? { ...result, data: undefined } : result} what={text.answer}>
         {({ results, columns }) => (
           <Shown
-            question={question}
+            insightQuery={insightQuery}
             results={results}
             columns={columns}
-            onQuestion={onQuestion}
+            onQuery={onQuery}
             onAgain={onAgain}
             onPersons={onPersons}
             zoom={zoom}
@@ -57,14 +57,14 @@ export function AnswerPane({ question, answer, onQuestion, onAgain, onPersons }:
 }
 
 function Shown({
-  question,
+  insightQuery,
   results,
   columns,
-  onQuestion,
+  onQuery,
   onAgain,
   onPersons,
   zoom,
-}: Pick<PaneProps, 'question' | 'onQuestion' | 'onAgain' | 'onPersons'> & {
+}: Pick<PaneProps, 'insightQuery' | 'onQuery' | 'onAgain' | 'onPersons'> & {
   results: unknown;
   columns: string[] | undefined;
   zoom: Zoom;
@@ -78,22 +78,22 @@ function Shown({
         {zoom.onReset && <Button onPress={zoom.onReset}>{text.resetZoom}</Button>}
       </Nothing>
     );
-  const overTime = isKind(question.kind) ? seriesOverTime(question, results) : null;
-  const totals = overTime === null ? seriesInTotal(question, results) : null;
+  const overTime = isKind(insightQuery.kind) ? seriesOverTime(insightQuery, results) : null;
+  const totals = overTime === null ? seriesInTotal(insightQuery, results) : null;
   const image = async () => {
     if (shown.current === null) throw new Error('No chart is shown.');
     return imageOf(shown.current);
   };
-  const { chartTypes, chosen } = chartTypesOf(question);
+  const { chartTypes, chosen } = chartTypesOf(insightQuery);
   const choose = (chartType: string) => {
     setTable(chartType === 'table');
-    const next = withChartType(question, chartType);
-    if (next !== question) onQuestion(next);
+    const next = withChartType(insightQuery, chartType);
+    if (next !== insightQuery) onQuery(next);
   };
   return (
     <>
       <div className="insight-head">
-        {overTime && <Headline series={overTime} question={question} />}
+        {overTime && <Headline series={overTime} insightQuery={insightQuery} />}
         <span className="grow" />
         {zoom.onReset && <Button onPress={zoom.onReset}>{text.resetZoom}</Button>}
         {chartTypes !== null && (
@@ -113,17 +113,17 @@ function Shown({
           </fieldset>
         )}
         {overTime && !isTable && <AnnotateButton />}
-        {question.kind === 'TrendsQuery' && <NumberFormatButton {...{ question, onQuestion }} />}
+        {insightQuery.kind === 'TrendsQuery' && <NumberFormatButton {...{ insightQuery, onQuery }} />}
         <ExportMenu {...{ results, columns }} image={overTime && !isTable ? image : undefined} />
         <Button aria-label={text.refresh} onPress={onAgain}>
           ↻
         </Button>
       </div>
-      {totals && <BigNumber series={totals} question={question} />}
+      {totals && <BigNumber series={totals} insightQuery={insightQuery} />}
       {overTime ? (
-        <OverTime {...{ question, isTable, onPersons, zoom, shown }} series={overTime} />
+        <OverTime {...{ insightQuery, isTable, onPersons, zoom, shown }} series={overTime} />
       ) : (
-        <AnswerTable {...{ question, results, columns, onPersons }} />
+        <ResultTable {...{ insightQuery, results, columns, onPersons }} />
       )}
     </>
   );
@@ -139,33 +139,33 @@ function Nothing({ children }: { children: React.ReactNode }) {
 }
 
 function OverTime({
-  question,
+  insightQuery,
   series,
   isTable,
   onPersons,
   zoom,
   shown,
-}: Pick<PaneProps, 'question' | 'onPersons'> & {
+}: Pick<PaneProps, 'insightQuery' | 'onPersons'> & {
   series: readonly Series[];
   isTable: boolean;
   zoom: Zoom;
   shown: RefObject<Plot | null>;
 }) {
   // The value of a formula does not correspond to a set of persons.
-  const hasPersons = fieldsOf(question.trendsFilter).formula === undefined;
+  const hasPersons = fieldsOf(insightQuery.trendsFilter).formula === undefined;
   const open = (one: Series, at: number) => {
     const day = one.days[at] ?? '';
-    onPersons({ name: answers.personsAt(nameOfSeries(one), day), source: actorsQuery(question, one, day) });
+    onPersons({ name: resultTexts.personsAt(nameOfSeries(one), day), source: actorsQuery(insightQuery, one, day) });
   };
   const onPoint = hasPersons ? open : undefined;
-  if (isTable) return <TimeTable {...{ series, question, onPoint }} />;
+  if (isTable) return <TimeTable {...{ series, insightQuery, onPoint }} />;
   return (
     <>
-      <SeriesChart {...{ series, question, onPoint, shown, ...zoom }} />
-      {question.kind === 'FunnelsQuery' ? (
-        <TimeTable {...{ series, question, onPoint }} />
+      <SeriesChart {...{ series, insightQuery, onPoint, shown, ...zoom }} />
+      {insightQuery.kind === 'FunnelsQuery' ? (
+        <TimeTable {...{ series, insightQuery, onPoint }} />
       ) : (
-        <SeriesTable question={question} series={series} />
+        <SeriesTable insightQuery={insightQuery} series={series} />
       )}
     </>
   );

@@ -2,8 +2,8 @@ import { formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
 import { useTimezone } from '../frame/project.ts';
 import { SeriesChart } from './chart.tsx';
+import { type Fields, fieldsOf, type InsightQuery, listOf } from './insight-query.ts';
 import { PersonsButton } from './persons-button.tsx';
-import { type Fields, fieldsOf, listOf, type Question } from './question.ts';
 import { meanShares, type RetentionCell, type RetentionRow, retentionRows, wallTime } from './retention-cells.ts';
 import type { Point } from './series.ts';
 import { text } from './words.ts';
@@ -13,11 +13,11 @@ const percent = (share: number) => formatPercent(share * 100);
 /** A table for each breakdown value: one row per cohort of persons by start date, and how many of them came back. */
 export function Retention(props: {
   groups: readonly Fields[];
-  question: Question;
+  insightQuery: InsightQuery;
   onPersons?: ((point: Point) => void) | undefined;
 }) {
   const timezone = useTimezone();
-  const filter = fieldsOf(props.question.retentionFilter);
+  const filter = fieldsOf(props.insightQuery.retentionFilter);
   const { period = 'Day', aggregationType = 'count' } = filter;
   const isShare = aggregationType === 'count';
   const now = wallTime(new Date(), timezone);
@@ -66,13 +66,13 @@ function Curve({ tables }: { tables: readonly Table[] }) {
   }));
   return (
     <div className="insight-curve">
-      <SeriesChart series={series} question={inPercent} />
+      <SeriesChart series={series} insightQuery={inPercent} />
     </div>
   );
 }
 
 function RetentionTable({
-  question,
+  insightQuery,
   onPersons,
   name,
   rows,
@@ -83,7 +83,7 @@ function RetentionTable({
   const means = meanShares(rows);
   const most = Math.max(0, ...rows.flatMap(({ later }) => later.map(({ share }) => share ?? 0)));
   const open = ({ size, begin }: RetentionRow, interval: number) => {
-    const source = { kind: 'InsightActorsQuery', source: question, interval };
+    const source = { kind: 'InsightActorsQuery', source: insightQuery, interval };
     onPersons?.({ name: text.personsAt(formatValue(size), shortOf(begin, period)), source });
   };
   return (

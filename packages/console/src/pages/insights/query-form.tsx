@@ -1,4 +1,3 @@
-import { type Fields, fieldsOf, listOf, type Question } from '../../answers/question.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { type DateRange, DateRangeFields, keyOfRange } from '../../filters/date-range.tsx';
 import { FilterList } from '../../filters/filter-list.tsx';
@@ -7,20 +6,21 @@ import { NamePicker } from '../../filters/name-picker.tsx';
 import { Select } from '../../filters/select.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
+import { type Fields, fieldsOf, type InsightQuery, listOf } from '../../results/insight-query.ts';
 import { Part, type PartProps, textOf } from './fields.tsx';
 import { Filters } from './filters.tsx';
-import { asKind, isKind, kinds, lacksProperty, letterOf, ofProperty } from './question.ts';
+import { asKind, isKind, kinds, lacksProperty, letterOf, ofProperty } from './query.ts';
 import { text } from './words.ts';
 
-interface FormProps extends Pick<PartProps, 'question' | 'problem'> {
-  onQuestion: (question: Question) => void;
+interface FormProps extends Pick<PartProps, 'insightQuery' | 'problem'> {
+  onQuery: (insightQuery: InsightQuery) => void;
 }
 
 /** The form for a query. Each part edits its own fields of the query. */
-export function QuestionForm({ question, problem, onQuestion }: FormProps) {
-  const { kind } = question;
-  const change = (fields: Fields) => onQuestion({ ...question, ...fields });
-  const props = { question, problem, change };
+export function QueryForm({ insightQuery, problem, onQuery }: FormProps) {
+  const { kind } = insightQuery;
+  const change = (fields: Fields) => onQuery({ ...insightQuery, ...fields });
+  const props = { insightQuery, problem, change };
   if (!isKind(kind)) return <p className="quiet">{text.otherKindText}</p>;
   return (
     <form className="insight-fields" aria-label={text.form} onSubmit={(event) => event.preventDefault()}>
@@ -33,7 +33,7 @@ export function QuestionForm({ question, problem, onQuestion }: FormProps) {
               type="button"
               className="button"
               aria-pressed={one === kind}
-              onClick={() => one !== kind && onQuestion(asKind(question, one))}
+              onClick={() => one !== kind && onQuery(asKind(insightQuery, one))}
             >
               {text.kinds[one]}
             </button>
@@ -50,9 +50,9 @@ export function QuestionForm({ question, problem, onQuestion }: FormProps) {
   );
 }
 
-function Series({ question, problem, change }: PartProps) {
-  const series = listOf(question.series);
-  const { kind } = question;
+function Series({ insightQuery, problem, change }: PartProps) {
+  const series = listOf(insightQuery.series);
+  const { kind } = insightQuery;
   const set = (at: number, fields: Fields) =>
     change({ series: series.map((one, other) => (other === at ? { ...one, ...fields } : one)) });
   const isTrend = kind === 'TrendsQuery';
@@ -72,7 +72,7 @@ function Series({ question, problem, change }: PartProps) {
     });
   };
   const least = kind === 'FunnelsQuery' ? 2 : 1;
-  const { formula } = fieldsOf(question.trendsFilter);
+  const { formula } = fieldsOf(insightQuery.trendsFilter);
   return (
     <Part
       title={kind === 'FunnelsQuery' ? text.steps : text.events}
@@ -149,7 +149,7 @@ function Series({ question, problem, change }: PartProps) {
           onChange={({ target }) =>
             change({
               trendsFilter: {
-                ...fieldsOf(question.trendsFilter),
+                ...fieldsOf(insightQuery.trendsFilter),
                 formula: target.value === '' ? undefined : target.value,
               },
             })
@@ -160,8 +160,8 @@ function Series({ question, problem, change }: PartProps) {
   );
 }
 
-function Funnel({ question, problem, change }: PartProps) {
-  const filter = fieldsOf(question.funnelsFilter);
+function Funnel({ insightQuery, problem, change }: PartProps) {
+  const filter = fieldsOf(insightQuery.funnelsFilter);
   const set = (fields: Fields) => change({ funnelsFilter: { ...filter, ...fields } });
   return (
     <Part title={text.within} fields={['funnelsFilter']} problem={problem}>
@@ -192,8 +192,8 @@ function Funnel({ question, problem, change }: PartProps) {
   );
 }
 
-function Retention({ question, problem, change }: PartProps) {
-  const filter = fieldsOf(question.retentionFilter);
+function Retention({ insightQuery, problem, change }: PartProps) {
+  const filter = fieldsOf(insightQuery.retentionFilter);
   const set = (fields: Fields) => change({ retentionFilter: { ...filter, ...fields } });
   const entity = (name: 'targetEntity' | 'returningEntity', label: string) => (
     <div className="field">
@@ -242,9 +242,9 @@ function Retention({ question, problem, change }: PartProps) {
 }
 
 /** The aggregation of a funnel or retention query. In trends, each event has its own. */
-function Counted({ question, problem, change }: PartProps) {
+function Counted({ insightQuery, problem, change }: PartProps) {
   const groups = useGroupTypes();
-  const chosen = question.aggregation_group_type_index;
+  const chosen = insightQuery.aggregation_group_type_index;
   if (groups.length === 0 && typeof chosen !== 'number') return null;
   return (
     <Part title={text.counted} fields={['aggregation_group_type_index']} problem={problem}>
@@ -263,8 +263,8 @@ function Counted({ question, problem, change }: PartProps) {
   );
 }
 
-function Breakdown({ question, problem, change }: PartProps) {
-  const filter = fieldsOf(question.breakdownFilter);
+function Breakdown({ insightQuery, problem, change }: PartProps) {
+  const filter = fieldsOf(insightQuery.breakdownFilter);
   const groups = useGroupTypes();
   const ofGroups = groups.map(({ index, name }) => [`group ${index}`, text.breakdownOfGroup(visible(name))]);
   const { breakdown_type: stored, breakdown_group_type_index: group } = filter;
@@ -310,10 +310,10 @@ function Breakdown({ question, problem, change }: PartProps) {
   );
 }
 
-function Range({ question, problem, change }: PartProps) {
-  const { kind } = question;
+function Range({ insightQuery, problem, change }: PartProps) {
+  const { kind } = insightQuery;
   const isRetention = kind === 'RetentionQuery';
-  const { compare } = fieldsOf(question.compareFilter);
+  const { compare } = fieldsOf(insightQuery.compareFilter);
   // Retention has no date range: its number of periods decides the range, and is shown with its events.
   if (isRetention && !problem.part.startsWith('dateRange')) return null;
   return (
@@ -321,13 +321,13 @@ function Range({ question, problem, change }: PartProps) {
       {!isRetention && (
         <div className="insight-line">
           <DateRangeFields
-            range={fieldsOf(question.dateRange)}
-            onRange={(dateRange) => change({ dateRange, ...intervalFor(question, dateRange) })}
+            range={fieldsOf(insightQuery.dateRange)}
+            onRange={(dateRange) => change({ dateRange, ...intervalFor(insightQuery, dateRange) })}
           />
           {kind !== 'FunnelsQuery' && (
             <Select
               label={text.interval}
-              value={textOf(question.interval) || 'day'}
+              value={textOf(insightQuery.interval) || 'day'}
               options={text.intervals}
               onChoose={(interval) => change({ interval })}
             />
@@ -349,7 +349,7 @@ function Range({ question, problem, change }: PartProps) {
 }
 
 /** Hours for ranges up to two days, days for longer ones. Other intervals are kept. */
-function intervalFor({ interval }: Question, range: DateRange): Fields {
+function intervalFor({ interval }: InsightQuery, range: DateRange): Fields {
   const isShort = ['dStart', '-1dStart|-1dEnd', '-24h'].includes(keyOfRange(range));
   if (isShort && (interval ?? 'day') === 'day') return { interval: 'hour' };
   return !isShort && interval === 'hour' ? { interval: 'day' } : {};

@@ -1,8 +1,8 @@
 import { colorOf } from '@millrace/contracts/chart';
 import { formatDuration, formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
+import { type Fields, type InsightQuery, listOf } from './insight-query.ts';
 import { PersonsButton } from './persons-button.tsx';
-import { type Fields, listOf, type Question } from './question.ts';
 import type { Point } from './series.ts';
 import { text } from './words.ts';
 import './funnel.css';
@@ -56,14 +56,14 @@ function groupOf(steps: readonly Fields[], at: number): Group {
 
 interface FunnelProps {
   results: readonly unknown[];
-  question: Question;
+  insightQuery: InsightQuery;
   /** Hides the table of a funnel without a breakdown, so that the bars fill the dashboard tile. Screen readers still read it. */
   isTile?: boolean;
   onPersons?: ((point: Point) => void) | undefined;
 }
 
 /** Bars for the persons who reached each step, with breakdown values side by side, and the same numbers as a table. */
-export function Funnel({ results, question, isTile = false, onPersons }: FunnelProps) {
+export function Funnel({ results, insightQuery, isTile = false, onPersons }: FunnelProps) {
   const groups = (results.some(Array.isArray) ? results.map(listOf) : [listOf(results)]).map(groupOf);
   const [first] = groups;
   if (first === undefined) return null;
@@ -77,7 +77,7 @@ export function Funnel({ results, question, isTile = false, onPersons }: FunnelP
           ? text.personsOf(name)
           : text.personsAt(name, group);
       const source = {
-        ...{ kind: 'FunnelsActorsQuery', source: question, funnelStep: isDropped ? -(step + 1) : step + 1 },
+        ...{ kind: 'FunnelsActorsQuery', source: insightQuery, funnelStep: isDropped ? -(step + 1) : step + 1 },
         ...(value !== undefined && { funnelStepBreakdown: value }),
       };
       onPersons({ name: title, source });

@@ -1,32 +1,32 @@
 import { formatPercent, formatValue, numberFormatOf } from '@millrace/contracts/numbers';
 import { Spark } from '../parts/chart.tsx';
-import { listOf, type Question, sourceOf } from './question.ts';
+import { type InsightQuery, listOf, sourceOf } from './insight-query.ts';
 import { currentOf, overallOfAll, type Series } from './series.ts';
 import { seriesInTotal, seriesOverTime } from './tables.tsx';
 import { text } from './words.ts';
 
 /** Summarizes a result as one number and a small line chart, for lists of insights. */
 export function Glance({ query, result }: { query: unknown; result: unknown }) {
-  const question = sourceOf(query);
-  if (question === null) return null;
-  const series = seriesOverTime(question, result) ?? seriesInTotal(question, result);
+  const insightQuery = sourceOf(query);
+  if (insightQuery === null) return null;
+  const series = seriesOverTime(insightQuery, result) ?? seriesInTotal(insightQuery, result);
   const current = series === null ? [] : currentOf(series);
   const [only, ...others] = current;
   const line = others.length === 0 ? (only?.data ?? []) : [];
   return (
     <span className="glance">
-      {figureOf(question, { current, result })}
+      {figureOf(insightQuery, { current, result })}
       {line.length > 1 && <Spark values={line} label={text.sparkline} />}
     </span>
   );
 }
 
-function figureOf(question: Question, { current, result }: { current: readonly Series[]; result: unknown }) {
-  if (question.kind === 'TrendsQuery') {
-    const overall = overallOfAll(current, question);
-    return overall && formatValue(overall.value, numberFormatOf(question));
+function figureOf(insightQuery: InsightQuery, { current, result }: { current: readonly Series[]; result: unknown }) {
+  if (insightQuery.kind === 'TrendsQuery') {
+    const overall = overallOfAll(current, insightQuery);
+    return overall && formatValue(overall.value, numberFormatOf(insightQuery));
   }
-  if (question.kind !== 'FunnelsQuery' || current.length > 0) return null;
+  if (insightQuery.kind !== 'FunnelsQuery' || current.length > 0) return null;
   const counts = listOf(result).map(({ count }) => Number(count));
   const [first = 0, last = 0] = [counts[0], counts.at(-1)];
   return first === 0 ? null : formatPercent((last / first) * 100);
