@@ -185,7 +185,7 @@ describe('the legend', () => {
   });
 });
 
-it('gives ten series a color of their own in both themes, and all others the neutral one', async () => {
+it('gives each of the first ten series its own color in both themes, and all others a neutral color', async () => {
   const tokens = await readFile(new URL('../src/styles/tokens.css', import.meta.url), 'utf8');
   const colors = [...tokens.matchAll(/--series-\d+: (#\w+);/g)].map(([, color]) => color);
   expect(colors).toEqual([...seriesColors.light, ...seriesColors.dark, ...seriesColors.dark]);

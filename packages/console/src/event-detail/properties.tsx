@@ -201,10 +201,10 @@ export function Value({
 export function LongText({ value }: { value: string }) {
   const pieces = useMemo(() => cutAtLines(visible(value), 4000), [value]);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
     <pre className="code code-wrap long-text" tabIndex={0}>
       {pieces.map((piece, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: pieces of one text never move
+        // biome-ignore lint/suspicious/noArrayIndexKey: the chunks of a text never change order
         <span key={at} className="long-text-piece">
           {piece}
         </span>

@@ -55,7 +55,7 @@ export function FilterList({
         if (at === edited) return formAt(at);
         const line = lineOf(one);
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a filter is known by its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: a filter has no ID other than its index
           <div key={at} className="filter-line">
             {isEditable(one) ? (
               <button type="button" className="link-button grow cut" onClick={() => setEdited(at)}>
@@ -149,7 +149,7 @@ function FilterForm({
     take();
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the fields in it are what is pressed
+    // biome-ignore lint/a11y/noStaticElementInteractions: the key handler serves the fields inside
     <div className="filter-form" ref={box} onKeyDown={press}>
       <FocusFirst inside={box} />
       <Select

@@ -65,7 +65,7 @@ export function NamePicker({
     setTyped(name);
   };
   // Resets the text when another name was chosen, but not while the user is typing.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `show` is another one each time
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `show` is a new function on every render
   useEffect(() => {
     if (pending.current !== value) show(null);
   }, [value]);

@@ -94,7 +94,7 @@ export function ProjectSwitch({ project }: { project: Project | undefined }) {
   );
 }
 
-/** Path of the current page that also exists in other projects: without record IDs and filters. */
+/** Path of the current page without record IDs and filters, so that it exists in every project. */
 export function usePageOfEveryProject(): string {
   const [, , , page = '', section = ''] = useLocation().pathname.split('/');
   return page === 'settings' ? `settings/${section}` : page;

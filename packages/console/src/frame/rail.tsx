@@ -25,7 +25,7 @@ const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 export function Rail({ project, onSearch }: { project: Project | undefined; onSearch: () => void }) {
   const [isOpen, setOpen] = useState(false);
   const { pathname } = useLocation();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page was opened
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another page is opened
   useEffect(() => setOpen(false), [pathname]);
   const groups = inGroups(pages);
   return (

@@ -58,7 +58,7 @@ export function CountsOverTime({
             const bar = bars[at];
             return (
               // The table below offers the same by keyboard.
-              // biome-ignore lint/a11y/noStaticElementInteractions: pointing is a second way
+              // biome-ignore lint/a11y/noStaticElementInteractions: the pointer is an alternative to the keyboard
               <g key={start} className={onShow ? 'counts-bar counts-click' : 'counts-bar'} onClick={() => onShow?.(at)}>
                 <rect x={at * room} y="0" width={room} height="48" className="counts-ground" />
                 {bar && <rect {...bar} y={bar.y + 3} />}
@@ -94,7 +94,7 @@ function Table({
   return (
     <details className="counts-table">
       <summary className="hint">{text.table}</summary>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard */}
       <div className="counts-scroll" tabIndex={0}>
         <table className="table">
           <thead>

@@ -39,7 +39,7 @@ export function AsApiCall({ request, onClose }: { request: ApiCall; onClose: () 
   return (
     <Dialog title={words.asApiCall} onClose={onClose}>
       <p className="quiet">{request.method === undefined ? words.asApiCallText : words.asApiCallDoes}</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard */}
       <pre className="code code-wrap" tabIndex={0}>
         {command}
       </pre>

@@ -62,7 +62,7 @@ function elementOf(token: Token, addressOf: AddressOf): ReactNode {
       return <Table table={token as Tokens.Table} addressOf={addressOf} />;
     case 'code':
       return (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
         <pre className="code" tabIndex={0}>
           {token.text}
         </pre>
@@ -93,7 +93,7 @@ function elementOf(token: Token, addressOf: AddressOf): ReactNode {
 
 function Table({ table, addressOf }: { table: Tokens.Table; addressOf: AddressOf }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
     <div className="markdown-table" tabIndex={0}>
       <table className="table">
         <thead>

@@ -120,7 +120,7 @@ function Bars({ groups }: { groups: readonly Group[] }) {
   return (
     <ol className="funnel-bars" aria-hidden="true">
       {groups[0]?.steps.map(({ name, count, ofFirst }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: a step is identified by its index
         <li key={at}>
           <div className="funnel-columns">
             {groups.map((group) => {
@@ -167,7 +167,7 @@ function StepsTable({ group, onOpen }: { group: Group; onOpen: Open }) {
         </thead>
         <tbody>
           {group.steps.map(({ name, count, ofFirst, ofBefore, dropped, median }, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: a step is identified by its index
             <tr key={at}>
               <td>
                 {at + 1}. {name}
@@ -202,14 +202,14 @@ function StepsTable({ group, onOpen }: { group: Group; onOpen: Open }) {
 /** Compares breakdown values, one row each. */
 function GroupsTable({ groups, onOpen }: { groups: readonly Group[]; onOpen: Open }) {
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
     <div className="insight-table insight-scroll" tabIndex={0}>
       <table className="table" aria-label={text.answer}>
         <thead>
           <tr>
             <th>{text.breakdown}</th>
             {groups[0]?.steps.map(({ name }, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+              // biome-ignore lint/suspicious/noArrayIndexKey: a step is identified by its index
               <th key={at} className="number">
                 {at + 1}. {name}
               </th>
@@ -225,7 +225,7 @@ function GroupsTable({ groups, onOpen }: { groups: readonly Group[]; onOpen: Ope
                 {group.name}
               </td>
               {group.steps.map(({ name, count, ofBefore, median }, at) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: a step is its place
+                // biome-ignore lint/suspicious/noArrayIndexKey: a step is identified by its index
                 <td key={at} className="number">
                   <PersonsButton
                     count={formatValue(count)}

@@ -87,7 +87,7 @@ function RetentionTable({
     onPersons?.({ name: text.personsAt(formatValue(size), shortOf(begin, period)), source });
   };
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
     <div className="insight-table insight-scroll" tabIndex={0}>
       {name !== '' && <h3 className="insight-group">{name}</h3>}
       <table className="table insight-heat" aria-label={name === '' ? text.answer : name}>
@@ -108,7 +108,7 @@ function RetentionTable({
               <td>{text.weightedMean}</td>
               <td />
               {means.map((mean, at) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its place
+                // biome-ignore lint/suspicious/noArrayIndexKey: a cell is identified by its index
                 <td key={at} className="number">
                   {mean === null ? '' : percent(mean)}
                 </td>
@@ -128,7 +128,7 @@ function RetentionTable({
                 {row.isInProgress && <InProgress />}
               </td>
               {row.later.map((cell, place) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its place
+                // biome-ignore lint/suspicious/noArrayIndexKey: a cell is identified by its index
                 <Cell key={place} cell={cell} most={most} />
               ))}
             </tr>

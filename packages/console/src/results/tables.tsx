@@ -168,7 +168,7 @@ export function TimeTable({
   const nameOf = (one: Series) =>
     one.compare_label === 'previous' ? `${nameOfSeries(one)} · ${text.before}` : nameOfSeries(one);
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
     <div className="insight-table insight-scroll" tabIndex={0}>
       <table className="table" aria-label={text.answer}>
         <thead>
@@ -211,7 +211,7 @@ function RowsTable({ rows, columns }: { rows: readonly unknown[]; columns: reado
   const shown = (cell: unknown) =>
     typeof cell === 'object' && cell !== null ? JSON.stringify(cell) : String(cell ?? '');
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
     <div className="insight-table insight-scroll" tabIndex={0}>
       <table className="table" aria-label={text.answer}>
         <thead>
@@ -223,10 +223,10 @@ function RowsTable({ rows, columns }: { rows: readonly unknown[]; columns: reado
         </thead>
         <tbody>
           {rows.map((row, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no ID
             <tr key={at}>
               {(Array.isArray(row) ? row : [row]).map((cell, place) => (
-                // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its place
+                // biome-ignore lint/suspicious/noArrayIndexKey: a cell is identified by its index
                 <td key={place}>{visible(shown(cell)).slice(0, 200)}</td>
               ))}
             </tr>

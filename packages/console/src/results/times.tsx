@@ -49,7 +49,7 @@ export function TimesToConvert({ times: { bins, average } }: { times: Times }) {
         <span>{formatDuration(shown[0]?.from ?? 0)}</span>
         <span>{formatDuration(shown.at(-1)?.to ?? 0)}</span>
       </p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard */}
       <div className="insight-table insight-scroll" tabIndex={0}>
         <table className="table" aria-label={text.answer}>
           <thead>

@@ -29,7 +29,7 @@ export function SnippetChoice({ snippets = sendingSnippets }: { snippets?: reado
           </label>
         ))}
       </fieldset>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard */}
       <pre className="code" tabIndex={0}>
         {code}
       </pre>
@@ -50,7 +50,7 @@ export function TestEvent({ look }: { look?: 'main' }) {
   return (
     <>
       <p className="quiet">{text.fromTerminal}</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard */}
       <pre className="code" tabIndex={0}>
         {command}
       </pre>

@@ -43,7 +43,7 @@ export function SharedPage({ token }: { token: string }) {
         ) : (
           <ol className="board-tiles" aria-label={text.tiles}>
             {tiles.map((tile, at) => (
-              // biome-ignore lint/suspicious/noArrayIndexKey: a tile is its place
+              // biome-ignore lint/suspicious/noArrayIndexKey: a tile is identified by its index
               <TilePanel key={at} tile={tile} />
             ))}
           </ol>
@@ -68,7 +68,7 @@ function TilePanel({ tile }: { tile: LoadedTile }) {
           {name}
         </h2>
       </div>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard */}
       <section className="board-body" tabIndex={0} aria-label={name}>
         {body === null ? <TileBody tile={tile} /> : <TextBody body={body} />}
       </section>

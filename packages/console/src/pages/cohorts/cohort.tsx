@@ -288,11 +288,11 @@ function ConditionGroups({
       <legend className="field-label">{text.conditions}</legend>
       <p className="hint">{text.conditionsHint}</p>
       {groups.map((filters, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: a group is known by its place
+        // biome-ignore lint/suspicious/noArrayIndexKey: a group has no ID other than its index
         <fieldset key={at} className="cohort-group">
           <legend className={at === 0 ? 'only-heard' : 'hint'}>{at === 0 ? text.group(1) : text.or}</legend>
           {filters.map((filter, place) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: a condition is known by its place
+            // biome-ignore lint/suspicious/noArrayIndexKey: a condition has no ID other than its index
             <div key={place} className="filter-fields">
               {filter.type === 'cohort' ? (
                 <CohortFilter filter={filter} except={own} onChange={(next) => set(at, filters.with(place, next))} />

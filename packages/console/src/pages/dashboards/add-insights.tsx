@@ -51,7 +51,7 @@ export function AddInsightsDialog({ dashboard, onClose }: { dashboard: Dashboard
         placeholder={text.searchInsights}
         value={search}
         maxLength={200}
-        // biome-ignore lint/a11y/noAutofocus: most users search first
+        // biome-ignore lint/a11y/noAutofocus: most users start with a search
         autoFocus
         onChange={({ target }) => setSearch(target.value)}
       />

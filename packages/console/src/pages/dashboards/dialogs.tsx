@@ -32,7 +32,7 @@ export function TextDialog({ path, tile, onClose }: { path: string; tile: Tile |
           rows={6}
           maxLength={4000}
           value={body}
-          // biome-ignore lint/a11y/noAutofocus: the dialog has just this field
+          // biome-ignore lint/a11y/noAutofocus: the dialog has only this field
           autoFocus
           onChange={({ target }) => setBody(target.value)}
         />

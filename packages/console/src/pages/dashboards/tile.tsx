@@ -71,7 +71,7 @@ export function TilePanel({
           )}
         </div>
       )}
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard */}
       <section className="board-body" tabIndex={0} aria-label={name}>
         {insight !== null && <TileResult insight={insight} isLoading={isLoading} error={error} />}
         {tile.text !== null && <TextBody body={tile.text.body} />}

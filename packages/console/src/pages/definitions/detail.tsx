@@ -49,7 +49,7 @@ export function DefinitionDetail({ id, kind, onClose }: { id: string; kind: Kind
     >
       <Loaded query={query} what={text.one}>
         {(definition) => (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
           <section className="detail-body" tabIndex={0} aria-label={title}>
             <Facts definition={definition} />
             <Edits key={definition.id} definition={definition} path={request.path} />

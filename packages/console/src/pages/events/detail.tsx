@@ -17,7 +17,7 @@ export function DetailPane({
 }) {
   const pane = useRef<HTMLElement>(null);
   // While another event loads, nothing in the details has the focus. Without focus, keyboard shortcuts would not work.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another event was opened
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another event is opened
   useEffect(() => {
     pane.current?.focus({ preventScroll: true });
   }, [view.open]);

@@ -49,7 +49,7 @@ export function ListPane({
                 }
               />
             ) : (
-              // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
               <section className="events-scroll" tabIndex={0} aria-label={text.what} aria-busy={list.isPlaceholderData}>
                 <EventList
                   events={events}

@@ -37,7 +37,7 @@ export function EventList({
   onOpen: (uuid: string) => void;
 }) {
   const openRow = useRef<HTMLTableRowElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another row is open
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another row is opened
   useEffect(() => {
     // The braces prevent an effect from returning the promise that new browsers return here.
     openRow.current?.scrollIntoView({ block: 'nearest' });

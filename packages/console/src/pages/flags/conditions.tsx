@@ -175,7 +175,7 @@ function OneCondition({
     <>
       {filters.length === 0 && <p className="quiet">{groupType === null ? text.everyone : text.everyGroup}</p>}
       {filters.map((filter, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: filters are only added at the end and taken away
+        // biome-ignore lint/suspicious/noArrayIndexKey: filters are only appended and removed
         <div key={at}>
           <div className="filter-fields">
             <FilterFields

@@ -134,7 +134,7 @@ function Rows({
   return (
     <>
       <FlagBulkBar flags={selection.rows} offerUndo={offerUndo} onDone={selection.clear} />
-      {/* biome-ignore lint/a11y/useSemanticElements: rows of a table cannot be placed one by one */}
+      {/* biome-ignore lint/a11y/useSemanticElements: table rows cannot be positioned individually */}
       <div className="flag-table" role="table" aria-label={text.list} aria-rowcount={count + 1}>
         <Head />
         {/* biome-ignore lint/a11y/useSemanticElements: as above */}
@@ -159,7 +159,7 @@ function Rows({
 function Head() {
   return (
     // biome-ignore lint/a11y/useSemanticElements: as for the table
-    // biome-ignore lint/a11y/useFocusableInteractive: no row is focused, what is in it is
+    // biome-ignore lint/a11y/useFocusableInteractive: the controls inside the row take the focus
     <div className="flag-row flag-head" role="row" aria-rowindex={1}>
       {Object.entries(text.columns).map(([name, label]) => (
         // biome-ignore lint/a11y/useSemanticElements: as above
@@ -205,7 +205,7 @@ function FlagBulkBar({
 function useReturn(isOpen: boolean, toCurrent: () => void, makeCurrent: (() => void) | undefined) {
   const wasOpen = useRef(false);
   const isKnown = makeCurrent !== undefined;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each that is opened or closed
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when a flag is opened or closed
   useEffect(() => {
     if (isOpen) makeCurrent?.();
     else if (wasOpen.current) toCurrent();

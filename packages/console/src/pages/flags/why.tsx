@@ -199,7 +199,7 @@ function EvaluationResult({ flag, reason, person }: { flag: Flag; reason: Reason
       <ol className="flag-reasons">
         {conditionsOf(flag.filters).map((condition, at) => (
           <OneReason
-            // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no name but their place
+            // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no ID other than their index
             key={at}
             number={at + 1}
             condition={condition}
@@ -267,7 +267,7 @@ function OneReason({ number, condition, explained, isDeciding, isReached, person
       {isReached && explained && (
         <ul className="flag-facts quiet">
           {inOrder(filters).map((filter, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: filters have no name but their place
+            // biome-ignore lint/suspicious/noArrayIndexKey: filters have no ID other than their index
             <li key={at}>
               <Fact filter={filter} explained={explained.filters[at]} person={person} />
             </li>

@@ -206,7 +206,7 @@ function HowToSend({ type }: { type: string }) {
       ).map(([title, code]) => (
         <div key={title} className="form groups-how">
           <p className="quiet">{title}</p>
-          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard */}
           <pre className="code code-wrap" tabIndex={0}>
             {code}
           </pre>

@@ -145,7 +145,7 @@ function useEdits(stored: Insight | null, { view, change }: InsightsAddress) {
   const insightQuery = written ?? readInsightQuery(draft) ?? savedQuery;
   const isDrafted = view.question === '' && draft !== '';
   // A draft goes into the URL, so that reloading the page and copying its URL preserve it.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is another one each time
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is a new function on every render
   useEffect(() => {
     if (isDrafted) change({ question: draft }, { replace: true });
   }, [isDrafted, draft]);

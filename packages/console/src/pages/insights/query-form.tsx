@@ -82,7 +82,7 @@ function Series({ insightQuery, problem, change }: PartProps) {
       {series.map((one, at) => {
         const letter = letterOf(at);
         return (
-          // biome-ignore lint/suspicious/noArrayIndexKey: an event is known by its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: an event has no ID other than its index
           <div key={at} className="insight-event">
             <div className="insight-line">
               <strong>{letter}</strong>

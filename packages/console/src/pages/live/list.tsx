@@ -87,7 +87,7 @@ export function List({ rows, open, onOpen, onPause }: ListProps) {
             if (!row) return null;
             const isOpen = open?.key === row.key;
             return (
-              // biome-ignore lint/a11y/useKeyWithClickEvents: the list takes the keys for its rows
+              // biome-ignore lint/a11y/useKeyWithClickEvents: the list handles the keys of its rows
               <div
                 key={key}
                 id={`live-${row.key}`}

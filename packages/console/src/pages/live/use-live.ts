@@ -58,12 +58,12 @@ export function useLive(path: string, query: Query, isPaused: boolean): Live {
   const isVisible = useIsVisible();
   const key = JSON.stringify([path, query]);
   // A changed filter starts a new list.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key says when
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when the key changes
   useEffect(() => {
     waiting.current = [];
     setLive(empty);
   }, [key]);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for path and query
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key contains path and query
   useEffect(() => {
     if (!isVisible) {
       setLive((now) => ({ ...now, wasAway: now.rows.length > 0 || now.state.kind === 'open' }));

@@ -56,7 +56,7 @@ export function ShownOnce({ title, value, onDone }: { title: string; value: stri
     <section className="panel settings-block settings-secret" aria-label={title}>
       <h2>{title}</h2>
       <p className="quiet">{text.shownOnce}</p>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard */}
       <pre className="code code-wrap" tabIndex={0} data-secret="">
         {value}
       </pre>

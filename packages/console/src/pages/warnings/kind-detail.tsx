@@ -69,7 +69,7 @@ export function KindDetail({
         </div>
       }
     >
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard */}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard */}
       <section className="detail-body" tabIndex={0} aria-label={nameOfKind(type)}>
         <dl className="facts">
           {(

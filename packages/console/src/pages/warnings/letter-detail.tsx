@@ -45,7 +45,7 @@ export function LetterDetail({
     >
       <Loaded query={query} what={text.one}>
         {({ letter: shown, record }) => (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by keyboard
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
           <section className="detail-body" tabIndex={0} aria-label={text.one}>
             <Facts letter={shown} zone={zone} />
             <Record json={record} />

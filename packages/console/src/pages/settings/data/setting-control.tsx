@@ -247,6 +247,6 @@ function About({ id, name, problem }: { id: string; name: SettingName; problem: 
 
 /** Text with code between backticks. */
 export function Marked({ words }: { words: string }) {
-  // biome-ignore lint/suspicious/noArrayIndexKey: parts of one text never move
+  // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never change order
   return words.split('`').map((part, at) => (at % 2 === 1 ? <code key={at}>{part}</code> : part));
 }

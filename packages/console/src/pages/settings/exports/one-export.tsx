@@ -146,7 +146,7 @@ function Filters({ filters }: { filters: readonly unknown[] }) {
       <p>{text.onlyEvents}</p>
       <ul className="export-filters">
         {filters.map((filter, at) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: a filter is known by its place
+          // biome-ignore lint/suspicious/noArrayIndexKey: a filter has no ID other than its index
           <li key={at}>{lineOf(filter)}</li>
         ))}
       </ul>
