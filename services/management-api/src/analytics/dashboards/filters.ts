@@ -4,8 +4,8 @@ import { isAppError } from '@millrace/runtime';
 import { refusal } from '../insights/rules.ts';
 
 /**
- * Refuses filters under which no insight can run, as far as that is known without events. Fields that are not known are kept.
- * @throws AppError `invalid` naming `attr`, with the part of the filters in the sentence.
+ * Rejects filters with which no insight can run. Does not read events, and accepts unknown fields.
+ * @throws AppError `invalid` naming `attr`. The message names the part of the filters.
  */
 export async function requireUsable(
   sql: Sql,

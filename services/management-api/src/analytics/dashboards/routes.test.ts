@@ -37,8 +37,8 @@ const insight = async (...dashboards: number[]): Promise<number> =>
 const insightsOn = async (id: number) => (await tilesOf(id)).map((tile) => tile.insight?.id ?? null);
 const place = (x: number, y: number) => ({ layouts: { sm: { x, y, w: 6, h: 5 } } });
 
-describe.each(['projects', 'environments'])('below %s', (family) => {
-  test('Q-266: every field, in every answer', async () => {
+describe.each(['projects', 'environments'])('dashboards below %s', (family) => {
+  test('Q-266: returns the same fields when a dashboard is created, read and listed', async () => {
     const where = `/api/${family}/${acme.projectId}/dashboards/`;
     const created = await api.send('POST', where, { key: acme.M.key, body: { name: ' Growth ', tags: ['b', 'A'] } });
     const basic = {
@@ -85,7 +85,7 @@ describe.each(['projects', 'environments'])('below %s', (family) => {
   });
 });
 
-test('what is not sent stays, and null clears', async () => {
+test('keeps fields that are not sent, and clears fields that are null', async () => {
   const variables = { a: { code_name: 'plan', value: 'pro' } };
   const id = await board({ name: 'One', description: 'about', filters: { date_from: '-30d' }, variables });
   expect((await change(id, { pinned: true })).body).toMatchObject({
@@ -104,13 +104,13 @@ test('what is not sent stays, and null clears', async () => {
   });
 });
 
-test('Q-267: DELETE is refused', async () => {
+test('Q-267: returns 405 for DELETE', async () => {
   const id = await board();
   expect((await send('DELETE', `dashboards/${id}`)).status).toBe(405);
   expect((await read(id)).status).toBe(200);
 });
 
-test('Q-255, Q-256: an insight is put on a dashboard by its own list, and finds its layout again', async () => {
+test('Q-255, Q-256: adds an insight to the dashboards in its `dashboards`, and restores its layout when it is added again', async () => {
   const [id, other] = [await board(), await board()];
   const one = await insight();
   const placed = await send('PATCH', `insights/${one}`, { dashboards: [id, other] });
@@ -126,17 +126,17 @@ test('Q-255, Q-256: an insight is put on a dashboard by its own list, and finds 
 });
 
 test.each([
-  ['Q-257: of another project', async () => (await theirs()).id],
-  ['that does not exist', async () => 2_000_000_000],
+  ['Q-257: a dashboard of another project', async () => (await theirs()).id],
+  ['a dashboard that does not exist', async () => 2_000_000_000],
   [
-    'that is deleted',
+    'a deleted dashboard',
     async () => {
       const id = await board();
       await change(id, { deleted: true });
       return id;
     },
   ],
-])('an insight is not put on a dashboard %s', async (_what, find) => {
+])('returns 400 when an insight is added to a dashboard: %s', async (_what, find) => {
   const [id, own] = [await find(), await board()];
   const one = await insight(own);
   const refused = VE('does_not_exist', 'dashboards', `Invalid pk "${id}" - object does not exist.`);
@@ -156,7 +156,7 @@ async function theirs() {
   return { id, tile, read };
 }
 
-test('Q-252, Q-253: the tiles of a deleted insight are gone, and do not come back with it', async () => {
+test('Q-252, Q-253: removes the tiles of a deleted insight, and does not restore them with the insight', async () => {
   const id = await board();
   const [one, two] = [await insight(id), await insight(id)];
   await send('PATCH', `insights/${one}`, { deleted: true });
@@ -165,7 +165,7 @@ test('Q-252, Q-253: the tiles of a deleted insight are gone, and do not come bac
   expect(await insightsOn(id)).toEqual([two]);
 });
 
-test('Q-261: insights that are on all of these dashboards', async () => {
+test('Q-261: lists the insights that are on all of the given dashboards', async () => {
   const [id, other] = [await board(), await board()];
   const [both, one] = [await insight(id, other), await insight(id)];
   await insight();
@@ -176,7 +176,7 @@ test('Q-261: insights that are on all of these dashboards', async () => {
   expect(await list('saved=true')).toEqual([one, both]);
 });
 
-test('Q-268, Q-270, Q-271: texts are added, layouts change alone, a tile is taken off', async () => {
+test('Q-268, Q-270, Q-271: adds texts, changes only the layout of a tile, and removes a tile', async () => {
   const id = await board();
   const one = await insight(id);
   const [tile] = await tilesOf(id);
@@ -190,7 +190,7 @@ test('Q-268, Q-270, Q-271: texts are added, layouts change alone, a tile is take
     layouts: { sm: { x: 0, y: 0, w: 6, h: 2 } },
   });
   const odd = { sm: { h: 2.5, x: 0, static: null, y: 7 }, unknown: [1, { b: 1, a: 2 }] };
-  // As the web application sends a whole tile back.
+  // The PostHog web application sends the complete tile.
   const whole = { ...tile, layouts: odd, is_cached: true, order: 99, insight: { id: 1 } };
   const changed = (await change(id, { tiles: [whole] })).body.tiles.find((found: Tile) => found.id === tile?.id);
   expect(JSON.stringify(changed.layouts)).toBe(JSON.stringify(odd));
@@ -213,14 +213,14 @@ test('Q-268, Q-270, Q-271: texts are added, layouts change alone, a tile is take
   expect((await api.get(`${base}/insights/${one}/`, acme.M.key)).status).toBe(200);
 });
 
-test('two texts of the same body are two tiles', async () => {
+test('creates two tiles for two texts with the same body', async () => {
   const id = await board();
   const tiles = [{ text: { body: 'a' } }, { text: { body: 'a' } }];
   const { body } = await change(id, { tiles });
   expect(new Set(body.tiles.map((tile: Tile) => tile.id)).size).toBe(2);
 });
 
-test('tiles stand by y, then x; without a layout last', async () => {
+test('sorts tiles by y, then x, with tiles without a layout last', async () => {
   const id = await board();
   const tiles = [
     { text: { body: 'none' } },
@@ -235,17 +235,13 @@ test('tiles stand by y, then x; without a layout last', async () => {
 const small = { kind: 'x'.repeat(128 * 1024) };
 test.each<[string, object, object]>([
   [
-    'Q-269: a text that is too long',
+    'Q-269: text that is too long',
     { tiles: [{ text: { body: 'x'.repeat(4001) } }] },
     VE('max_length', 'tiles__0__text__body', 'Text body cannot exceed 4000 characters'),
   ],
+  ['text without a body', { tiles: [{ text: {} }] }, VE('required', 'tiles__0__text__body', 'This field is required.')],
   [
-    'a text without a body',
-    { tiles: [{ text: {} }] },
-    VE('required', 'tiles__0__text__body', 'This field is required.'),
-  ],
-  [
-    'a tile of nothing',
+    'a new tile without text',
     { tiles: [place(0, 0)] },
     VE(
       'required',
@@ -264,18 +260,18 @@ test.each<[string, object, object]>([
     { status: 400, body: { attr: 'tiles__0__layouts' } },
   ],
   [
-    'Q-276: filters that are no object',
+    'Q-276: filters that are not an object',
     { filters: 'x' },
     { status: 400, body: { attr: 'filters', code: 'not_a_dict' } },
   ],
   ['filters that are too long', { filters: small }, VE('max_length', 'filters', 'Filters must not exceed 128 KiB.')],
-  ['another level', { restriction_level: 3 }, { status: 400, body: { attr: 'restriction_level' } }],
+  ['an unknown restriction level', { restriction_level: 3 }, { status: 400, body: { attr: 'restriction_level' } }],
   [
     'a name that is too long',
     { name: 'x'.repeat(401) },
     VE('max_length', 'name', 'Ensure this field has no more than 400 characters.'),
   ],
-])('%s is refused', async (_what, body, refused) => {
+])('returns 400 for a dashboard: %s', async (_what, body, refused) => {
   const id = await board();
   await insight(id);
   const before = (await read(id)).body;
@@ -283,7 +279,7 @@ test.each<[string, object, object]>([
   expect((await read(id)).body).toEqual(before);
 });
 
-test('a tile of an insight gets no text', async () => {
+test('returns 400 when text is added to the tile of an insight', async () => {
   const id = await board();
   await insight(id);
   const [tile] = await tilesOf(id);
@@ -291,7 +287,7 @@ test('a tile of an insight gets no text', async () => {
   expect(answer).toMatchObject({ status: 400, body: { attr: 'tiles__0__text' } });
 });
 
-test('Q-272: a tile of another dashboard is not touched, whose ever it is', async () => {
+test('Q-272: returns an error and changes nothing when a request contains a tile of another dashboard', async () => {
   const [id, other] = [await board(), await board()];
   await change(other, { tiles: [{ text: { body: 'mine' } }] });
   const [mine] = await tilesOf(other);
@@ -308,7 +304,7 @@ test('Q-272: a tile of another dashboard is not touched, whose ever it is', asyn
   expect([await tilesOf(id), await tilesOf(other), await foreign.read()]).toEqual([[], [mine], [foreign.tile]]);
 });
 
-test('a dashboard has at most 200 tiles', async () => {
+test('returns 400 for more than 200 tiles on a dashboard', async () => {
   const id = await board();
   const texts = (count: number) => ({ tiles: Array.from({ length: count }, () => ({ text: { body: 'x' } })) });
   expect((await change(id, texts(199))).status).toBe(200);
@@ -322,7 +318,7 @@ test('a dashboard has at most 200 tiles', async () => {
   expect((await change(id, { tiles: [{ id: tile?.id, deleted: true }, { text: { body: 'y' } }] })).status).toBe(200);
 });
 
-test('Q-273: a tile moves with its layout', async () => {
+test('Q-273: moves a tile to another dashboard with its layout', async () => {
   const [id, other] = [await board(), await board()];
   const one = await insight(id);
   const [tile] = await tilesOf(id);
@@ -333,7 +329,7 @@ test('Q-273: a tile moves with its layout', async () => {
     body: { id, tiles: [] },
   });
   expect(await tilesOf(other)).toMatchObject([{ id: tile?.id, insight: { id: one }, ...place(1, 2) }]);
-  // There again from before, and taken off: the tile that moves is the one that stays.
+  // The insight has a deleted tile on the other dashboard. The moved tile replaces it.
   await send('PATCH', `insights/${one}`, { dashboards: [other, id] });
   await send('PATCH', `insights/${one}`, { dashboards: [id] });
   const [back] = await tilesOf(id);
@@ -352,7 +348,7 @@ test('Q-273: a tile moves with its layout', async () => {
   }
 });
 
-test('a tile is copied once', async () => {
+test('copies a tile to another dashboard, but not twice', async () => {
   const [id, other] = [await board(), await board()];
   const one = await insight(id);
   await change(id, { tiles: [{ text: { body: 'a' }, ...place(0, 1) }] });
@@ -372,7 +368,7 @@ test('a tile is copied once', async () => {
   expect(await copy(foreign.tile.id)).toMatchObject(NF());
 });
 
-test('a new order of tiles keeps their sizes, and does not lay one over another', async () => {
+test('reorders tiles without overlaps and without changing their sizes', async () => {
   const id = await board();
   await change(id, { tiles: ['a', 'b', 'c', 'd'].map((body) => ({ text: { body } })) });
   const [a, b, c, d] = (await tilesOf(id)).map((tile) => tile.id);
@@ -394,7 +390,7 @@ test('a new order of tiles keeps their sizes, and does not lay one over another'
   ]);
 });
 
-test('tiles are laid out in an order, two in a row', async () => {
+test('arranges tiles of default size in the given order, two in a row', async () => {
   const id = await board();
   await change(id, { tiles: ['a', 'b', 'c'].map((body) => ({ text: { body } })) });
   const ids = (await tilesOf(id)).map((tile) => tile.id).reverse();
@@ -409,7 +405,7 @@ test('tiles are laid out in an order, two in a row', async () => {
   });
 });
 
-test('Q-274: a copy shares the insights, or has copies of them', async () => {
+test('Q-274: copies a dashboard with the same insights, or with copies of them', async () => {
   const id = await board({ name: 'One', filters: { date_from: '-30d' }, pinned: true });
   const one = (await made('insights', { name: 'Sign-ups', query, dashboards: [id] })).id;
   const [tile] = await tilesOf(id);
@@ -429,7 +425,7 @@ test('Q-274: a copy shares the insights, or has copies of them', async () => {
   expect(await tilesOf(id)).toHaveLength(2);
 });
 
-test('Q-275: what cannot be copied', async () => {
+test('Q-275: returns 400 for templates and for dashboards that do not exist in the project', async () => {
   const id = await board();
   const both = { use_dashboard: id, use_template: 'x' };
   const detail = '`use_dashboard` and `use_template` cannot be used together';
@@ -445,7 +441,7 @@ test('Q-275: what cannot be copied', async () => {
   }
 });
 
-test('Q-279: pinned ones first, then by name; what narrows the list', async () => {
+test('Q-279: lists pinned dashboards first, then by name, and filters the list', async () => {
   await board({ name: 'b', tags: ['x'] });
   await board({ name: 'c', pinned: true, description: 'All of it' });
   const a = await board({ name: 'a' });
@@ -474,7 +470,7 @@ test('Q-279: pinned ones first, then by name; what narrows the list', async () =
   });
 });
 
-test('Q-280: one that is restricted is changed by its owner and by administrators', async () => {
+test('Q-280: lets only the owner and administrators change a restricted dashboard', async () => {
   const mine = await board({ name: 'Mine', restriction_level: 37 });
   const { id } = (await send('POST', 'dashboards', { name: 'Theirs', restriction_level: 37 }, acme.A.key)).body;
   expect((await change(mine, { name: 'Still mine' })).status).toBe(200);
@@ -509,7 +505,7 @@ test('Q-280: one that is restricted is changed by its owner and by administrator
   expect(level.status).toBe(403);
 });
 
-test('Q-281, Q-282: a deleted one is gone, and comes back with its tiles and the insights that went with it', async () => {
+test('Q-281, Q-282: deletes a dashboard, and restores it with its tiles and the insights that were deleted with it', async () => {
   const [id, other] = [await board(), await board()];
   const [only, both] = [await insight(id), await insight(id, other)];
   await change(id, { tiles: [{ text: { body: 'off' } }] });
@@ -527,7 +523,7 @@ test('Q-281, Q-282: a deleted one is gone, and comes back with its tiles and the
   expect((await api.get(`${base}/insights/${only}/`, acme.M.key)).status).toBe(200);
 });
 
-test('every change leaves a record, with those tiles that changed', async () => {
+test('logs every change with only the tiles that changed', async () => {
   const id = await board({ name: 'One' });
   const one = await insight(id);
   const [tile] = await tilesOf(id);
@@ -549,7 +545,7 @@ test('every change leaves a record, with those tiles that changed', async () => 
   ]);
 });
 
-test('two changes at once: each insight has one tile on each dashboard', async () => {
+test('creates one tile for each insight and dashboard when changes are concurrent', async () => {
   const ids = [await board(), await board()];
   const insights = await Promise.all(Array.from({ length: 4 }, () => insight()));
   const answers = await Promise.all(
@@ -568,7 +564,7 @@ test.each([
   ['properties.0.operator', { properties: [{ key: 'a', operator: 'near', value: 1 }] }],
   ['breakdown_filter.breakdown', { breakdown_filter: { breakdown: ['a', 'b'] } }],
   ['interval', { interval: 'fortnight' }],
-])('returns 400 for filters in which %s can never work', async (part, filters) => {
+])('returns 400 for filters with an impossible %s', async (part, filters) => {
   const refused = (attr: string) => ({ status: 400, body: { attr, detail: expect.stringMatching(`^${part}:`) } });
   expect(await send('POST', 'dashboards', { filters })).toMatchObject(refused('filters'));
   const id = await board();
@@ -580,7 +576,7 @@ test.each([
   expect((await read(id)).body.filters).toEqual({});
 });
 
-test('accepts filters with fields that are not known, and those that are sent back as they were read', async () => {
+test('accepts filters with unknown fields, and unchanged filters whose cohort was deleted', async () => {
   const cohort = await send('POST', 'cohorts', { name: 'Pro' });
   const properties = [{ type: 'cohort', key: 'id', value: cohort.body.id }];
   const filters = { date_from: '-7d', date_to: null, newField: 1, properties };

@@ -64,9 +64,9 @@ const listQuery = Type.Object({
   ),
 });
 
-/** Dashboards: insights and texts, laid out (docs/api/dashboards.md). */
+/** Routes of dashboards: pages with insights and texts as tiles (docs/api/dashboards.md). */
 export function dashboardRoutes(deps: Pick<Database, 'sql' | 'transaction'> & { questions: Questions }) {
-  // What ends in a word comes before what ends in an id.
+  // Paths that end in a word must come before paths that end in an ID.
   return [...tileRoutes(deps), ...readRoutes(deps), ...dashboardWriteRoutes(deps)];
 }
 
@@ -79,7 +79,7 @@ const shownQuery = Type.Object({
   ...overrideQuery,
 });
 
-/** Insights of a dashboard that are asked at once for one request; others of the project have a turn too. */
+/** Number of insights of a dashboard that one request computes at the same time. It leaves a slot for other queries of the project. */
 const askedAtOnce = 2;
 
 function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Questions }) {
@@ -204,7 +204,7 @@ function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'tran
   ];
 }
 
-/** Tiles from one dashboard to another, and their order. */
+/** Routes that move and copy tiles between dashboards and change the order of tiles. */
 function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const common = {
     below: belowEnvironment(sql),
@@ -214,7 +214,7 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
     responses: { 200: { description: 'The updated dashboard.', schema: dashboard } },
   } as const;
 
-  /** Runs a change of the dashboards a request names, and shows the one its path addresses. */
+  /** Runs a change in a transaction and returns the dashboard in the path. */
   function changing(
     author: DashboardAuthor,
     id: number,

@@ -59,7 +59,7 @@ const textOfTile = Type.Object(
   { title: 'DashboardText' },
 );
 
-/** `layouts` come back as they were sent: clients compare them. */
+/** `layouts` are returned exactly as they were sent, because clients compare them. */
 const tile = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the tile.' }),
@@ -77,7 +77,7 @@ const tile = Type.Object(
   { title: 'DashboardTile' },
 );
 
-/** Lists leave out the optional ones. */
+/** Lists leave out the optional fields. */
 export const dashboard = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the dashboard.' }),
@@ -153,7 +153,7 @@ export const newDashboard = Type.Object(
   { title: 'DashboardToCreate' },
 );
 
-/** A text of a tile is read as it is, white space included. */
+/** Whitespace in the text of a tile is kept. */
 const tileChanges = Type.Object(
   {
     id: Type.Optional(orNull(numberOf('tile'), 'ID of the tile to change. Leave it out to add a text tile.')),
@@ -190,7 +190,7 @@ export const dashboardChanges = Type.Object(
   { title: 'DashboardChanges' },
 );
 
-/** A new dashboard is not deleted. */
+/** Fields that are rejected when a dashboard is created. */
 export const refusedOfNew = {
   deleted: { detail: '`deleted` cannot be true for a new dashboard. Leave it out, or send false.', unless: [false] },
   delete_insights: {
@@ -199,7 +199,7 @@ export const refusedOfNew = {
     unless: [false],
   },
 };
-/** What a dashboard is made from is said once. */
+/** Fields that are rejected when a dashboard is changed, because they apply only to its creation. */
 export const refusedOfChange = {
   use_dashboard: {
     detail: '`use_dashboard` can only be sent when you create a dashboard. Leave it out here.',

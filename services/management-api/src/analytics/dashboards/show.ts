@@ -9,12 +9,12 @@ import { findInsights, type InsightRow } from '../insights/store.ts';
 import type { DashboardRow } from './store.ts';
 import { listTiles, type TileRow } from './tile-store.ts';
 
-/** For whom a dashboard is shown, and of which environment. */
+/** The user for whom a dashboard is shown, and its environment. */
 export interface Viewer extends Editor {
   environmentId: number;
 }
 
-/** A row as lists show it. */
+/** Converts a row to the form that lists return. */
 export function toBasicDashboard(row: DashboardRow, viewer: Viewer) {
   const lastAccessedAt = row.last_accessed_at && formatDateTime(row.last_accessed_at);
   return {
@@ -39,15 +39,15 @@ export function toBasicDashboard(row: DashboardRow, viewer: Viewer) {
   };
 }
 
-/** Filters in place of those that are stored, and what the insights of a dashboard answer. */
+/** Filters that replace the stored ones, and the function that computes the results of insights. */
 export interface Asking {
   filters?: Record<string, unknown> | undefined;
-  /** Take precedence over those that are stored. */
+  /** Variables that take precedence over the stored ones. */
   variables?: Record<string, unknown> | undefined;
   ask(row: InsightRow): Promise<Partial<InsightResult> | undefined>;
 }
 
-/** A dashboard with what is on it; without `asking` no results are shown. Of an insight that is closed to the viewer the tile is empty. */
+/** Converts a dashboard with its tiles to an API response. Without `asking`, it has no results. If the viewer may not see an insight, its tile is empty. */
 export async function showDashboard(sql: Sql, row: DashboardRow, viewer: Viewer, asking?: Asking) {
   const tiles = row.deleted ? [] : inOrderOfLayout(await listTiles(sql, row.id));
   const ids = tiles.flatMap(({ insight_id }) => insight_id ?? []);

@@ -1,4 +1,4 @@
-// What is stored of dashboards.
+// SQL that reads and writes dashboards.
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { AddressedProject } from '../../access/addressed-store.ts';
@@ -10,7 +10,7 @@ import { createConditions } from '../../sql/conditions.ts';
 import { textsOf } from '../../sql/listed-values.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 
-/** What a caller decides of a dashboard, but for its tiles. */
+/** Fields of a dashboard that clients can set, except its tiles. */
 export interface DashboardFields
   extends Columns<
     'dashboard',
@@ -53,7 +53,7 @@ export interface DashboardFilter {
   order?: string;
 }
 
-/** One page of an environment's dashboards, by default pinned ones first, then by name; deleted ones are left out. */
+/** One page of the dashboards of an environment and their total number. By default, pinned dashboards come first, then the order is by name. Leaves out deleted dashboards. */
 export async function listDashboards(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -95,7 +95,7 @@ const orderColumns: Record<string, string> = {
   pinned: 'd.pinned',
 };
 
-/** The values of `order`: each field, also with a leading `-` for descending order. */
+/** Allowed values of `order`: each field, optionally with a leading `-` for descending order. */
 export const dashboardOrders = Object.keys(orderColumns).flatMap((name) => [name, `-${name}`]);
 
 /** SQL of an order. @param order one of `dashboardOrders` */
@@ -105,7 +105,7 @@ function orderOf(order: string | undefined): string {
   return order?.startsWith('-') ? `${column} DESC NULLS LAST, d.id DESC` : `${column} ASC NULLS FIRST, d.id ASC`;
 }
 
-/** One dashboard, also a deleted one. */
+/** Finds one dashboard, which may be deleted. */
 export async function findDashboard(sql: Sql, environmentId: number, id: number): Promise<DashboardRow | undefined> {
   const rows = await sql.query<Row>(`SELECT ${columns} FROM ${tables} WHERE d.project_id = $1 AND d.id = $2`, [
     environmentId,
@@ -161,8 +161,8 @@ export async function updateDashboard(tx: Transaction, id: number, fields: Dashb
 }
 
 /**
- * Notes that a user has opened it; exact to the minute, so that reading it often does not write it often.
- * @returns the time that was noted; undefined where the last one is recent.
+ * Stores when the dashboard was last opened. Writes at most once a minute, so that frequent reads do not cause frequent writes.
+ * @returns the stored time, or undefined if the last one is less than a minute old.
  */
 export async function noteAccess(sql: Sql, id: number): Promise<Date | undefined> {
   const rows = await sql.query<{ last_accessed_at: Date }>(
@@ -174,7 +174,7 @@ export async function noteAccess(sql: Sql, id: number): Promise<Date | undefined
   return rows[0]?.last_accessed_at;
 }
 
-/** Takes a dashboard from its place on the project's start page. @returns whether it had it. */
+/** Unsets the primary dashboard of a project, if it is this one. @returns whether it was. */
 export async function clearPrimary(tx: Transaction, environmentId: number, id: number): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE environment SET primary_dashboard = NULL, updated_at = now()

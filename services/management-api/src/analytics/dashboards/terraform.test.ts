@@ -4,8 +4,8 @@ import { createActors, type OrganizationActors } from '../../testing/organizatio
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * The requests of PostHog's Terraform provider, one after the other as it sends them, and its comparisons: a plan is what the
- * provider would change after it has read.
+ * Sends the same requests as PostHog's Terraform provider and compares the responses like the provider. A plan lists what the
+ * provider would change.
  */
 let api: TestApi;
 let acme: OrganizationActors;
@@ -42,7 +42,7 @@ interface InsightConfig {
   dashboard_ids?: number[];
 }
 
-/** Empty lists are left out, texts that were cleared are sent as empty ones. */
+/** Like the provider, leaves out empty lists and sends an empty string to clear a text. */
 function insightBody({ name, description, query_json, tags = [], dashboard_ids = [] }: InsightConfig): Json {
   return {
     ...(name !== undefined && { name }),
@@ -53,7 +53,7 @@ function insightBody({ name, description, query_json, tags = [], dashboard_ids =
   };
 }
 
-/** What is kept in the state of a query: only the keys that the user wrote, lists by position. */
+/** Reduces a query in a response to the keys that the user wrote, as the provider does. Lists are compared by position. */
 function cutDown(answer: unknown, written: unknown): unknown {
   if (isObject(answer) && isObject(written)) {
     const keys = Object.keys(written).filter((key) => Object.hasOwn(answer, key));
@@ -66,7 +66,7 @@ function cutDown(answer: unknown, written: unknown): unknown {
 const orNull = (text: unknown) => (typeof text === 'string' && text.trim() !== '' ? text : null);
 const asSet = (list: unknown) => (Array.isArray(list) ? [...list].sort() : list);
 
-/** The fields in which the configuration and the answer differ. @returns null when the resource is gone. */
+/** @returns the fields in which the configuration and the response differ, or null if the insight was deleted. */
 async function planInsight(id: number, config: InsightConfig): Promise<string[] | null> {
   const { status, body } = await send('GET', `insights/${id}`);
   if (status === 404) return null;
@@ -104,7 +104,7 @@ test.each([
   ['retention', sourceOf('RetentionQuery', { retentionFilter: { period: 'Week', totalIntervals: 8 } })],
   ['lifecycle', sourceOf('LifecycleQuery', { series: [{ event: 'a', kind: 'EventsNode' }] })],
   ['paths', sourceOf('PathsQuery', { pathsFilter: { includeEventTypes: ['$pageview'] } })],
-])('Q-283: %s: applied, there is nothing to plan; destroyed, it is gone', async (_what, query) => {
+])('Q-283: has an empty plan after apply, and no insight after destroy: %s', async (_what, query) => {
   const config = { name: 'Sign-ups', query_json: JSON.stringify(query), tags: ['managed-by:terraform', 'B', 'a'] };
   const { id, deleted } = await ok('POST', 'insights', { ...insightBody(config), _create_in_folder: 'Unfiled' });
   expect([typeof id, deleted]).toEqual(['number', false]);
@@ -113,7 +113,7 @@ test.each([
   expect(await planInsight(id, config)).toBeNull();
 });
 
-test('Q-284, Q-285: changed values and fewer tags are one request, and then there is nothing to plan', async () => {
+test('Q-284, Q-285: applies changed values and fewer tags with one request, and then has an empty plan', async () => {
   const config = { name: 'One', description: 'x', query_json: JSON.stringify(trends), tags: ['a', 'b'] };
   const { id } = await ok('POST', 'insights', insightBody(config));
   const query = { ...trends, source: { ...trends.source, dateRange: { date_from: '-90d' } } };
@@ -166,7 +166,7 @@ interface AnsweredTile {
   show_description: boolean | null;
 }
 
-/** Tiles that the configuration names, by what they show; two texts of the same body are matched one by one. */
+/** Matches the tiles of the configuration with those of a response by content. Texts with the same body are matched one by one. */
 function matched(tiles: AnsweredTile[], config: LayoutTile[]) {
   const left = [...tiles];
   return config.map((wanted) => {
@@ -239,7 +239,7 @@ async function setUp() {
   return { id, board, one, two, layout, query_json };
 }
 
-test('Q-286: a dashboard, two insights and a layout with a text: nothing to plan; destroyed, the dashboard is gone', async () => {
+test('Q-286: has an empty plan for a dashboard with two insights, a text and a layout, and no dashboard after destroy', async () => {
   const { id, board, one, two, layout, query_json } = await setUp();
   await applyLayout(id, layout);
   expect(await planLayout(id, layout)).toEqual([]);
@@ -255,7 +255,7 @@ test('Q-286: a dashboard, two insights and a layout with a text: nothing to plan
   expect(await planDashboard(id, { ...board, pinned: true })).toEqual([]);
   const now: AnsweredTile[] = (await ok('GET', `dashboards/${id}`)).tiles;
   expect(now.map((tile) => tile.id)).toEqual(ids);
-  // The layout is destroyed first, then what it is made of.
+  // Terraform destroys the layout first, then the insights and the dashboard.
   const tiles = now.map(({ id: tile, text }) => (text ? { id: tile, deleted: true } : { id: tile, layouts: {} }));
   await ok('PATCH', `dashboards/${id}`, { tiles });
   const left: AnsweredTile[] = (await ok('GET', `dashboards/${id}`)).tiles;
@@ -269,7 +269,7 @@ test('Q-286: a dashboard, two insights and a layout with a text: nothing to plan
   }
 });
 
-test('Q-287: a text made by hand is deleted, an insight put there by hand loses its layout', async () => {
+test('Q-287: deletes a text that was added by hand, and removes the layout of an insight that was added by hand', async () => {
   const { id, layout, query_json } = await setUp();
   await applyLayout(id, layout);
   const byHand = { name: 'By hand', query_json, dashboard_ids: [id] };
@@ -284,7 +284,7 @@ test('Q-287: a text made by hand is deleted, an insight put there by hand loses 
   expect(await planLayout(id, layout)).toEqual([]);
 });
 
-test('two texts of the same body keep their own tiles', async () => {
+test('keeps separate tiles for two texts with the same body', async () => {
   const { id } = await ok('POST', 'dashboards', { name: 'Texts' });
   const layout = [0, 5].map((y) => ({ text_body: 'same', layouts_json: `{"sm":{"x":0,"y":${y},"w":6,"h":5}}` }));
   const first = await applyLayout(id, layout);
@@ -294,7 +294,7 @@ test('two texts of the same body keep their own tiles', async () => {
   expect(await planLayout(id, layout)).toEqual([]);
 });
 
-test('Q-288: what was imported is what was read', async () => {
+test('Q-288: has an empty plan after an import', async () => {
   const { id, board, one, query_json } = await setUp();
   const read = await ok('GET', `insights/${one}`);
   const imported = { name: read.name, query_json: JSON.stringify(read.query), tags: read.tags };
@@ -303,7 +303,7 @@ test('Q-288: what was imported is what was read', async () => {
   expect(await planDashboard(id, board)).toEqual([]);
 });
 
-test('Q-289: what was deleted outside is made anew', async () => {
+test('Q-289: creates resources again that were deleted outside of Terraform', async () => {
   const { id, board, one, query_json } = await setUp();
   await ok('PATCH', `insights/${one}`, { deleted: true });
   await ok('PATCH', `dashboards/${id}`, { deleted: true });

@@ -1,10 +1,10 @@
-// What is stored of the tiles of dashboards.
+// SQL that reads and writes the tiles of dashboards.
 
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { EmbeddedUserRow } from '../../identity/embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-store.ts';
 
-/** What a caller decides of a tile. A tile has an insight or a body. */
+/** Fields of a tile that clients can set. A tile has either an insight or a text (`body`). */
 export interface TileFields
   extends Columns<
     'dashboard_tile',
@@ -19,7 +19,7 @@ export interface TileRow extends TileFields, Columns<'dashboard_tile', 'id' | 'l
   last_modified_by: EmbeddedUserRow | null;
 }
 
-/** The tiles of a dashboard by number, also those that were taken off; not those of insights that are deleted. */
+/** The tiles of a dashboard by ID, including deleted tiles, but not tiles of deleted insights. */
 export async function listTiles(sql: Sql, dashboardId: number): Promise<TileRow[]> {
   return sql.query<TileRow & Record<string, unknown>>(
     `SELECT t.id, t.insight_id, t.body, t.deleted, t.layouts, t.color, t.filters_overrides, t.show_description,
@@ -47,7 +47,7 @@ function valuesOf(tile: TileFields): unknown[] {
   ];
 }
 
-/** @param userId who wrote the text; null for an insight. */
+/** @param userId author of the text, or null for an insight. */
 export async function insertTile(
   tx: Transaction,
   { dashboardId, userId }: { dashboardId: number; userId: number | null },
@@ -61,7 +61,7 @@ export async function insertTile(
   );
 }
 
-/** @param userId who changed the text; null where it is the same. */
+/** @param userId user who changed the text, or null if the text stays the same. */
 export async function updateTile(
   tx: Transaction,
   { id, userId }: { id: number; userId: number | null },
@@ -77,7 +77,7 @@ export async function updateTile(
   );
 }
 
-/** Moves a tile to a dashboard, where a tile of the same insight may have been taken off before. */
+/** Moves a tile to a dashboard. Replaces a deleted tile of the same insight there. */
 export async function moveTile(tx: Transaction, { id, insight_id }: TileRow, dashboardId: number): Promise<void> {
   await tx.query('DELETE FROM dashboard_tile WHERE dashboard_id = $1 AND insight_id = $2 AND deleted', [
     dashboardId,
@@ -91,7 +91,7 @@ interface NamedInsight {
   name: string | null;
 }
 
-/** Deletes the insights of a dashboard that are on no other. Their tiles stay, so that they can come back with it. */
+/** Deletes the insights that are only on this dashboard. Their tiles are kept, so that they can be restored with the dashboard. */
 export async function deleteInsightsOf(tx: Transaction, dashboardId: number): Promise<NamedInsight[]> {
   return tx.query<NamedInsight & Record<string, unknown>>(
     `UPDATE insight i SET deleted = true, updated_at = now()
@@ -104,7 +104,7 @@ export async function deleteInsightsOf(tx: Transaction, dashboardId: number): Pr
   );
 }
 
-/** Brings back the insights that were deleted with a dashboard: of others the tile is gone. */
+/** Restores the insights that were deleted with a dashboard. Insights that were deleted separately have no tile anymore. */
 export async function restoreInsightsOf(tx: Transaction, dashboardId: number): Promise<NamedInsight[]> {
   return tx.query<NamedInsight & Record<string, unknown>>(
     `UPDATE insight i SET deleted = false, updated_at = now()

@@ -1,4 +1,4 @@
-// What is on a dashboard, and how it gets there: the decisions.
+// Rules for adding, changing, moving and arranging the tiles of a dashboard.
 
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '@millrace/contracts';
@@ -23,7 +23,7 @@ interface Place {
   userId: number;
 }
 
-/** Filters that are sent back as they were read are left alone: a cohort that they name may be gone since. */
+/** Checks the filters of a tile if they changed. Unchanged filters stay valid, although a cohort in them may have been deleted since. */
 async function checkOverrides(
   tx: Transaction,
   { projectId }: Place,
@@ -39,7 +39,7 @@ async function checkOverrides(
   await requireUsable(tx, { projectId, filters: overrides, attr: place });
 }
 
-/** Adds texts and changes tiles. What is not named stays. @throws AppError `invalid` naming the tile and its field. */
+/** Adds text tiles and changes tiles. Tiles and fields that are not sent stay as they are. @throws AppError `invalid` naming the tile and its field. */
 export async function changeTiles(tx: Transaction, place: Place, changes: readonly TileChanges[]): Promise<void> {
   const before = new Map((await listTiles(tx, place.dashboardId)).map((tile) => [tile.id, tile]));
   for (const [index, change] of changes.entries()) {
@@ -98,7 +98,7 @@ function withChanges(
 
 const mostCharacters = 4000;
 
-/** The text of a tile exactly as it was sent; undefined where none was. */
+/** The text of a tile exactly as it was sent, or undefined if it was not sent. */
 function bodyOf({ text }: TileChanges, attr: string): string | undefined {
   if (text === undefined || text === null) return undefined;
   const { body } = text;
@@ -117,8 +117,8 @@ interface TileTransfer {
 }
 
 /**
- * The tile that is moved or copied. A tile whose insight is closed to the caller stays where it is: the other dashboard may be
- * shared by a public link.
+ * Finds the tile to move or copy. The caller must be able to see its insight, because the other dashboard may be shared with a
+ * public link.
  * @throws AppError `not_found` or `forbidden`.
  */
 async function transferredTile(tx: Transaction, { from, tileId, target }: TileTransfer): Promise<TileRow> {
@@ -129,14 +129,14 @@ async function transferredTile(tx: Transaction, { from, tileId, target }: TileTr
   return tile;
 }
 
-/** Takes a tile from one dashboard to another. @throws AppError `not_found`, `invalid` where its insight is there already. */
+/** Moves a tile to another dashboard. @throws AppError `not_found`, or `invalid` if the other dashboard already has the insight. */
 export async function takeTile(tx: Transaction, transfer: TileTransfer): Promise<void> {
   const tile = await transferredTile(tx, transfer);
   await requirePlaceFor(tx, tile, transfer.to);
   await moveTile(tx, tile, transfer.to);
 }
 
-/** As `takeTile`; the tile stays where it was, too. An insight is then on both dashboards, of a text there are two. */
+/** Like `takeTile`, but the original tile stays. Both dashboards then share the insight; a text is duplicated. */
 export async function copyTile(tx: Transaction, transfer: TileTransfer, { userId }: { userId: number }): Promise<void> {
   const { to } = transfer;
   const tile = await transferredTile(tx, transfer);
@@ -145,7 +145,7 @@ export async function copyTile(tx: Transaction, transfer: TileTransfer, { userId
   else await insertTile(tx, { dashboardId: to, userId: tile.body === null ? null : userId }, tile);
 }
 
-/** @returns the tile that the insight had there and that was taken off. @throws AppError `invalid`. */
+/** Checks that a tile can be added to a dashboard. @returns the deleted tile that its insight had there, if any. @throws AppError `invalid`. */
 async function requirePlaceFor(tx: Transaction, tile: TileRow, dashboardId: number): Promise<TileRow | undefined> {
   const there = await listTiles(tx, dashboardId);
   requireSpace({ id: dashboardId, tiles: inOrderOfLayout(there).length });
@@ -156,13 +156,13 @@ async function requirePlaceFor(tx: Transaction, tile: TileRow, dashboardId: numb
   return same;
 }
 
-/** Columns of the grid, and the size of a tile that has none. */
+/** Number of columns of the grid, and the size of a tile without a layout. */
 const columns = 12;
 const usualSize = { w: 6, h: 5 };
 
 /**
- * Lays all tiles out anew, row by row and without overlaps: the named ones first, in the given order, then the others in theirs. Every tile
- * keeps its size.
+ * Arranges all tiles row by row without overlaps. The tiles in `order` come first, in that order, followed by the others in
+ * their current order. Every tile keeps its size.
  *
  * @throws AppError `invalid` naming the list, `not_found` for a tile of another dashboard.
  */
@@ -173,7 +173,7 @@ export async function reorderTiles(tx: Transaction, dashboardId: number, order: 
   const named = order.flatMap((id) => byId.get(id) ?? []);
   if (named.length < order.length) throw new AppError('not_found', 'Not found.');
   if (named.length === 0) return;
-  // Narrow screens show one tile below the other.
+  // On narrow screens, tiles are shown one below the other.
   let narrowY = 0;
   let [x, y, height] = [0, 0, 0];
   for (const tile of [...named, ...tiles.filter((one) => !named.includes(one))]) {

@@ -47,7 +47,7 @@ const defaults: DashboardFields = {
   quick_filter_ids: null,
 };
 
-/** Makes a dashboard, empty or as a copy of another. @throws AppError `invalid` naming the field. */
+/** Creates a dashboard, empty or as a copy of another. @throws AppError `invalid` naming the field. */
 export async function createDashboard(
   tx: Transaction,
   author: DashboardAuthor,
@@ -106,7 +106,7 @@ async function copyTiles(
   const tiles = inOrderOfLayout(await listTiles(tx, from));
   const ids = tiles.flatMap(({ insight_id }) => insight_id ?? []);
   const found = withInsights ? await findInsights(tx, target.environmentId, ids) : [];
-  // What is closed to the author stays one and the same, and as closed as it was.
+  // Insights that the author may not see are shared and not copied, so that their access rules still apply.
   const insights = found.filter((one) => mayDo(target.rights, 'insight', 'viewer', nameOf(one)));
   for (const tile of tiles) {
     const original = insights.find(({ id }) => id === tile.insight_id);
@@ -127,7 +127,7 @@ function copyOf({ name, derived_name, description, query, tags }: InsightRow) {
 
 type Changes = Static<typeof dashboardChanges>;
 
-/** What is not sent stays as it is. @throws AppError `invalid` naming the field. */
+/** Applies the fields that are sent and keeps all others. @throws AppError `invalid` naming the field. */
 function withChanges(
   fields: DashboardFields,
   { delete_insights: _, tiles: __, description, filters, ...changes }: Changes,
@@ -144,16 +144,15 @@ function withChanges(
   };
 }
 
-/** What a caller decides, of a row that has more. */
+/** The fields of a row that clients can set. */
 function fieldsOf(fields: DashboardFields): DashboardFields {
   const names = Object.keys(defaults) as (keyof DashboardFields)[];
   return Object.fromEntries(names.map((name) => [name, fields[name]])) as unknown as DashboardFields;
 }
 
 /**
- * Changes what is sent and leaves the rest, tiles included. A deleted dashboard keeps its tiles, and shows them again when
- * it comes back.
- * @throws AppError `not_found`; `forbidden` where it is not the caller's to change; `invalid` naming the field.
+ * Changes the fields and tiles that are sent. A deleted dashboard keeps its tiles, and shows them again when it is restored.
+ * @throws AppError `not_found`, `forbidden` if the caller may not change it, or `invalid` naming the field.
  */
 export async function changeDashboard(
   tx: Transaction,
@@ -166,7 +165,7 @@ export async function changeDashboard(
   await lockEnvironment(tx, environmentId);
   const before = await foundDashboard(tx, author.target, { id, needed: 'editor' });
   requireChange(before, editor);
-  // Filters that are sent back as they were read are left alone: a cohort that they name may be gone since.
+  // Do not check unchanged filters, because a cohort in them may have been deleted since.
   if (changes.filters && !isDeepStrictEqual(changes.filters, before.filters))
     await requireUsable(tx, { projectId: environmentId, filters: changes.filters, attr: 'filters' });
   if (changes.variables) await requireVariables(tx, { projectId: environmentId, variables: changes.variables });
@@ -189,7 +188,7 @@ export async function changeDashboard(
   });
 }
 
-/** Insights that are on no other dashboard may go with it, and then come back with it. */
+/** Deletes the insights that are only on the deleted dashboard if requested, or restores them with the dashboard. */
 async function followDeletion(
   tx: Transaction,
   { userId, scopes, target }: DashboardAuthor,
@@ -224,7 +223,7 @@ interface Sought {
   needed: 'viewer' | 'editor';
 }
 
-/** A dashboard that the caller may use in this way. @throws AppError `not_found` or `forbidden`. */
+/** Finds a dashboard, which may be deleted, and checks the caller's access level. @throws AppError `not_found` or `forbidden`. */
 async function foundDashboard(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -239,7 +238,7 @@ async function writtenDashboard(tx: Transaction, environmentId: number, id: numb
   return row;
 }
 
-/** As `foundDashboard`; a deleted one is not there. */
+/** Like `foundDashboard`, but does not find deleted dashboards. */
 export async function liveDashboard(
   sql: Sql,
   target: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -250,7 +249,7 @@ export async function liveDashboard(
   return row;
 }
 
-/** As `liveDashboard`, for one that the caller may change. @throws AppError, also `forbidden`. */
+/** Like `liveDashboard`, and checks that the caller may change the dashboard. @throws AppError `not_found` or `forbidden`. */
 export async function changeableDashboard(
   tx: Transaction,
   { userId, target }: DashboardAuthor,
@@ -261,7 +260,7 @@ export async function changeableDashboard(
   return row;
 }
 
-/** Runs what changes a dashboard and its tiles, and records what it changed. @returns the dashboard as it is then. */
+/** Runs `work`, which changes a dashboard and its tiles, and logs the changes. @returns the changed dashboard. */
 export async function recordingTiles(
   tx: Transaction,
   author: DashboardAuthor,
@@ -276,7 +275,7 @@ export async function recordingTiles(
   return after;
 }
 
-/** Only those tiles that differ: a record of all of them would be as large as the dashboard. */
+/** The tiles that differ. A log entry with all tiles would be as large as the dashboard. */
 function changedTiles(before: TileRow[], after: TileRow[]) {
   const [was, is] = [texts(before), texts(after)];
   const only = (tiles: TileRow[], those: Map<number, string>, others: Map<number, string>) =>
@@ -292,7 +291,7 @@ function visibleTile({ id, insight_id, body, layouts, color }: TileRow) {
   return { id, insight: insight_id, text: body, layouts, color };
 }
 
-/** Records who made, changed, deleted or restored a dashboard, in the transaction that does it. */
+/** Adds an entry to the activity log when a dashboard is created, changed, deleted or restored. Must run in the same transaction. */
 async function recordDashboardActivity(
   tx: Sql,
   { userId, target }: DashboardAuthor,
