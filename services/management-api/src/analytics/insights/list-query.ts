@@ -14,7 +14,7 @@ const text = (description: string) => Type.Optional(Type.String({ description })
 const time = (of: string, end: string) =>
   text(`Only insights ${of} ${end} this time: an ISO 8601 time, or a relative time such as \`-7d\`.`);
 
-/** What a list of insights can be narrowed by. Values that make no sense narrow nothing, but for times. */
+/** Filters of the list of insights. Invalid values are ignored, as in PostHog, except for invalid times. */
 const insightFilters = {
   short_id: text('Only the insight with this short ID.'),
   saved: Type.Optional(
@@ -61,7 +61,7 @@ export const listInsightsQuery = Type.Object({
   ),
 });
 
-/** Insights of an environment that the caller may see and that are not deleted, narrowed by what a request asks for. @throws AppError `invalid`. */
+/** Conditions for the insights that are not deleted, that the caller may see and that match the filters. @throws AppError `invalid`. */
 export function insightConditions(
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { userId }: Pick<Caller, 'userId'>,
@@ -139,7 +139,7 @@ const orders: ReadonlyMap<string, string> = new Map([
   ['last_viewed_at', lastViewedAt],
 ]);
 
-/** SQL of an order. What is no field of an insight orders nothing. */
+/** SQL of the sort order. For an unknown field, it is the default order. */
 export function insightOrder(order: string | undefined): string {
   const column = orders.get(order?.replace(/^-/, '') ?? '');
   if (column === undefined) return 'i."order" NULLS LAST, i.id DESC';

@@ -1,4 +1,4 @@
-// What an insight answers: asked, or as it is kept.
+// Loads the result of an insight from the cache or computes it.
 
 import { isObject } from '@millrace/contracts';
 import { sourceOf, withFilters, withVariables } from '@millrace/insights';
@@ -8,7 +8,7 @@ import type { QueryStatus } from '../query/background-runs.ts';
 import { type Asker, type Questions, type RefreshMode, refreshModes } from '../query/questions.ts';
 import type { InsightRow } from './store.ts';
 
-/** Fields of an insight that come from its answer; null where there is none. */
+/** Fields of an insight that come from its result. They are null if it has no result. */
 export interface InsightResult {
   timezone: string | null;
   result: unknown;
@@ -25,7 +25,7 @@ export interface InsightResult {
   filters_hash: string | null;
 }
 
-/** What is known of an insight that was not computed yet. */
+/** The result fields of an insight that has not been computed yet. */
 export const noResult: InsightResult = {
   timezone: null,
   result: null,
@@ -42,7 +42,7 @@ export const noResult: InsightResult = {
   filters_hash: null,
 };
 
-/** One of several insights that failed says so in its place. */
+/** Status in place of a result, when one of several insights failed. */
 interface FailedStatus {
   complete: true;
   error: true;
@@ -66,7 +66,7 @@ export const refreshQuery = Type.Optional(
   }),
 );
 
-/** What a request says of it; anything that is no mode shows what is kept. */
+/** Reads the parameter `refresh`. An unknown value means that only a cached result is returned. */
 export function readRefresh(given: string | undefined): RefreshMode {
   if (given?.toLowerCase() === 'true') return 'force_blocking';
   return refreshModes.find((mode) => mode === given) ?? 'force_cache';
@@ -102,7 +102,7 @@ export function readOverrides(query: { filters_override?: string; variables_over
       const value: unknown = JSON.parse(text);
       if (isObject(value)) return value;
     } catch {
-      // Reported below.
+      // The error is thrown below.
     }
     throw new AppError('invalid', `\`${attr}\` must be a JSON object.`, { code: 'invalid_input', attr });
   };
@@ -114,7 +114,7 @@ export function withOverrides(row: InsightRow, { filters, variables }: Partial<O
   return { ...row, query: withVariables(withFilters(row.query, filters), variables) as InsightRow['query'] };
 }
 
-/** @param row with the overrides applied @throws AppError as `Questions.ask`. */
+/** Runs the query of an insight. @param row the insight with overrides applied @throws AppError like `Questions.ask`. */
 export async function askInsight(
   questions: Questions,
   asker: Asker,
@@ -145,7 +145,7 @@ export async function askInsight(
   };
 }
 
-/** As `askInsight`; what cannot be answered says why, and keeps nobody else from their answer. */
+/** Like `askInsight`, but returns an error as status, so that one failing insight does not affect the others of a dashboard. */
 export async function askOneOfMany(
   ...asked: Parameters<typeof askInsight>
 ): Promise<Partial<InsightResult> | undefined> {

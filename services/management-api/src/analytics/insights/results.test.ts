@@ -1,4 +1,4 @@
-/** What insights and dashboards answer: kept, or computed for the request. */
+/** Tests the results of insights and dashboards, from the cache or computed for the request. */
 
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -41,7 +41,7 @@ const query = { kind: 'InsightVizNode', source };
 const paid = [{ key: 'plan', value: 'paid', operator: 'exact', type: 'event' }];
 const dataOf = ({ result }: { result: { data: number[] }[] | null }) => result?.map(({ data }) => data) ?? null;
 
-test('Q-247, Q-248, Q-249: nothing, then computed, then kept', async () => {
+test('Q-247, Q-248, Q-249: returns no result at first, computes it on request, and then returns it from the cache', async () => {
   const { id } = await made('insights', { query });
   const before = (await get(`insights/${id}/`)).body;
   expect(before).toMatchObject({ result: null, is_cached: false, last_refresh: null, filters_hash: null });
@@ -61,13 +61,13 @@ test.each<[string, boolean]>([
   ['blocking', false],
   ['false', false],
   ['nonsense', false],
-])('refresh=%s computes what is kept anew: %s', async (refresh, isComputed) => {
+])('computes a cached result again with refresh=%s: %s', async (refresh, isComputed) => {
   const { id } = await made('insights', { query });
   await get(`insights/${id}/?refresh=blocking`);
   expect((await get(`insights/${id}/?refresh=${refresh}`)).body.is_cached).toBe(!isComputed);
 });
 
-test('lists contain cached results on request, and never compute them', async () => {
+test('includes cached results in lists on request, and never computes them', async () => {
   const { id } = await made('insights', { query });
   const list = async (parameters: string) => (await get(`insights/?${parameters}`)).body.results;
   expect((await list('refresh=force_blocking')).map(dataOf)).toEqual([null]);
@@ -77,14 +77,14 @@ test('lists contain cached results on request, and never compute them', async ()
   expect((await list('refresh=force_cache&basic=true'))[0].result).toBeUndefined();
 });
 
-test('an insight behind its request', async () => {
+test('computes an insight in the background', async () => {
   const { id } = await made('insights', { query });
   const { status, body } = await get(`insights/${id}/?refresh=async`);
   expect([status, body]).toMatchObject([200, { result: null, query_status: { insight_id: id, complete: false } }]);
   expect((await get(`query/${body.query_status.id}/`)).status).toBeLessThan(300);
 });
 
-test('an insight that cannot be answered says so where it is computed, and nowhere else', async () => {
+test('returns an error for an insight that cannot be computed only when it is computed', async () => {
   const { id } = await made('insights', { query: { kind: 'StickinessQuery' } });
   expect(await get(`insights/${id}/`)).toMatchObject({ status: 200, body: { result: null } });
   expect(await get(`insights/${id}/?refresh=true`)).toMatchObject({
@@ -93,7 +93,7 @@ test('an insight that cannot be answered says so where it is computed, and nowhe
   });
 });
 
-test('Q-265: on a dashboard, with its filters', async () => {
+test('Q-265: applies the filters of the dashboard with from_dashboard', async () => {
   const board = await made('dashboards', {
     name: 'Board',
     filters: { date_from: '2026-11-12', date_to: '2026-11-12' },
@@ -109,10 +109,10 @@ test('Q-265: on a dashboard, with its filters', async () => {
 });
 
 test.each<[string, string, string]>([
-  ['a dashboard it is not on', 'from_dashboard=2000000000', 'from_dashboard'],
-  ['filters that are no JSON', 'filters_override={', 'filters_override'],
+  ['a dashboard that the insight is not on', 'from_dashboard=2000000000', 'from_dashboard'],
+  ['filters that are not JSON', 'filters_override={', 'filters_override'],
   ['filters that are a list', 'filters_override=[]', 'filters_override'],
-])('%s is refused', async (_, asked, attr) => {
+])('returns 400 for %s', async (_, asked, attr) => {
   const { id } = await made('insights', { query });
   expect(await get(`insights/${id}/?${asked}`)).toMatchObject({ status: 400, body: { attr } });
 });
@@ -124,7 +124,7 @@ interface ShownTile {
   is_cached: boolean;
 }
 
-test('Q-277: a dashboard filters each of its insights, and a tile has its own', async () => {
+test('Q-277: applies the filters of a dashboard to each insight, unless its tile has filters', async () => {
   const board = await made('dashboards', { name: 'Board', filters: { properties: paid } });
   const first = await made('insights', { query, dashboards: [board.id] });
   const second = await made('insights', { query: source, dashboards: [board.id] });
@@ -148,7 +148,7 @@ test('Q-277: a dashboard filters each of its insights, and a tile has its own', 
   expect(overridden.tiles.map(({ insight }: ShownTile) => dataOf(insight))).toEqual([[[1]], [[2]]]);
 });
 
-test('Q-278: one that fails keeps nobody from their answer', async () => {
+test('Q-278: returns the results of a dashboard although one insight fails', async () => {
   const board = await made('dashboards', { name: 'Board' });
   await made('insights', { query: { kind: 'StickinessQuery' }, dashboards: [board.id] });
   await made('insights', { query, dashboards: [board.id] });
@@ -160,7 +160,7 @@ test('Q-278: one that fails keeps nobody from their answer', async () => {
   ]);
 });
 
-test('eight tiles are answered side by side with others of the project', async () => {
+test('computes a dashboard with eight tiles, although a project can run only three queries at the same time', async () => {
   const board = await made('dashboards', { name: 'Board' });
   for (let tile = 0; tile < 8; tile += 1) await made('insights', { query, dashboards: [board.id] });
   const { body } = await get(`dashboards/${board.id}/?refresh=force_blocking`);
@@ -243,7 +243,7 @@ it('does not write event values as spreadsheet formulas', async () => {
 });
 
 it.each(['\\x00', '\\p{L}', '[^]', 'a{256}'])(
-  'returns 400 for the pattern %s, which not every store can read',
+  'returns 400 for the pattern %s, which not every database supports',
   async (value) => {
     const properties = [{ key: 'plan', value, operator: 'regex', type: 'event' }];
     const body = { query: { ...source, properties } };
@@ -252,7 +252,7 @@ it.each(['\\x00', '\\p{L}', '[^]', 'a{256}'])(
   },
 );
 
-test('results of one organization are no one else’s', async () => {
+test('does not return results to another organization', async () => {
   const { id } = await made('insights', { query });
   await get(`insights/${id}/?refresh=blocking`);
   const other = await createActors(api.database);

@@ -35,8 +35,8 @@ async function names(query: string): Promise<string[]> {
   return answer.body.results.map(({ name }: { name: string }) => name);
 }
 
-describe.each(['projects', 'environments'])('below %s', (family) => {
-  test('every field, in every answer', async () => {
+describe.each(['projects', 'environments'])('insights below %s', (family) => {
+  test('returns the same fields when an insight is created, read and listed', async () => {
     const where = `/api/${family}/${acme.projectId}/insights/`;
     const body = { name: ' Sign-ups ', query: trends, tags: ['growth'], _create_in_folder: 'x' };
     const created = await api.send('POST', where, { key: acme.M.key, body });
@@ -90,7 +90,7 @@ describe.each(['projects', 'environments'])('below %s', (family) => {
   });
 });
 
-/** What clients send and no version of ours knows. */
+/** A query with unknown fields and unusual values. */
 const odd = {
   zebra: null,
   kind: 'InsightVizNode',
@@ -103,7 +103,7 @@ const odd = {
   },
 };
 
-test('Q-242: a query comes back as it was sent, to the order of its keys', async () => {
+test('Q-242: returns a query exactly as it was sent, including the order of its keys', async () => {
   const { id, query } = await made({ query: odd });
   expect(JSON.stringify(query)).toBe(JSON.stringify(odd));
   expect(JSON.stringify((await read(id)).body.query)).toBe(JSON.stringify(odd));
@@ -128,7 +128,7 @@ test.each([
   ['series.0.math', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', math: 'most' }] }],
   ['trendsFilter.display', { kind: 'TrendsQuery', series, trendsFilter: { display: 'Hologram', newField: 1 } }],
   ['retentionFilter.totalIntervals', { kind: 'RetentionQuery', retentionFilter: { totalIntervals: -1 } }],
-  // What only planning finds.
+  // Errors that are found only when the query is planned.
   ['dateRange.date_from', { kind: 'TrendsQuery', series, dateRange: { date_from: 'last spring' } }],
   ['dateRange', { kind: 'TrendsQuery', series, interval: 'minute', dateRange: { date_from: '-1y' } }],
   ['series.0.math_property', { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', math: 'sum' }] }],
@@ -139,7 +139,7 @@ test.each([
   ['breakdownFilter.breakdown', { kind: 'TrendsQuery', series, breakdownFilter: { breakdown: ['a', 'b'] } }],
   ['compareFilter.compare_to', { kind: 'TrendsQuery', series, compareFilter: { compare: true, compare_to: 'x' } }],
   ['trendsFilter.formula', { kind: 'TrendsQuery', series, trendsFilter: { formula: 'A +' } }],
-])('returns 400 that names %s when the query can never run', async (part, query) => {
+])('returns 400 that names %s if the query can never run', async (part, query) => {
   for (const sent of [query, { kind: 'InsightVizNode', source: query }]) {
     const refused = { status: 400, body: { attr: 'query', detail: expect.stringMatching(`^${part}:`) } };
     expect(await create({ query: sent })).toMatchObject(refused);
@@ -158,7 +158,7 @@ test.each([
   expect(await create({ query })).toMatchObject(refused);
 });
 
-test('checks a query that changes, and leaves one alone that is sent back as it was', async () => {
+test('checks a query only if it changed', async () => {
   const cohorts = `/api/projects/${acme.projectId}/cohorts/`;
   const cohort = await api.send('POST', cohorts, { key: acme.M.key, body: { name: 'Pro' } });
   const query = {
@@ -174,7 +174,7 @@ test('checks a query that changes, and leaves one alone that is sent back as it 
   expect((await read(id)).body.query).toEqual(query);
 });
 
-test('accepts a query with a filter of test accounts whose cohort is gone', async () => {
+test('accepts a query although the cohort in the test account filters was deleted', async () => {
   const filters = JSON.stringify([{ type: 'cohort', key: 'id', value: 987654 }]);
   const { sql } = api.database;
   await sql.query('UPDATE environment SET test_account_filters = $2 WHERE id = $1', [acme.projectId, filters]);
@@ -183,7 +183,7 @@ test('accepts a query with a filter of test accounts whose cohort is gone', asyn
 
 const inner = (source: unknown, kind = 'InsightVizNode') => ({ query: { kind, source } });
 test.each<[string, object]>([
-  ['Q-244: trends, bare', { query: { kind: 'TrendsQuery', series } }],
+  ['Q-244: trends without a wrapper', { query: { kind: 'TrendsQuery', series } }],
   ['Q-244: funnels', inner({ kind: 'FunnelsQuery', series: [{ event: 'a' }, { event: 'b' }] })],
   ['Q-244: retention', inner({ kind: 'RetentionQuery' })],
   ['Q-244: lifecycle', inner({ kind: 'LifecycleQuery', series })],
@@ -191,8 +191,8 @@ test.each<[string, object]>([
   ['Q-244: paths, which are not computed yet', inner({ kind: 'PathsQuery' })],
   ['Q-244: a table of events', inner({ kind: 'EventsQuery', select: ['event'] }, 'DataTableNode')],
   ['Q-244: a table of persons', inner({ kind: 'ActorsQuery' }, 'DataTableNode')],
-  ['filters that are empty', { filters: {} }],
-])('%s is stored', async (_what, body) => {
+  ['empty filters', { filters: {} }],
+])('stores an insight: %s', async (_what, body) => {
   expect(await create(body)).toMatchObject({ status: 201, body: { ...body } });
 });
 
@@ -201,7 +201,7 @@ const kinds =
 const charts = kinds.replace(', EventsQuery, ActorsQuery, HogQLQuery', '');
 test.each<[string, object, object]>([
   [
-    'Q-244: an unknown kind',
+    'Q-244: an unknown query kind',
     { query: { kind: 'NoQuery' } },
     VE('invalid_choice', 'query__kind', `This kind of query is not supported. Choose one of: ${kinds}.`),
   ],
@@ -210,9 +210,13 @@ test.each<[string, object, object]>([
     inner({ kind: 'HogQLQuery' }),
     VE('invalid_choice', 'query__source__kind', `This kind of query is not supported. Choose one of: ${charts}.`),
   ],
-  ['no kind', { query: {} }, VE('required', 'query__kind', `This field is required. Choose one of: ${kinds}.`)],
   [
-    'no kind inside',
+    'a query without a kind',
+    { query: {} },
+    VE('required', 'query__kind', `This field is required. Choose one of: ${kinds}.`),
+  ],
+  [
+    'a wrapped query without a kind',
     inner({}),
     VE('required', 'query__source__kind', `This field is required. Choose one of: ${charts}.`),
   ],
@@ -249,18 +253,18 @@ test.each<[string, object, object]>([
     { name: 'x'.repeat(401) },
     VE('max_length', 'name', 'Ensure this field has no more than 400 characters.'),
   ],
-])('%s is refused', async (_what, body, refused) => {
+])('returns 400 for an insight: %s', async (_what, body, refused) => {
   const { id } = await made({ query: trends });
   expect(await create(body)).toMatchObject(refused);
   expect(await change(id, body)).toMatchObject(refused);
   expect((await read(id)).body).toMatchObject({ query: trends, name: null });
 });
 
-test('Q-245: number and short id address the same insight', async () => {
+test('Q-245: finds the same insight by numeric ID and by short ID', async () => {
   const one = await made({ name: 'One' });
   expect((await read(one.short_id)).body).toEqual((await read(one.id)).body);
   expect(await change(one.short_id, { name: 'Two' })).toMatchObject({ status: 200, body: { id: one.id, name: 'Two' } });
-  // A short id of digits is looked for where no insight has the number.
+  // A short ID can consist of digits. It is used if no insight has this numeric ID.
   await api.database.sql.query(`UPDATE insight SET short_id = $2 WHERE id = $1`, [one.id, '87654321']);
   expect((await read('87654321')).body.id).toBe(one.id);
   const two = await made();
@@ -271,14 +275,14 @@ test('Q-245: number and short id address the same insight', async () => {
   }
 });
 
-test('Q-246: a short id narrows the list', async () => {
+test('Q-246: filters the list by short ID', async () => {
   const { short_id } = await made({ name: 'One' });
   await made({ name: 'Two' });
   expect(await names(`?short_id=${short_id}`)).toEqual(['One']);
   expect(await names('?short_id=nothing')).toEqual([]);
 });
 
-test('Q-250: what is not sent stays, null clears, and a change says who made it', async () => {
+test('Q-250: keeps fields that are not sent, clears fields that are null, and returns the user who made the change', async () => {
   const before = await made({ name: 'One', description: 'about', query: trends, tags: ['a'] });
   const { body } = await change(before.id, { name: 'Two' }, acme.A.key);
   expect(body).toMatchObject({ name: 'Two', description: 'about', query: trends, tags: ['a'], saved: true });
@@ -291,11 +295,11 @@ test('Q-250: what is not sent stays, null clears, and a change says who made it'
     body: { derived_name: 'x', saved: false },
   });
   expect(put).toMatchObject({ status: 200, body: { derived_name: 'x', saved: false, tags: ['a'] } });
-  // As Terraform clears a text.
+  // Terraform sends an empty string to clear a text.
   expect((await change(before.id, { name: '' })).body.name).toBe('');
 });
 
-test('Q-251: a favourite is not modified', async () => {
+test('Q-251: does not update `last_modified_at` when an insight becomes a favorite', async () => {
   const before = await made({ name: 'One' });
   const { body } = await change(before.id, { favorited: true, tags: ['x'] }, acme.A.key);
   expect(body).toMatchObject({
@@ -306,31 +310,31 @@ test('Q-251: a favourite is not modified', async () => {
   expect(body.updated_at > before.updated_at).toBe(true);
 });
 
-test('Q-252, Q-253: a deleted one is gone from reads and lists, and comes back', async () => {
+test('Q-252, Q-253: does not return or list a deleted insight, and can restore it', async () => {
   const { id, short_id } = await made({ name: 'One' });
   expect(await change(id, { deleted: true })).toMatchObject({ status: 200, body: { deleted: true } });
   expect(await read(id)).toMatchObject(NF());
   expect(await read(short_id)).toMatchObject(NF());
   expect(await names('')).toEqual([]);
-  // As Terraform does that was interrupted.
+  // Terraform does this after it was interrupted.
   expect((await change(id, { deleted: true })).status).toBe(200);
   expect(await change(id, { deleted: false })).toMatchObject({ status: 200, body: { deleted: false, name: 'One' } });
   expect((await read(id)).status).toBe(200);
 });
 
-test('Q-254: DELETE is refused', async () => {
+test('Q-254: returns 405 for DELETE', async () => {
   const { id } = await made();
   expect((await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).status).toBe(405);
   expect((await read(id)).status).toBe(200);
 });
 
-test('Q-258: tags keep order and case', async () => {
+test('Q-258: keeps the order and case of tags', async () => {
   const { id, tags } = await made({ tags: ['b', 'A', 'a'] });
   expect(tags).toEqual(['b', 'A', 'a']);
   expect((await read(id)).body.tags).toEqual(['b', 'A', 'a']);
 });
 
-test('Q-259: pages', async () => {
+test('Q-259: lists insights in pages', async () => {
   await api.database.sql.query(
     `INSERT INTO insight (project_id, short_id, name) SELECT $1, 'page' || n, n::text FROM generate_series(1, 250) AS n`,
     [acme.projectId],
@@ -341,7 +345,7 @@ test('Q-259: pages', async () => {
   expect(all.map(({ name }) => Number(name))).toEqual(Array.from({ length: 250 }, (_, index) => 250 - index));
 });
 
-test('Q-260: a basic list has no results', async () => {
+test('Q-260: leaves out results with basic=true', async () => {
   await made();
   const [basic] = (await api.get(`${path}?basic=true&refresh=force_blocking`, acme.M.key)).body.results;
   for (const name of ['result', 'hasMore', 'cache_target_age', 'effective_privilege_level', 'timezone', 'alerts']) {
@@ -350,7 +354,7 @@ test('Q-260: a basic list has no results', async () => {
   expect(basic).toMatchObject({ query: trends, short_id: expect.any(String) });
 });
 
-test('Q-261: what narrows a list', async () => {
+test('Q-261: filters the list', async () => {
   const kind = (name: string) => inner({ kind: name, ...(name === 'FunnelsQuery' && { series }) });
   const a = await made({ name: 'Sign-ups', query: trends, tags: ['growth'], favorited: true });
   await made({ name: 'b', derived_name: 'All signs', ...kind('FunnelsQuery'), saved: true });
@@ -414,7 +418,7 @@ test.each([
   expect((await names(`?order=-${name}`)).sort()).toEqual(['a', 'b']);
 });
 
-test('Q-262: the latest change first', async () => {
+test('Q-262: sorts the list by latest change', async () => {
   const { id } = await made({ name: 'a' });
   await made({ name: 'b' });
   await change(id, { description: 'new' });
@@ -422,7 +426,7 @@ test('Q-262: the latest change first', async () => {
   expect(await names('?order=last_modified_at')).toEqual(['b', 'a']);
 });
 
-test('Q-263: who only reads makes nothing, and may say that they read', async () => {
+test('Q-263: lets a key with only read scope store views, but not create insights', async () => {
   const { value } = await createPersonalApiKey(api.database.sql, {
     actor: null,
     userId: acme.M.userId,
@@ -436,7 +440,7 @@ test('Q-263: who only reads makes nothing, and may say that they read', async ()
   expect((await api.send('POST', `${path}${id}/viewed/`, { key: value })).status).toBe(201);
 });
 
-test('what was opened last', async () => {
+test('lists the insights that the user opened most recently', async () => {
   const ids: number[] = [];
   for (let index = 0; index < 7; index += 1) ids.push((await made({ name: `v${index}` })).id);
   const other = await createActors(api.database);
@@ -462,7 +466,7 @@ test('what was opened last', async () => {
   });
 });
 
-test('trending: what most people opened of late, and who', async () => {
+test('lists the insights that most users opened recently, with these users', async () => {
   const ids = [];
   for (const name of ['one', 'two', 'old', 'unseen', 'gone']) ids.push((await made({ name })).id);
   const [one, two, old, , gone] = ids;
@@ -494,7 +498,7 @@ test('trending: what most people opened of late, and who', async () => {
   expect(await trending('?limit=many')).toMatchObject({ type: 'validation_error', attr: 'limit' });
 });
 
-test('every change leaves a record, a change of nothing leaves none', async () => {
+test('logs every change, but not a request that changes nothing', async () => {
   const { id, short_id } = await made({ name: 'One', query: trends });
   await change(id, { name: 'Two', tags: ['x'] });
   await change(id, { name: 'Two' });
@@ -516,7 +520,7 @@ test('every change leaves a record, a change of nothing leaves none', async () =
   expect(await api.get(`${path}2000000000/activity/`, acme.M.key)).toMatchObject(NF());
 });
 
-test('former questions are refused in words', async () => {
+test('returns 400 with an explanation for the former query URLs', async () => {
   const refused = {
     status: 400,
     body: { code: 'invalid_input', detail: expect.stringContaining('not supported') },

@@ -40,18 +40,18 @@ import { type InsightRow, listInsights, readTileOverrides } from './store.ts';
 import { viewedRoutes } from './viewed.ts';
 import { changeInsight, createInsight, foundInsight } from './write.ts';
 
-/** Insights: stored queries (docs/api/insights.md). */
+/** Routes of insights, which are saved queries (docs/api/insights.md). */
 export function insightRoutes(
   deps: Pick<Database, 'sql' | 'transaction'> & { questions: Questions; parser: SqlParser },
 ) {
-  // What ends in a word comes before what ends in an id.
+  // Paths that end in a word must come before paths that end in an ID.
   return [...activityRoutes(deps), ...viewedRoutes(deps), ...readRoutes(deps), ...insightWriteRoutes(deps)];
 }
 
-/** Older clients sent these names in place of an ID, with the query in the URL. */
+/** Older clients send these names instead of an ID, with the query in the URL. */
 const formerQuestions = new Set(['trend', 'funnel', 'retention', 'path']);
 
-/** How one insight is shown. */
+/** Query parameters of the routes that return one insight. */
 const shownQuery = Type.Object({
   format: Type.Optional(
     Type.String({ description: '`csv` returns the result as a CSV file. Any other value returns JSON.' }),
@@ -169,10 +169,10 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
   ];
 }
 
-/** Of all results in a list. */
+/** Size limit of all cached results in a list. */
 const mostCachedCharacters = 4 * 2 ** 20;
 
-/** The cached results of the first insights of a list, as many as fit. One that is not cached is undefined. */
+/** Reads the cached results of the first insights of a list, as many as fit. Insights without a cached result are undefined. */
 async function readCached(
   questions: Questions,
   asker: Asker,
@@ -191,7 +191,7 @@ async function readCached(
   return cached;
 }
 
-/** What the insight's tile on a dashboard changes. @throws AppError `invalid` where it is not on it. */
+/** Filters and variables that a dashboard sets for an insight. @throws AppError `invalid` if the insight is not on the dashboard. */
 async function overridesOn(
   sql: Sql,
   { tiles }: InsightRow,
@@ -281,7 +281,7 @@ function insightWriteRoutes({
 
 const scopes = ['Insight'];
 
-/** Who changed which insight, and how. */
+/** The activity log of insights. */
 function activityRoutes({ sql }: Pick<Database, 'sql'>) {
   const common = {
     method: 'GET',

@@ -1,4 +1,4 @@
-// What a caller decides of an insight, and which of it is refused.
+// Validates the fields of an insight that clients can set.
 
 import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -17,7 +17,7 @@ import type { InsightFields } from './store.ts';
 
 export type InsightChanges = Static<typeof insightChanges>;
 
-/** A new one with its defaults. */
+/** The fields of a new insight, with defaults for those that are not sent. */
 export function fieldsOfNew(body: InsightChanges): InsightFields {
   const defaults = {
     name: null,
@@ -35,7 +35,7 @@ export function fieldsOfNew(body: InsightChanges): InsightFields {
 }
 
 /**
- * What is not sent stays as it is. Whoever changes an insight means to keep it.
+ * Applies the fields that are sent and keeps all others. A change also marks the insight as saved.
  * @throws AppError `invalid` naming the field.
  */
 export function withChanges(
@@ -63,14 +63,14 @@ const chartKinds: readonly string[] = [
 ];
 const tableKinds: readonly string[] = ['EventsQuery', 'ActorsQuery'];
 
-/** Kinds of queries by the name of `?insight=`. */
+/** Query kinds for each value of the parameter `insight`. */
 export const kindsByName: ReadonlyMap<string, readonly string[]> = new Map<string, readonly string[]>([
   ...chartKinds.map((kind) => [kind.replace('Query', '').toUpperCase(), [kind]] as const),
   ['JSON', tableKinds],
   ['SQL', ['HogQLQuery']],
 ]);
 
-/** What may stand around a query, and around which. */
+/** Wrapper kinds, and the query kinds that each can contain. */
 const wrappers: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['InsightVizNode', chartKinds],
   ['DataTableNode', [...chartKinds, ...tableKinds, 'HogQLQuery']],
@@ -80,13 +80,13 @@ const queryKinds = [...chartKinds, ...tableKinds, 'HogQLQuery'];
 
 const mostKiB = 128;
 
-/** For what is kept as it was sent. @throws AppError `invalid`. */
+/** Limits the size of values that are stored as they were sent. @throws AppError `invalid`. */
 export function requireSmall(value: unknown, attr: string, what: string): void {
   if (Buffer.byteLength(JSON.stringify(value)) <= mostKiB * 1024) return;
   throw refusal(attr, `${what} must not exceed ${mostKiB} KiB.`, 'max_length');
 }
 
-/** @throws AppError `invalid` for a query that is too large or of a kind that is not known. */
+/** @throws AppError `invalid` for a query that is too large or of an unknown kind. */
 function requireKnownKind(query: Record<string, unknown>): void {
   requireSmall(query, 'query', '`query`');
   const inner = wrappers.get(query.kind);
@@ -107,8 +107,8 @@ function requireKnownKind(query: Record<string, unknown>): void {
 }
 
 /**
- * A query that can never run is refused, as far as that is known without events: a known field has an impossible value, or a cohort that it
- * names does not exist. Fields that are not known are kept, because a newer client may have written them.
+ * Rejects a query that can never run, because a known field has an impossible value or a cohort does not exist. Does not read
+ * events. Accepts unknown fields, because a newer client may have written them.
  *
  * @throws AppError `invalid` naming the part.
  */
@@ -122,7 +122,7 @@ export async function requireRunnable(
   await checkRunnable({ sql, parser }, { projectId, query: source, now: Date.now() });
 }
 
-/** Parses the SQL of a query before the transaction that checks it. */
+/** Parses the SQL of a query in advance, so that the transaction that checks the query does not wait for the parser. */
 export async function parseSqlAhead(parser: SqlParser, query: unknown): Promise<void> {
   const source = sourceOf(query);
   if (source?.kind === 'HogQLQuery') await parseAhead(parser, source.query);

@@ -8,7 +8,7 @@ const text = Type.String({ maxLength: 400 });
 const time = Type.String({ format: 'date-time' });
 const ids = (description: string) => Type.Array(Type.Integer({ minimum: 1, maximum: largest }), { description });
 
-/** Free labels, as insights and dashboards have them. */
+/** Tags of insights and dashboards. */
 export const tagList = Type.Array(Type.String({ maxLength: 255 }), {
   maxItems: 100,
   description: 'Tags, in the order in which they were sent.',
@@ -34,7 +34,7 @@ const fields = {
 
 const nothingYet = 'Null if no result is cached.';
 
-/** `basic=true` leaves out the optional ones. */
+/** Responses with `basic=true` leave out the optional fields. */
 export const insight = Type.Object(
   {
     id: Type.Integer({ description: 'ID of the insight.' }),
@@ -94,7 +94,7 @@ export const insight = Type.Object(
   { title: 'Insight' },
 );
 
-/** For POST, PUT and PATCH: nothing is required. */
+/** Body of POST, PUT and PATCH. No field is required. */
 export const insightChanges = Type.Object(
   {
     name: Type.Optional(fields.name),

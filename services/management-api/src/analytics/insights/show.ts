@@ -4,7 +4,7 @@ import { mayDo, nameOf } from '../../access/record-rights.ts';
 import { noResult } from './result.ts';
 import type { InsightRow } from './store.ts';
 
-/** A row as the API shows it, with the result there is. */
+/** Converts a row to an API response, with its result if there is one. */
 export function toInsight(row: InsightRow, editor: Editor, result = noResult) {
   const { tiles, ...fields } = row;
   const mayEdit = mayChangeInsight(tiles, editor) && mayDo(editor.rights, 'insight', 'editor', nameOf(row));
@@ -26,7 +26,7 @@ export function toInsight(row: InsightRow, editor: Editor, result = noResult) {
   };
 }
 
-/** Without its result and what goes with it. */
+/** Like `toInsight`, but without the result and the fields that describe it. */
 export function toBasicInsight(row: InsightRow, editor: Editor) {
   const {
     result: _,

@@ -1,4 +1,4 @@
-/** Cases SI-01 to SI-10: SQL insights, alone, on dashboards and as files. */
+/** Cases SI-01 to SI-10: SQL insights on their own, on dashboards and as files. */
 
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -49,7 +49,7 @@ const wholeDays = [
 test.each([
   ['a DataVisualizationNode', chart],
   ['a DataTableNode', { kind: 'DataTableNode', source }],
-  ['the query alone', source],
+  ['a query without a wrapper', source],
 ])('SI-01: stores %s as it was sent, and returns rows, columns and types', async (_, query) => {
   const { id, query: stored } = await made('insights', { query });
   expect(stored).toEqual(query);
@@ -98,7 +98,7 @@ test.each([
   ],
   ['SI-03: explain', withSql('SELECT 1', { explain: true }), 'invalid_input', 'explain: Only false is supported here.'],
   [
-    'SI-03: an axis that is no column',
+    'SI-03: an axis that is not a column',
     { query: { ...chart, chartSettings: { yAxis: ['orders'] } } },
     'invalid_input',
     'chartSettings.yAxis: Expected a list of objects with `column`.',
@@ -124,7 +124,7 @@ test('SI-04: ?insight=SQL lists SQL insights', async () => {
   expect((await get('insights/?insight=TRENDS')).body.count).toBe(0);
 });
 
-test('SI-05: a dashboard applies its dates and properties where {filters} stands', async () => {
+test('SI-05: replaces {filters} with the dates and property filters of a dashboard', async () => {
   const properties = [{ key: 'plan', value: 'free', operator: 'exact', type: 'event' }];
   const filters = { date_from: '2026-11-11', date_to: '2026-11-13', properties };
   const { id: dashboard } = await made('dashboards', { name: 'Filtered', filters });
@@ -148,7 +148,7 @@ test('SI-05: a dashboard applies its dates and properties where {filters} stands
   ]);
 });
 
-test('SI-06: the variables of a dashboard and of a request replace those of the insight', async () => {
+test('SI-06: replaces the variables of an insight with those of the dashboard or the request', async () => {
   const variable = await made('insight_variables', {
     name: 'Wanted plan',
     type: 'List',
@@ -175,7 +175,7 @@ test('SI-06: the variables of a dashboard and of a request replace those of the 
   });
 });
 
-test('SI-07: variables of a dashboard have to fit their type', async () => {
+test('SI-07: returns 400 for a variable of a dashboard with a value of the wrong type', async () => {
   const { id } = await made('insight_variables', { name: 'Least', type: 'Number', default_value: 1 });
   const { id: dashboard } = await made('dashboards', { name: 'Typed' });
   for (const [variables, detail] of [
@@ -193,7 +193,7 @@ test('SI-07: variables of a dashboard have to fit their type', async () => {
   });
 });
 
-test('SI-08: a variable that is deleted later fails only the insights that use it', async () => {
+test('SI-08: fails only the insights that use a variable that was deleted later', async () => {
   const { id: variable } = await made('insight_variables', { name: 'Passing', type: 'Number', default_value: 1 });
   const { id: dashboard } = await made('dashboards', { variables: { [variable]: { code_name: 'passing', value: 2 } } });
   const using = await made('insights', {
@@ -220,7 +220,7 @@ async function fileOf(path: string): Promise<string[]> {
   return (await (await fetch(`${api.url}${base}/${path}`, { headers })).text()).split('\r\n');
 }
 
-test('SI-09: the file of an SQL insight is computed, and has more rows than the result', async () => {
+test('SI-09: computes the file of an SQL insight, which has more rows than the result', async () => {
   const { id } = await made('insights', { query: { kind: 'HogQLQuery', query: 'SELECT arrayJoin(range(150)) AS n' } });
   expect((await get(`insights/${id}/?refresh=blocking`)).body).toMatchObject({
     hasMore: true,
@@ -235,7 +235,7 @@ test('SI-09: the file of an SQL insight is computed, and has more rows than the 
   expect(await fileOf(`insights/${limited.id}/?format=csv`)).toEqual(['n', '0', '1', '2', '']);
 });
 
-test('SI-10: a report preview shows the rows, the chart or the number of an SQL insight', async () => {
+test('SI-10: shows the rows, the chart or the number of an SQL insight in a report preview', async () => {
   const preview = async (query: object, format = '') => {
     const { id } = await made('insights', { name: 'Orders', query });
     const path = `${base}/subscriptions/preview/?insight=${id}${format}`;

@@ -1,4 +1,4 @@
-// What is stored of insights, and of who opened them.
+// SQL that reads and writes insights and when users opened them.
 
 import { randomInt } from 'node:crypto';
 import { parseRecordId } from '@millrace/contracts';
@@ -8,7 +8,7 @@ import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-
 import type { Conditions } from '../../sql/conditions.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 
-/** What a caller decides of an insight, but for its dashboards. */
+/** Fields of an insight that clients can set, except its dashboards. */
 export interface InsightFields
   extends Columns<
     'insight',
@@ -17,7 +17,7 @@ export interface InsightFields
   query: Record<string, unknown> | null;
 }
 
-/** A tile of an insight, and what its dashboard says of who may change it. */
+/** A tile of an insight, with the restriction level and owner of its dashboard. */
 export interface TileOfInsight {
   id: number;
   dashboard_id: number;
@@ -31,15 +31,15 @@ export interface InsightRow
   created_by: EmbeddedUserRow | null;
   last_modified_by: EmbeddedUserRow | null;
   last_viewed_at: Date | null;
-  /** On dashboards that are not deleted, by number. */
+  /** Tiles on dashboards that are not deleted, sorted by ID. */
   tiles: TileOfInsight[];
 }
 type Row = InsightRow & Record<string, unknown>;
 
-/** SQL: when anybody opened insight `i` last. */
+/** SQL: the time when any user last opened insight `i`. */
 export const lastViewedAt = '(SELECT max(v.last_viewed_at) FROM insight_view v WHERE v.insight_id = i.id)';
 
-/** SQL: the kind of the query of insight `i` that is run. */
+/** SQL: the kind of the query of insight `i`, without its wrapper. */
 export const kindOfQuery = `coalesce(i.query #>> '{source,kind}', i.query ->> 'kind')`;
 
 const liveTiles = `dashboard_tile t JOIN dashboard d ON d.id = t.dashboard_id
@@ -60,7 +60,7 @@ const tables = `insight i
   LEFT JOIN "user" u ON u.id = i.created_by_id
   LEFT JOIN "user" m ON m.id = i.last_modified_by_id`;
 
-/** One page of insights, and how many there are. @param order SQL of the order, made of the program's own words. */
+/** One page of insights and their total number. @param order SQL of the sort order, which must not contain user input. */
 export async function listInsights(
   sql: Sql,
   where: Conditions,
@@ -82,7 +82,7 @@ export async function listInsights(
   return { count: total?.count ?? 0, rows };
 }
 
-/** Insights by number, deleted ones too. */
+/** Finds insights by numeric ID, including deleted ones. */
 export async function findInsights(sql: Sql, environmentId: number, ids: readonly number[]): Promise<InsightRow[]> {
   if (ids.length === 0) return [];
   return sql.query<Row>(`SELECT ${columns} FROM ${tables} WHERE i.project_id = $1 AND i.id = ANY ($2::int[])`, [
@@ -92,8 +92,8 @@ export async function findInsights(sql: Sql, environmentId: number, ids: readonl
 }
 
 /**
- * One insight, also a deleted one.
- * @param name its number, or its short id where no insight has such a number.
+ * Finds one insight, which may be deleted.
+ * @param name the numeric ID, or the short ID if no insight has this numeric ID.
  */
 export async function findInsight(sql: Sql, environmentId: number, name: string): Promise<InsightRow | undefined> {
   const rows = await sql.query<Row>(
@@ -140,7 +140,7 @@ export async function insertInsight(
   return row.id;
 }
 
-/** @param isModified whether what it asks or is called is another now. */
+/** @param isModified whether the query, name or description changed. */
 export async function updateInsight(
   tx: Transaction,
   { id, userId, isModified }: { id: number; userId: number; isModified: boolean },
@@ -156,7 +156,7 @@ export async function updateInsight(
   );
 }
 
-/** Notes that a user has opened those of some insights that exist. */
+/** Stores that a user has opened insights. IDs that do not exist are ignored. */
 export async function noteViews(
   sql: Sql,
   { environmentId, userId }: { environmentId: number; userId: number },
@@ -171,7 +171,7 @@ export async function noteViews(
   );
 }
 
-/** What a user opened last, the latest first. */
+/** The insights that a user opened most recently, latest first. */
 export async function listLastViewed(
   sql: Sql,
   { environmentId, userId }: { environmentId: number; userId: number },
@@ -185,12 +185,12 @@ export async function listLastViewed(
   );
 }
 
-/** An insight, and who opened it lately, the latest first. */
+/** An insight with the users who opened it recently, latest first. */
 export interface TrendingRow extends InsightRow {
   viewers: EmbeddedUserRow[];
 }
 
-/** What most people opened since a time, the most first. @param viewers of so many of them it is told who they are */
+/** The insights that most users opened since a time, sorted by the number of users. @param viewers maximum number of users to return for each insight */
 export async function listTrending(
   sql: Sql,
   where: Conditions,
@@ -210,9 +210,9 @@ export async function listTrending(
   );
 }
 
-/** What a tile changes in the query of its insight. */
+/** Filters and variables that a tile applies to the query of its insight. */
 export interface TileOverrides {
-  /** Its own filters, else those of its dashboard. */
+  /** Filters of the tile, or those of its dashboard if the tile has none. */
   filters: Record<string, unknown>;
   /** Variables of its dashboard. */
   variables: Record<string, unknown> | null;

@@ -11,7 +11,7 @@ import { toInsight } from './show.ts';
 import { listLastViewed, listTrending, noteViews } from './store.ts';
 import { foundInsight } from './write.ts';
 
-/** What `my_last_viewed` shows. */
+/** Number of insights that `my_last_viewed` returns. */
 const shown = 5;
 
 const viewedInsights = Type.Object(
@@ -24,7 +24,7 @@ const viewedInsights = Type.Object(
   { title: 'ViewedInsights' },
 );
 
-/** Of how many viewers of an insight `trending` says who they are. */
+/** Maximum number of viewers that `trending` returns for each insight. */
 const mostViewers = 10;
 
 const trendingInsight = Type.Object(
@@ -37,7 +37,7 @@ const trendingInsight = Type.Object(
   { title: 'TrendingInsight' },
 );
 
-/** Who opened which insight last. Reading is enough to say that one has read. */
+/** Routes that store and list which insights users opened. The scope insight:read is sufficient to store a view. */
 export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
   const below = belowEnvironment(sql);
   return [

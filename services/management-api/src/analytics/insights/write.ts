@@ -19,7 +19,7 @@ export interface InsightAuthor extends Pick<Caller, 'userId' | 'scopes'> {
 
 /**
  * Creates an insight.
- * @param parser null for a copy of another insight, whose query is not checked, because it may have been possible once.
+ * @param parser null for a copy of another insight. Its query is not checked, because a valid query can become invalid later.
  * @throws AppError `invalid` naming the field.
  */
 export async function createInsight(
@@ -43,8 +43,8 @@ export async function createInsight(
 }
 
 /**
- * Changes what is sent and leaves the rest. A deleted one is taken off its dashboards, and stays off when it comes back.
- * @throws AppError `not_found`; `forbidden` where it is on dashboards the caller may not change; `invalid` naming the field.
+ * Changes the fields that are sent. A deleted insight is removed from its dashboards, and is not added again when it is restored.
+ * @throws AppError `not_found`, `forbidden` if it is on a dashboard that the caller may not change, or `invalid` naming the field.
  */
 export async function changeInsight(
   tx: Transaction,
@@ -61,7 +61,7 @@ export async function changeInsight(
     throw new AppError('forbidden', detail);
   }
   const fields = withChanges(fieldsOf(before), changes);
-  // A query that is sent back as it was read is left alone: a cohort that it names may be gone since.
+  // Do not check an unchanged query, because a cohort in it may have been deleted since.
   if (fields.query && !isDeepStrictEqual(fields.query, before.query))
     await requireRunnable({ sql: tx, parser }, environmentId, fields.query);
   const { id } = before;
@@ -83,7 +83,7 @@ function isModified(before: InsightFields, after: InsightFields): boolean {
   );
 }
 
-/** An insight that the caller may use in this way. @throws AppError `not_found` or `forbidden`. */
+/** Finds an insight and checks the caller's access level. @throws AppError `not_found` or `forbidden`. */
 export async function foundInsight(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
@@ -98,7 +98,7 @@ async function writtenInsight(tx: Transaction, environmentId: number, id: number
   return row;
 }
 
-/** What a caller decides, of a row that has more. */
+/** The fields of a row that clients can set. */
 function fieldsOf(row: InsightRow): InsightFields {
   const { name, derived_name, description, query, order, deleted, tags, favorited, saved } = row;
   return { name, derived_name, description, query, order, deleted, tags, favorited, saved };
@@ -108,7 +108,7 @@ function visible(row: InsightRow) {
   return { ...fieldsOf(row), dashboards: row.tiles.map(({ dashboard_id }) => dashboard_id) };
 }
 
-/** Records who made, changed, deleted or restored an insight, in the transaction that does it. */
+/** Adds an entry to the activity log when an insight is created, changed, deleted or restored. Must run in the same transaction. */
 async function recordInsightActivity(
   tx: Sql,
   { userId, target }: Omit<InsightAuthor, 'scopes'>,
@@ -126,7 +126,7 @@ async function recordInsightActivity(
   });
 }
 
-/** What was done to a record that is deleted by a field. */
+/** The activity for a change to a record that has a `deleted` field. */
 export function verbOf(
   before: { deleted: boolean } | undefined,
   after: { deleted: boolean },
@@ -136,12 +136,12 @@ export function verbOf(
   return after.deleted ? 'deleted' : 'restored';
 }
 
-/** Tiles of one dashboard: more than anybody looks at, and each comes with its insight. */
+/** Maximum number of tiles of a dashboard. A response contains the insight of every tile. */
 const mostTiles = 200;
 
 /**
- * Puts an insight on just these dashboards. Where it was before, its tile comes back as it was.
- * @throws AppError `invalid` where there is no such dashboard, `forbidden` where the caller may not change it.
+ * Sets the dashboards that an insight is on. If the insight was on a dashboard before, its former tile is restored.
+ * @throws AppError `invalid` if a dashboard does not exist, or `forbidden` if the caller may not change it.
  */
 async function placeInsight(
   tx: Transaction,
@@ -181,7 +181,7 @@ function requireMayChange(dashboard: Restricted & { dashboard_id: number }, edit
   throw new AppError('forbidden', `You don't have permission to ${what}.`);
 }
 
-/** @throws AppError `invalid`. */
+/** @throws AppError `invalid` if the dashboard would have too many tiles. */
 export function requireSpace({ id, tiles }: { id: number; tiles: number }, more = 1): void {
   if (tiles + more <= mostTiles) return;
   throw new AppError(
@@ -215,7 +215,7 @@ async function writeTiles(tx: Transaction, insightId: number, dashboards: readon
   );
 }
 
-/** Takes an insight off all dashboards but some. */
+/** Removes an insight from all dashboards except those in `but`. */
 async function removeTiles(tx: Transaction, insightId: number, but: readonly number[] = []): Promise<void> {
   await tx.query(
     `UPDATE dashboard_tile SET deleted = true
