@@ -5,7 +5,7 @@ import { formatDateTime } from '@millrace/http';
 import { isAppError, type Logger } from '@millrace/runtime';
 import type { KeyValue } from '@millrace/runtime/cache';
 
-/** As clients know it; times are ISO 8601. */
+/** Status of a background query in API responses. Times are ISO 8601. */
 export interface QueryStatus {
   id: string;
   query_async: true;
@@ -15,7 +15,7 @@ export interface QueryStatus {
   complete: boolean;
   error: boolean;
   error_message: string | null;
-  /** The whole answer, once complete. */
+  /** The complete response of the query, once it is complete. */
   results: unknown;
   start_time: string;
   pickup_time: string;
@@ -26,15 +26,15 @@ export interface QueryStatus {
   labels: null;
 }
 
-/** Whose runs: a status has the whole result, so only the user who started the run finds it. */
+/** The user who started a run. Only this user can read its status, which contains the result. */
 export interface RunOwner {
   projectId: number;
   userId: number;
 }
 
-/** What a run is for. */
+/** The owner of a run, with its ID and the insight and dashboard that it computes. */
 export interface RunOf extends RunOwner {
-  /** Of the client's own; made here without one. */
+  /** ID that the client has chosen. If it is missing, a random ID is used. */
   id?: string | undefined;
   insightId?: number | null;
   dashboardId?: number | null;
@@ -44,7 +44,7 @@ const keptForSeconds = 20 * 60;
 const maxCharacters = 4 * 2 ** 20;
 const cancelChannel = 'query cancel';
 
-/** @param longestMs after which a run whose end nobody told was lost with its process */
+/** @param longestMs after this time, an incomplete run is reported as lost, because its process must have exited */
 export function createBackgroundRuns({
   keyValue,
   longestMs,
@@ -66,7 +66,7 @@ export function createBackgroundRuns({
   }
 
   return {
-    /** @throws AppError `unavailable` where there is no place for the status. */
+    /** @throws AppError `unavailable` if the status cannot be stored. */
     async start(
       { projectId, userId, id = randomUUID().replaceAll('-', ''), insightId = null, dashboardId = null }: RunOf,
       work: (signal: AbortSignal) => Promise<unknown>,
@@ -90,12 +90,12 @@ export function createBackgroundRuns({
         )
         .then((last) => keep(name, { ...last, complete: true, end_time: formatDateTime(new Date()) }))
         .catch((error: unknown) => logger.warn('could not store the result of a background query', { error, id }))
-        // A client may have used its name again meanwhile.
+        // The client may have started another run with the same ID in the meantime.
         .then(() => void (running.get(name)?.cancel === cancel && running.delete(name)));
       running.set(name, { cancel, ended });
       return status;
     },
-    /** @returns null where the user has started no run of this name in the project. */
+    /** @returns null if the user has not started a run with this ID in the project. */
     async find(owner: RunOwner, id: string): Promise<QueryStatus | null> {
       const text = await keyValue.get(nameOf(owner, id));
       if (text === null) return null;
@@ -103,11 +103,11 @@ export function createBackgroundRuns({
       if (status.complete || Date.now() < Date.parse(status.start_time) + longestMs) return status;
       return { ...status, complete: true, error: true, error_message: lost };
     },
-    /** In whichever process it runs. One that is not there is fine. */
+    /** Cancels a run in any process. Does nothing if the run does not exist. */
     async cancel(owner: RunOwner, id: string): Promise<void> {
       await keyValue.publish(cancelChannel, nameOf(owner, id));
     },
-    /** Ends all that run here; who asks for them is told. */
+    /** Cancels all runs in this process. Their status reports the cancellation. */
     async stop(): Promise<void> {
       for (const { cancel } of running.values()) cancel.abort();
       await Promise.all([...running.values()].map(({ ended }) => ended));

@@ -2,13 +2,13 @@ import { csvText } from '@millrace/contracts/csv';
 import { resultTable } from '@millrace/contracts/result-table';
 import { TextContent } from '@millrace/http';
 
-/** How a route declares that its result may be a file. */
+/** Declares that a route can return its result as a CSV file. */
 export const csvDeclaration = {
   mediaType: 'text/csv; charset=utf-8',
   example: 'time,order placed\r\n2026-11-20,3\r\n',
 };
 
-/** A result as a file; where there is none yet it is empty. */
+/** Converts a result to a CSV file, which is empty if the result has not been computed yet. */
 export function csvContent({ results, columns }: { results: unknown; columns?: unknown }, name: string): TextContent {
   const table = resultTable(results, Array.isArray(columns) ? columns : null);
   const text = table.columns.length === 0 ? '' : csvText([table.columns, ...table.rows]);

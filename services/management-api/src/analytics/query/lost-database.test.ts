@@ -1,4 +1,4 @@
-/** PostgreSQL goes away in the middle of queries: whoever waits is told at once, and nothing stays taken. */
+/** Interrupts the connection to PostgreSQL during queries. Requests must fail immediately, and slots and connections must be released. */
 
 import { createDatabase, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 const path = () => `/api/projects/${own.projectId}/query/`;
-/** Asked anew each time. */
+/** Sends a query. The mode of refresh must not use the cache. */
 const ask = (refresh: string, more: object = {}) =>
   api.send('POST', path(), {
     key: own.personalApiKey,
@@ -60,7 +60,7 @@ const running = async () =>
     )
   ).length;
 
-/** A query that waits in the database when that goes away. */
+/** Interrupts the connection while a query waits in the database. */
 async function loseQuery(fault: 'cut' | 'refuse', refresh: string) {
   const lock = await holdEvents(direct);
   const answer = ask(refresh, { client_query_id: fault });
@@ -69,7 +69,7 @@ async function loseQuery(fault: 'cut' | 'refuse', refresh: string) {
   return { answer: await answer, release: lock.release };
 }
 
-/** Had a lost one kept its place on the connections, the next one would wait for it in vain. */
+/** Checks that a lost query released its slot. Otherwise, the next query would wait for it and fail. */
 async function expectAnswer() {
   const { status, body } = await ask('force_blocking');
   expect([status, body.results?.[0].count]).toEqual([200, 1]);
@@ -77,8 +77,8 @@ async function expectAnswer() {
 
 const unavailable = { type: 'server_error', code: 'unavailable' };
 
-test('connections are cut: 503 to who waits, and the next are answered', async () => {
-  // As many as may be under way in a project.
+test('returns 503 to waiting requests when connections are cut, and runs the next queries', async () => {
+  // A project can run three queries at the same time.
   for (let count = 0; count < 3; count += 1) {
     const { answer, release } = await loseQuery('cut', 'force_blocking');
     expect(answer).toMatchObject({ status: 503, body: unavailable });
@@ -88,7 +88,7 @@ test('connections are cut: 503 to who waits, and the next are answered', async (
   await expectAnswer();
 });
 
-test('it is away: 503 to all, and answers as soon as it is back', async () => {
+test('returns 503 while PostgreSQL is unreachable, and runs queries as soon as it is reachable again', async () => {
   const { answer, release } = await loseQuery('refuse', 'force_blocking');
   expect([answer, await ask('force_blocking')]).toMatchObject([{ status: 503 }, { status: 503, body: unavailable }]);
   await release();
@@ -96,7 +96,7 @@ test('it is away: 503 to all, and answers as soon as it is back', async () => {
   await expectAnswer();
 });
 
-test('a query behind its request says that it was lost', async () => {
+test('reports the failure in the status of a background query', async () => {
   const { answer, release } = await loseQuery('cut', 'force_async');
   expect(answer.status).toBe(202);
   const status = await eventually(async () => {

@@ -1,4 +1,4 @@
-/** Cases Q-029 and Q-212 to Q-241: asking a query over the API. */
+/** Cases Q-029 and Q-212 to Q-241: running a query through the API. */
 
 import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
@@ -30,14 +30,14 @@ const trends = {
 const ask = (body: unknown, { key = own.personalApiKey, path = `/api/projects/${own.projectId}/query/` } = {}) =>
   api.send('POST', path, { key, body });
 
-test('Q-212: below a project and below an environment, with and without a slash', async () => {
+test('Q-212: runs a query below a project and below an environment, with and without a trailing slash', async () => {
   for (const path of [`/api/projects/${own.projectId}/query/`, `/api/environments/${own.projectId}/query`]) {
     const { status, body } = await ask({ query: trends }, { path });
     expect([status, body.results]).toMatchObject([200, [{ label: 'order', data: [2, 0, 1], count: 3 }]]);
   }
 });
 
-test('the kind may stand in the path too, and has to be the one of the query', async () => {
+test('accepts the kind in the path, which must be the kind of the query', async () => {
   const path = (kind: string) => `/api/environments/${own.projectId}/query/${kind}/`;
   const { status, body } = await ask({ query: trends }, { path: path('TrendsQuery') });
   expect([status, body.results]).toMatchObject([200, [{ data: [2, 0, 1] }]]);
@@ -52,7 +52,7 @@ test('the kind may stand in the path too, and has to be the one of the query', a
   }
 });
 
-test('web traffic: an overview, a table and a trend, as JSON and as a file', async () => {
+test('returns an overview, a table and a trend of web traffic, as JSON and as CSV', async () => {
   const { projectId, personalApiKey: key } = await createTestTenant(api.database);
   const visitor = await storePerson(api.database.sql, projectId, { distinctIds: ['visitor'] });
   for (const [minute, path] of [
@@ -102,14 +102,14 @@ test('web traffic: an overview, a table and a trend, as JSON and as a file', asy
   });
 });
 
-test('a query brought into the newest form is the query', async () => {
+test('returns the query unchanged when it is upgraded', async () => {
   const path = `/api/projects/${own.projectId}/query/upgrade/`;
   const query = { kind: 'DataTableNode', source: { kind: 'HogQLQuery', query: 'select 1' }, later: null };
   expect(await ask({ query }, { path })).toMatchObject({ status: 200, body: { query } });
   expect(await ask({}, { path })).toMatchObject({ status: 400, body: { code: 'required', attr: 'query' } });
 });
 
-test('Q-213: another scope is not enough', async () => {
+test('Q-213: returns 403 for a key with another scope', async () => {
   const user = await createUser(api.database.sql, { email: 'insight@example.com' });
   await addMember(api.database.sql, { organizationId: own.organizationId, userId: user.id, level: 1 });
   const key = await createPersonalApiKey(api.database.sql, {
@@ -126,21 +126,21 @@ test('Q-213: another scope is not enough', async () => {
   ]);
 });
 
-test('Q-214: without a key', async () => {
+test('Q-214: returns 401 without a key', async () => {
   const path = `/api/projects/${own.projectId}/query/`;
   expect(await api.send('POST', path, { body: { query: trends } })).toMatchObject({
     ...{ status: 401, body: { type: 'authentication_error', code: 'not_authenticated' } },
   });
 });
 
-test('Q-215: a project of others is not there', async () => {
+test('Q-215: returns 404 for a project of another organization', async () => {
   const { personalApiKey: key } = await createTestTenant(api.database);
   expect((await ask({ query: trends }, { key })).status).toBe(404);
 });
 
 test.each<[string, unknown, string, RegExp]>([
   ['Q-216: no query', {}, 'required', /required/],
-  ['Q-217: a text', { query: 'text' }, 'invalid_input', /./],
+  ['Q-217: a string', { query: 'text' }, 'invalid_input', /./],
   ['Q-217: a list', { query: [] }, 'invalid_input', /./],
   [
     'Q-211: SQL with an unknown column',
@@ -149,7 +149,7 @@ test.each<[string, unknown, string, RegExp]>([
     /^Unable to resolve field: evnt$/,
   ],
   [
-    'SQL that is not complete',
+    'incomplete SQL',
     { query: { kind: 'HogQLQuery', query: 'select event from' } },
     'hogql_syntax_error',
     /^Unexpected end of query$/,
@@ -161,12 +161,12 @@ test.each<[string, unknown, string, RegExp]>([
     /^connectionId: /,
   ],
   [
-    'Q-028: no time',
+    'Q-028: an invalid time',
     { query: { ...trends, dateRange: { date_from: 'yesterdayish' } } },
     'invalid_input',
     /^dateRange.date_from: /,
   ],
-  ['Q-027: no interval', { query: { ...trends, interval: 'fortnight' } }, 'invalid_input', /^interval: /],
+  ['Q-027: an invalid interval', { query: { ...trends, interval: 'fortnight' } }, 'invalid_input', /^interval: /],
   [
     'Q-029: too many points',
     { query: { ...trends, interval: 'minute', dateRange: { date_from: '-60d' } } },
@@ -185,21 +185,21 @@ test.each<[string, unknown, string, RegExp]>([
     'invalid_input',
     /^series.0.kind: /,
   ],
-  ['Q-054: a fraction of nothing', { query: { ...trends, samplingFactor: 0 } }, 'invalid_input', /^samplingFactor: /],
+  ['Q-054: a sampling factor of 0', { query: { ...trends, samplingFactor: 0 } }, 'invalid_input', /^samplingFactor: /],
   [
-    'Q-110: a pattern that is none',
+    'Q-110: an invalid pattern',
     { query: { ...trends, properties: [{ key: 'a', operator: 'regex', value: '(' }] } },
     'invalid_input',
     /^properties.0.value: /,
   ],
   [
-    'Q-126: no value',
+    'Q-126: a filter without a value',
     { query: { ...trends, properties: [{ key: 'a', operator: 'exact' }] } },
     'invalid_input',
     /^properties.0.value: /,
   ],
-  ['a field that is not known', { query: { ...trends, breakdown: 'a' } }, 'invalid_input', /^breakdown: /],
-])('%s is refused', async (_, sent, code, detail) => {
+  ['an unknown field', { query: { ...trends, breakdown: 'a' } }, 'invalid_input', /^breakdown: /],
+])('returns 400 for a query: %s', async (_, sent, code, detail) => {
   const { status, body } = await ask(sent);
   expect([status, body.type, body.code, body.attr]).toEqual([400, 'validation_error', code, 'query']);
   expect(body.detail).toMatch(detail);
@@ -212,7 +212,7 @@ const ordersBy = {
   values: { name: 'order', unused: null },
 };
 
-test('runs SQL with values and returns names and types of the columns', async () => {
+test('runs SQL with values and returns the names and types of the columns', async () => {
   const { status, body } = await ask({ query: { kind: 'DataVisualizationNode', source: ordersBy } });
   expect(status).toBe(200);
   expect(body).toMatchObject({
@@ -230,7 +230,7 @@ test('runs SQL with values and returns names and types of the columns', async ()
 test.each([
   ['select event from events', true, [], ['events']],
   ['select evnt from events', false, [{ message: 'Unable to resolve field: evnt', start: 7, end: 11 }], []],
-])('HogQLMetadata of %s tells errors with their place', async (query, isValid, errors, tables) => {
+])('returns errors with their position for HogQLMetadata of %s', async (query, isValid, errors, tables) => {
   const { status, body } = await ask({ query: { kind: 'HogQLMetadata', language: 'hogQL', query } });
   expect([status, body]).toMatchObject([
     200,
@@ -249,7 +249,7 @@ test('returns the rows of SQL as CSV', async () => {
   expect([answer.status, await answer.text()]).toEqual([200, 'event,count()\r\norder,3\r\n']);
 });
 
-test('SQL of one project does not read events of another', async () => {
+test('does not read events of another project in SQL', async () => {
   const other = await createTestTenant(api.database);
   const path = `/api/projects/${other.projectId}/query/`;
   const query = {
@@ -260,7 +260,7 @@ test('SQL of one project does not read events of another', async () => {
   expect(body.results).toEqual([[0]]);
 });
 
-test('Q-218, Q-239: what comes with the answer', async () => {
+test('Q-218, Q-239: returns the time zone, the times and the cache key with a result', async () => {
   await api.database.sql.query("UPDATE environment SET timezone = 'Asia/Tokyo' WHERE id = $1", [own.environmentId]);
   const { body } = await ask({ query: trends });
   await api.database.sql.query("UPDATE environment SET timezone = 'UTC' WHERE id = $1", [own.environmentId]);
@@ -269,11 +269,11 @@ test('Q-218, Q-239: what comes with the answer', async () => {
     cache_key: expect.stringMatching(/^cache_[0-9a-f]{32}$/),
     resolved_date_range: { date_from: '2026-11-10T00:00:00+09:00', date_to: '2026-11-12T23:59:59.999999+09:00' },
   });
-  // Its range was over.
+  // The date range has ended, so the result stays fresh for a day.
   expect(Date.parse(body.cache_target_age) - Date.parse(body.last_refresh)).toBe(24 * 3_600_000);
 });
 
-test('Q-224, Q-225: the key of an answer', async () => {
+test('Q-224, Q-225: has the same cache key for any order of fields, and another key for another query', async () => {
   const keyOf = async (query: unknown) => (await ask({ query })).body.cache_key;
   const { kind, ...rest } = trends;
   const first = await keyOf(trends);
@@ -281,7 +281,7 @@ test('Q-224, Q-225: the key of an answer', async () => {
   expect(await keyOf({ ...trends, interval: 'week' })).not.toBe(first);
 });
 
-test('Q-237: filters of a dashboard on top', async () => {
+test('Q-237: applies the filters of a dashboard to a query', async () => {
   const { body } = await ask({ query: trends, filters_override: { date_from: '2026-11-12', date_to: '2026-11-12' } });
   expect(body.results).toMatchObject([{ days: ['2026-11-12'], data: [1] }]);
 });
@@ -294,7 +294,7 @@ const running = async () =>
     )
   ).length;
 
-test('Q-219, Q-220: the same answer until a new one is asked for', async () => {
+test('Q-219, Q-220: returns the cached result until a new one is requested', async () => {
   const query = { ...trends, series: [{ kind: 'EventsNode', event: 'refund' }] };
   const first = (await ask({ query })).body;
   await storeEvent(api.database.sql, own.projectId, { event: 'refund', timestamp: '2026-11-11T12:00:00Z' });
@@ -306,7 +306,7 @@ test('Q-219, Q-220: the same answer until a new one is asked for', async () => {
   expect((await ask({ query })).body).toEqual({ ...third, is_cached: true });
 });
 
-test('Q-225, Q-226: answers of other settings are not given', async () => {
+test('Q-225, Q-226: does not return cached results from before the settings changed', async () => {
   const set = (column: string, value: unknown) =>
     api.database.sql.query(`UPDATE environment SET ${column} = $2 WHERE id = $1`, [own.environmentId, value]);
   const query = { ...trends, filterTestAccounts: true };
@@ -325,8 +325,8 @@ test.each([
   ['async', '2026-11-13'],
   ['lazy_async', '2026-11-14'],
   ['force_async', '2026-11-15'],
-])('Q-227, Q-228: an answer behind the request: %s', async (refresh, date_to) => {
-  // Not asked before: nothing is kept of it.
+])('Q-227, Q-228: computes a result in the background: %s', async (refresh, date_to) => {
+  // The query has not been run before, so no result is cached.
   const query = { ...trends, dateRange: { date_from: '2026-11-10', date_to } };
   const lock = await holdEvents(api.database);
   const asked = await ask({ query, refresh });
@@ -347,7 +347,7 @@ test.each([
   expect((await ask({ query })).body).toMatchObject({ is_cached: true, last_refresh: results.last_refresh });
 });
 
-test('Q-229, Q-230, Q-232: by a name of the client’s own, below its project alone', async () => {
+test('Q-229, Q-230, Q-232: finds a background query by the ID that the client chose, only in its project', async () => {
   const asked = await ask({ query: trends, refresh: 'force_async', client_query_id: 'abc' });
   expect([asked.status, asked.body.query_status.id]).toEqual([202, 'abc']);
   const other = await createTestTenant(api.database);
@@ -359,7 +359,7 @@ test('Q-229, Q-230, Q-232: by a name of the client’s own, below its project al
   expect((await ask({ query: trends, client_query_id: '' })).status).toBe(400);
 });
 
-test('Q-231: cancelled, it ends in the database and says so', async () => {
+test('Q-231: cancels a background query in the database and reports it in the status', async () => {
   const lock = await holdEvents(api.database);
   await ask({ query: trends, refresh: 'force_async', client_query_id: 'long' });
   await eventually(async () => (await running()) === 1, { what: 'the query to run' });
@@ -376,7 +376,7 @@ test('Q-231: cancelled, it ends in the database and says so', async () => {
   });
 });
 
-test('Q-233: one that fails says why', async () => {
+test('Q-233: returns the error of a failed background query', async () => {
   const { body } = await ask({ query: { ...trends, interval: 'fortnight' }, async: true });
   const answer = await eventually(async () => {
     const one = await statusOf(body.query_status.id);
@@ -388,7 +388,7 @@ test('Q-233: one that fails says why', async () => {
   });
 });
 
-test('true and false say whether it is computed anew, and null says nothing', async () => {
+test('accepts true, false and null as `refresh`', async () => {
   const query = { ...trends, series: [{ kind: 'EventsNode', event: 'said with true' }] };
   const nothing = { async: null, client_query_id: null, filters_override: null, name: null, variables_override: null };
   const isCached = async (more: object) => (await ask({ query, ...more })).body.is_cached;
@@ -402,14 +402,14 @@ test('true and false say whether it is computed anew, and null says nothing', as
   });
 });
 
-test('a misspelt word beside the query is refused by its name', async () => {
+test('returns 400 for an unknown field next to the query', async () => {
   expect(await ask({ query: trends, refesh: 'async' })).toMatchObject({
     status: 400,
     body: { code: 'invalid_input', attr: 'refesh', detail: 'Unknown field.' },
   });
 });
 
-test('Q-231: cancelled in the former way', async () => {
+test('Q-231: cancels a background query with the former route', async () => {
   const lock = await holdEvents(api.database);
   await ask({ query: trends, refresh: 'force_async', client_query_id: 'former' });
   await eventually(async () => (await running()) === 1, { what: 'the query to run' });
@@ -418,11 +418,11 @@ test('Q-231: cancelled in the former way', async () => {
   expect((await cancel({ client_query_id: 'former' })).status).toBe(201);
   await eventually(async () => (await running()) === 0, { what: 'the query to end' });
   await lock.release();
-  expect((await cancel({ client_query_id: 'nobody' })).status).toBe(201);
+  expect((await cancel({ client_query_id: 'unknown' })).status).toBe(201);
   expect(await cancel({})).toMatchObject({ status: 400, body: { code: 'required', attr: 'client_query_id' } });
 });
 
-test('whether queries may be asked', async () => {
+test('returns ok from check_auth_for_async to a key that may run queries', async () => {
   const path = `/api/projects/${own.projectId}/query/check_auth_for_async/`;
   expect(await ask({}, { path })).toMatchObject({ status: 200, body: { user: 'ok' } });
 });
@@ -430,7 +430,7 @@ test('whether queries may be asked', async () => {
 test.each([
   ['an insight query', () => trends],
   ['an SQL query', () => ({ kind: 'HogQLQuery', query: 'SELECT count() FROM events' })],
-])('Q-236: a client that disconnects ends %s in the database', async (_, query) => {
+])('Q-236: cancels %s in the database when the client disconnects', async (_, query) => {
   const lock = await holdEvents(api.database);
   const controller = new AbortController();
   const sent = fetch(`${api.url}/api/projects/${own.projectId}/query/`, {

@@ -1,4 +1,4 @@
-/** What is kept of answers, by mode and age; and slots of a project. */
+/** Tests which results are cached for each refresh mode and age, and the slots of a project. */
 
 import { createDatabase, createReader, type Database } from '@millrace/db';
 import { createEventStore, postgresEngine } from '@millrace/insights';
@@ -42,7 +42,7 @@ afterAll(async () => {
   for (const end of ends.reverse()) await end();
 });
 
-/** A process of its own, but for the store. */
+/** Simulates another process that uses the same store. */
 function openQuestions(store: KeyValue, maxMs = 20_000): Questions {
   const { sql } = database;
   const reader = createReader({ url, logger, poolSize: 4 });
@@ -58,7 +58,7 @@ function openQuestions(store: KeyValue, maxMs = 20_000): Questions {
 
 const signal = new AbortController().signal;
 let asked = 0;
-/** A question that was never asked before, over a range that goes on or is over. */
+/** A query that was never run before. @param isOver whether its date range has ended */
 function newQuery(interval: string, isOver = false) {
   asked += 1;
   return {
@@ -71,42 +71,45 @@ const after = (hours: number) => new Date(begin.getTime() + hours * 3_600_000 + 
 
 test.each<[string, RefreshMode, string, number | null, string]>([
   ['Q-218', 'blocking', 'day', null, 'computed'],
-  ['Q-219', 'blocking', 'day', 5, 'kept'],
+  ['Q-219', 'blocking', 'day', 5, 'cached'],
   ['Q-220', 'force_blocking', 'day', 0, 'computed'],
   ['Q-221', 'blocking', 'day', 6, 'computed'],
-  ['Q-222', 'force_cache', 'day', 6, 'kept'],
-  ['an hour', 'blocking', 'hour', 0.9, 'kept'],
+  ['Q-222', 'force_cache', 'day', 6, 'cached'],
+  ['an hour', 'blocking', 'hour', 0.9, 'cached'],
   ['an hour', 'blocking', 'hour', 1, 'computed'],
   ['minutes', 'blocking', 'minute', 0.1, 'computed'],
-  ['a week', 'blocking', 'week', 23, 'kept'],
-  ['a month', 'blocking', 'month', 47, 'kept'],
+  ['a week', 'blocking', 'week', 23, 'cached'],
+  ['a month', 'blocking', 'month', 47, 'cached'],
   ['a month', 'blocking', 'month', 48, 'computed'],
-  ['nothing is kept', 'force_cache', 'day', null, 'nothing'],
-  ['nothing is kept', 'async', 'day', null, 'behind'],
-  ['fresh', 'async', 'day', 5, 'kept'],
-  ['stale', 'async', 'day', 7, 'kept, behind'],
-  ['nothing is kept', 'lazy_async', 'day', null, 'behind'],
-  ['stale', 'lazy_async', 'day', 7, 'kept'],
-  ['old', 'lazy_async', 'day', 12, 'kept, behind'],
-  ['nothing is kept', 'async_except_on_cache_miss', 'day', null, 'computed'],
-  ['stale', 'async_except_on_cache_miss', 'day', 7, 'kept, behind'],
-  ['fresh', 'force_async', 'day', 1, 'behind'],
-])('%s: %s by %s after %s hours: %s', async (_, refresh, interval, hours, expected) => {
-  const query = newQuery(interval);
-  if (hours !== null) await questions.ask(asker, { query, refresh: 'force_blocking', signal, now: begin });
-  const { answer, status } = await questions.ask(asker, { query, refresh, signal, now: after(hours ?? 0) });
-  const found = answer && (answer.is_cached ? 'kept' : 'computed');
-  expect([found, status && 'behind'].filter(Boolean).join(', ') || 'nothing').toBe(expected);
-});
+  ['nothing is cached', 'force_cache', 'day', null, 'nothing'],
+  ['nothing is cached', 'async', 'day', null, 'background'],
+  ['fresh', 'async', 'day', 5, 'cached'],
+  ['stale', 'async', 'day', 7, 'cached, background'],
+  ['nothing is cached', 'lazy_async', 'day', null, 'background'],
+  ['stale', 'lazy_async', 'day', 7, 'cached'],
+  ['old', 'lazy_async', 'day', 12, 'cached, background'],
+  ['nothing is cached', 'async_except_on_cache_miss', 'day', null, 'computed'],
+  ['stale', 'async_except_on_cache_miss', 'day', 7, 'cached, background'],
+  ['fresh', 'force_async', 'day', 1, 'background'],
+])(
+  '%s: handles refresh=%s for the interval %s with a result of age %s hours: %s',
+  async (_, refresh, interval, hours, expected) => {
+    const query = newQuery(interval);
+    if (hours !== null) await questions.ask(asker, { query, refresh: 'force_blocking', signal, now: begin });
+    const { answer, status } = await questions.ask(asker, { query, refresh, signal, now: after(hours ?? 0) });
+    const found = answer && (answer.is_cached ? 'cached' : 'computed');
+    expect([found, status && 'background'].filter(Boolean).join(', ') || 'nothing').toBe(expected);
+  },
+);
 
 test.each<[string, number, string]>([
-  ['Q-223: still fresh', 7, 'kept'],
-  ['Q-223: for a day, as late events come', 24, 'computed'],
-])('a range that was over: %s', async (_, hours, expected) => {
+  ['Q-223: still fresh', 7, 'cached'],
+  ['Q-223: stale after a day, because of late events', 24, 'computed'],
+])('caches a result whose date range has ended for less than a day: %s', async (_, hours, expected) => {
   const query = newQuery('day', true);
   await questions.ask(asker, { query, refresh: 'blocking', signal, now: begin });
   const { answer } = await questions.ask(asker, { query, refresh: 'blocking', signal, now: after(hours) });
-  expect(answer?.is_cached ? 'kept' : 'computed').toBe(expected);
+  expect(answer?.is_cached ? 'cached' : 'computed').toBe(expected);
 });
 
 test.each<[string, object, number]>([
@@ -115,7 +118,7 @@ test.each<[string, object, number]>([
   ['hours', { interval: 'hour', dateRange: { date_from: '2026-11-01', date_to: '2026-11-17' } }, 3],
   ['minutes', { interval: 'minute', dateRange: { date_from: '-1h' } }, 1],
   ['events', { kind: 'EventsQuery', select: ['event'], series: undefined }, 1],
-])('clients are told when to ask again: %s', async (_, more, minutes) => {
+])('returns when clients should refresh a result: %s', async (_, more, minutes) => {
   const { dateRange, interval, ...query } = newQuery('day');
   const asked = JSON.parse(JSON.stringify({ ...query, ...more }));
   const { answer } = await questions.ask(asker, { query: asked, refresh: 'blocking', signal, now: begin });
@@ -123,20 +126,20 @@ test.each<[string, object, number]>([
   expect(next / 60_000).toBe(minutes);
 });
 
-test('Q-222: what is kept is the old result', async () => {
+test('Q-222: returns the cached result however old it is with force_cache', async () => {
   const query = newQuery('day');
   const { answer: first } = await questions.ask(asker, { query, refresh: 'blocking', signal, now: begin });
   const { answer } = await questions.ask(asker, { query, refresh: 'force_cache', signal, now: after(100) });
   expect(answer).toEqual({ ...first, is_cached: true });
 });
 
-test('Q-238: a query that fails leaves nothing', async () => {
+test('Q-238: caches nothing for a query that fails', async () => {
   const query = { ...newQuery('day'), interval: 'fortnight' };
   await expect(questions.ask(asker, { query, refresh: 'blocking', signal })).rejects.toMatchObject({ kind: 'invalid' });
   expect(await questions.ask(asker, { query, refresh: 'force_cache', signal })).toMatchObject({ answer: null });
 });
 
-test('Q-234: a project has three under way in all processes; one more waits, then it is refused', async () => {
+test('Q-234: runs three queries of a project at the same time in all processes, and rejects another one after a wait', async () => {
   const slots = () =>
     Promise.all(
       [1, 2, 3].map(async (slot) => (await keyValue.get(`query slot:${own.environmentId}:${slot}`)) !== null),
@@ -164,7 +167,7 @@ test('Q-234: a project has three under way in all processes; one more waits, the
   await ask(others);
 });
 
-test('identical queries at the same time run once, until no caller waits for the result', async () => {
+test('runs identical concurrent queries once, until no caller waits for the result', async () => {
   let reads = 0;
   const shared = openQuestions({
     ...keyValue,
@@ -197,7 +200,7 @@ test('identical queries at the same time run once, until no caller waits for the
   expect(Date.parse(answer?.last_refresh ?? '')).toBe(begin.getTime());
 });
 
-test('a change of settings while a query waits does not mix old and new settings', async () => {
+test('does not mix old and new settings if they change while a query waits', async () => {
   const setZone = (timezone: string) =>
     database.sql.query('UPDATE environment SET timezone = $2 WHERE id = $1', [own.environmentId, timezone]);
   const waiting = openQuestions({
@@ -214,7 +217,7 @@ test('a change of settings while a query waits does not mix old and new settings
   expect((await questions.ask(asker, question)).answer).toMatchObject({ timezone: 'UTC', is_cached: true });
 });
 
-test('Q-235: a query over its time is told so and runs no more, and the next one is answered', async () => {
+test('Q-235: cancels a query that exceeds its time limit with an error, and runs the next one', async () => {
   const hasty = openQuestions(keyValue, 700);
   const lock = await holdEvents(database);
   const query = newQuery('day');
@@ -232,7 +235,7 @@ test('Q-235: a query over its time is told so and runs no more, and the next one
   expect((await hasty.ask(asker, { query, refresh: 'blocking', signal })).answer).toMatchObject({ is_cached: false });
 });
 
-test('without the store questions are answered, each time anew', async () => {
+test('computes every result if the store is unavailable', async () => {
   const away = createInProcessKeyValue();
   const fail = () => Promise.reject(new AppError('unavailable', 'The cache does not answer.'));
   const one = openQuestions({ ...away, get: fail, set: fail, setIfAbsent: fail, delete: fail });
@@ -244,7 +247,7 @@ test('without the store questions are answered, each time anew', async () => {
   await expect(one.ask(asker, { query, refresh: 'async', signal })).rejects.toMatchObject({ kind: 'unavailable' });
 });
 
-test('a run whose process died without a word is lost after its time', async () => {
+test('reports a background run as lost if its process crashed', async () => {
   const { status } = await questions.ask(asker, { query: newQuery('day'), refresh: 'force_async', signal });
   const id = status?.id ?? '';
   await eventually(async () => expect((await questions.status(asker.target, id))?.complete).toBe(true));

@@ -1,4 +1,4 @@
-// Questions about events, from whoever asks: what is kept of their answers, and each within its budget.
+// Runs insight queries: returns cached results, computes missing ones, and limits the time, memory and concurrency of queries.
 
 import { formatDateTime } from '@millrace/http';
 import {
@@ -31,7 +31,7 @@ import {
 } from './result-cache.ts';
 import { createSharedRuns } from './shared-runs.ts';
 
-/** When an answer is computed, and whether the request waits for it. */
+/** Modes that decide when a result is computed, and whether the request waits for it. */
 export const refreshModes = [
   ...(['blocking', 'force_blocking', 'async', 'lazy_async', 'force_async', 'async_except_on_cache_miss'] as const),
   'force_cache',
@@ -39,23 +39,23 @@ export const refreshModes = [
 export type RefreshMode = (typeof refreshModes)[number];
 
 export interface Question {
-  /** As it was sent. */
+  /** The query as the client sent it. */
   query: unknown;
-  /** Filters of a dashboard on top of it. */
+  /** Filters of a dashboard, applied to the query. */
   filters?: unknown;
-  /** Variables in place of those of an SQL query. */
+  /** Variables that replace those of an SQL query. */
   variables?: unknown;
-  /** Whether the result becomes a file: SQL without LIMIT returns more rows then. */
+  /** Whether the result is returned as a file. SQL without LIMIT then returns more rows. */
   isFile?: boolean;
   refresh: RefreshMode;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when the client no longer waits for the result. */
   signal: AbortSignal;
   now?: Date;
-  /** Should it be answered behind the request. */
+  /** Describes the run if the query runs in the background. */
   run?: Omit<RunOf, keyof RunOwner>;
 }
 
-/** An answer with what clients keep with it. */
+/** A result with the times and the cache key that clients store with it. */
 export interface AnsweredQuestion extends QueryAnswer {
   is_cached: boolean;
   last_refresh: string;
@@ -64,14 +64,14 @@ export interface AnsweredQuestion extends QueryAnswer {
   cache_key: string;
 }
 
-/** What is there at once, and how far the run behind the request is; both null: nothing is kept, and nothing was to be computed. */
+/** The result that is available immediately, and the status of a background run. Both are null if no result is cached and none was to be computed. */
 export interface Asked {
   answer: AnsweredQuestion | null;
   status: QueryStatus | null;
 }
 
 export interface Asker {
-  /** Whose computations are counted. */
+  /** Limits count computations by the credential of the caller. */
   caller: { credential: Pick<Caller['credential'], 'id'> & { kind: Caller['credential']['kind'] | 'link' } };
   target: AddressedProject;
 }
@@ -85,7 +85,7 @@ interface QuestionsOptions extends QueryDeps {
   maxMs: number;
 }
 
-/** Queries of a project that run at once, in all processes together. */
+/** Slots of a project: the number of queries that can run at the same time in all processes together. */
 const slots = [1, 2, 3];
 const slotPatienceMs = 5000;
 const slotPauseMs = 100;
@@ -93,7 +93,7 @@ const retryAfterSeconds = 2;
 const maxBytes = 256 * 1024 * 1024;
 /** Rows of a CSV file of an SQL query without LIMIT. */
 const rowsOfFile = 50_000;
-/** Waiting for a slot, for a connection, and what comes around a query. */
+/** Time that a query needs in addition to its execution: waiting for a slot and a connection, and processing the result. */
 const aroundMs = 20_000;
 
 export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: QuestionsOptions) {
@@ -105,7 +105,7 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
   const compute = (asker: Asker, computed: Computed): Promise<KeptAnswer> =>
     share(computed.key, computed.signal, (signal) => computeAlone(asker, { ...computed, signal }));
 
-  /** Within its budget: a slot of its project, a turn on the connections, time and memory. */
+  /** Runs a query within its budget: a slot of its project, a share of the connections, time and memory. */
   async function computeAlone(
     asker: Asker,
     { query, settings, key, now, rows, signal }: Computed,
@@ -124,15 +124,16 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
     }
   }
 
-  /** Here, for to a turn one over its budget is a search that may be tried again. */
+  /** Translates the error before `turns` sees it, which would otherwise report an over-budget query as a temporary failure. */
   function explain(error: unknown): never {
     throw error instanceof OverBudget ? budgetProblem(error, maxMs) : error;
   }
 
   return {
     /**
-     * @throws AppError `invalid` naming the part of the query or the limit that was reached, `forbidden` where it names a cohort
-     *   that is closed to the caller, `rate_limited`, `unavailable`.
+     * Returns the result of a query from the cache, computes it, or starts to compute it in the background, as `refresh` says.
+     * @throws AppError `invalid` naming the part of the query or the limit that was reached, `forbidden` if the caller may not
+     *   use a cohort in the query, `rate_limited`, or `unavailable`.
      */
     async ask(asker: Asker, question: Question): Promise<Asked> {
       const { query: sent, filters, variables, isFile = false, refresh, signal, run, now = new Date() } = question;
@@ -162,9 +163,9 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
         }
       }
     },
-    /** Of a query that the caller runs in the background; null: the caller has none of this name. */
+    /** Status of a background query of the caller, or null if the caller has none with this ID. */
     status: (target: AddressedProject, id: string) => runs.find(ownerOf(target), id),
-    /** Ends it in the database too. One that is not there is fine. */
+    /** Cancels a background query of the caller, also in the database. Does nothing if it does not exist. */
     cancel: (target: AddressedProject, id: string) => runs.cancel(ownerOf(target), id),
     stop: () => runs.stop(),
   };
@@ -230,11 +231,11 @@ function shownAnswer(
 }
 
 /**
- * Waits for a slot of the project. Each is a key, which ends by itself should its process die. Without the store each process counts
- * only its own connections.
- * @param longestMs more than what holds a slot takes
- * @returns what gives it back.
- * @throws AppError `rate_limited` when none was free in time; the reason of the signal.
+ * Waits for a slot of the project. Each slot is a key in the key-value store. The key expires, so a process that crashes does
+ * not keep its slot. If the store is unavailable, only the number of connections of each process limits its queries.
+ * @param longestMs expiration time of the key, which is longer than any query takes
+ * @returns a function that releases the slot.
+ * @throws AppError `rate_limited` if no slot becomes free in time, or the reason of the signal.
  */
 async function takeSlot(
   keyValue: KeyValue,

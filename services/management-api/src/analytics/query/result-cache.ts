@@ -1,18 +1,18 @@
-// Answers that are kept: by the question and all that decides its answer but the events, for as long as they are of use.
+// Caches query results. The cache key covers the query and everything else that affects its result, except the events.
 
 import { createHash } from 'node:crypto';
 import { isRecord, type ProjectSettings, type QueryAnswer, sourceOf } from '@millrace/insights';
 import { isAppError } from '@millrace/runtime';
 import type { KeyValue } from '@millrace/runtime/cache';
 
-/** An answer, and when it was computed. */
+/** A result and the time when it was computed. */
 export interface KeptAnswer {
   answer: QueryAnswer;
   /** Milliseconds since 1970. */
   at: number;
 }
 
-/** Fresh and lazy: how old an answer may be, milliseconds. */
+/** Maximum age of a cached result in milliseconds: `lazy` for the mode `lazy_async`, `fresh` for all others. */
 export interface Ages {
   fresh: number;
   lazy: number;
@@ -31,7 +31,7 @@ const agesByInterval = new Map<unknown, Ages>([
 ]);
 const usualAges: Ages = { fresh: 6 * hour, lazy: 12 * hour };
 
-/** Pages that show web traffic follow it closely. */
+/** Web analytics pages show recent traffic, so their results are cached for a shorter time. */
 const agesOfWeb: Ages = { fresh: 5 * minute, lazy: 15 * minute };
 const isOfWeb = (query: unknown) => isRecord(query) && /^Web\w+Query$/.test(String(query.kind));
 
@@ -40,7 +40,7 @@ const agesOfChecks: Ages = { fresh: -1, lazy: -1 };
 const isCheck = (query: unknown) =>
   isRecord(query) && (query.kind === 'HogQLMetadata' || query.kind === 'DatabaseSchemaQuery');
 
-/** By the kind and the interval of the query. */
+/** Maximum ages for the kind and the interval of a query. */
 function agesOf(query: unknown): Ages {
   if (isCheck(query)) return agesOfChecks;
   if (isOfWeb(query)) return agesOfWeb;
@@ -52,7 +52,7 @@ function intervalOf(query: unknown): unknown {
   return isRecord(query.source) ? intervalOf(query.source) : query.interval;
 }
 
-/** A range that was over when it was computed changes only by late events: its answer is fresh for a day. */
+/** Maximum ages for a cached result. If its date range had ended when it was computed, only late events can change it, so it stays fresh for a day. */
 export function agesOfKept(query: unknown, { answer, at }: KeptAnswer): Ages {
   const ages = agesOf(query);
   const end = Date.parse(answer.resolved_date_range?.date_to ?? '');
@@ -60,7 +60,7 @@ export function agesOfKept(query: unknown, { answer, at }: KeptAnswer): Ages {
   return { fresh: Math.max(day, ages.fresh), lazy: Math.max(day, ages.lazy) };
 }
 
-/** After which clients that show the answer may ask for a newer one, milliseconds: a hint, nobody is refused. */
+/** Time in milliseconds after which clients should request a newer result. It is only a hint: earlier requests are not rejected. */
 export function pauseOfKept(query: unknown, { answer: { resolved_date_range: range } }: KeptAnswer): number {
   const interval = intervalOf(query);
   if (range === undefined || interval === 'minute') return minute;
@@ -68,7 +68,7 @@ export function pauseOfKept(query: unknown, { answer: { resolved_date_range: ran
   return interval === 'hour' || days <= 7 ? 3 * minute : 15 * minute;
 }
 
-/** The same for the same question of a project, in whatever order its fields were written; another when its settings or cohorts change. */
+/** Cache key of a query. It does not depend on the order of the fields, but changes with the settings and cohorts of the project. */
 export function cacheKey({ cohorts, variables, ...settings }: ProjectSettings, query: unknown, rows?: number): string {
   const text = sourceOf(query)?.query;
   const usesVariables = typeof text === 'string' && text.includes('variables');
@@ -86,12 +86,12 @@ function inOrder(value: unknown): unknown {
   );
 }
 
-/** A larger answer is computed each time. */
+/** Larger results are not cached. */
 const maxCharacters = 2 * 2 ** 20;
-/** Insights and dashboards show what is kept, however old: for a week. */
+/** Results are kept for a week, because insights and dashboards can show stale results. */
 const keptForSeconds = 7 * 24 * 3600;
 
-/** A store that does not answer holds nothing: questions are computed then. */
+/** If the store is unavailable, the cache is treated as empty, and results are computed. */
 export function createResultCache(keyValue: KeyValue) {
   const nameOf = (key: string) => `query result:${key}`;
   return {
@@ -107,7 +107,7 @@ export function createResultCache(keyValue: KeyValue) {
   };
 }
 
-/** What counts as the result where the store does not answer. */
+/** Creates an error handler that returns a default value if the store is unavailable. */
 export function whenUnavailable<T>(instead: T): (error: unknown) => T {
   return (error) => {
     if (isAppError(error, 'unavailable')) return instead;

@@ -1,4 +1,4 @@
-// Routes that run insight queries, and those for the status of queries in the background.
+// Routes that run insight queries, and that read the status of background queries.
 
 import type { Sql } from '@millrace/db';
 import { type ApiRequest, freeFormObject, orNull, WithStatus } from '@millrace/http';
@@ -12,7 +12,7 @@ import { defineRoutes } from '../../access/define-route.ts';
 import { csvContent, csvDeclaration } from './csv.ts';
 import { type Questions, type RefreshMode, refreshModes } from './questions.ts';
 
-/** Accepted by clients that say how the answer is drawn; the source is what is asked. */
+/** A wrapper in which clients describe how the result is drawn. Only its `source` is run. */
 const wrappedQuery = Type.Object(
   {
     kind: Type.String({ description: '`InsightVizNode`, `DataTableNode`, `DataVisualizationNode`, or a query kind.' }),
@@ -233,7 +233,7 @@ const queryStatus = Type.Object(
   { title: 'QueryStatus', description: 'Status of a background query.' },
 );
 const statusAnswer = Type.Object({ query_status: queryStatus }, { title: 'QueryStatusAnswer' });
-/** What is kept of an answer may come with it. */
+/** Response for a query that still runs. It contains a cached result if there is one. */
 const behindAnswer = Type.Object(
   { ...Type.Partial(answer).properties, query_status: queryStatus },
   { title: 'QueryUnderWay' },
@@ -303,7 +303,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
   });
   async function ask({ caller, target, body, request, query: { format } }: Asking) {
     const { query, ...more } = body;
-    // Clients send null for what they do not say.
+    // Clients send null for fields that they do not set.
     const filters = more.filters_override ?? undefined;
     const variables = more.variables_override ?? undefined;
     const id = more.client_query_id ?? undefined;
@@ -379,7 +379,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       operationId: 'query_create_by_kind',
       summary: 'Run a query of a given kind',
       description: 'Runs a query like `POST query/`. The kind in the path must be the `kind` of the query.',
-      // The name that the path has for all its methods.
+      // A path parameter must have the same name for all methods of the path.
       params: Type.Object({
         query_id: Type.String({ maxLength: 128, description: 'The `kind` of the query, e.g. `TrendsQuery`.' }),
       }),

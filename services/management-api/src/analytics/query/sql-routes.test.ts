@@ -1,4 +1,4 @@
-// SQL over the API: its tables, and the variables of a query.
+// Tests the description of SQL tables that the API returns.
 
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -14,7 +14,7 @@ afterAll(() => api.stop());
 const ask = (query: object) =>
   api.send('POST', `/api/projects/${own.projectId}/query/`, { key: own.personalApiKey, body: { query } });
 
-test('DatabaseSchemaQuery describes tables, and every column that it names can be selected', async () => {
+test('describes tables for DatabaseSchemaQuery, and every column in the description can be selected', async () => {
   const { status, body } = await ask({ kind: 'DatabaseSchemaQuery' });
   expect([status, body]).toMatchObject([200, { joins: [], is_cached: false }]);
   const { tables, functions } = body;
