@@ -377,14 +377,14 @@ describe('with limits', () => {
   };
   const guess = () => randomBytes(32).toString('base64url');
 
-  it('HV-12 blocks guessed links from an address, but still opens working links that the address has used before', async () => {
+  it('HV-12 blocks an address that guesses links, except for links that were opened recently', async () => {
     const [known, other] = [
       await share('insights', await create('insights', { name: 'One', query: trends })),
       await share('insights', await create('insights', { name: 'Two', query: trends })),
     ];
     expect(await statuses('192.0.2.1', () => known, 1)).toEqual([200]);
     expect(await statuses('192.0.2.1', guess, 8)).toEqual([404, 404, 404, 404, 404, 404, 429, 429]);
-    // A link that this address has not used before is not looked up, whether or not it exists.
+    // For a blocked address, a link that was not opened recently is not looked up, whether or not it exists.
     expect(await statuses('192.0.2.1', () => other, 1)).toEqual([429]);
     expect(await statuses('192.0.2.1', () => known, 1)).toEqual([200]);
     expect(await statuses('192.0.2.2', () => other, 1)).toEqual([200]);
