@@ -152,7 +152,7 @@ it('AN-06 hides an annotation while the insight or dashboard it is scoped to is 
   expect(await contents()).toEqual(['in the project', 'on the dashboard', 'at the insight']);
 });
 
-it('hides annotations about an insight from members who may not see it, and refuses new ones', async () => {
+it('hides annotations about an insight from members who may not see it, and returns an error when they create one', async () => {
   const insight = await createInsight();
   const id = await create({ content: 'secret', scope: 'project', dashboard_item: insight });
   const before = await contents();

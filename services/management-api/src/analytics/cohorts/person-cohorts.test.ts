@@ -32,7 +32,7 @@ const onPlan = (plan: string) => ({
   filters: { properties: { type: 'AND', values: [{ type: 'person', key: 'plan', operator: 'exact', value: [plan] }] } },
 });
 
-it('lists the static and dynamic cohorts that a person belongs to now, the newest first', async () => {
+it('lists the static and dynamic cohorts that a person belongs to now, newest first', async () => {
   const pro = await create({ name: 'pro', ...onPlan('pro') });
   await create({ name: 'free', ...onPlan('free') });
   await create({ name: 'listed', is_static: true, _create_static_person_ids: [ada] });

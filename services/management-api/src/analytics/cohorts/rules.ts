@@ -50,7 +50,7 @@ export function cohortTypeOf({ is_static, filters }: CohortFields): (typeof coho
   return filters === null ? null : 'person_property';
 }
 
-/** Flag keys that an error message lists. */
+/** Maximum number of flag keys in an error message. */
 const mostNamed = 20;
 
 /**

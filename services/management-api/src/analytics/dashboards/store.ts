@@ -98,7 +98,7 @@ const orderColumns: Record<string, string> = {
 /** Allowed values of `order`: each field, optionally with a leading `-` for descending order. */
 export const dashboardOrders = Object.keys(orderColumns).flatMap((name) => [name, `-${name}`]);
 
-/** SQL of an order. @param order one of `dashboardOrders` */
+/** SQL of a sort order. @param order one of `dashboardOrders` */
 function orderOf(order: string | undefined): string {
   const column = orderColumns[order?.replace(/^-/, '') ?? ''];
   if (column === undefined) return 'd.pinned DESC, d.name, d.id';
@@ -137,7 +137,7 @@ function valuesOf(fields: DashboardFields): unknown[] {
   });
 }
 
-/** @returns the id. */
+/** @returns the ID. */
 export async function insertDashboard(
   tx: Transaction,
   { environmentId, userId }: { environmentId: number; userId: number },
@@ -174,7 +174,7 @@ export async function noteAccess(sql: Sql, id: number): Promise<Date | undefined
   return rows[0]?.last_accessed_at;
 }
 
-/** Unsets the primary dashboard of a project, if it is this one. @returns whether it was. */
+/** Unsets the primary dashboard of a project if it is this dashboard. @returns whether it was the primary dashboard. */
 export async function clearPrimary(tx: Transaction, environmentId: number, id: number): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE environment SET primary_dashboard = NULL, updated_at = now()

@@ -27,7 +27,7 @@ const path = '/event_definitions';
 
 /** Definitions of the event names of a project (docs/api/definitions.md). */
 export function eventDefinitionRoutes(deps: EventDeps & Pick<Database, 'transaction'>) {
-  // `by_name` must come before `:id`.
+  // The path `by_name` must come before `:id`.
   return [...readRoutes(deps), ...writeRoutes(deps)];
 }
 

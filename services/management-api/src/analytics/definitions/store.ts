@@ -21,7 +21,7 @@ export interface EventDefinitionRow
 export interface PropertyDefinitionRow
   extends EditedRow,
     Columns<'property_definition', EditedColumns | 'type' | 'group_type_index' | 'property_type'> {
-  /** Null when the query names no events. */
+  /** Null if the request does not contain event names. */
   is_seen: boolean | null;
 }
 

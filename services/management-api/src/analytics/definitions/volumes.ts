@@ -73,7 +73,7 @@ export async function volumesOfProperties(
   return volumes(names, { counts, usage, share: Math.min(1, mostLookedInto / (all?.count ?? 1)) });
 }
 
-/** Counts, for each name, the insights that use it at this path of the query and were opened or changed in the last 30 days. */
+/** Counts the insights that use each name and were opened or changed in the last 30 days. @param path JSONPath of names in the query */
 function usageOf(sql: Sql, projectId: number, { names, path }: { names: readonly string[]; path: string }) {
   return sql.query<{ name: string; count: number }>(
     `SELECT named.value #>> '{}' AS name, count(DISTINCT i.id)::int AS count

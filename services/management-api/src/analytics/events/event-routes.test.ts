@@ -110,7 +110,7 @@ test('does not return events and persons of another project, even if they share 
   expect(await uuids(`?person_id=${otherPerson}`)).toEqual([]);
 });
 
-describe('filters', () => {
+describe('filters of the event list', () => {
   test('filters by name, distinct ID and time, excluding both ends of the time range', async () => {
     const first = await event({ event: 'a', distinctId: 'x', timestamp: '2026-09-01T00:00:00Z' });
     const second = await event({ event: 'b', distinctId: 'x', timestamp: '2026-10-01T00:00:00Z' });
@@ -142,7 +142,7 @@ describe('filters', () => {
     );
     const before = await event({ distinctId: 'anon', personId: merged, timestamp: '2026-09-01T00:00:00Z' });
     const after = await event({ distinctId: 'user', personId, timestamp: '2026-10-01T00:00:00Z' });
-    await event({ distinctId: 'somebody else' });
+    await event({ distinctId: 'another person' });
     expect(await uuids(`?person_id=${personId}`)).toEqual([after, before]);
     expect(await uuids(`?person_id=${personId.toUpperCase()}`)).toEqual([after, before]);
     expect(await uuids(`?person_id=${personId}&distinct_id=anon`)).toEqual([before]);
@@ -231,7 +231,7 @@ describe('filters', () => {
   });
 });
 
-describe('pages', () => {
+describe('pages of the event list', () => {
   test('returns 100 events by default or for an invalid limit, and at most 10,000', async () => {
     await api.database.sql.query(
       `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)

@@ -41,7 +41,7 @@ export interface StoreRead {
 
 /** Time limit of a search in PostgreSQL. */
 const longestMs = 10_000;
-/** More than the largest portion of a page followed by the largest event. */
+/** Size limit of one read. It is larger than the largest portion of a page plus the largest event. */
 const mostBytes = 64 * 1024 * 1024;
 
 /**
@@ -198,7 +198,7 @@ const withinStore = (time: number) => Math.max(firstMs, Math.min(lastMs, time));
 const fromOf = (after: Date) => withinStore(after.getTime() + 1);
 const toOf = (before: Date) => withinStore(before.getTime());
 
-/** A person may have more IDs than are looked up one by one. */
+/** Persons with at least this many distinct IDs are selected by person ID instead of by a list of their distinct IDs. */
 const mostIds = 10_000;
 
 /**

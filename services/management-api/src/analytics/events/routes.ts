@@ -57,7 +57,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
         ...keysetQuery,
         offset: offsetOfLargeList(mostSkipped),
         ...eventFilterQuery,
-        // No enum, and no quotes in the default: openapi-python-client cannot write them.
+        // Neither an enum nor quotes in the default, because openapi-python-client does not support them.
         orderBy: Type.String({
           default: '-timestamp',
           description:

@@ -1,4 +1,4 @@
-// Creating and changing groups. The event consumer owns groups, so a change is an event like those of an SDK.
+// The routes that create and change groups. Only the event consumer writes groups, so a change is sent as an event, as an SDK would do.
 
 import { cutToCodePoints, eventNames } from '@millrace/contracts';
 import { formatDateTime, freeFormObject, orNull } from '@millrace/http';

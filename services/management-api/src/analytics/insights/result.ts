@@ -51,7 +51,7 @@ interface FailedStatus {
 
 interface InsightQuestion {
   refresh: RefreshMode;
-  /** Whether the result becomes a file. */
+  /** Whether the result is returned as a file. */
   isFile?: boolean;
   dashboardId?: number;
   signal: AbortSignal;

@@ -84,7 +84,7 @@ test('computes an insight in the background', async () => {
   expect((await get(`query/${body.query_status.id}/`)).status).toBeLessThan(300);
 });
 
-test('returns an error for an insight that cannot be computed only when it is computed', async () => {
+test('returns an error for an insight with an unsupported query only if the request computes it', async () => {
   const { id } = await made('insights', { query: { kind: 'StickinessQuery' } });
   expect(await get(`insights/${id}/`)).toMatchObject({ status: 200, body: { result: null } });
   expect(await get(`insights/${id}/?refresh=true`)).toMatchObject({
@@ -209,7 +209,7 @@ test.each<[string, object, string]>([
     },
     'event,properties.plan\r\norder,free\r\norder,paid\r\n',
   ],
-])('as CSV: %s', async (_, asked, file) => {
+])('returns a result as CSV: %s', async (_, asked, file) => {
   const { id, short_id } = await made('insights', { query: asked });
   const headers = { authorization: `Bearer ${acme.M.key}`, 'content-type': 'application/json' };
   const answer = await fetch(`${api.url}${base}/insights/${id}/?refresh=true&format=csv`, { headers });

@@ -111,7 +111,7 @@ test('Q-242: returns a query exactly as it was sent, including the order of its 
   expect(JSON.stringify(changed.body.query)).toBe(JSON.stringify(odd));
 });
 
-test('Q-243: returns 400 for an insight without a query (decided differently)', async () => {
+test('Q-243: returns 400 for an insight without a query, unlike PostHog', async () => {
   for (const query of [undefined, null]) {
     expect(await create({ query })).toMatchObject({ status: 400, body: { attr: 'query' } });
   }
@@ -153,7 +153,7 @@ test.each([
     'source.day',
     { kind: 'ActorsQuery', source: { kind: 'InsightActorsQuery', source: { kind: 'TrendsQuery', series } } },
   ],
-])('returns 400 that names %s when the table can never be read', async (part, query) => {
+])('returns 400 that names %s if a query for a table can never run', async (part, query) => {
   const refused = { status: 400, body: { attr: 'query', detail: expect.stringMatching(`^${part}`) } };
   expect(await create({ query })).toMatchObject(refused);
 });
@@ -411,7 +411,7 @@ test.each([
   'last_viewed_at',
   'nonsense',
   'query',
-])('Q-262: an order by %s', async (name) => {
+])('Q-262: accepts the order %s in both directions', async (name) => {
   await made({ name: 'a' });
   await made({ name: 'b' });
   expect((await names(`?order=${name}`)).sort()).toEqual(['a', 'b']);

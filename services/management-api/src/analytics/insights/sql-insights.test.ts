@@ -79,7 +79,7 @@ test.each([
     'Unable to resolve field: evnt (line 2, column 3)',
   ],
   [
-    'SI-02: SQL that is not complete',
+    'SI-02: incomplete SQL',
     withSql('SELECT event FROM'),
     'hogql_syntax_error',
     'Unexpected end of query (line 1, column 18)',
@@ -104,12 +104,12 @@ test.each([
     'chartSettings.yAxis: Expected a list of objects with `column`.',
   ],
   [
-    'SI-03: a display that is no text',
+    'SI-03: a display that is not a string',
     { query: { ...chart, display: 5 } },
     'invalid_input',
     'display: Expected a text.',
   ],
-])('%s is refused', async (_, body, code, detail) => {
+])('returns 400 for an insight: %s', async (_, body, code, detail) => {
   const refused = { status: 400, body: { code, attr: 'query', detail } };
   expect(await send('POST', 'insights', body)).toMatchObject(refused);
   const { id } = await made('insights', { query: source });

@@ -122,7 +122,7 @@ function valuesOf(fields: InsightFields): unknown[] {
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** @returns the id. */
+/** @returns the ID. */
 export async function insertInsight(
   tx: Transaction,
   { environmentId, userId }: { environmentId: number; userId: number },

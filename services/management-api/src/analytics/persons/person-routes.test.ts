@@ -83,7 +83,7 @@ test.each([
   [{ email: null, name: { first: 'Ada' }, username: 'ada' }, 'ada'],
   [{ username: 42 }, '42'],
   [{}, 'the main id'],
-])('a person is called by the first property that names it: %j', async (properties, name) => {
+])('uses the first suitable property as the name of a person: %j', async (properties, name) => {
   await person({ distinctIds: ['the main id'], properties });
   expect((await get()).results[0].name).toBe(name);
 });

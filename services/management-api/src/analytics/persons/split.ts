@@ -1,4 +1,4 @@
-// Splitting a person: the inverse of merging.
+// The route that splits a person, which is the inverse of merging.
 
 import { recordActivity } from '@millrace/accounts';
 import { type Database, findPersonToDelete, maxSplits, splitPerson } from '@millrace/db';

@@ -8,7 +8,7 @@ import { type FilterCase, filterCases, missing, refusedFilters, stored, zone } f
 import type { TestApi } from '../../testing/start-test-api.ts';
 import { createMonths, storeEvent, storePerson } from '../../testing/stored-data.ts';
 
-describe.each(engines)('on $name', (engine) => {
+describe.each(engines)('property filters on $name', (engine) => {
   let api: TestApi;
   let tenant: TestTenant;
   let stop: () => Promise<void>;
@@ -106,7 +106,7 @@ describe.each(engines)('on $name', (engine) => {
   const isCounting = new Set(['event counts', 'insight', 'insight by person', 'cohort members']);
 
   test.each(filterCases.map((one) => [one.no, one.operator, one.value, one] as const))(
-    '%s: %s %j',
+    '%s: every list, count and query finds the same with %s %j',
     async (_no, operator, value, { found }) => {
       const results: Record<string, unknown> = {};
       for (const [name, read] of Object.entries(readers)) {
@@ -120,7 +120,7 @@ describe.each(engines)('on $name', (engine) => {
   );
 
   test.each(refusedFilters.map((one) => [one.no, one.operator, one.value] as const))(
-    '%s: %s %.20j is rejected by every reader',
+    '%s: every list, count and query returns 400 for %s %.20j',
     async (_no, operator, value) => {
       for (const [name, read] of Object.entries(readers)) {
         const { status, attr } = await read(value === undefined ? { operator } : { operator, value });

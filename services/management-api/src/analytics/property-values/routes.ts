@@ -93,7 +93,7 @@ const enveloped = Type.Object(
   { title: 'PropertyValues' },
 );
 
-/** A request of the old form looks like one of the new form, so clients ask for the new one. */
+/** Requests do not differ between old and new versions of PostHog, so clients request the new format with `envelope`. */
 function toAnswer(found: readonly string[], { envelope }: { envelope?: boolean }) {
   const results = found.map((name) => ({ name }));
   return envelope === true ? { results, refreshing: false } : results;

@@ -40,7 +40,7 @@ afterAll(async () => {
 });
 
 const path = () => `/api/projects/${own.projectId}/query/`;
-/** Sends a query. The mode of refresh must not use the cache. */
+/** Sends a query, with a refresh mode that does not use the cache. */
 const ask = (refresh: string, more: object = {}) =>
   api.send('POST', path(), {
     key: own.personalApiKey,

@@ -105,7 +105,7 @@ test.each<[string, RefreshMode, string, number | null, string]>([
 test.each<[string, number, string]>([
   ['Q-223: still fresh', 7, 'cached'],
   ['Q-223: stale after a day, because of late events', 24, 'computed'],
-])('caches a result whose date range has ended for less than a day: %s', async (_, hours, expected) => {
+])('keeps a result fresh for a day if its date range has ended: %s', async (_, hours, expected) => {
   const query = newQuery('day', true);
   await questions.ask(asker, { query, refresh: 'blocking', signal, now: begin });
   const { answer } = await questions.ask(asker, { query, refresh: 'blocking', signal, now: after(hours) });
@@ -118,7 +118,7 @@ test.each<[string, object, number]>([
   ['hours', { interval: 'hour', dateRange: { date_from: '2026-11-01', date_to: '2026-11-17' } }, 3],
   ['minutes', { interval: 'minute', dateRange: { date_from: '-1h' } }, 1],
   ['events', { kind: 'EventsQuery', select: ['event'], series: undefined }, 1],
-])('returns when clients should refresh a result: %s', async (_, more, minutes) => {
+])('returns the time after which clients should request a newer result: %s', async (_, more, minutes) => {
   const { dateRange, interval, ...query } = newQuery('day');
   const asked = JSON.parse(JSON.stringify({ ...query, ...more }));
   const { answer } = await questions.ask(asker, { query: asked, refresh: 'blocking', signal, now: begin });

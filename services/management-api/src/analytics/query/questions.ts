@@ -91,7 +91,7 @@ const slotPatienceMs = 5000;
 const slotPauseMs = 100;
 const retryAfterSeconds = 2;
 const maxBytes = 256 * 1024 * 1024;
-/** Rows of a CSV file of an SQL query without LIMIT. */
+/** Maximum number of rows in the CSV file of an SQL query without LIMIT. */
 const rowsOfFile = 50_000;
 /** Time that a query needs in addition to its execution: waiting for a slot and a connection, and processing the result. */
 const aroundMs = 20_000;

@@ -1,4 +1,4 @@
-// Identical queries that are requested at the same time run once.
+// Runs identical queries that are requested at the same time only once.
 
 interface Run<T> {
   result: Promise<T>;

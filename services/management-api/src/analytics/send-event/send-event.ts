@@ -1,4 +1,4 @@
-// Sends an event with the key of a project through the gateway, as an SDK would.
+// Sends an event to the gateway with the API key of a project, as an SDK would do.
 
 import { randomUUID } from 'node:crypto';
 import type { Sql } from '@millrace/db';
@@ -23,8 +23,8 @@ const ownProperties = { $lib: 'millrace', $geoip_disable: true };
 const timeoutMs = 10_000;
 
 /**
- * @returns the uuid of the event.
- * @throws AppError `unavailable` when no gateway answers or it refuses the event, `payment_required` when the plan's events are used up.
+ * @returns the UUID of the event.
+ * @throws AppError `unavailable` if no gateway responds or if it rejects the event, or `payment_required` if the event quota is used up.
  */
 export async function sendEvent(
   { sql, ingestUrl }: GatewayDeps,

@@ -49,7 +49,7 @@ const seen = ({ status, headers, body }: TestAnswer) => {
   return { status, headers: others, body };
 };
 
-it('HV-01 answers every link that does not work in the same way', async () => {
+it('HV-01 returns the same response for every link that does not work', async () => {
   const insight = await create('insights', { name: 'Orders', query: trends });
   const rotated = await share('insights', insight);
   const current = (await send('POST', `insights/${insight}/sharing/refresh/`)).body.access_token as string;
@@ -361,7 +361,7 @@ it('HV-14 serves the same page for all links with the status of the link, and le
   await pages.stop();
 });
 
-describe('with limits', () => {
+describe('rate limits of public links', () => {
   let limited: TestApi;
   beforeAll(async () => {
     const limits = { ...noLimits, wrongKeysPerMinute: 5, requestsPerMinute: 30 };

@@ -7,7 +7,7 @@ import { type LinkLimits, openLink } from './public-link.ts';
 interface PageDeps {
   sql: Sql;
   linkLimits: LinkLimits;
-  /** The built page. It is the same for every link, and loads what the link shares. */
+  /** The built page. It is the same for every link, and loads the shared data in the browser. */
   html: Buffer;
 }
 

@@ -16,18 +16,18 @@ import { mayDo, type RecordRights, readRightsOfEverybody } from '../../access/re
 import { findLink, type SharedLink } from './store.ts';
 
 export interface LinkLimits {
-  /** Of all requests, per address. */
+  /** Limits all requests from an address. */
   visits: RateLimit;
-  /** Of unknown links, per address. */
+  /** Limits requests with unknown links from an address. */
   guesses: GuessLimit;
-  /** Of computations, per insight of a link. */
+  /** Limits how often the result of an insight is computed for a link. */
   computations: RateLimit;
 }
 
 /** Fresh results come from the cache. The limit applies to results that cannot be cached because they failed or are too large. */
 const computationsPerMinute = 3;
 
-/** @param requestsPerMinute and wrongPerMinute of one address; 0 = no limit. */
+/** Creates the limits. `requestsPerMinute` and `wrongPerMinute` apply to each address, and 0 means no limit. */
 export function createLinkLimits(
   keyValue: KeyValue,
   { requestsPerMinute, wrongPerMinute }: { requestsPerMinute: number; wrongPerMinute: number },
@@ -50,7 +50,7 @@ const tokenPattern = /^[\w-]{43}$/;
 
 /**
  * Finds the link of a token. Reads the database each time, so a link stops working as soon as it is turned off, replaced or deleted.
- * @throws AppError `not_found`, the same for all links that do not work; `rate_limited`.
+ * @throws AppError `not_found`, which is the same for all links that do not work, or `rate_limited`.
  */
 export async function openLink(
   { sql, limits: { visits, guesses } }: { sql: Sql; limits: LinkLimits },

@@ -34,7 +34,7 @@ export interface PublicRouteDeps {
 /** Keeps shared data out of search engines. */
 const unlisted = { 'X-Robots-Tag': 'noindex' };
 
-/** Data of the page behind a public link (docs/api/sharing.md#what-a-visitor-sees). */
+/** Routes that return the data of a shared page (docs/api/sharing.md#what-a-visitor-sees). */
 export function publicLinkRoutes({ sql, questions, linkLimits: limits }: PublicRouteDeps) {
   const load = createLoader(questions, limits);
   return [
@@ -94,7 +94,7 @@ export function publicLinkRoutes({ sql, questions, linkLimits: limits }: PublicR
 }
 
 interface OpenTile {
-  /** Null for an insight. */
+  /** Text of the tile, or null for an insight. */
   text: string | null;
   /** The insight with the filters of its tile, or null if visitors may not see it. */
   insight: InsightRow | null;

@@ -10,7 +10,7 @@ const open = /^(Trends|Funnels|Retention|Lifecycle|WebOverview|WebStatsTable|Web
 export const isClosed = (query: unknown): boolean => query !== null && !open.test(String(sourceOf(query)?.kind));
 const isSql = (query: unknown) => sourceOf(query)?.kind === 'HogQLQuery';
 
-/** Rows of an SQL insight that visitors see. */
+/** Maximum number of rows of an SQL insight that visitors see. */
 const mostRows = 1000;
 
 /** Fields of a query that determine how its result is drawn. Filters, cohorts and property names are left out. */

@@ -3,7 +3,7 @@ import type { Scope } from '@millrace/contracts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Turning public links on and off. `hostile-visitor.test.ts` tests the responses to visitors. */
+/** Tests how public links are turned on and off. `hostile-visitor.test.ts` tests the responses to visitors. */
 let api: TestApi;
 let acme: OrganizationActors;
 beforeAll(async () => {
