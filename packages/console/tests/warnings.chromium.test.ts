@@ -30,7 +30,7 @@ const storeWarning = ({ type, severity = 'error', count = 1, details = {}, ago =
 
 let next = 0;
 /** Stores a dead letter as the consumer does. @returns its ID */
-async function storeLetter({ event = 'buy', reason = 'refused_by_database', value = '' } = {}): Promise<string> {
+async function storeDeadLetter({ event = 'buy', reason = 'refused_by_database', value = '' } = {}): Promise<string> {
   const { environmentId, projectApiKey } = console.tenant;
   const offset = String(next++);
   const captured = { kind: 'event', environment_id: environmentId, event, distinct_id: 'ada', now: new Date() };
@@ -226,7 +226,7 @@ describe('warnings', () => {
 
 describe('dead letters', () => {
   it('C-030, C-020: opens a dead letter with its record and what to do, and replays it once even if requested several times', async () => {
-    const id = await storeLetter({ event: hostile });
+    const id = await storeDeadLetter({ event: hostile });
     const page = await console.open('warnings?tab=letters');
     await page.getByRole('row').filter({ hasText: 'live · 0 · 0' }).getByRole('button').click();
     await aside(page).getByText('What to do.').waitFor();
@@ -250,8 +250,8 @@ describe('dead letters', () => {
   });
 
   it('C-004, C-030: selects all matching dead letters by keyboard and discards them, showing their number', async () => {
-    for (let count = 0; count < 130; count += 1) await storeLetter({ reason: 'timed_out' });
-    await storeLetter({ event: 'other', value: 'no json' });
+    for (let count = 0; count < 130; count += 1) await storeDeadLetter({ reason: 'timed_out' });
+    await storeDeadLetter({ event: 'other', value: 'no json' });
     const page = await console.open('warnings?tab=letters&reason=timed_out');
     await page.getByRole('checkbox', { name: 'Select the 100 dead letters shown' }).check();
     await page.getByText('100 dead letters selected').waitFor();

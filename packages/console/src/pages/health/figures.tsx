@@ -17,7 +17,7 @@ export function Figures({ health }: { health: ReturnType<typeof useHealth> }) {
   const seconds = data?.visible_after_seconds;
   const dropped = data?.per_minute.dropped;
   const count = dropped?.reduce((sum, one) => sum + one.count, 0);
-  const letters = data?.dead_letters_waiting;
+  const deadLetters = data?.dead_letters_waiting;
   return (
     <section className="panel tiles health-tiles" aria-label={text.figures}>
       <Tile
@@ -42,11 +42,11 @@ export function Figures({ health }: { health: ReturnType<typeof useHealth> }) {
       />
       <Tile
         label={text.letters}
-        value={letters}
-        tone={letters ? 'bad' : undefined}
+        value={deadLetters}
+        tone={deadLetters ? 'bad' : undefined}
         more={
           reasonOf('dead_letters') ??
-          (letters ? (
+          (deadLetters ? (
             <Link to={`/projects/${id}/warnings`} search={{ tab: 'letters' } as never}>
               {text.lettersLink}
             </Link>

@@ -7,10 +7,10 @@ import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { explain } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
-import { type Decision, placeOf } from './letter.ts';
+import { type Decision, placeOf } from './dead-letter.ts';
 import { text as ofPage } from './words.ts';
 
-const text = ofPage.letters;
+const text = ofPage.deadLetters;
 
 interface Outcome {
   done: number;
@@ -96,7 +96,7 @@ function Skipped({ outcome: { done, skipped }, all }: { outcome: Outcome; all: n
   return (
     <>
       <p>{text.skipped(count)}</p>
-      <ul className="letters-skipped">
+      <ul className="dead-letters-skipped">
         {skipped.length === 0 && <li className="quiet">{text.notWaiting}</li>}
         {skipped.slice(0, mostShown).map(({ id, why }) => (
           <li key={id}>

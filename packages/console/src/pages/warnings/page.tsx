@@ -9,8 +9,8 @@ import { AsApiCall } from '../../parts/dialog.tsx';
 import { RefreshButton } from '../../parts/refresh.tsx';
 import { words } from '../../words.ts';
 import { useWarningsAddress } from './address.ts';
+import { DeadLetters, deadLettersRequest } from './dead-letters.tsx';
 import { Kinds, kindsRequest } from './kinds.tsx';
-import { Letters, lettersRequest } from './letters.tsx';
 import { text } from './words.ts';
 import './warnings.css';
 
@@ -22,7 +22,7 @@ export function Page() {
   const { view, change, unknown } = address;
   const project = useProject();
   const [asCall, setAsCall] = useState<ApiCall | null>(null);
-  const request = view.tab === 'kinds' ? kindsRequest(project.id, address) : lettersRequest(project.id, address);
+  const request = view.tab === 'kinds' ? kindsRequest(project.id, address) : deadLettersRequest(project.id, address);
   return (
     <>
       <PageTitle title={words.pages.warnings.title}>
@@ -46,7 +46,7 @@ export function Page() {
           <Kinds address={address} />
         </TabPanel>
         <TabPanel id="letters" className="warnings-panel">
-          <Letters address={address} />
+          <DeadLetters address={address} />
         </TabPanel>
       </Tabs>
       {asCall && <AsApiCall request={asCall} onClose={() => setAsCall(null)} />}

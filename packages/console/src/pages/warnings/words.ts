@@ -27,7 +27,7 @@ export const text = {
   facts: { type: 'type', first: 'first seen', last: 'last seen' },
   samples: 'Samples',
   more: 'Show more',
-  letters: {
+  deadLetters: {
     what: 'Dead letters',
     one: 'This dead letter',
     list: 'Dead letters, most recent first',

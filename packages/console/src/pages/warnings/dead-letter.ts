@@ -1,7 +1,7 @@
 import { text } from './words.ts';
 
 /** A dead letter: a record that could not be processed. */
-export interface Letter {
+export interface DeadLetter {
   id: string;
   lane: string;
   reason: string;
@@ -15,8 +15,8 @@ export interface Letter {
   state: 'waiting' | 'replayed' | 'discarded';
 }
 
-export interface LetterPage {
-  results: Letter[];
+export interface DeadLetterPage {
+  results: DeadLetter[];
   next: string | null;
 }
 
@@ -29,5 +29,5 @@ export interface Decision {
 /** Formats an ID for display: `live · 3 · 1042`. */
 export function placeOf(id: string): string {
   const [lane = '', partition = '', offset = ''] = id.split('-');
-  return text.letters.lanePartitionOffset(lane, partition, offset);
+  return text.deadLetters.lanePartitionOffset(lane, partition, offset);
 }

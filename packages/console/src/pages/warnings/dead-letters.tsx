@@ -13,20 +13,20 @@ import { SpanMenu } from '../../parts/span.tsx';
 import { Empty, explain, Failed, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { chosen, type WarningsAddress } from './address.ts';
+import { type DeadLetter, type DeadLetterPage, type Decision, placeOf } from './dead-letter.ts';
+import { DeadLetterDetail } from './dead-letter-detail.tsx';
 import { Decide } from './decide.tsx';
-import { type Decision, type Letter, type LetterPage, placeOf } from './letter.ts';
-import { LetterDetail } from './letter-detail.tsx';
 import { text as words } from './words.ts';
 
-const text = words.letters;
+const text = words.deadLetters;
 
-export const lettersRequest = (project: number, { view, span }: WarningsAddress): ApiCall => ({
+export const deadLettersRequest = (project: number, { view, span }: WarningsAddress): ApiCall => ({
   path: `/api/projects/${project}/dead_letters`,
   query: { ...span, reason: view.reason, lane: chosen(view.lane), state: chosen(view.state) },
 });
 
 /** The list of dead letters, for users who may see them. */
-export function Letters({ address }: { address: WarningsAddress }) {
+export function DeadLetters({ address }: { address: WarningsAddress }) {
   const mayDecide = useHasLevel(8);
   if (mayDecide) return <OfAdministrator address={address} />;
   return (
@@ -42,26 +42,26 @@ function OfAdministrator({ address }: { address: WarningsAddress }) {
   const panel = useRef<HTMLDivElement>(null);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [decision, setDecision] = useState<Decision | null>(null);
-  const request = lettersRequest(id, address);
+  const request = deadLettersRequest(id, address);
   const query = useInfiniteQuery({
     queryKey: ['warnings', id, 'letters', request.query],
     queryFn: ({ pageParam, signal }) =>
-      call<LetterPage>({ ...request, query: { ...request.query, limit: 100, cursor: pageParam } }, signal),
+      call<DeadLetterPage>({ ...request, query: { ...request.query, limit: 100, cursor: pageParam } }, signal),
     initialPageParam: '',
     getNextPageParam: ({ next }) => cursorOf(next),
   });
-  const letters = query.data?.pages.flatMap(({ results }) => results) ?? [];
+  const deadLetters = query.data?.pages.flatMap(({ results }) => results) ?? [];
   const current = () => document.activeElement?.closest('tr')?.querySelector('[data-row]')?.getAttribute('data-row');
-  const toggle = (letter: string) => {
+  const toggle = (id: string) => {
     const next = new Set(selected);
-    if (!next.delete(letter)) next.add(letter);
+    if (!next.delete(id)) next.add(id);
     setSelected(next);
   };
   usePageKeys({
     ...rowKeys(panel),
     x: () => {
-      const letter = letters.find((one) => one.id === current());
-      if (letter?.state === 'waiting') toggle(letter.id);
+      const deadLetter = deadLetters.find((one) => one.id === current());
+      if (deadLetter?.state === 'waiting') toggle(deadLetter.id);
     },
     r: () => selected.size > 0 && setDecision({ verb: 'replay', ids: [...selected] }),
   });
@@ -76,16 +76,16 @@ function OfAdministrator({ address }: { address: WarningsAddress }) {
         <div className="list warnings-list">
           <Loaded query={query} what={text.what}>
             {() =>
-              letters.length === 0 ? (
+              deadLetters.length === 0 ? (
                 <Nothing address={address} />
               ) : (
                 <>
                   <Selection
-                    {...{ letters, selected, request, hasMore: query.hasNextPage }}
+                    {...{ deadLetters, selected, request, hasMore: query.hasNextPage }}
                     onSelect={setSelected}
                     onDecide={(verb) => setDecision({ verb, ids: [...selected] })}
                   />
-                  <Rows {...{ letters, selected, address }} onToggle={toggle} />
+                  <Rows {...{ deadLetters, selected, address }} onToggle={toggle} />
                   {query.hasNextPage && (
                     <div className="form-buttons warnings-more">
                       <Button isDisabled={query.isFetchingNextPage} onPress={() => void query.fetchNextPage()}>
@@ -99,7 +99,13 @@ function OfAdministrator({ address }: { address: WarningsAddress }) {
           </Loaded>
         </div>
         {view.letter !== '' && (
-          <LetterDetail key={view.letter} id={view.letter} zone={address.zone} onDecide={setDecision} onClose={close} />
+          <DeadLetterDetail
+            key={view.letter}
+            id={view.letter}
+            zone={address.zone}
+            onDecide={setDecision}
+            onClose={close}
+          />
         )}
       </div>
       {decision && (
@@ -134,21 +140,21 @@ function Filters({ address: { view, change, span } }: { address: WarningsAddress
 
 /** The number of selected dead letters, and the actions for them. */
 function Selection({
-  letters,
+  deadLetters,
   selected,
   request,
   hasMore,
   onSelect,
   onDecide,
 }: {
-  letters: readonly Letter[];
+  deadLetters: readonly DeadLetter[];
   selected: ReadonlySet<string>;
   request: ApiCall;
   hasMore: boolean;
   onSelect: (ids: ReadonlySet<string>) => void;
   onDecide: (verb: Decision['verb']) => void;
 }) {
-  const shown = idsWaiting(letters);
+  const shown = idsWaiting(deadLetters);
   const selectAll = useMutation({
     mutationFn: () => readAllIds(request),
     onSuccess: (ids) => onSelect(new Set(ids)),
@@ -156,8 +162,8 @@ function Selection({
   const isReading = selectAll.isPending;
   const hasAll = shown.length > 0 && shown.every((id) => selected.has(id));
   return (
-    <div className="letters-selection">
-      <label className="letters-check">
+    <div className="dead-letters-selection">
+      <label className="dead-letters-check">
         <input
           type="checkbox"
           aria-label={text.selectShown(shown.length)}
@@ -177,7 +183,7 @@ function Selection({
           {text.selectAll}
         </Button>
       )}
-      <span className="hint grow letters-keys">{text.keys}</span>
+      <span className="hint grow dead-letters-keys">{text.keys}</span>
       <Button shortcut="R" isDisabled={selected.size === 0} onPress={() => onDecide('replay')}>
         {text.replay}
       </Button>
@@ -189,15 +195,15 @@ function Selection({
 }
 
 /** Only waiting dead letters can be replayed or discarded. */
-const idsWaiting = (letters: readonly Letter[]) =>
-  letters.filter(({ state }) => state === 'waiting').map(({ id }) => id);
+const idsWaiting = (deadLetters: readonly DeadLetter[]) =>
+  deadLetters.filter(({ state }) => state === 'waiting').map(({ id }) => id);
 
 /** Reads the IDs on all pages. The server reads each page from the log again, so the pages are large. */
 async function readAllIds(request: ApiCall): Promise<string[]> {
   const ids: string[] = [];
   let cursor: string | undefined;
   do {
-    const page: LetterPage = await call({ ...request, query: { ...request.query, limit: 1000, cursor } });
+    const page: DeadLetterPage = await call({ ...request, query: { ...request.query, limit: 1000, cursor } });
     ids.push(...idsWaiting(page.results));
     cursor = cursorOf(page.next);
   } while (cursor !== undefined);
@@ -205,12 +211,12 @@ async function readAllIds(request: ApiCall): Promise<string[]> {
 }
 
 function Rows({
-  letters,
+  deadLetters,
   selected,
   address: { view, change, zone },
   onToggle,
 }: {
-  letters: readonly Letter[];
+  deadLetters: readonly DeadLetter[];
   selected: ReadonlySet<string>;
   address: WarningsAddress;
   onToggle: (id: string) => void;
@@ -231,10 +237,10 @@ function Rows({
           </tr>
         </thead>
         <tbody>
-          {letters.map(({ id, detail, event, distinct_id: distinctId, dead_at: deadAt, state }) => (
+          {deadLetters.map(({ id, detail, event, distinct_id: distinctId, dead_at: deadAt, state }) => (
             <tr key={id} className="warnings-row" {...(id === view.letter && { 'data-open': '' })}>
-              <td className="letters-select">
-                <label className="letters-check">
+              <td className="dead-letters-select">
+                <label className="dead-letters-check">
                   <input
                     type="checkbox"
                     aria-label={text.selectOne(id)}

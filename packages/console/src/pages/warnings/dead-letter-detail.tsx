@@ -10,13 +10,13 @@ import { RuleLink } from '../../parts/rule-link.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { formatNumber } from '../../words.ts';
-import { type Decision, type Letter, placeOf } from './letter.ts';
+import { type DeadLetter, type Decision, placeOf } from './dead-letter.ts';
 import { text as ofPage } from './words.ts';
 
-const text = ofPage.letters;
+const text = ofPage.deadLetters;
 
 /** The details of a dead letter, next to the list: what went wrong, what to do, and the original record. */
-export function LetterDetail({
+export function DeadLetterDetail({
   id,
   zone,
   onDecide,
@@ -33,21 +33,21 @@ export function LetterDetail({
     queryKey: ['warnings', project.id, 'letter', id],
     queryFn: async ({ signal }) => {
       const json = await (await ask({ path }, signal)).text();
-      return { letter: JSON.parse(json) as Letter, record: memberOf(json, 'record') ?? 'null' };
+      return { deadLetter: JSON.parse(json) as DeadLetter, record: memberOf(json, 'record') ?? 'null' };
     },
   });
-  const letter = query.data?.letter;
+  const deadLetter = query.data?.deadLetter;
   return (
     <Aside
       title={text.one}
       onClose={onClose}
-      head={letter && <Head letter={letter} onDecide={onDecide} onClose={onClose} />}
+      head={deadLetter && <Head deadLetter={deadLetter} onDecide={onDecide} onClose={onClose} />}
     >
       <Loaded query={query} what={text.one}>
-        {({ letter: shown, record }) => (
+        {({ deadLetter: shown, record }) => (
           // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
           <section className="detail-body" tabIndex={0} aria-label={text.one}>
-            <Facts letter={shown} zone={zone} />
+            <Facts deadLetter={shown} zone={zone} />
             <Record json={record} />
           </section>
         )}
@@ -57,11 +57,11 @@ export function LetterDetail({
 }
 
 function Head({
-  letter: { id, detail, advice, event, state },
+  deadLetter: { id, detail, advice, event, state },
   onDecide,
   onClose,
 }: {
-  letter: Letter;
+  deadLetter: DeadLetter;
   onDecide: (decision: Decision) => void;
   onClose: () => void;
 }) {
@@ -95,8 +95,8 @@ function Head({
   );
 }
 
-function Facts({ letter, zone }: { letter: Letter; zone: string }) {
-  const { id, reason, distinct_id: distinctId, captured_at: captured, dead_at: deadAt, bytes } = letter;
+function Facts({ deadLetter, zone }: { deadLetter: DeadLetter; zone: string }) {
+  const { id, reason, distinct_id: distinctId, captured_at: captured, dead_at: deadAt, bytes } = deadLetter;
   const { findings } = ofEvents;
   const facts: [string, string | null][] = [
     [findings.reason ?? '', reason],
@@ -125,7 +125,7 @@ function Record({ json }: { json: string }) {
   if (json === 'null') return <p className="warnings-note quiet">{text.noRecord}</p>;
   const shown = json.startsWith('"') ? plainText(json) : indentJson(json);
   return (
-    <section className="letters-record" aria-label={text.record}>
+    <section className="dead-letters-record" aria-label={text.record}>
       <h3>{text.record}</h3>
       <CopyButton text={shown} />
       <LongText value={shown} />
