@@ -13,7 +13,7 @@ const apiPrefix = consolePath.replace(/\/console\/$/, '');
 
 /** Absolute URL of an API path, for links and terminal commands. */
 export const apiAddress = (path: string) => `${location.origin}${apiPrefix}${path}`;
-/** URL path of an API path, for requests from this page. */
+/** Prefixes an API path with the path of the installation, for requests from this page. */
 export const apiPath = (path: string) => `${apiPrefix}${path}`;
 /** The URL to which SDKs send events: configured on the server, otherwise the page's own host. */
 export const ingestAddress = () =>

@@ -68,7 +68,7 @@ export function Nothing({
   );
 }
 
-/** The shortest preset range until now that contains a time, or else a range around it. */
+/** Finds the shortest preset range that contains a time, or else returns a range around it. */
 function spanWith(time: string, span: Span): Span {
   const moment = Date.parse(time);
   const usual = Object.keys(words.span.presets).find((after) => momentOf(after).getTime() < moment);

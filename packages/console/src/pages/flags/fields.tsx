@@ -143,7 +143,7 @@ function TextField({
   );
 }
 
-/** What the flag returns: a boolean with a payload, or variants with their shares and payloads. */
+/** Fields for the value of the flag: a boolean with a payload, or variants with their shares and payloads. */
 function Served({
   draft,
   problem,

@@ -38,7 +38,7 @@ export interface Condition extends Record<string, unknown> {
   properties?: Filter[];
   rollout_percentage?: number | null;
   variant?: string | null;
-  /** Null: persons. */
+  /** Null if the condition is about persons. */
   aggregation_group_type_index?: number | null;
 }
 

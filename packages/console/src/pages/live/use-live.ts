@@ -27,7 +27,7 @@ export interface Live {
   /** How many messages the server left out since the page was opened or the stream was interrupted. */
   missed: number;
   wasAway: boolean;
-  /** What the server currently cannot read; null if it can read everything. */
+  /** Data that the server currently cannot read; null if it can read everything. */
   trouble: string | null;
   /** The fraction of all events that the stream contains; below 1 if it is sampled. */
   share: number;

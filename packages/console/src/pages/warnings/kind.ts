@@ -3,7 +3,7 @@ export interface Kind {
   type: string;
   severity: string;
   outcome: 'dropped' | 'changed' | 'noted';
-  /** What happened and what to do. */
+  /** Explains the warning and its fix. */
   detail: string;
   rule: string;
   count: number;

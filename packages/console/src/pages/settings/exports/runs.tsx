@@ -225,7 +225,7 @@ function Row({ run, isFile, zone, isRetrying, onRetry, onCancel }: RowProps) {
 const secondsBetween = (from: string, to: string) =>
   Math.max(0, Math.round((Date.parse(to) - Date.parse(from)) / 1000));
 
-/** What to do about an error, and the original message. */
+/** Advice about an error, and the original message. */
 function Reason({ error }: { error: string }) {
   return (
     <div className="settings-reason">

@@ -112,7 +112,7 @@ function State({ of: { status, attempts, error } }: { of: Delivery }) {
   );
 }
 
-/** What to do about an error, and the original message from the worker. */
+/** Advice about an error, and the original message from the worker. */
 function Reason({ error, tries }: { error: string; tries: number }) {
   const reason = reasonOf(error);
   return (

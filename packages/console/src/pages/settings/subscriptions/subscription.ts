@@ -63,7 +63,7 @@ const address = {
 export const useSubscriptionsAddress = () => useAddress(address);
 export type SubscriptionsAddress = ReturnType<typeof useSubscriptionsAddress>;
 
-/** What reports are about, as one choice: `insight 12`, `dashboard 3`, or empty. */
+/** The subject of the reports as the value of an option: `insight 12`, `dashboard 3`, or empty. */
 export const aboutOf = ({ insight, dashboard }: { insight: unknown; dashboard: unknown }) =>
   insight !== null ? `insight ${insight}` : dashboard !== null ? `dashboard ${dashboard}` : '';
 
