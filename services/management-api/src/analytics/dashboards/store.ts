@@ -53,7 +53,10 @@ export interface DashboardFilter {
   order?: string;
 }
 
-/** One page of the dashboards of an environment and their total number. By default, pinned dashboards come first, then the order is by name. Leaves out deleted dashboards. */
+/**
+ * One page of the dashboards of an environment and their total number. By default, pinned dashboards come first, and the
+ * order is by name. Leaves out deleted dashboards.
+ */
 export async function listDashboards(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,

@@ -156,7 +156,7 @@ function withChanges(
   };
 }
 
-/** Clients send the whole record back, so the former name is accepted. */
+/** Clients send the complete record, so an unchanged name is accepted. */
 function refuseRename(before: { name: string }, { name }: { name?: string }): void {
   if (name === undefined || name === before.name.trim()) return;
   throw refusal('name', 'The name of a definition cannot be changed. Leave `name` out.');

@@ -14,7 +14,7 @@ const text = (description: string) => Type.Optional(Type.String({ description })
 const time = (of: string, end: string) =>
   text(`Only insights ${of} ${end} this time: an ISO 8601 time, or a relative time such as \`-7d\`.`);
 
-/** Filters of the list of insights. Invalid values are ignored, as in PostHog, except for invalid times. */
+/** Filters of the list of insights. Invalid values are ignored, except for invalid times. */
 const insightFilters = {
   short_id: text('Only the insight with this short ID.'),
   saved: Type.Optional(

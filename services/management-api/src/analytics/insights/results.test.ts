@@ -61,7 +61,7 @@ test.each<[string, boolean]>([
   ['blocking', false],
   ['false', false],
   ['nonsense', false],
-])('computes a cached result again with refresh=%s: %s', async (refresh, isComputed) => {
+])('decides with refresh=%s whether to compute a cached result again: %s', async (refresh, isComputed) => {
   const { id } = await made('insights', { query });
   await get(`insights/${id}/?refresh=blocking`);
   expect((await get(`insights/${id}/?refresh=${refresh}`)).body.is_cached).toBe(!isComputed);
