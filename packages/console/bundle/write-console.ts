@@ -11,7 +11,9 @@ export const consoleFolder = 'console';
 /** Maximum gzip size of everything that loads before the first render except fonts, and of what each page adds. */
 export const firstLoadLimit = 250_000;
 export const pageLimit = 80_000;
-/** Maximum size of the fonts that every page needs. They never delay a page, because text is shown in the system font until they are loaded. */
+/** What is loaded for a part of a page, such as the SQL editor. */
+export const partLimit = 120_000;
+/** Fonts that every page needs. They never delay a page: text is shown in the system font until they are loaded. */
 export const fontLimit = 90_000;
 
 const home = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
@@ -29,6 +31,8 @@ export interface ConsoleSizes {
   sharedLoad: number;
   fonts: number;
   pages: Record<string, number>;
+  /** What pages load later. */
+  parts: Record<string, number>;
 }
 
 /**
@@ -79,16 +83,19 @@ async function measure(directory: string, manifest: Manifest): Promise<ConsoleSi
   };
   const first = new Set(['index.html', ...filesOf(manifest, 'index.html')]);
   const shared = new Set(['shared.html', ...filesOf(manifest, 'shared.html')]);
+  const ownSize = (name: string, loaded: ReadonlySet<string>) =>
+    sum([...filesOf(manifest, name)].filter((file) => !loaded.has(file)));
   const pages: ConsoleSizes['pages'] = {};
-  for (const name of manifest['index.html']?.dynamicImports ?? []) {
-    const own = [...filesOf(manifest, name)].filter((file) => !first.has(file));
-    pages[name] = await sum(own);
-  }
+  for (const name of manifest['index.html']?.dynamicImports ?? []) pages[name] = await ownSize(name, first);
+  const parts: ConsoleSizes['parts'] = {};
+  for (const page of Object.keys(pages))
+    for (const name of manifest[page]?.dynamicImports ?? [])
+      if (!(name in pages)) parts[name] = await ownSize(name, new Set([...first, ...filesOf(manifest, page)]));
   // Other subsets load only when a page shows one of their characters.
   const fonts = (await readdir(join(directory, 'assets'))).filter((name) => /-latin-wght-.*\.woff2$/.test(name));
   let fontBytes = 0;
   for (const name of fonts) fontBytes += (await readFile(join(directory, 'assets', name))).length;
-  return { firstLoad: await sum(first), sharedLoad: await sum(shared), fonts: fontBytes, pages };
+  return { firstLoad: await sum(first), sharedLoad: await sum(shared), fonts: fontBytes, pages, parts };
 }
 
 /** All files that load with an entry of the manifest. */
@@ -101,14 +108,15 @@ function filesOf(manifest: Manifest, name: string, seen = new Set<string>()): Se
   return seen;
 }
 
-function refuseLarge({ firstLoad, sharedLoad, fonts, pages }: ConsoleSizes): void {
-  const parts: [name: string, bytes: number, limit: number][] = [
+function refuseLarge({ firstLoad, sharedLoad, fonts, pages, parts }: ConsoleSizes): void {
+  const limits: [name: string, bytes: number, limit: number][] = [
     ['The first load', firstLoad, firstLoadLimit],
     ['The page behind a public link', sharedLoad, firstLoadLimit],
     ['Fonts', fonts, fontLimit],
     ...Object.entries(pages).map(([name, bytes]): [string, number, number] => [name, bytes, pageLimit]),
+    ...Object.entries(parts).map(([name, bytes]): [string, number, number] => [name, bytes, partLimit]),
   ];
-  const large = parts.filter(([, bytes, limit]) => bytes > limit);
+  const large = limits.filter(([, bytes, limit]) => bytes > limit);
   if (large.length === 0) return;
   const lines = large.map(([name, bytes, limit]) => `${name}: ${bytes} bytes with gzip, ${limit} are allowed.`);
   throw new Error(`The console is too large.\n${lines.join('\n')}`);

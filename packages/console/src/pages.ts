@@ -73,6 +73,13 @@ export const pages: readonly PageEntry[] = [
     load: () => import('./pages/insights/page.tsx'),
   },
   {
+    path: 'sql',
+    ...words.pages.sql,
+    icon: 'sql',
+    group: 'product',
+    load: () => import('./pages/sql/page.tsx'),
+  },
+  {
     path: 'dashboards',
     ...words.pages.dashboards,
     icon: 'dashboards',

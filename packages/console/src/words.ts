@@ -42,6 +42,7 @@ export const words = {
     actionsTitle: 'Actions',
     actions: {
       insight: 'New insight',
+      sql: 'New SQL query',
       flag: 'New feature flag',
       cohort: 'New cohort',
       subscription: 'New subscription',
@@ -137,6 +138,7 @@ export const words = {
     cohorts: { title: 'Cohorts', question: 'Which users have something in common?' },
     definitions: { title: 'Definitions', question: 'What do your events and properties mean?' },
     insights: { title: 'Insights', question: 'How are your numbers changing over time?' },
+    sql: { title: 'SQL', question: 'What else do you want to know about your data?' },
     dashboards: { title: 'Dashboards', question: 'How are things going, at a glance?' },
     flags: { title: 'Feature flags', question: 'Who gets which feature, and why?' },
     warnings: { title: 'Warnings', question: 'Why is an event missing or changed?' },

@@ -6,7 +6,10 @@ import type { RunningConsole } from './start-console.ts';
 /** The fixed current time. All events happened before it. */
 export const shopTime = new Date('2026-11-24T15:04:08.000Z');
 
-/** For each page, a URL path and query that shows data. Pages that are not listed use their plain path. */
+/** Short ID of the insight with a SQL query. */
+const sqlInsight = 'sqlquery';
+
+/** The address in which a page has something to say, below the project; its plain address for all others. */
 export const views: Record<string, string> = {
   home: 'home?time=-24h',
   live: `live?open=${uuidOf(0)}`,
@@ -14,6 +17,7 @@ export const views: Record<string, string> = {
   persons: 'persons?person=ada@example.com',
   warnings: 'warnings?open=error%20message_size_too_large',
   cohorts: 'cohorts?cohort=1',
+  sql: `sql?insight=${sqlInsight}`,
   // The first dashboard of the shop.
   dashboards: 'dashboards?dashboard=1',
   insights: `insights?insight=new&question=${encodeURIComponent(
@@ -138,10 +142,20 @@ export async function fillCornerShop(console: RunningConsole): Promise<void> {
   await storeGroups(console);
   await storePeople(console);
   await makeDashboard(console);
+  await makeSqlInsight(console);
   await console.api('POST', 'subscriptions', {
     ...{ title: 'Orders of the week', target_type: 'email', target_value: 'ada@example.com, grace@example.com' },
     ...{ frequency: 'weekly', byweekday: ['monday'], start_date: '2026-11-02T08:00:00Z' },
   });
+}
+
+async function makeSqlInsight(console: RunningConsole): Promise<void> {
+  const query = 'SELECT event, count() AS events, max(timestamp) AS last FROM events GROUP BY event ORDER BY event';
+  const { id } = await console.api<{ id: number }>('POST', 'insights', {
+    ...{ name: 'Events by name', saved: true },
+    query: { kind: 'DataVisualizationNode', source: { kind: 'HogQLQuery', query } },
+  });
+  await console.query('UPDATE insight SET short_id = $2 WHERE id = $1', [id, sqlInsight]);
 }
 
 const toShopEvent = ({ customer, timestamp, ...event }: VisitEvent): ShopEvent => ({

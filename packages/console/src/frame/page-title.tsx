@@ -67,6 +67,7 @@ const documentOfPage: Record<string, string> = {
   cohorts: 'docs/api/cohorts.md',
   definitions: 'docs/api/definitions.md',
   insights: 'docs/guides/first-questions.md',
+  sql: 'docs/guides/sql-page.md',
   dashboards: 'docs/api/dashboards.md',
   flags: 'docs/flags.md',
   warnings: 'docs/ingestion-rules.md',

@@ -47,6 +47,7 @@ export function actionsOf(projectId: number): Found[] {
   });
   return [
     form('insight', 'insights', { insight: 'new' }),
+    form('sql', 'sql', {}),
     form('flag', 'flags', { flag: 'new' }),
     form('cohort', 'cohorts', { cohort: 'new' }),
     form('subscription', 'settings/subscriptions', { open: 'new' }),

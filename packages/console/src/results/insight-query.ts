@@ -17,7 +17,7 @@ export const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? valu
 /** The query without the parts that only describe how to draw it. */
 export function sourceOf(query: unknown): InsightQuery | null {
   if (!isFields(query) || typeof query.kind !== 'string') return null;
-  return isFields(query.source) && /^(InsightVizNode|DataTableNode)$/.test(query.kind)
+  return isFields(query.source) && /^(InsightVizNode|DataTableNode|DataVisualizationNode)$/.test(query.kind)
     ? sourceOf(query.source)
     : (query as InsightQuery);
 }

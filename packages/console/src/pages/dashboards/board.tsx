@@ -1,6 +1,5 @@
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
-import { RecordAccessDialog } from '../../access/record-access.tsx';
 import type { ApiCall } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import {
@@ -19,7 +18,6 @@ import { formatPast } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
-import { AsApiCall } from '../../parts/dialog.tsx';
 import { NoticeLine } from '../../parts/notice.tsx';
 import { Empty, explain, Loaded } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
@@ -27,18 +25,17 @@ import { type OfferUndo, useUndo } from '../../records/undo.ts';
 import { ChartPlace } from '../../results/annotation.ts';
 import { words } from '../../words.ts';
 import { AddInsightsDialog } from './add-insights.tsx';
+import type { OpenDialog } from './board-dialog.tsx';
 import { type BoardAction, BoardMenu } from './board-menu.tsx';
-import { DetailsDialog, FiltersDialog, RemoveDialog, TextDialog } from './dialogs.tsx';
 import { type BoardView, useBoard } from './load.ts';
 import type { Dashboard, Tile } from './shapes.ts';
+import { TextDialog } from './text-dialog.tsx';
 import { nameOfTile } from './tile.tsx';
 import { type GridChanges, TileGrid } from './tile-grid.tsx';
 import { text } from './words.ts';
 
-/** Loaded on demand. */
-const ShareDialog = lazy(
-  loadPart(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
-);
+/** Loaded when one opens. */
+const BoardDialog = lazy(loadPart(() => import('./board-dialog.tsx').then((part) => ({ default: part.BoardDialog }))));
 
 interface BoardProps {
   id: string;
@@ -55,9 +52,7 @@ interface BoardProps {
   now?: ReactNode;
 }
 
-type OpenDialog = Exclude<BoardAction, 'full' | 'copy'> | 'filters' | { tile: Tile };
-
-/** A single dashboard. Tiles can be moved, resized and removed in edit mode only. */
+/** One dashboard. Its tiles are only moved, resized and removed in edit mode. */
 export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, onRemoved, unknown, now }: BoardProps) {
   const board = useBoard(id, view);
   const { path, query, refresh, states } = board;
@@ -65,7 +60,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
   const { notice, offerUndo, clear } = useUndo();
   const change = useChange<Dashboard>();
   const copy = useChange<Dashboard>(({ id: copied }) => onOpen(copied));
-  const [dialog, setDialog] = useState<OpenDialog | null>(null);
+  const [dialog, setDialog] = useState<OpenDialog | 'insight' | { tile: Tile | null } | null>(null);
   const box = useRef<HTMLDivElement>(null);
   const shown = view.filters ?? savedFilters(data);
   const failure = change.error ?? copy.error ?? refresh.error;
@@ -94,6 +89,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
   const act = (action: BoardAction) => {
     if (action === 'full') void box.current?.requestFullscreen();
     else if (action === 'copy' && data) copy.mutate(copyOf(path, data));
+    else if (action === 'text') setDialog({ tile: null });
     else if (action !== 'copy') setDialog(action);
   };
   return (
@@ -128,7 +124,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
           <Button onPress={() => setDialog('insight')}>{text.addInsight}</Button>
         </span>
         <Subscribe dashboard={id} />
-        {isEditing && <Button onPress={() => setDialog('text')}>{text.addText}</Button>}
+        {isEditing && <Button onPress={() => setDialog({ tile: null })}>{text.addText}</Button>}
       </ViewChips>
       {failure && (
         <p className="health-line" role="alert">
@@ -150,13 +146,20 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
           }
         </Loaded>
       </div>
-      {data && dialog !== null && (
-        <BoardDialog
-          {...{ dialog, path, view, shown, onView, onRemoved, onList }}
-          request={board.request}
-          dashboard={data}
-          onClose={() => setDialog(null)}
-        />
+      {/* The user may type as soon as these open, so they are not loaded later. */}
+      {data && dialog === 'insight' && <AddInsightsDialog dashboard={data} onClose={() => setDialog(null)} />}
+      {typeof dialog === 'object' && dialog !== null && (
+        <TextDialog tile={dialog.tile} path={path} onClose={() => setDialog(null)} />
+      )}
+      {data && typeof dialog === 'string' && dialog !== 'insight' && (
+        <Suspense>
+          <BoardDialog
+            {...{ dialog, path, view, shown, onView, onRemoved, onList }}
+            request={board.request}
+            dashboard={data}
+            onClose={() => setDialog(null)}
+          />
+        </Suspense>
       )}
     </>
   );
@@ -248,69 +251,4 @@ function ViewChips({
       {children}
     </Chips>
   );
-}
-
-function BoardDialog({
-  dialog,
-  dashboard,
-  path,
-  request,
-  view,
-  shown,
-  onView,
-  onRemoved,
-  onList,
-  onClose,
-}: Pick<BoardProps, 'view' | 'onView' | 'onRemoved' | 'onList'> &
-  Pick<ReturnType<typeof useBoard>, 'path' | 'request'> & {
-    dialog: OpenDialog;
-    dashboard: Dashboard;
-    shown: readonly unknown[];
-    onClose: () => void;
-  }) {
-  const name = visible(dashboard.name || text.unnamed);
-  if (typeof dialog === 'object') return <TextDialog tile={dialog.tile} {...{ path, onClose }} />;
-  switch (dialog) {
-    case 'insight':
-      return <AddInsightsDialog dashboard={dashboard} onClose={onClose} />;
-    case 'text':
-      return <TextDialog tile={null} {...{ path, onClose }} />;
-    case 'call':
-      return <AsApiCall request={request} onClose={onClose} />;
-    case 'share':
-      return (
-        <Suspense>
-          <ShareDialog path={`dashboards/${dashboard.id}`} {...{ name, onClose }} />
-        </Suspense>
-      );
-    case 'access':
-      return <RecordAccessDialog path={`dashboards/${dashboard.id}`} {...{ name, onClose }} />;
-    case 'details':
-      return <DetailsDialog {...{ dashboard, path, onClose }} />;
-    case 'remove': {
-      const setDeleted = (deleted: boolean) => ({ method: 'PATCH', path, body: { deleted } }) as const;
-      const done = () => {
-        onRemoved(text.removed(name), [setDeleted(false)]);
-        onList();
-      };
-      return <RemoveDialog {...{ name, onClose }} request={setDeleted(true)} onRemoved={done} />;
-    }
-    case 'filters': {
-      const show = (next: Partial<BoardView>) => {
-        onClose();
-        onView(next);
-      };
-      return (
-        <FiltersDialog
-          {...{ path, shown, onClose }}
-          time={view.time}
-          saved={dashboard.persisted_filters ?? {}}
-          onShow={(filters) => show({ filters })}
-          onSaved={() => show({ time: '', filters: null })}
-        />
-      );
-    }
-    default:
-      return dialog satisfies never;
-  }
 }

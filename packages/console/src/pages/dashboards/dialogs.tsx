@@ -9,38 +9,8 @@ import { RequestDialog } from '../../parts/request-dialog.tsx';
 import { useChange } from '../../records/change.ts';
 import { type Details, DetailsFields } from '../../records/details.tsx';
 import { words } from '../../words.ts';
-import type { Dashboard, DashboardFilters, Tile } from './shapes.ts';
+import type { Dashboard, DashboardFilters } from './shapes.ts';
 import { text } from './words.ts';
-
-/** @param tile the text tile to edit; null: a new one */
-export function TextDialog({ path, tile, onClose }: { path: string; tile: Tile | null; onClose: () => void }) {
-  const [body, setBody] = useState(tile?.text?.body ?? '');
-  const change = { text: { body }, ...(tile === null ? { layouts: { sm: { w: 6, h: 2 } } } : { id: tile.id }) };
-  return (
-    <RequestDialog
-      title={tile === null ? text.textTitle : text.editTextTitle}
-      submit={tile === null ? text.add : text.save}
-      request={{ method: 'PATCH', path, body: { tiles: [change] } }}
-      change={useChange(onClose)}
-      isComplete={body.trim() !== ''}
-      onClose={onClose}
-    >
-      <label className="field">
-        <span className="field-label">{text.textLabel}</span>
-        <textarea
-          className="input"
-          rows={6}
-          maxLength={4000}
-          value={body}
-          // biome-ignore lint/a11y/noAutofocus: the dialog has only this field
-          autoFocus
-          onChange={({ target }) => setBody(target.value)}
-        />
-        <span className="hint">{text.textHint}</span>
-      </label>
-    </RequestDialog>
-  );
-}
 
 /** Filters for all insights of the dashboard: either only for the user's own view, or saved for everyone together with the date range. */
 export function FiltersDialog({

@@ -1,4 +1,5 @@
-import { type ReactNode, useContext, useMemo } from 'react';
+import { lazy, type ReactNode, Suspense, useContext, useMemo } from 'react';
+import { loadPart } from '../../frame/broken.tsx';
 import { Markdown, readPlainMarkdown } from '../../parts/markdown.tsx';
 import { explain } from '../../parts/states.tsx';
 import { ChartPlace } from '../../results/annotation.ts';
@@ -9,9 +10,13 @@ import { type InsightQuery, sourceOf } from '../../results/insight-query.ts';
 import { currentOf } from '../../results/series.ts';
 import { ResultTable, seriesInTotal, seriesOverTime } from '../../results/tables.tsx';
 import { text as resultTexts } from '../../results/words.ts';
+import { sqlNodeOf } from '../../sql/node.ts';
 import { words } from '../../words.ts';
 import type { TileInsight } from './shapes.ts';
 import { text } from './words.ts';
+
+/** Loaded for the first tile with a SQL insight. */
+const SqlResult = lazy(loadPart(() => import('../../sql/result.tsx').then((part) => ({ default: part.SqlResult }))));
 
 /** The text of a tile. */
 export function TextBody({ body }: { body: string }) {
@@ -34,6 +39,13 @@ export function TileResult({ insight, isLoading, error }: { insight: TileData; i
       </TileMessage>
     );
   }
+  const sql = sqlNodeOf(insight.query);
+  if (sql !== null && Array.isArray(result) && columns !== null)
+    return (
+      <Suspense fallback={<TileMessage>{words.states.loading}</TileMessage>}>
+        <SqlResult node={sql} rows={result} columns={columns} types={insight.types} />
+      </Suspense>
+    );
   const insightQuery = sourceOf(insight.query);
   if (insightQuery === null || result === null)
     return <TileMessage>{isLoading ? words.states.loading : text.noAnswer}</TileMessage>;
@@ -80,4 +92,4 @@ function Shown({
 }
 
 /** Insights on a public page have no ID. */
-type TileData = Pick<TileInsight, 'query' | 'result' | 'columns'> & { id?: number };
+type TileData = Pick<TileInsight, 'query' | 'result' | 'columns'> & { id?: number; types?: unknown };

@@ -1,10 +1,7 @@
-import { Link, useRouter } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
-import { RecordAccessDialog } from '../../access/record-access.tsx';
-import { text as accessText } from '../../access/words.ts';
+import { useRouter } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { queryClient } from '../../api/queries.ts';
 import { visible } from '../../event-detail/json-text.ts';
-import { loadPart } from '../../frame/broken.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
@@ -16,13 +13,12 @@ import { useChange } from '../../records/change.ts';
 import type { OfferUndo } from '../../records/undo.ts';
 import { ChartPlace } from '../../results/annotation.ts';
 import { type InsightQuery, nameOfInsight, newInsightQuery, sourceOf } from '../../results/insight-query.ts';
-import { text as sharingText } from '../../sharing/words.ts';
-import { AddToDashboard } from './add-to-dashboard.tsx';
-import { RemoveDialog, SaveDialog, wrapped } from './dialogs.tsx';
+import { type DialogOfInsight, InsightActions, InsightDialog } from './insight-actions.tsx';
 import { PersonsDialog } from './persons.tsx';
-import { partOf, readInsightQuery } from './query.ts';
+import { partOf, readInsightQuery, wrapped } from './query.ts';
 import { QueryForm } from './query-form.tsx';
 import { ResultPane } from './result.tsx';
+import { suggestedName } from './suggested-name.ts';
 import {
   type Insight,
   type InsightsAddress,
@@ -32,11 +28,6 @@ import {
   useQueryResult,
 } from './view.ts';
 import { text } from './words.ts';
-
-/** Loaded on demand. */
-const ShareDialog = lazy(
-  loadPart(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
-);
 
 export interface BuilderProps {
   /** Null: a new insight. */
@@ -107,15 +98,17 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
       <div className="panel insight">
         <div className="insight-form">
           <QueryForm insightQuery={insightQuery} problem={{ part: partOf(problem), detail: problem }} onQuery={edit} />
-          {stored !== null && <Actions {...{ stored, offerUndo }} onDialog={setDialog} />}
+          {stored !== null && <InsightActions {...{ stored, offerUndo }} onDialog={setDialog} />}
         </div>
         <ChartPlace value={{ insight: stored?.id }}>
           <Result {...{ address, insightQuery, result }} onQuery={edit} onAgain={() => setRuns(runs + 1)} />
         </ChartPlace>
       </div>
       {dialog !== null && (
-        <BuilderDialog
-          {...{ dialog, stored, insightQuery, offerUndo }}
+        <InsightDialog
+          {...{ dialog, stored, offerUndo }}
+          query={wrapped(stored, insightQuery)}
+          suggestion={suggestedName(insightQuery)}
           onSaved={(saved) => {
             setDialog(null);
             if (dialog === 'details') return;
@@ -133,9 +126,7 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
   );
 }
 
-type DialogOfInsight = 'save' | 'copy' | 'details' | 'share' | 'access' | 'remove';
-
-/** The query in the form: from the URL, or else the unsaved draft, or else the saved query. */
+/** The query in the form: that of the URL, else the unsaved draft, else the stored one. */
 function useEdits(stored: Insight | null, { view, change }: InsightsAddress) {
   const { id } = useProject();
   const name = stored?.short_id ?? 'new';
@@ -165,41 +156,7 @@ function useEdits(stored: Insight | null, { view, change }: InsightsAddress) {
   };
 }
 
-function Actions({
-  stored,
-  offerUndo,
-  onDialog,
-}: {
-  stored: Insight;
-  offerUndo: OfferUndo;
-  onDialog: (dialog: DialogOfInsight) => void;
-}) {
-  const { id } = useProject();
-  return (
-    <div className="form-buttons">
-      <AddToDashboard {...{ stored, offerUndo }} />
-      <Button onPress={() => onDialog('share')}>{sharingText.open}</Button>
-      <Link
-        className="button"
-        to={`/projects/${id}/settings/subscriptions`}
-        search={{ open: 'new', insight: String(stored.id) } as never}
-      >
-        {text.subscribe}
-      </Link>
-      <Button look="plain" onPress={() => onDialog('access')}>
-        {accessText.open}
-      </Button>
-      <Button look="plain" onPress={() => onDialog('copy')}>
-        {text.saveAs}
-      </Button>
-      <Button look="plain" onPress={() => onDialog('remove')}>
-        {text.remove}
-      </Button>
-    </div>
-  );
-}
-
-/** The result, and the persons behind one of its numbers. */
+/** The result, and the persons of one of its numbers. */
 function Result({
   address: { view, change },
   insightQuery,
@@ -246,52 +203,4 @@ function Result({
       )}
     </>
   );
-}
-
-function BuilderDialog({
-  dialog,
-  stored,
-  insightQuery,
-  offerUndo,
-  onSaved,
-  onRemoved,
-  onClose,
-}: Pick<BuilderProps, 'stored' | 'offerUndo'> & {
-  dialog: DialogOfInsight;
-  insightQuery: InsightQuery;
-  onSaved: (saved: Insight) => void;
-  onRemoved: () => void;
-  onClose: () => void;
-}) {
-  const { id } = useProject();
-  if (stored === null || dialog === 'save' || dialog === 'copy')
-    return <SaveDialog stored={null} copied={stored} {...{ insightQuery, onSaved, onClose }} />;
-  switch (dialog) {
-    case 'details':
-      return <SaveDialog {...{ stored, insightQuery, onSaved, onClose }} />;
-    case 'share':
-      return (
-        <Suspense>
-          <ShareDialog path={`insights/${stored.id}`} name={nameOfInsight(stored)} onClose={onClose} />
-        </Suspense>
-      );
-    case 'access':
-      return <RecordAccessDialog path={`insights/${stored.id}`} name={nameOfInsight(stored)} onClose={onClose} />;
-    case 'remove':
-      return (
-        <RemoveDialog
-          stored={stored}
-          onRemoved={() => {
-            onRemoved();
-            const body = { deleted: false, dashboards: stored.dashboards };
-            offerUndo(text.removed(nameOfInsight(stored)), [
-              { method: 'PATCH', path: `/api/projects/${id}/insights/${stored.id}`, body },
-            ]);
-          }}
-          onClose={onClose}
-        />
-      );
-    default:
-      return dialog satisfies never;
-  }
 }

@@ -8,37 +8,31 @@ import { RequestDialog } from '../../parts/request-dialog.tsx';
 import { explain } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
 import { type Details, DetailsFields } from '../../records/details.tsx';
-import type { InsightQuery } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
-import { suggestedName } from './suggested-name.ts';
 import type { Insight } from './view.ts';
 import { text } from './words.ts';
-
-/** Replaces the source of the stored query, and preserves the rest of it, such as display settings of other clients. */
-export function wrapped(stored: Insight | null, insightQuery: InsightQuery): unknown {
-  const around = stored?.query;
-  const isWrapped = typeof around === 'object' && around !== null && 'source' in around;
-  return isWrapped ? { ...around, source: insightQuery } : { kind: 'InsightVizNode', source: insightQuery };
-}
 
 /** Saves a query as a new insight, or changes the name, description and tags of an existing one. */
 export function SaveDialog({
   stored,
   copied = null,
-  insightQuery,
+  query,
+  suggestion = '',
   onSaved,
   onClose,
 }: {
   stored: Insight | null;
   /** The insight that a new one is copied from. */
   copied?: Insight | null;
-  insightQuery: InsightQuery;
+  /** The query of a new insight. */
+  query: unknown;
+  /** A name for a new insight. */
+  suggestion?: string;
   onSaved: (insight: Insight) => void;
   onClose: () => void;
 }) {
   const { id } = useProject();
   const start = stored ?? copied;
-  const suggestion = stored === null ? suggestedName(insightQuery) : '';
   const [details, setDetails] = useState<Details>({
     name: start?.name || suggestion,
     description: start?.description ?? '',
@@ -47,7 +41,7 @@ export function SaveDialog({
   const base = `/api/projects/${id}/insights`;
   const request: ApiCall =
     stored === null
-      ? { method: 'POST', path: base, body: { ...details, query: wrapped(copied, insightQuery), saved: true } }
+      ? { method: 'POST', path: base, body: { ...details, query, saved: true } }
       : { method: 'PATCH', path: `${base}/${stored.id}`, body: details };
   const save = useChange<Insight>((saved) => {
     queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved);

@@ -220,5 +220,6 @@ function Rows({
 
 function kindOf(query: unknown): string {
   const kind = sourceOf(query)?.kind ?? '';
+  if (kind === 'HogQLQuery') return text.sqlKind;
   return isKind(kind) ? text.kinds[kind] : text.otherKind;
 }

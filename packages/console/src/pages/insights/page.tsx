@@ -1,10 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
+import { Navigate } from '@tanstack/react-router';
 import { call } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { NoticeLine } from '../../parts/notice.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { useUndo } from '../../records/undo.ts';
+import { sqlNodeOf } from '../../sql/node.ts';
 import { words } from '../../words.ts';
 import { Builder, type BuilderProps } from './builder.tsx';
 import { List } from './list.tsx';
@@ -33,6 +35,8 @@ function Stored({ name, ...props }: { name: string } & Omit<BuilderProps, 'store
     queryFn: ({ signal }) =>
       call<Insight>({ path: `/api/projects/${id}/insights/${encodeURIComponent(name)}` }, signal),
   });
+  if (query.data && sqlNodeOf(query.data.query))
+    return <Navigate to={`/projects/${id}/sql`} search={{ insight: name } as never} replace />;
   if (query.data) return <Builder stored={query.data} {...props} />;
   return (
     <>

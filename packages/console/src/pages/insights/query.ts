@@ -128,3 +128,10 @@ export const letterOf = (at: number) => String.fromCharCode(65 + at);
 export function partOf(detail: string): string {
   return /^([A-Za-z_]+)(\.[\w]+)*: /.exec(detail)?.[1] ?? '';
 }
+
+/** Replaces the source of the stored query, and preserves the rest of it, such as display settings of other clients. */
+export function wrapped(stored: { query: unknown } | null, insightQuery: InsightQuery): unknown {
+  const around = stored?.query;
+  const isWrapped = typeof around === 'object' && around !== null && 'source' in around;
+  return isWrapped ? { ...around, source: insightQuery } : { kind: 'InsightVizNode', source: insightQuery };
+}

@@ -32,6 +32,7 @@ export const text = {
     RetentionQuery: 'Retention',
     LifecycleQuery: 'Lifecycle',
   },
+  sqlKind: 'SQL',
   otherKind: 'Other',
   otherKindText: 'This type of insight cannot be edited here. Its result is shown as a table.',
   form: 'Query',

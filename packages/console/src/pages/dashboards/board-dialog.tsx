@@ -1,0 +1,83 @@
+import { lazy, Suspense } from 'react';
+import { RecordAccessDialog } from '../../access/record-access.tsx';
+import { visible } from '../../event-detail/json-text.ts';
+import { loadPart } from '../../frame/broken.tsx';
+import { AsApiCall } from '../../parts/dialog.tsx';
+import type { OfferUndo } from '../../records/undo.ts';
+import type { BoardAction } from './board-menu.tsx';
+import { DetailsDialog, FiltersDialog, RemoveDialog } from './dialogs.tsx';
+import type { BoardView, useBoard } from './load.ts';
+import type { Dashboard } from './shapes.ts';
+import { text } from './words.ts';
+
+/** Loaded when it opens. */
+const ShareDialog = lazy(
+  loadPart(() => import('../../sharing/share-dialog.tsx').then((part) => ({ default: part.ShareDialog }))),
+);
+
+export type OpenDialog = Exclude<BoardAction, 'full' | 'copy' | 'insight' | 'text'> | 'filters';
+
+/** The forms of a dashboard: its text tiles, insights, filters, details and access. */
+export function BoardDialog({
+  dialog,
+  dashboard,
+  path,
+  request,
+  view,
+  shown,
+  onView,
+  onRemoved,
+  onList,
+  onClose,
+}: Pick<ReturnType<typeof useBoard>, 'path' | 'request'> & {
+  dialog: OpenDialog;
+  dashboard: Dashboard;
+  view: BoardView;
+  shown: readonly unknown[];
+  onView: (view: Partial<BoardView>) => void;
+  /** Confirms on the page with the list that the dashboard was deleted. */
+  onRemoved: OfferUndo;
+  onList: () => void;
+  onClose: () => void;
+}) {
+  const name = visible(dashboard.name || text.unnamed);
+  switch (dialog) {
+    case 'call':
+      return <AsApiCall request={request} onClose={onClose} />;
+    case 'share':
+      return (
+        <Suspense>
+          <ShareDialog path={`dashboards/${dashboard.id}`} {...{ name, onClose }} />
+        </Suspense>
+      );
+    case 'access':
+      return <RecordAccessDialog path={`dashboards/${dashboard.id}`} {...{ name, onClose }} />;
+    case 'details':
+      return <DetailsDialog {...{ dashboard, path, onClose }} />;
+    case 'remove': {
+      const setDeleted = (deleted: boolean) => ({ method: 'PATCH', path, body: { deleted } }) as const;
+      const done = () => {
+        onRemoved(text.removed(name), [setDeleted(false)]);
+        onList();
+      };
+      return <RemoveDialog {...{ name, onClose }} request={setDeleted(true)} onRemoved={done} />;
+    }
+    case 'filters': {
+      const show = (next: Partial<BoardView>) => {
+        onClose();
+        onView(next);
+      };
+      return (
+        <FiltersDialog
+          {...{ path, shown, onClose }}
+          time={view.time}
+          saved={dashboard.persisted_filters ?? {}}
+          onShow={(filters) => show({ filters })}
+          onSaved={() => show({ time: '', filters: null })}
+        />
+      );
+    }
+    default:
+      return dialog satisfies never;
+  }
+}

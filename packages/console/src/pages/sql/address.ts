@@ -1,0 +1,78 @@
+import { useEffect, useState } from 'react';
+import { useProject } from '../../frame/project.ts';
+import { part, useAddress } from '../../parts/address.ts';
+import { createDrafts } from '../../parts/drafts.ts';
+import { useRested } from '../../parts/rested.ts';
+import { newNode, type SqlNode, sqlNodeOf } from '../../sql/node.ts';
+import type { Insight } from '../insights/view.ts';
+
+const parts = {
+  /** Short ID of the insight; empty: a new query. */
+  insight: part.text(),
+  /** JSON of the query, where it is not the stored one. */
+  question: part.text(),
+};
+
+export const useSqlAddress = () => useAddress(parts);
+export type SqlAddress = ReturnType<typeof useSqlAddress>;
+
+/** JSON of unsaved queries, by the short ID of their insight or `new`. Most new queries are never meant to be saved. */
+const drafts = createDrafts<string>((id) => id !== 'new');
+
+export const forgetDraft = (projectId: number, id: string) => drafts.keep(projectId, id, null);
+
+/** A longer address may be refused by a proxy. Such a query is only kept as a draft. */
+const longestInAddress = 3000;
+
+export interface Edits {
+  node: SqlNode;
+  /** Changes with every text that was not typed in the editor. */
+  version: number;
+  isChanged: boolean;
+  /** Whether the address contains something that is not a query. */
+  isBadAddress: boolean;
+  /** @param isTyped whether the editor shows the text already */
+  edit: (next: SqlNode, options?: { isTyped: boolean }) => void;
+  discard: () => void;
+}
+
+/** The query of the page: that of the URL, else the unsaved draft, else the stored one. */
+export function useEdits(stored: Insight | null, { view, change }: SqlAddress): Edits {
+  const { id } = useProject();
+  const name = stored?.short_id ?? 'new';
+  const kept = (stored && sqlNodeOf(stored.query)) ?? newNode('');
+  const draft = drafts.use(id).get(name);
+  const written = readNode(view.question);
+  const [state, setState] = useState(() => ({ node: written ?? readNode(draft ?? '') ?? kept, version: 0 }));
+  const json = JSON.stringify(state.node);
+  const isChanged = json !== JSON.stringify(kept);
+  const rested = useRested(json);
+  const inAddress = isChanged && rested.length <= longestInAddress ? rested : '';
+  // Each keystroke would be an address of its own.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is another one each time
+  useEffect(() => {
+    if (rested === json && view.question !== inAddress) change({ question: inAddress }, { replace: true });
+  }, [rested, json, inAddress, view.question]);
+  return {
+    ...state,
+    isChanged,
+    isBadAddress: view.question !== '' && written === null,
+    edit(node, { isTyped } = { isTyped: false }) {
+      const next = JSON.stringify(node);
+      drafts.keep(id, name, next === JSON.stringify(kept) ? null : next);
+      setState(({ version }) => ({ node, version: isTyped ? version : version + 1 }));
+    },
+    discard() {
+      drafts.keep(id, name, null);
+      setState(({ version }) => ({ node: kept, version: version + 1 }));
+    },
+  };
+}
+
+function readNode(json: string): SqlNode | null {
+  try {
+    return sqlNodeOf(JSON.parse(json));
+  } catch {
+    return null;
+  }
+}

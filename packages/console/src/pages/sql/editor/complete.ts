@@ -1,0 +1,109 @@
+import type { Completion, CompletionContext, CompletionResult, CompletionSource } from '@codemirror/autocomplete';
+import { syntaxTree } from '@codemirror/language';
+import type { EditorView } from '@codemirror/view';
+import { keywords } from './language.ts';
+import { fieldsAt, ownNames, type PropertyOwner, partsOf, placeOf, quoted, type SqlSchema, tablesOf } from './names.ts';
+
+export interface FoundNames {
+  names: readonly string[];
+  /** True if there are too many names to return all of them. */
+  hasMore: boolean;
+}
+
+/** The names of a project that the editor completes. */
+export interface Known {
+  /** Null if it cannot be loaded. */
+  schema: () => Promise<SqlSchema | null>;
+  events: (search: string) => Promise<FoundNames>;
+  properties: (owner: PropertyOwner, search: string) => Promise<FoundNames>;
+}
+
+/** Completes tables, columns, properties, functions, keywords, and the names of events. */
+export const completeFrom =
+  (known: () => Known): CompletionSource =>
+  async (context) => {
+    const inside = syntaxTree(context.state).resolveInner(context.pos, -1).name;
+    if (inside === 'comment') return null;
+    if (inside === 'string') return eventNames(context, known());
+    const word = context.matchBefore(/(?:(?:[\w$]+|`[^`]*`|"[^"]*")\.)*[\w$]*$/);
+    if (word === null || (word.text === '' && !context.explicit)) return null;
+    const split = word.text.lastIndexOf('.') + 1;
+    const typed = { from: word.from + split, text: word.text.slice(split) };
+    if (split > 0) return afterDot(context, known(), { path: word.text.slice(0, split), typed });
+    const schema = await known().schema();
+    if (context.aborted) return null;
+    return { from: typed.from, options: anyName(context, schema), validFor: /^[\w$]*$/ };
+  };
+
+interface Typed {
+  from: number;
+  text: string;
+}
+
+async function afterDot(
+  context: CompletionContext,
+  { schema: load, properties }: Known,
+  { path, typed }: { path: string; typed: Typed },
+): Promise<CompletionResult | null> {
+  const schema = await load();
+  const place = schema && placeOf(partsOf(path), context.state.doc.toString(), schema);
+  if (!place) return null;
+  if (place.is !== 'properties')
+    return { from: typed.from, options: fieldsAt(place, schema).map(columnOption), validFor: /^[\w$]*$/ };
+  const { names, hasMore } = await properties(place, typed.text);
+  if (context.aborted) return null;
+  const options = names.map((label): Completion => ({ label: quoted(label), type: 'property' }));
+  // If the server knows more names than it returned, it finds them with more letters.
+  return { from: typed.from, options, ...(!hasMore && { validFor: /^[\w$]*$/ }) };
+}
+
+const columnOption = ({ name, type }: { name: string; type: string }): Completion => ({
+  label: quoted(name),
+  detail: type.replace('_', ' '),
+  type: 'property',
+  boost: 2,
+});
+
+function anyName(context: CompletionContext, schema: SqlSchema | null): Completion[] {
+  const query = context.state.doc.toString();
+  const before = context.state.sliceDoc(Math.max(0, context.pos - 200), context.pos);
+  const tables = Object.keys(schema?.tables ?? {}).map((label): Completion => ({ label, type: 'type' }));
+  const own = ownNames(query).map((label): Completion => ({ label, type: 'variable', boost: 3 }));
+  if (/\b(from|join)\s+[\w$]*$/i.test(before)) return [...tables, ...own];
+  const used = tablesOf(query);
+  const sources = used.size === 0 ? ['events'] : [...new Set(used.values())];
+  const columns = sources.flatMap((table) => Object.values(schema?.tables[table]?.fields ?? {}).map(columnOption));
+  const aliases = [...used.keys()].map((label): Completion => ({ label, type: 'variable' }));
+  const functions = (schema?.functions ?? []).map(
+    ({ name, type }): Completion => ({ label: name, detail: type, type: 'function', apply: applyCall, boost: -1 }),
+  );
+  const words = keywords.map((label): Completion => ({ label, type: 'keyword' }));
+  const unique = new Map(
+    [...words, ...functions, ...tables, ...aliases, ...columns, ...own].map((one) => [one.label, one]),
+  );
+  return [...unique.values()];
+}
+
+/** Writes parentheses, with the cursor between them. */
+function applyCall(view: EditorView, { label }: Completion, from: number, to: number): void {
+  const hasParenthesis = view.state.sliceDoc(to, to + 1) === '(';
+  view.dispatch({
+    changes: { from, to, insert: hasParenthesis ? label : `${label}()` },
+    selection: { anchor: from + label.length + 1 },
+    userEvent: 'input.complete',
+  });
+}
+
+/** In the text that `event` is compared with. */
+async function eventNames(context: CompletionContext, { events }: Known): Promise<CompletionResult | null> {
+  const before = context.state.sliceDoc(Math.max(0, context.pos - 2000), context.pos);
+  const text = /\bevent\s*(?:=|!=|(?:not\s+)?in\s*\((?:\s*'[^']*'\s*,)*)\s*'([^']*)$/i.exec(before)?.[1];
+  if (text === undefined) return null;
+  const { names } = await events(text);
+  if (context.aborted) return null;
+  const escaped = (one: string) => one.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
+  return {
+    from: context.pos - text.length,
+    options: names.map((label) => ({ label, apply: escaped(label), type: 'text' })),
+  };
+}

@@ -1,0 +1,94 @@
+import {
+  acceptCompletion,
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete';
+import { history, historyKeymap, standardKeymap, toggleComment } from '@codemirror/commands';
+import { bracketMatching } from '@codemirror/language';
+import { setDiagnostics } from '@codemirror/lint';
+import { EditorState } from '@codemirror/state';
+import { drawSelection, EditorView, keymap, lineNumbers, placeholder } from '@codemirror/view';
+import { text } from '../words.ts';
+import { completeFrom, type Known } from './complete.ts';
+import { sqlLanguage } from './language.ts';
+import { editorTheme } from './theme.ts';
+
+/** A part of the text that is marked, in UTF-16 units, and what is wrong with it. */
+export interface Mark {
+  from: number;
+  to: number;
+  message: string;
+}
+
+export interface Editor {
+  setText: (next: string) => void;
+  mark: (marks: readonly Mark[]) => void;
+  focus: () => void;
+  destroy: () => void;
+}
+
+interface EditorOptions {
+  text: string;
+  known: () => Known;
+  onText: (text: string) => void;
+  onRun: () => void;
+}
+
+/**
+ * A SQL editor in a shadow root: its styles are objects of the page's scripts there, which the content security policy allows, and not
+ * elements of the page.
+ */
+export function createEditor(place: HTMLElement, { text: start, known, onText, onRun }: EditorOptions): Editor {
+  const root = place.shadowRoot ?? place.attachShadow({ mode: 'open' });
+  const hint = document.createElement('p');
+  Object.assign(hint, { id: 'hint', hidden: true, textContent: text.editorHint });
+  root.replaceChildren(hint);
+  const view = new EditorView({
+    parent: root,
+    root,
+    state: EditorState.create({
+      doc: start,
+      extensions: [
+        [lineNumbers(), history(), drawSelection(), bracketMatching(), closeBrackets(), EditorView.lineWrapping],
+        [sqlLanguage, editorTheme, placeholder(text.placeholder)],
+        autocompletion({ override: [completeFrom(known)], icons: false, activateOnTyping: true }),
+        EditorView.contentAttributes.of({ 'aria-label': text.editor, 'aria-describedby': 'hint' }),
+        EditorView.updateListener.of(({ docChanged, state }) => docChanged && onText(state.doc.toString())),
+        keymap.of([
+          {
+            key: 'Mod-Enter',
+            run: () => {
+              onRun();
+              return true;
+            },
+          },
+          { key: 'Mod-/', run: toggleComment },
+          // Without an open list, Tab leaves the editor.
+          { key: 'Tab', run: acceptCompletion },
+          ...closeBracketsKeymap,
+          ...completionKeymap,
+          ...historyKeymap,
+          ...standardKeymap,
+        ]),
+      ],
+    }),
+  });
+  return {
+    setText(next) {
+      const { doc } = view.state;
+      if (doc.toString() !== next) view.dispatch({ changes: { from: 0, to: doc.length, insert: next } });
+    },
+    mark(marks) {
+      const { length } = view.state.doc;
+      const within = marks.map(({ from, to, message }) => {
+        const begin = Math.min(from, Math.max(0, length - 1));
+        return { from: begin, to: Math.min(length, Math.max(to, begin + 1)), severity: 'error' as const, message };
+      });
+      view.dispatch(setDiagnostics(view.state, within));
+    },
+    focus: () => view.focus(),
+    destroy: () => view.destroy(),
+  };
+}

@@ -1,0 +1,96 @@
+// Which names can stand at a place of a query.
+
+/** A field of a `DatabaseSchemaQuery`. */
+export interface SchemaField {
+  name: string;
+  type: string;
+  /** For objects: the table that they belong to, or that is joined. */
+  table?: string;
+  /** For objects: their fields. */
+  fields?: string[];
+}
+
+export interface SqlSchema {
+  tables: Record<string, { name: string; fields: Record<string, SchemaField> }>;
+  functions: { name: string; type: 'scalar' | 'aggregate' | 'window' }[];
+}
+
+/** Whose properties a path leads to. */
+export interface PropertyOwner {
+  of: 'event' | 'person' | 'group';
+  groupType?: number;
+}
+
+type Place =
+  | { is: 'table'; name: string }
+  | { is: 'object'; table: string; field: SchemaField }
+  | ({ is: 'properties' } & PropertyOwner);
+
+const name = '[A-Za-z_]\\w*';
+const sources = new RegExp(`\\b(?:from|join)\\s+(${name})(?:\\s+(?:as\\s+)?(${name}))?`, 'gi');
+const notAlias =
+  /^(where|prewhere|group|order|limit|offset|on|using|left|right|inner|full|cross|join|having|union|array|final|sample|window|as)$/i;
+
+/** The tables of a query, by the names under which it can use them. */
+export function tablesOf(query: string): Map<string, string> {
+  const tables = new Map<string, string>();
+  for (const [, table = '', alias] of query.matchAll(sources)) {
+    tables.set(table, table);
+    if (alias !== undefined && !notAlias.test(alias)) tables.set(alias, table);
+  }
+  return tables;
+}
+
+/** Names that a query defines: those of WITH, and aliases. */
+export function ownNames(query: string): string[] {
+  const subqueries = [...query.matchAll(new RegExp(`(${name})\\s+as\\s*\\(`, 'gi'))].map(([, one = '']) => one);
+  const aliases = [...query.matchAll(new RegExp(`\\bas\\s+(${name})`, 'gi'))].map(([, one = '']) => one);
+  return [...new Set([...subqueries, ...aliases])];
+}
+
+/** Splits `e.properties.` into `e` and `properties`, without quotes. */
+export const partsOf = (path: string): string[] =>
+  [...path.matchAll(/`([^`]*)`|"([^"]*)"|([\w$]+)/g)].map(([, first, second, third]) => first ?? second ?? third ?? '');
+
+/** The fields of a place, or the owner of its properties. @returns null if the path leads nowhere */
+export function placeOf(path: readonly string[], query: string, schema: SqlSchema): Place | null {
+  const [first = '', ...others] = path;
+  const tables = tablesOf(query);
+  const table = tables.get(first);
+  if (table !== undefined && schema.tables[table]) return walk({ is: 'table', name: table }, others, schema);
+  for (const one of new Set(tables.size === 0 ? Object.keys(schema.tables) : tables.values())) {
+    const found = schema.tables[one]?.fields[first] && walk({ is: 'table', name: one }, path, schema);
+    if (found) return found;
+  }
+  return null;
+}
+
+function walk(start: Place, path: readonly string[], schema: SqlSchema): Place | null {
+  let place = start;
+  for (const [at, step] of path.entries()) {
+    const field = fieldsAt(place, schema).find((one) => one.name === step);
+    if (field === undefined) return null;
+    if (field.type === 'json') return { is: 'properties', ...ownerOf(place, path[at - 1] ?? '') };
+    if (field.type !== 'lazy_table' && field.type !== 'virtual_table') return null;
+    place = { is: 'object', table: field.table ?? '', field };
+  }
+  return place;
+}
+
+function ownerOf(place: Place, before: string): PropertyOwner {
+  const group = /^group_(\d)$/.exec(before)?.[1];
+  if (group !== undefined) return { of: 'group', groupType: Number(group) };
+  const table = place.is === 'properties' ? '' : place.is === 'table' ? place.name : place.table;
+  if (table === 'groups') return { of: 'group' };
+  return { of: table === 'persons' || before === 'poe' || before === 'person' ? 'person' : 'event' };
+}
+
+export function fieldsAt(place: Place, schema: SqlSchema): SchemaField[] {
+  if (place.is === 'properties') return [];
+  if (place.is === 'table') return Object.values(schema.tables[place.name]?.fields ?? {});
+  const all = schema.tables[place.table]?.fields ?? {};
+  return (place.field.fields ?? []).map((one) => all[one] ?? { name: one, type: one === 'properties' ? 'json' : '' });
+}
+
+/** A name as a query has to write it. */
+export const quoted = (one: string) => (/^[A-Za-z_$][\w$]*$/.test(one) ? one : `\`${one.replaceAll('`', '``')}\``);

@@ -1,0 +1,65 @@
+import { useMutation } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { type ApiCall, call } from '../../api/request.ts';
+import { useProject } from '../../frame/project.ts';
+import type { SqlNode } from '../../sql/node.ts';
+
+interface SqlAnswer {
+  results: unknown[];
+  columns: string[];
+  types: [string, string][];
+  /** Only of a query without LIMIT. */
+  hasMore?: boolean;
+  limit?: number;
+  last_refresh: string;
+}
+
+/** A result, with the query that it is the result of. */
+export interface Ran {
+  node: SqlNode;
+  answer: SqlAnswer;
+  /** Time until the response was complete. */
+  milliseconds: number;
+}
+
+export const runCall = (projectId: number, { source }: SqlNode, refresh?: string): ApiCall => ({
+  method: 'POST',
+  path: `/api/projects/${projectId}/query`,
+  body: { query: source, ...(refresh !== undefined && { refresh }) },
+});
+
+/** Runs queries, one at a time. Canceling closes the request, and the server then ends the query. */
+export function useRun() {
+  const { id } = useProject();
+  const [ran, setRan] = useState<Ran | null>(null);
+  const [isCanceled, setCanceled] = useState(false);
+  const request = useRef<AbortController>(null);
+  const { mutate, reset, error, isPending } = useMutation({
+    async mutationFn({ node, refresh }: { node: SqlNode; refresh: string }) {
+      request.current?.abort();
+      const own = new AbortController();
+      request.current = own;
+      const begin = performance.now();
+      const answer = await call<SqlAnswer>(runCall(id, node, refresh), own.signal);
+      return { node, answer, milliseconds: performance.now() - begin };
+    },
+    onSuccess: setRan,
+  });
+  useEffect(() => () => request.current?.abort(), []);
+  return {
+    ran,
+    error,
+    isRunning: isPending,
+    isCanceled,
+    /** @param refresh `blocking` accepts a cached result */
+    run(node: SqlNode, refresh: 'blocking' | 'force_blocking') {
+      setCanceled(false);
+      mutate({ node, refresh });
+    },
+    cancel() {
+      request.current?.abort();
+      reset();
+      setCanceled(true);
+    },
+  };
+}

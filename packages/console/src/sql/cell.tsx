@@ -1,0 +1,14 @@
+import { visible } from '../event-detail/json-text.ts';
+import { type ColumnKind, cellText } from './columns.ts';
+import { text } from './words.ts';
+
+const longestCell = 200;
+
+/** A value in one line. */
+export function CellValue({ value, kind }: { value: unknown; kind: ColumnKind }) {
+  if (value === null) return <span className="sql-null">{text.null}</span>;
+  return <>{visible(cellText(value, kind).slice(0, longestCell))}</>;
+}
+
+/** Numbers are at the right, and times and JSON in the monospaced font. */
+export const classOf = (kind: ColumnKind) => (kind === 'number' ? 'number' : kind === 'text' ? undefined : 'mono');

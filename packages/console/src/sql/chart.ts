@@ -1,0 +1,151 @@
+// A SQL result as series of a chart.
+
+import type { Interval } from '@millrace/contracts/chart';
+import { timeOf } from '@millrace/contracts/chart';
+import { fieldsOf, type InsightQuery, listOf } from '../results/insight-query.ts';
+import type { Series } from '../results/series.ts';
+import { type Column, cellAt, cellText, localTime } from './columns.ts';
+import { type Display, displayOf, type SqlNode } from './node.ts';
+import { text } from './words.ts';
+
+/** More points cannot be told apart. */
+export const mostPoints = 2000;
+/** Series of a breakdown, in the order in which they appear. */
+const mostSeries = 25;
+
+/** Names of the columns of a chart. */
+export interface ChartColumns {
+  x: string;
+  y: readonly string[];
+  /** The column whose values become series. */
+  by: string | null;
+}
+
+/** The columns that a chart shows: those of the settings, if the result has them. @returns null if nothing can be drawn */
+export function chartColumns({ chartSettings }: SqlNode, columns: readonly Column[], rows: readonly unknown[]) {
+  const settings = fieldsOf(chartSettings);
+  const named = (name: unknown) => columns.find((one) => one.name === name);
+  const isMoment = ({ kind }: Column) => kind === 'time' || kind === 'date';
+  const usualX = columns.find(isMoment) ?? columns.find(({ kind }) => kind === 'text');
+  const x = named(fieldsOf(settings.xAxis).column) ?? usualX;
+  if (x === undefined) return null;
+  const numbers = columns.filter((one) => one.kind === 'number' && one !== x);
+  const chosen = listOf(settings.yAxis).flatMap(({ column }) => numbers.filter(({ name }) => name === column));
+  const y = chosen.length > 0 ? chosen : numbers;
+  if (y.length === 0) return null;
+  // Null: the user chose none.
+  const { seriesBreakdownColumn: given } = settings;
+  const by = given === undefined ? usualBreakdown({ x, y }, columns, rows) : named(given);
+  return { x: x.name, y: y.map(({ name }) => name), by: by?.name ?? null } satisfies ChartColumns;
+}
+
+/** Values of x that appear several times belong to different series. */
+function usualBreakdown(
+  { x, y }: { x: Column; y: readonly Column[] },
+  columns: readonly Column[],
+  rows: readonly unknown[],
+) {
+  if (y.length > 1) return undefined;
+  const at = columns.indexOf(x);
+  const isRepeated = new Set(rows.map((row) => String(cellAt(row, at)))).size < rows.length;
+  return isRepeated ? columns.find((one) => one !== x && one.kind === 'text') : undefined;
+}
+
+/** The settings that name these columns. */
+export const settingsOf = ({ x, y, by }: ChartColumns) => ({
+  xAxis: { column: x },
+  yAxis: y.map((column) => ({ column })),
+  seriesBreakdownColumn: by,
+});
+
+/** Series for the chart component, with a query that says how they are drawn. */
+export function chartOf(
+  rows: readonly unknown[],
+  columns: readonly Column[],
+  { node, chosen }: { node: SqlNode; chosen: ChartColumns },
+): { series: Series[]; insightQuery: InsightQuery; isCut: boolean } {
+  const place = (name: string) => columns.findIndex((one) => one.name === name);
+  const [x, by] = [place(chosen.x), chosen.by === null ? -1 : place(chosen.by)];
+  const isTime = /^(time|date)$/.test(columns[x]?.kind ?? '');
+  const labelOf = (row: unknown) => {
+    const value = cellAt(row, x);
+    return value === null ? text.null : isTime ? localTime(String(value)) : cellText(value, 'text');
+  };
+  const shown = rows.slice(0, mostPoints);
+  const isGrouped = by !== -1;
+  const labels = shown.map(labelOf);
+  const days = isGrouped ? [...new Set(labels)] : labels;
+  const order = days.map((_, at) => at);
+  if (isTime) order.sort((a, b) => (days[a] ?? '').localeCompare(days[b] ?? ''));
+  const sorted = order.map((at) => days[at] ?? '');
+  const seriesOf = (label: string, values: readonly (number | null)[]): Series => ({
+    label,
+    data: values.map((value) => value ?? 0),
+    // The chart leaves out points that nothing entered.
+    entered: values.map((value) => (value === null ? 0 : 1)),
+    days: shortened(sorted),
+    count: 0,
+  });
+  const numberAt = (row: unknown, at: number) => {
+    const value = cellAt(row, at);
+    return typeof value === 'number' ? value : null;
+  };
+  const series = chosen.y.flatMap((name) => {
+    const at = place(name);
+    if (!isGrouped) {
+      const values = shown.map((row) => numberAt(row, at));
+      return [
+        seriesOf(
+          name,
+          order.map((index) => values[index] ?? null),
+        ),
+      ];
+    }
+    const groups = new Map<string, Map<string, number | null>>();
+    for (const [index, row] of shown.entries()) {
+      const group = cellAt(row, by);
+      const key = group === null ? text.null : cellText(group, 'text');
+      const values = groups.get(key) ?? new Map<string, number | null>();
+      values.set(labels[index] ?? '', numberAt(row, at));
+      groups.set(key, values);
+    }
+    const nameOf = (key: string) => (chosen.y.length === 1 ? key : `${key} · ${name}`);
+    return [...groups].map(([key, values]) =>
+      seriesOf(
+        nameOf(key),
+        sorted.map((label) => (values.has(label) ? (values.get(label) ?? null) : 0)),
+      ),
+    );
+  });
+  return {
+    series: series.slice(0, mostSeries),
+    insightQuery: insightQueryOf(displayOf(node), sorted),
+    isCut: rows.length > mostPoints || series.length > mostSeries,
+  };
+}
+
+/** Days without a time, where every time is midnight. */
+const shortened = (days: readonly string[]) =>
+  days.every((day) => day.length === 19 && day.endsWith(' 00:00:00')) ? days.map((day) => day.slice(0, 10)) : [...days];
+
+const insightQueryOf = (display: Display, days: readonly string[]): InsightQuery => ({
+  kind: 'HogQLQuery',
+  interval: intervalBetween(days),
+  trendsFilter: { display },
+});
+
+/** The shortest time between two points. */
+function intervalBetween(days: readonly string[]): Interval {
+  const times = days.map(timeOf);
+  let least = Number.POSITIVE_INFINITY;
+  for (const [at, time] of times.entries()) {
+    const gap = time - (times[at - 1] ?? Number.NaN);
+    if (gap > 0) least = Math.min(least, gap);
+  }
+  const seconds = least / 1000;
+  if (seconds < 60) return 'second';
+  if (seconds < 3600) return 'minute';
+  if (seconds < 86_400) return 'hour';
+  if (seconds < 7 * 86_400 || least === Number.POSITIVE_INFINITY) return 'day';
+  return seconds < 28 * 86_400 ? 'week' : 'month';
+}

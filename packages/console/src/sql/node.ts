@@ -1,0 +1,58 @@
+// SQL insights as they are stored: a query and how its result is shown.
+
+import { type Fields, fieldsOf, isFields } from '../results/insight-query.ts';
+
+export interface SqlSource extends Fields {
+  kind: 'HogQLQuery';
+  query: string;
+}
+
+/** Fields that the console does not know stay as they are. */
+export interface SqlNode extends Fields {
+  kind: 'DataVisualizationNode';
+  source: SqlSource;
+  /** `ActionsTable`, `ActionsLineGraph`, `ActionsBar`, `BoldNumber`, or one that the console shows as one of these. */
+  display?: string;
+  /** Columns of the chart: `xAxis`, `yAxis` and `seriesBreakdownColumn`. */
+  chartSettings?: unknown;
+}
+
+export const newNode = (query: string): SqlNode => ({
+  kind: 'DataVisualizationNode',
+  source: { kind: 'HogQLQuery', query },
+});
+
+/** @returns null for queries of other kinds. */
+export function sqlNodeOf(query: unknown): SqlNode | null {
+  const { kind, source, ...more } = fieldsOf(query);
+  if (isSource(query)) return { kind: 'DataVisualizationNode', source: query };
+  if (typeof kind !== 'string' || !/^(DataVisualizationNode|DataTableNode)$/.test(kind) || !isSource(source))
+    return null;
+  return kind === 'DataTableNode'
+    ? { kind: 'DataVisualizationNode', source, display: 'ActionsTable' }
+    : { ...more, kind: 'DataVisualizationNode', source };
+}
+
+const isSource = (value: unknown): value is SqlSource =>
+  isFields(value) && value.kind === 'HogQLQuery' && typeof value.query === 'string';
+
+export type Display = 'ActionsTable' | 'ActionsLineGraph' | 'ActionsBar' | 'BoldNumber';
+
+/** How a result is shown. */
+export function displayOf({ display }: SqlNode): Display {
+  switch (display) {
+    case 'ActionsLineGraph':
+    case 'ActionsAreaGraph':
+      return 'ActionsLineGraph';
+    case 'ActionsBar':
+    case 'ActionsStackedBar':
+      return 'ActionsBar';
+    case 'BoldNumber':
+      return 'BoldNumber';
+    default:
+      return 'ActionsTable';
+  }
+}
+
+/** Whether a query uses the placeholder for dates and filters. */
+export const usesFilters = ({ source }: SqlNode) => /\{\s*filters\b/.test(source.query);

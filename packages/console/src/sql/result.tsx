@@ -1,0 +1,104 @@
+import { formatValue, numberFormatOf } from '@millrace/contracts/numbers';
+import type { RefObject } from 'react';
+import { visible } from '../event-detail/json-text.ts';
+import { SeriesChart } from '../results/chart.tsx';
+import type { Plot } from '../results/plot.ts';
+import { CellValue, classOf } from './cell.tsx';
+import { chartColumns, chartOf, mostPoints } from './chart.ts';
+import { type Column, cellAt, columnsOf } from './columns.ts';
+import { displayOf, type SqlNode } from './node.ts';
+import { text } from './words.ts';
+import './sql.css';
+
+/** The result of a SQL insight where it is only read: in a tile, and behind a public link. */
+export function SqlResult({
+  node,
+  rows,
+  columns: names,
+  types,
+}: {
+  node: SqlNode;
+  rows: readonly unknown[];
+  columns: readonly string[];
+  types: unknown;
+}) {
+  const columns = columnsOf(names, types, rows);
+  if (rows.length === 0) return <p className="board-said quiet">{text.noRows}</p>;
+  switch (displayOf(node)) {
+    case 'ActionsLineGraph':
+    case 'ActionsBar':
+      return <SqlChart {...{ node, rows, columns }} />;
+    case 'BoldNumber':
+      return <SqlNumber {...{ rows, columns }} />;
+    default:
+      return <FirstRows {...{ rows, columns }} />;
+  }
+}
+
+interface Shown {
+  rows: readonly unknown[];
+  columns: readonly Column[];
+}
+
+/** @param shown receives what the chart shows, for the image */
+export function SqlChart({ node, rows, columns, shown }: Shown & { node: SqlNode; shown?: RefObject<Plot | null> }) {
+  const chosen = chartColumns(node, columns, rows);
+  if (chosen === null) return <p className="board-said quiet">{text.noChart}</p>;
+  const { series, insightQuery, isCut } = chartOf(rows, columns, { node, chosen });
+  return (
+    <>
+      <SeriesChart series={series} insightQuery={insightQuery} {...(shown && { shown })} />
+      {isCut && <p className="hint sql-hint">{text.cut(mostPoints)}</p>}
+    </>
+  );
+}
+
+/** The first number of the first row. */
+export function SqlNumber({ rows, columns }: Shown) {
+  const at = columns.findIndex(({ kind }) => kind === 'number');
+  const value = cellAt(rows[0], at);
+  if (at === -1) return <p className="board-said quiet">{text.noNumber}</p>;
+  return (
+    <div className="sql-number">
+      <strong>{typeof value === 'number' ? formatValue(value, numberFormatOf(null)) : text.null}</strong>
+      <span className="quiet" translate="no">
+        {visible(columns[at]?.name ?? '')}
+      </span>
+    </div>
+  );
+}
+
+const mostRows = 100;
+
+function FirstRows({ rows, columns }: Shown) {
+  return (
+    <div className="sql-tile">
+      <table className="table sql-table" aria-label={text.result}>
+        <thead>
+          <tr>
+            {columns.map(({ name, kind }, at) => (
+              // biome-ignore lint/suspicious/noArrayIndexKey: two columns may have the same name
+              <th key={at} className={classOf(kind) === 'number' ? 'number' : undefined} translate="no">
+                {visible(name)}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, mostRows).map((row, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name
+            <tr key={at}>
+              {columns.map(({ kind }, column) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: a cell is its place
+                <td key={column} className={classOf(kind)} translate="no">
+                  <CellValue value={cellAt(row, column)} kind={kind} />
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {rows.length > mostRows && <p className="hint sql-hint">{text.firstRows(mostRows)}</p>}
+    </div>
+  );
+}
