@@ -6,10 +6,10 @@ import type { RunningConsole } from './start-console.ts';
 /** The fixed current time. All events happened before it. */
 export const shopTime = new Date('2026-11-24T15:04:08.000Z');
 
-/** Short ID of the insight with a SQL query. */
+/** Short ID of the insight with an SQL query. */
 const sqlInsight = 'sqlquery';
 
-/** The address in which a page has something to say, below the project; its plain address for all others. */
+/** For each page, a URL path and query that shows data. Pages that are not listed use their plain path. */
 export const views: Record<string, string> = {
   home: 'home?time=-24h',
   live: `live?open=${uuidOf(0)}`,

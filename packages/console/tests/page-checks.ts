@@ -117,7 +117,8 @@ export async function keyboardProblems(page: Page): Promise<string[]> {
       return { at: Number(element.dataset.stop ?? -1), isSeen, html: element.outerHTML.slice(0, 160) };
     });
     if (stop) {
-      reached.add(stop.at);
+      // A stop within a shadow root, such as the SQL editor, is not among the wanted ones.
+      if (stop.at >= 0) reached.add(stop.at);
       if (!stop.isSeen) problems.push(`focus is not seen: ${stop.html}`);
     }
     await page.keyboard.press('Tab');

@@ -38,7 +38,7 @@ const rowsOf = (page: Page) =>
     .locator('tbody tr')
     .evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent)));
 const shows = (page: Page, rows: string[][]) => eventually(async () => expect(await rowsOf(page)).toEqual(rows));
-const asked = (query: string, more: object = {}) => {
+const addressOf = (query: string, more: object = {}) => {
   const node = { kind: 'DataVisualizationNode', source: { kind: 'HogQLQuery', query }, ...more };
   return `sql?question=${encodeURIComponent(JSON.stringify(node))}`;
 };
@@ -48,28 +48,27 @@ describe('the SQL page', () => {
     const page = await console.open('sql');
     await settled(page);
     await editor(page).focus();
-    const suggested = (name: string) => page.getByRole('option').filter({ hasText: name }).first();
+    const choose = async (name: string, key = 'Enter') => {
+      await page.getByRole('option').filter({ hasText: name }).first().waitFor();
+      // The editor ignores keys for 75 ms after the list has opened, so that it does not replace what a user is typing.
+      await page.waitForTimeout(150);
+      await page.keyboard.press(key);
+    };
     await page.keyboard.type('SELECT even');
-    await suggested('eventstring').waitFor();
-    await page.keyboard.press('Enter');
+    await choose('eventstring');
     await page.keyboard.type(', cou');
-    await suggested('countaggregate').waitFor();
-    await page.keyboard.press('Tab');
+    await choose('countaggregate', 'Tab');
     await page.keyboard.press('End');
     await page.keyboard.type(' AS times, max(properties.ca');
-    await suggested('`cart id`').waitFor();
-    await page.keyboard.press('Enter');
+    await choose('cart id');
     await page.keyboard.press('End');
     await page.keyboard.type(' AS last FROM eve');
-    await suggested('events').waitFor();
-    await page.keyboard.press('Enter');
+    await choose('events');
     await page.keyboard.type(" WHERE event != 'ord");
-    await suggested('ordered').waitFor();
-    await page.keyboard.press('Enter');
+    await choose('ordered');
     await page.keyboard.press('End');
     await page.keyboard.type(' AND person.properties.pl');
-    await suggested('plan').waitFor();
-    await page.keyboard.press('Enter');
+    await choose('plan');
     await page.keyboard.type(" = 'pro' GROUP BY event");
     await page.keyboard.press('Escape');
     await page.keyboard.press('Control+Enter');
@@ -108,7 +107,7 @@ describe('the SQL page', () => {
 
   test('shows each type of value readably, pages long results, and says where a result ends', async () => {
     const page = await console.openSignedIn(
-      asked(`SELECT timestamp, toDate(timestamp) AS day, toFloat(properties.price) AS price, properties.none AS missing, properties,
+      addressOf(`SELECT timestamp, toDate(timestamp) AS day, toFloat(properties.price) AS price, properties.none AS missing, properties,
                   ['a', 'b'] AS list FROM events ORDER BY timestamp LIMIT 1`),
     );
     const run = page.getByRole('button', { name: 'Run query' });
@@ -149,7 +148,7 @@ describe('the SQL page', () => {
 
   test('draws a result over time, with the columns that the user chooses', async () => {
     const page = await console.open(
-      asked(
+      addressOf(
         'SELECT toDate(timestamp) AS day, event, count() AS times, max(toFloat(properties.price)) AS highest FROM events GROUP BY day, event ORDER BY day',
       ),
     );
@@ -197,7 +196,7 @@ describe('the SQL page', () => {
 
   test('saves a query as an insight, opens it again, and shows it on a dashboard', async () => {
     const query = 'SELECT event, count() AS times FROM events GROUP BY event ORDER BY event';
-    const page = await console.open(asked(query, { display: 'ActionsBar' }));
+    const page = await console.open(addressOf(query, { display: 'ActionsBar' }));
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Save insight' });
     await dialog.getByLabel('Name').fill('Events by name');

@@ -4,7 +4,7 @@ import { text } from './words.ts';
 
 const longestCell = 200;
 
-/** A value in one line. */
+/** A value on one line. */
 export function CellValue({ value, kind }: { value: unknown; kind: ColumnKind }) {
   if (value === null) return <span className="sql-null">{text.null}</span>;
   return <>{visible(cellText(value, kind).slice(0, longestCell))}</>;

@@ -1,4 +1,4 @@
-// A SQL result as series of a chart.
+// An SQL result as series of a chart.
 
 import type { Interval } from '@millrace/contracts/chart';
 import { timeOf } from '@millrace/contracts/chart';
@@ -8,7 +8,7 @@ import { type Column, cellAt, cellText, localTime } from './columns.ts';
 import { type Display, displayOf, type SqlNode } from './node.ts';
 import { text } from './words.ts';
 
-/** More points cannot be told apart. */
+/** A chart with more points is unreadable. */
 export const mostPoints = 2000;
 /** Series of a breakdown, in the order in which they appear. */
 const mostSeries = 25;

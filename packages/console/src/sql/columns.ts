@@ -1,4 +1,4 @@
-// Columns of a SQL result, and how their values are written.
+// Columns of an SQL result, and how their values are written.
 
 import { formatNumber } from '../words.ts';
 

@@ -10,7 +10,7 @@ import { displayOf, type SqlNode } from './node.ts';
 import { text } from './words.ts';
 import './sql.css';
 
-/** The result of a SQL insight where it is only read: in a tile, and behind a public link. */
+/** The result of an SQL insight where it is only read: in a tile, and behind a public link. */
 export function SqlResult({
   node,
   rows,

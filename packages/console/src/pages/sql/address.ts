@@ -9,7 +9,7 @@ import type { Insight } from '../insights/view.ts';
 const parts = {
   /** Short ID of the insight; empty: a new query. */
   insight: part.text(),
-  /** JSON of the query, where it is not the stored one. */
+  /** JSON of the query, if it differs from the stored one. */
   question: part.text(),
 };
 
@@ -21,7 +21,7 @@ const drafts = createDrafts<string>((id) => id !== 'new');
 
 export const forgetDraft = (projectId: number, id: string) => drafts.keep(projectId, id, null);
 
-/** A longer address may be refused by a proxy. Such a query is only kept as a draft. */
+/** A proxy may refuse a longer address. A longer query is stored only as a draft. */
 const longestInAddress = 3000;
 
 export interface Edits {
@@ -29,7 +29,7 @@ export interface Edits {
   /** Changes with every text that was not typed in the editor. */
   version: number;
   isChanged: boolean;
-  /** Whether the address contains something that is not a query. */
+  /** True if the address contains something that is not a query. */
   isBadAddress: boolean;
   /** @param isTyped whether the editor shows the text already */
   edit: (next: SqlNode, options?: { isTyped: boolean }) => void;

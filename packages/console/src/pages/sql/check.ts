@@ -6,7 +6,7 @@ import { useRested } from '../../parts/rested.ts';
 import type { SqlSource } from '../../sql/node.ts';
 import type { Mark } from './editor/create-editor.ts';
 
-/** Something that is wrong with a query. */
+/** A problem of a query. */
 export interface Problem extends Mark {
   /** From 1. Null if it is about the query as a whole. */
   place: { line: number; column: number } | null;
@@ -18,7 +18,7 @@ interface Metadata {
 
 const none: readonly Problem[] = [];
 
-/** What is wrong with a query, once the user stops typing; empty while it is being checked. */
+/** The problems of a query, which is checked when the user stops typing. Empty while the check runs. */
 export function useCheck({ query, variables, filters }: SqlSource): readonly Problem[] {
   const { id } = useProject();
   const current = JSON.stringify({ query, variables, filters });

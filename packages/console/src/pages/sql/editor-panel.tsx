@@ -14,10 +14,10 @@ import { useKnown } from './known.ts';
 import type { useRun } from './run.ts';
 import { text } from './words.ts';
 
-/** The editor is larger than the rest of the page. */
+/** Loaded separately, because the editor is larger than the rest of the page. */
 const SqlEditor = lazy(loadPart(() => import('./editor/sql-editor.tsx').then((part) => ({ default: part.SqlEditor }))));
 
-/** The query, what is wrong with it, and the buttons that run it. */
+/** The query, its problems, and the buttons that run it. */
 export function EditorPanel({
   edits: { node, version, edit },
   runner,

@@ -52,13 +52,14 @@ async function afterDot(
     return { from: typed.from, options: fieldsAt(place, schema).map(columnOption), validFor: /^[\w$]*$/ };
   const { names, hasMore } = await properties(place, typed.text);
   if (context.aborted) return null;
-  const options = names.map((label): Completion => ({ label: quoted(label), type: 'property' }));
+  const options = names.map((label): Completion => ({ label, apply: quoted(label), type: 'property' }));
   // If the server knows more names than it returned, it finds them with more letters.
   return { from: typed.from, options, ...(!hasMore && { validFor: /^[\w$]*$/ }) };
 }
 
 const columnOption = ({ name, type }: { name: string; type: string }): Completion => ({
-  label: quoted(name),
+  label: name,
+  apply: quoted(name),
   detail: type.replace('_', ' '),
   type: 'property',
   boost: 2,
@@ -94,7 +95,7 @@ function applyCall(view: EditorView, { label }: Completion, from: number, to: nu
   });
 }
 
-/** In the text that `event` is compared with. */
+/** Completes the names of events in a string that `event` is compared with. */
 async function eventNames(context: CompletionContext, { events }: Known): Promise<CompletionResult | null> {
   const before = context.state.sliceDoc(Math.max(0, context.pos - 2000), context.pos);
   const text = /\bevent\s*(?:=|!=|(?:not\s+)?in\s*\((?:\s*'[^']*'\s*,)*)\s*'([^']*)$/i.exec(before)?.[1];

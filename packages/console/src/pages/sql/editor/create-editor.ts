@@ -37,7 +37,7 @@ interface EditorOptions {
 }
 
 /**
- * A SQL editor in a shadow root: its styles are objects of the page's scripts there, which the content security policy allows, and not
+ * An SQL editor in a shadow root: its styles are objects of the page's scripts there, which the content security policy allows, and not
  * elements of the page.
  */
 export function createEditor(place: HTMLElement, { text: start, known, onText, onRun }: EditorOptions): Editor {

@@ -11,7 +11,7 @@ export const keywords = (
 
 const isKeyword = new Set(keywords);
 
-/** What continues on the next line: a comment, a text, or a name in quotes. */
+/** A token that continues on the next line: a comment, a string, or a name in quotes. */
 interface State {
   inside: '' | '*' | "'" | '"' | '`';
 }

@@ -15,7 +15,7 @@ export interface SqlSchema {
   functions: { name: string; type: 'scalar' | 'aggregate' | 'window' }[];
 }
 
-/** Whose properties a path leads to. */
+/** The owner of the properties that a path leads to. */
 export interface PropertyOwner {
   of: 'event' | 'person' | 'group';
   groupType?: number;
