@@ -31,7 +31,7 @@ export type ActivityScope =
   | 'DeadLetter';
 
 /**
- * Who made a change: a user, an operator with a command such as `member set-level`, a domain's identity provider
+ * The author of a change: a user, an operator with a command such as `member set-level`, a domain's identity provider
  * through SCIM, or null for the system.
  */
 export type Actor = { userId: number } | { command: string } | { scimDomain: string } | null;

@@ -57,7 +57,7 @@ export function inviteExpiresAt({ created_at: createdAt, key_expires_at: keyExpi
 export type InviteSecretKind = 'mailed' | 'shown';
 
 /**
- * Creates two secrets of an invite with 256 random bits each. The ID is no proof, because members can see it. The shown
+ * Creates two secrets of an invite with 256 random bits each. The ID does not prove anything, because members can see it. The shown
  * secret is the digest of the mailed one, so it does not reveal the mailed one, and a single stored digest is enough
  * for both.
  */

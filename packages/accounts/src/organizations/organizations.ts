@@ -195,7 +195,7 @@ const attempts = 10;
 
 /**
  * Generates candidates for an organization's slug until one is free: the name in lower-case letters, digits and
- * hyphens, then truncated with four random letters (docs/api/organizations.md).
+ * hyphens, then truncated with four random characters from a to z (docs/api/organizations.md).
  */
 function* slugCandidates(name: string): Generator<string> {
   const slug = slugify(name);
@@ -205,7 +205,7 @@ function* slugCandidates(name: string): Generator<string> {
   }
 }
 
-/** Removes accents. Leaves out letters of other scripts, which would not be readable in URLs. */
+/** Removes accents. Leaves out characters of other scripts, which would not be readable in URLs. */
 function slugify(name: string): string {
   return name
     .normalize('NFKD')

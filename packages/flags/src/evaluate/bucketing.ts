@@ -16,7 +16,7 @@ export function bucketingId(flag: CompiledFlag, aggregation: number | null, eval
 }
 
 /**
- * Like `bucketingId`, but for a holdout, which ignores stored hash keys because it is the same for all flags of a
+ * Like `bucketingId` for a holdout, which ignores stored hash keys because it is the same for all flags of a
  * project.
  */
 export function holdoutBucketingId(flag: CompiledFlag, evaluation: Evaluation): string | null {

@@ -17,7 +17,7 @@ const patienceMs = 60_000;
 
 /**
  * Sends a page. If it has a single portion, it is sent in one piece like any other body. For a longer page, the next
- * portion is only read when the previous one has been sent, so reading is no faster than the client.
+ * portion is only read when the previous one has been sent, so reading is not faster than the client.
  *
  * @throws the errors of the first portion. If the client disconnects or a later portion fails, throws after the
  *   response was destroyed.

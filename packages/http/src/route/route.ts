@@ -189,7 +189,7 @@ export interface ApiRequest {
    * @throws AppError, see `createJsonBodyReader`.
    */
   body(): Promise<unknown>;
-  /** Like `body`, but for any caller: the body must be small and not compressed. @throws AppError. */
+  /** Like `body`, and open to any caller: the body must be small and not compressed. @throws AppError. */
   smallBody(): Promise<unknown>;
   /** The body as a form with a file, read once. Only for authenticated callers. @throws AppError, see `readForm`. */
   form<File>(file: FileField<File>): Promise<Form<File>>;

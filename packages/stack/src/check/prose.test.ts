@@ -31,6 +31,11 @@ describe('the prose check', () => {
     ['packages/a/src/b.tsx', '<p>Nobody is here</p>', 'packages/a/src/b.tsx:1: "Nobody": name the role'],
     ['packages/a/README.md', 'It runs beside the API.', 'packages/a/README.md:1: "beside": next to'],
     ['deploy/helm/values.yaml', 'a: 1 # all but for the last', 'deploy/helm/values.yaml:1: "but for": except'],
+    [
+      'services/a/src/b.ts',
+      '/** Counts events.\n * Whoever waits. */',
+      'services/a/src/b.ts:1: "Whoever": name the subject',
+    ],
     ['docs/flags.md', 'It has 3 letters.', 'docs/flags.md:1: "letters": dead letters'],
   ])('reports a phrase in %s: %s', async (path, text, problem) => {
     await write(path, text);
@@ -40,9 +45,9 @@ describe('the prose check', () => {
   it.each([
     ['docs/flags.md', 'There is no limit. Use dead letters, or letters and digits. `whoever`\n\n```\nwhoever\n```'],
     ['docs/flags.md', 'Who can sign in? What it is and is not'],
-    ['services/a/src/b.ts', '// Whoever waits gets it.\nconst nobody = "somebody";'],
+    ['services/a/src/b.ts', '// Runs as `nobody`.\nconst nobody = "somebody";'],
     ['services/a/src/b.test.ts', "it('is told', () => {});"],
-  ])('accepts plain text, code and comments in %s: %s', async (path, text) => {
+  ])('accepts plain text and code in %s: %s', async (path, text) => {
     await write(path, text);
     expect(await proseProblems(root)).toEqual([]);
   });

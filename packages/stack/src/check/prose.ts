@@ -69,7 +69,7 @@ function proseOfMarkdown(source: string): Passage[] {
   return passages;
 }
 
-/** Returns the strings of a program that contain a phrase, and the text between JSX tags. */
+/** Returns the strings of a program that contain a phrase, its comments, and the text between JSX tags. */
 function textsOfProgram(source: string, path: string): Passage[] {
   const passages: Passage[] = [];
   let line = 1;
@@ -77,10 +77,18 @@ function textsOfProgram(source: string, path: string): Passage[] {
     // Drops SQL comments and quoted names.
     const text = value.replace(/^['"`}]|(?:['"`]|\$\{)$/g, '').replace(/--.*|\\?`[^`]*`/g, '');
     if (/String|Template|JSXText/.test(type) && /[a-z] [a-z]/i.test(text)) passages.push({ line, text });
+    if (/Comment/.test(type)) passages.push({ line, text: textOfComment(value) });
     line += value.split('\n').length - 1;
   }
   return passages;
 }
+
+/** Returns the text of a comment on one line, without code. */
+const textOfComment = (comment: string) =>
+  comment
+    .replace(/`[^`]*`/g, '`…`')
+    .replace(/\n\s*\*?|\/\*+|\*\/|\/\//g, ' ')
+    .trim();
 
 function everyLine(source: string): Passage[] {
   return source.split('\n').map((text, index) => ({ line: index + 1, text: text.replace(/^[\s#]+/, '') }));

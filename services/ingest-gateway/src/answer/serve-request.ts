@@ -23,7 +23,7 @@ export interface Exchange {
   toRefusal(error: unknown): Refusal;
 }
 
-/** What a request uses while it is being served. */
+/** Resources of a request that is being served. */
 export interface RequestScope {
   /** The memory of the request. It is released after the response. */
   lease: ByteLease;

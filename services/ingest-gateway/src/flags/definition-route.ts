@@ -178,7 +178,7 @@ async function keyOf(environmentId: number, { requests }: DefinitionAccess['data
   return key;
 }
 
-/** What servers that evaluate by themselves ask for. */
+/** The project whose flag definitions a server-side SDK requests for local evaluation. */
 type DefinitionTarget =
   | { label: '/flags/definitions' | '/api/feature_flag/local_evaluation'; environment?: never }
   /** `environment`: its number, or `@current` for the one of the project API key. */

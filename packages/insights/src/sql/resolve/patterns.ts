@@ -37,7 +37,7 @@ function extracting(pattern: string): string {
   return /\((?!\?)/.test(bare) ? postgresPattern(pattern) : postgresPattern(pattern).replace(/^(\(\?i\))?\(\?:/, '$1(');
 }
 
-/** Format letters of ClickHouse's formatDateTime, and their equivalents in PostgreSQL's to_char. */
+/** Format specifiers of ClickHouse's formatDateTime, and their equivalents in PostgreSQL's to_char. */
 const formatLetters: Record<string, string> = {
   ...{ Y: 'YYYY', y: 'YY', m: 'MM', d: 'DD', e: 'FMDD', H: 'HH24', h: 'HH12', I: 'HH12', i: 'MI', S: 'SS', s: 'SS' },
   ...{ j: 'DDD', M: 'FMMonth', b: 'Mon', a: 'Dy', W: 'FMDay', p: 'AM', u: 'ID', G: 'IYYY', V: 'IW', F: 'YYYY-MM-DD' },
