@@ -103,7 +103,7 @@ export function createReader(options: Omit<PoolOptions, 'settings' | 'queryTimeo
   };
 }
 
-/** What is missing is checked again after this time, because an operator may have granted it. */
+/** A missing role or privilege is checked again after this time, because an operator may have granted it. */
 const recheckAfterMs = 60_000;
 
 /** Returns the barriers that the server allows for SQL, and logs once if the role is missing. */

@@ -5,11 +5,12 @@ import { differentSql } from './random-sql-runs.ts';
 import { logger, onClickHouse, type TestStore } from './test-store.ts';
 
 const modules = await clickHouseOrSkip();
-const seed = testSeed();
-const perTest = 1000;
+// The seeds are fixed, because a new difference must not fail an unrelated change. Another seed runs other queries.
+const seed = testSeed(1);
+const perTest = 100;
 const parts = Array.from({ length: 10 }, (_, at) => seed + at * perTest);
 
-(modules === null ? describe.skip : describe)('10,000 random SQL queries return the same on both engines', () => {
+(modules === null ? describe.skip : describe)('1,000 random SQL queries return the same on both engines', () => {
   let store: TestStore;
   let engines: EventStore[];
   let stop: () => Promise<void>;

@@ -2,7 +2,7 @@ import { testSeed } from '@millrace/testing';
 import { differentSql } from './random-sql-runs.ts';
 import { engines, type TestStore } from './test-store.ts';
 
-const seed = testSeed();
+const seed = testSeed(1);
 
 describe.each(engines)('on $name', (engine) => {
   let store: TestStore;

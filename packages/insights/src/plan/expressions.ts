@@ -30,7 +30,7 @@ interface Context {
   isOfPersons?: boolean;
 }
 
-/** Returns the function that reads expressions. @throws AppError naming the path where there is none */
+/** Returns the function that reads expressions. @throws AppError naming the path if expressions are not supported */
 export function readerIn({ expression }: Context, path: string): ReadExpression {
   if (expression === undefined) throw queryError(path, 'SQL expressions cannot run here.');
   return expression;

@@ -9,7 +9,7 @@ const habits: readonly { pattern: RegExp; advice: string }[] = [
   { pattern: /(?<=^|[.!] |\n)What (?!follows)[^.?!:\n]* is [^.?!:\n]*\.(?= |\n|$)/, advice: 'start with a noun' },
   { pattern: /\b(?:is|are|was|were|be) (?:told(?! apart)|asked)\b/i, advice: 'say who does it: "Millrace reports …"' },
   { pattern: /\bbehind (?:the|its|a) request\b/i, advice: 'in the background' },
-  { pattern: /\bthere (?:is|are|was|were) none\b/i, advice: '"does not have …", "no X exists"' },
+  { pattern: /(?<!\bif )\bthere (?:is|are|was|were) none\b/i, advice: '"does not have …", "no X exists"' },
   { pattern: /\bbut for\b/i, advice: 'except' },
   { pattern: /\bof (?:theirs|its own accord)\b/i, advice: 'their own' },
   { pattern: /\bby (?:itself|themselves)\b/i, advice: 'automatically, alone' },

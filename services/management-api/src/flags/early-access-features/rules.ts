@@ -17,7 +17,7 @@ export function enrollmentFilters(flagKey: string, stage: Stage | null): Record<
 
 const maxLength = 200;
 
-/** Converts a name to a flag key: letters without accents, digits and hyphens. Empty if no such character is left. */
+/** Converts a name to a flag key: a to z without accents, digits and hyphens. Empty if no such character is left. */
 export function slug(name: string): string {
   return name
     .normalize('NFKD')

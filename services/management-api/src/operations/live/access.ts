@@ -8,7 +8,7 @@ import { AppError } from '@millrace/runtime';
 import type { Credential } from '../../access/caller.ts';
 import { findStreamSettings } from './store.ts';
 
-/** What the access to a stream is based on. */
+/** The user, key and project that the access to a stream is based on. */
 export interface StreamAccess {
   environmentId: number;
   userId: number;
@@ -28,7 +28,7 @@ export interface GrantedAccess {
 }
 
 /**
- * Checks the access. @returns what it allows, or a text that says why there is none.
+ * Checks the access. @returns what it allows, or the reason why access is denied.
  * @throws errors of the database. A stream must not continue without a check.
  */
 export async function checkAccess(sql: Sql, access: StreamAccess): Promise<GrantedAccess | string> {

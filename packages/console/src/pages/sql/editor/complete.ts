@@ -53,7 +53,7 @@ async function afterDot(
   const { names, hasMore } = await properties(place, typed.text);
   if (context.aborted) return null;
   const options = names.map((label): Completion => ({ label, apply: quoted(label), type: 'property' }));
-  // If the server knows more names than it returned, it finds them with more letters.
+  // If the server knows more names than it returned, it finds them after the user has typed more.
   return { from: typed.from, options, ...(!hasMore && { validFor: /^[\w$]*$/ }) };
 }
 
