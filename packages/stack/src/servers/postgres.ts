@@ -320,8 +320,9 @@ const noteFile = (directory: string) => join(directory, 'data-is-in');
 function readNote(directory: string): string | null {
   if (!existsSync(noteFile(directory))) return null;
   const data = readFileSync(noteFile(directory), 'utf8').trim();
-  if (!data.startsWith(`${outside}/`) || !existsSync(data)) return null;
   const mark = join(dirname(data), 'belongs-to');
+  // Without the mark, another command is removing the data.
+  if (!data.startsWith(`${outside}/`) || !existsSync(data) || !existsSync(mark)) return null;
   const home = readFileSync(mark, 'utf8');
   if (home !== directory) {
     if (existsSync(noteFile(home))) return null;
