@@ -6,7 +6,7 @@ import { attempt } from './page/globals.ts';
 /**
  * Limits repeated references, because objects of some frameworks refer to each other in an exponential number of ways.
  */
-const mostRepeats = 1000;
+const maxRepeats = 1000;
 
 /**
  * Returns a copy that JSON can represent, with strings cut to a maximum length. Never throws: values that cannot be
@@ -24,7 +24,7 @@ export function toPlain(given: unknown, maxLength = Number.POSITIVE_INFINITY): J
     if (typeof value === 'bigint') return String(value);
     if (typeof value === 'symbol' || typeof value === 'function') return undefined;
     if (typeof value !== 'object' || value === null) return value as JsonValue;
-    if (known.get(value) || (known.has(value) && ++repeats > mostRepeats)) return undefined;
+    if (known.get(value) || (known.has(value) && ++repeats > maxRepeats)) return undefined;
     known.set(value, true);
     const result = plainObject(value);
     known.set(value, false);

@@ -2,9 +2,9 @@
 import { crc32 as crcOf, deflateSync, inflateSync } from 'node:zlib';
 
 const signature = Buffer.from('89504e470d0a1a0a', 'hex');
-const mostColours = 256;
+const maxColours = 256;
 /** Number of most frequent colors (backgrounds, lines, text) that stay exact. */
-const mostExact = 32;
+const maxExact = 32;
 const nearEnough = 150;
 
 /** @param png a browser screenshot: eight bits per channel, not interlaced @returns the same image with at most 256 colors */
@@ -19,7 +19,7 @@ export function smallPng(png: Buffer): Buffer {
   const indexOf = new Map<number, number>();
   for (const [colour] of [...colours].sort(([, a], [, b]) => b - a)) {
     const { at, distance } = nearest(colour, kept);
-    const isNew = kept.length < mostColours && (distance > nearEnough || (distance > 0 && kept.length < mostExact));
+    const isNew = kept.length < maxColours && (distance > nearEnough || (distance > 0 && kept.length < maxExact));
     indexOf.set(colour, isNew ? kept.push(colour) - 1 : at);
   }
   const rows = Buffer.alloc((width + 1) * height);

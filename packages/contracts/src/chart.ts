@@ -17,7 +17,7 @@ export const seriesColors = {
 /** Color of all series after the tenth, and of the series that combines the remaining values of a breakdown. */
 export const otherColor = { light: '#8b969e', dark: '#7d8a92' } as const;
 
-export const mostColors = seriesColors.light.length;
+export const maxColors = seriesColors.light.length;
 
 /** An index into `seriesColors`, the color for negative values, or the color for all others. */
 export type SeriesColor = number | 'bad' | 'other';
@@ -34,7 +34,7 @@ export function colorOf(
   { status, breakdown_value: value }: { status?: string; breakdown_value?: unknown },
 ): SeriesColor {
   const isOther = Array.isArray(value) ? value.includes(otherValue) : value === otherValue;
-  return lifecycleColors[status ?? ''] ?? (at >= mostColors || isOther ? 'other' : at);
+  return lifecycleColors[status ?? ''] ?? (at >= maxColors || isOther ? 'other' : at);
 }
 
 const timeSteps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10_800, 21_600, 43_200, 86_400];

@@ -107,7 +107,7 @@ export interface ShownPerson {
 }
 
 /** Limit of distinct IDs shown per person. */
-const mostDistinctIds = 100;
+const maxDistinctIds = 100;
 
 /** Reads the existing persons, by uuid. Their main distinct ID comes first. */
 export async function readPersons(
@@ -120,7 +120,7 @@ export async function readPersons(
     `SELECT p.uuid AS id, p.properties, p.is_identified, p.created_at,
             ARRAY(SELECT d.distinct_id FROM person_distinct_id d
                    WHERE d.project_id = p.project_id AND d.person_uuid = p.uuid
-                   ORDER BY d.distinct_id = p.main_distinct_id DESC, d.id LIMIT ${mostDistinctIds}) AS distinct_ids
+                   ORDER BY d.distinct_id = p.main_distinct_id DESC, d.id LIMIT ${maxDistinctIds}) AS distinct_ids
        FROM person p WHERE p.project_id = $1 AND p.uuid = ANY ($2::uuid[])`,
     [projectId, uuids],
   );

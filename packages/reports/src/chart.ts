@@ -4,7 +4,7 @@ import {
   colorOf,
   firstOpen,
   intervalOf,
-  mostColors,
+  maxColors,
   retentionColumn,
   type SeriesColor,
   timeOf,
@@ -32,10 +32,10 @@ interface DrawnSeries {
   data: (number | null)[];
 }
 
-const mostTimes = 400;
-const mostRows = 12;
-const mostHeatRows = 14;
-const mostHeatColumns = 12;
+const maxTimes = 400;
+const maxRows = 12;
+const maxHeatRows = 14;
+const maxHeatColumns = 12;
 
 /**
  * Returns null if the result is better shown as numbers or rows. @param results result of the query `source` @param now
@@ -69,26 +69,26 @@ function chartOfSeries(all: SeriesResult[], source: Record<string, unknown>, now
   const times = current[0]?.days ?? [];
   if (times.length === 0) {
     const rows = current
-      .slice(0, mostRows)
+      .slice(0, maxRows)
       .map((one) => ({ label: labelOf(one), value: one.aggregated_value ?? one.count ?? 0 }));
     return rows.length < 2 ? null : { shape: 'rows', format, rows };
   }
   const isBars = source.kind === 'LifecycleQuery' || barDisplays.has(String(displayOf(source)));
-  const shown = new Map(current.slice(0, mostColors).map((one, at) => [labelOf(one), colorOf(at, one)]));
+  const shown = new Map(current.slice(0, maxColors).map((one, at) => [labelOf(one), colorOf(at, one)]));
   const drawn = isBars ? current : all;
   return {
     shape: isBars ? 'bars' : 'lines',
-    times: times.slice(-mostTimes),
-    open: firstOpen(times.slice(-mostTimes), intervalOf(source), now),
+    times: times.slice(-maxTimes),
+    open: firstOpen(times.slice(-maxTimes), intervalOf(source), now),
     format,
     series: drawn
       .filter((one) => shown.has(labelOf(one)))
-      .slice(0, 2 * mostColors)
+      .slice(0, 2 * maxColors)
       .map((one) => ({
         label: labelOf(one),
         color: shown.get(labelOf(one)) ?? 'other',
         isBefore: isBefore(one),
-        data: (one.data ?? []).map((_, at) => valueAt(one, at)).slice(-mostTimes),
+        data: (one.data ?? []).map((_, at) => valueAt(one, at)).slice(-maxTimes),
       })),
   };
 }
@@ -103,7 +103,7 @@ function chartOfFunnel(results: unknown): Chart | null {
   return {
     shape: 'rows',
     format: plainFormat,
-    rows: steps.slice(0, mostRows).map((step, at) => ({
+    rows: steps.slice(0, maxRows).map((step, at) => ({
       label: `${at + 1}. ${String(step.custom_name ?? step.name ?? 'All events').slice(0, 100)}`,
       value: Number(step.count),
     })),
@@ -130,14 +130,14 @@ function chartOfRetention(results: unknown, source: Record<string, unknown>, now
   const past = withoutFuture(results, source, now);
   if (!Array.isArray(past)) return null;
   const groups = past.filter(({ breakdown_value: value }) => value === undefined || value === null);
-  const rows = groups.slice(0, mostHeatRows).map((group) => {
+  const rows = groups.slice(0, maxHeatRows).map((group) => {
     const [size = 0, ...later] = valuesOf(group).map(({ count }) => Number(count));
-    const shares = later.slice(0, mostHeatColumns - 1).map((count) => (size === 0 ? 0 : count / size));
+    const shares = later.slice(0, maxHeatColumns - 1).map((count) => (size === 0 ? 0 : count / size));
     const open = shares.findIndex((_, at) => columnOf(group, at + 1, source).to > now);
     return { label: String(group.date).slice(0, 10), size, shares, open: open === -1 ? shares.length : open };
   });
   if (rows.length === 0) return null;
   const widest = groups.reduce((a, b) => (valuesOf(b).length > valuesOf(a).length ? b : a));
   const labels = valuesOf(widest).map(({ label }) => String(label));
-  return { shape: 'heat', columns: labels.slice(1, mostHeatColumns), rows };
+  return { shape: 'heat', columns: labels.slice(1, maxHeatColumns), rows };
 }

@@ -29,7 +29,7 @@ export interface ReportContent {
   /** ISO 8601; the numbers are as of this time. */
   due_at: string;
   timezone: string;
-  /** At most `mostInsights`, in the order of the dashboard. */
+  /** At most `maxInsights`, in the order of the dashboard. */
   insights: ReportedInsight[];
   /** Total number of insights on the dashboard, or of selected ones. */
   total: number;
@@ -45,9 +45,9 @@ export interface ReportedInsight {
   /** ISO 8601 in the project time zone; null if the result has no range. */
   date_from: string | null;
   date_to: string | null;
-  /** Key figures, one per series; at most `mostFigures`. */
+  /** Key figures, one per series; at most `maxFigures`. */
   figures: Figure[];
-  /** Rows of the result; at most `mostRows`. */
+  /** Rows of the result; at most `maxRows`. */
   table: ResultTable;
   /** Number of omitted rows and figures. */
   left_out: { rows: number; figures: number };
@@ -91,10 +91,10 @@ export interface ReportOf {
   dueAt: Date;
 }
 
-export const mostInsights = 6;
-const mostFigures = 10;
-const mostRows = 60;
-const mostColumns = 12;
+export const maxInsights = 6;
+const maxFigures = 10;
+const maxRows = 60;
+const maxColumns = 12;
 const longestCell = 200;
 
 /**
@@ -107,7 +107,7 @@ export async function makeReport(deps: ReportDeps, about: ReportOf): Promise<Rep
   const insights = insightsOf(subject, about.chosen);
   const reported = [];
   // Sequentially, because reports are not urgent and should occupy only one connection.
-  for (const insight of insights.slice(0, mostInsights))
+  for (const insight of insights.slice(0, maxInsights))
     reported.push(await reportOn(deps, insight, { now: about.dueAt.getTime(), timezone: subject.timezone }));
   return {
     kind: subject.kind,
@@ -175,18 +175,18 @@ async function answered(
   return {
     date_from: range?.date_from ?? null,
     date_to: range?.date_to ?? null,
-    figures: figures.slice(0, mostFigures),
+    figures: figures.slice(0, maxFigures),
     table: {
-      columns: table.columns.slice(0, mostColumns),
+      columns: table.columns.slice(0, maxColumns),
       rows: table.rows
-        .slice(0, mostRows)
+        .slice(0, maxRows)
         .map((row) =>
-          row.slice(0, mostColumns).map((cell) => (typeof cell === 'string' ? cell.slice(0, longestCell) : cell)),
+          row.slice(0, maxColumns).map((cell) => (typeof cell === 'string' ? cell.slice(0, longestCell) : cell)),
         ),
     },
     left_out: {
-      rows: Math.max(0, table.rows.length - mostRows),
-      figures: Math.max(0, figures.length - mostFigures),
+      rows: Math.max(0, table.rows.length - maxRows),
+      figures: Math.max(0, figures.length - maxFigures),
     },
     chart: sql === null ? chartOf(results, source, wallTime) : chartOfSql(answer, sql),
   };

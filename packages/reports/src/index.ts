@@ -1,4 +1,4 @@
-export { makeReport, mostInsights, type ReportContent, type ReportedInsight, webhookFormat } from './content.ts';
+export { makeReport, maxInsights, type ReportContent, type ReportedInsight, webhookFormat } from './content.ts';
 export { type Addresses, pictureLink, reportLinks, unsubscribeLink } from './links.ts';
 export { escapedHtml, type Message, reportMail, textOf } from './mail.ts';
 export { drawInsight, hasPicture, toPng } from './picture.ts';

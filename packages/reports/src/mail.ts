@@ -38,7 +38,7 @@ export interface ReportMail {
   headers: Record<string, string>;
 }
 
-const mostRowsShown = 10;
+const maxRowsShown = 10;
 
 /** Formats the email. If a picture cannot be drawn, logs it and shows the name and numbers instead. */
 export async function reportMail(written: Message, logger: Pick<Logger, 'warn'>): Promise<ReportMail> {
@@ -147,7 +147,7 @@ function shownRows({ query_kind: kind, figures, table, left_out: omitted }: Repo
   if (kind === 'TrendsQuery' || kind === 'LifecycleQuery' || table.columns.length === 0) return null;
   if (kind === 'HogQLQuery' && figures.length > 0) return null;
   const rows = table.rows
-    .slice(0, mostRowsShown)
+    .slice(0, maxRowsShown)
     .map((row) => row.map((cell, at) => cellText(cell, table.columns[at] ?? '')));
   return {
     columns: table.columns.map((name) => name.replace(/ seconds$/, ' time')),

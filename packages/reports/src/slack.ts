@@ -7,7 +7,7 @@ import { changeText, rangeText, valueText } from './text.ts';
 /** Limit of Slack in characters. */
 const longestHeader = 150;
 const longestText = 2900;
-const mostFiguresShown = 6;
+const maxFiguresShown = 6;
 
 /** @param pictureOf URL from which Slack can load the picture; null without one. */
 export function slackBlocks(
@@ -45,8 +45,8 @@ function insightBlocks(message: Message, insight: ReportedInsight, picture: stri
   const link = message.linkOf(insight);
   const title = link === null ? `*${escaped(name)}*` : `*<${link}|${escaped(name)}>*`;
   const range = rangeText(insight);
-  const lines = error !== null ? [`No results: ${escaped(error)}`] : figures.slice(0, mostFiguresShown).map(figureLine);
-  const more = figures.length + omitted.figures - mostFiguresShown;
+  const lines = error !== null ? [`No results: ${escaped(error)}`] : figures.slice(0, maxFiguresShown).map(figureLine);
+  const more = figures.length + omitted.figures - maxFiguresShown;
   const text = [title, ...(range === '' ? [] : [range]), ...lines, ...(more > 0 ? [`… and ${more} more`] : [])];
   return [
     section(text.join('\n')),

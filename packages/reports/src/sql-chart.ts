@@ -1,6 +1,6 @@
 // The figure and the chart of an SQL insight in a report.
 
-import { mostColors } from '@millrace/contracts/chart';
+import { maxColors } from '@millrace/contracts/chart';
 import { plainFormat } from '@millrace/contracts/numbers';
 import type { QueryAnswer, Visualization } from '@millrace/insights';
 import type { Chart } from './chart.ts';
@@ -42,8 +42,8 @@ export function figuresOfSql(answer: QueryAnswer, { display, y }: Visualization)
 
 const lineDisplays = new Set(['ActionsLineGraph', 'ActionsAreaGraph']);
 const barDisplays = new Set(['ActionsBar', 'ActionsStackedBar']);
-const mostTimes = 400;
-const mostBars = 12;
+const maxTimes = 400;
+const maxBars = 12;
 
 /** Returns the chart that the insight shows; null for tables, and for results without a column for an axis. */
 export function chartOfSql(answer: QueryAnswer, { display, ...named }: Visualization): Chart | null {
@@ -61,7 +61,7 @@ export function chartOfSql(answer: QueryAnswer, { display, ...named }: Visualiza
   if (x === undefined || first === undefined) return null;
   const rows = rowsOf(answer);
   if (x.kind !== 'time') {
-    const bars = rows.slice(0, mostBars).flatMap((row) => {
+    const bars = rows.slice(0, maxBars).flatMap((row) => {
       const value = numberOf(row[first.at]);
       return value === null ? [] : [{ label: String(row[x.at] ?? '(none)').slice(0, 100), value }];
     });
@@ -76,7 +76,7 @@ function overTime(
   { x, y, breakdown, shape }: { x: Column; y: Column[]; breakdown: Column | null; shape: 'bars' | 'lines' },
 ): Chart | null {
   const times = [...new Set(rows.map((row) => wallTime(row[x.at])))].filter((time) => time !== '').sort();
-  const shown = times.slice(-mostTimes);
+  const shown = times.slice(-maxTimes);
   const series = new Map<string, Map<string, number | null>>();
   for (const row of rows) {
     for (const column of y) {
@@ -93,7 +93,7 @@ function overTime(
     times: shown,
     open: shown.length,
     format: plainFormat,
-    series: [...series].slice(0, mostColors).map(([label, points], at) => ({
+    series: [...series].slice(0, maxColors).map(([label, points], at) => ({
       label: label.slice(0, 100),
       color: at,
       isBefore: false,

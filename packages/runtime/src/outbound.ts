@@ -121,7 +121,7 @@ export interface OutboundRequest {
    * The maximum size of the response body. With `none`, the body is not read, and the connection is closed after the
    * headers.
    */
-  mostBytes: number | 'none';
+  maxBytes: number | 'none';
   signal?: AbortSignal | null | undefined;
 }
 
@@ -142,7 +142,7 @@ export interface OutboundResponse {
  * @throws PrivateAddressError, the errors of Node.js, or an error with a code of `reasons`
  */
 export async function sendOutbound(url: URL, options: OutboundRequest): Promise<OutboundResponse> {
-  const { method, headers, body, mayBePrivate, timeoutMs, mostBytes, signal } = options;
+  const { method, headers, body, mayBePrivate, timeoutMs, maxBytes, signal } = options;
   checkLiteralHost(url.hostname, mayBePrivate);
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
   const settled = new AbortController();
@@ -158,12 +158,12 @@ export async function sendOutbound(url: URL, options: OutboundRequest): Promise<
         const { statusCode: status = 0, headers: received } = response;
         response.on('error', reject);
         if (!(status >= 200 && status <= 599)) return reject(failure('EBADSTATUS'));
-        if (mostBytes === 'none') return resolve({ status, headers: received, body: Buffer.alloc(0) });
+        if (maxBytes === 'none') return resolve({ status, headers: received, body: Buffer.alloc(0) });
         const pieces: Buffer[] = [];
         let size = 0;
         response.on('data', (piece: Buffer) => {
           size += piece.length;
-          if (size > mostBytes) reject(failure('ETOOLARGE'));
+          if (size > maxBytes) reject(failure('ETOOLARGE'));
           else pieces.push(piece);
         });
         response.on('end', () => resolve({ status, headers: received, body: Buffer.concat(pieces) }));
@@ -189,9 +189,7 @@ function failure(code: Failure): Error {
 }
 
 /** Like `fetch`, for libraries that accept a replacement for it. Follows no redirects. @throws as `sendOutbound` */
-export function createGuardedFetch(
-  limits: Pick<OutboundRequest, 'mayBePrivate' | 'timeoutMs'> & { mostBytes: number },
-) {
+export function createGuardedFetch(limits: Pick<OutboundRequest, 'mayBePrivate' | 'timeoutMs'> & { maxBytes: number }) {
   return async (
     address: string | URL,
     init: {

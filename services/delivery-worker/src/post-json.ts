@@ -25,7 +25,7 @@ export async function postJson(
       'idempotency-key': idempotencyKey,
       'user-agent': 'Millrace',
     };
-    const request = { method: 'POST', headers, body, timeoutMs, mayBePrivate, mostBytes: 'none' } as const;
+    const request = { method: 'POST', headers, body, timeoutMs, mayBePrivate, maxBytes: 'none' } as const;
     const { status } = await sendOutbound(new URL(address), request);
     return { result: 'answered', status };
   } catch (error) {

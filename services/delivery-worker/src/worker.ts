@@ -59,7 +59,7 @@ export interface WorkerOptions extends RetentionOptions {
 
 const hourMs = 3_600_000;
 /** Time limit for a pass over the persons of a project, enough for tens of millions. */
-const mostCohortWalkMs = 15 * 60_000;
+const maxCohortWalkMs = 15 * 60_000;
 /** Maximum number of concurrent deliveries in total and per organization. An unresponsive target occupies its slot. */
 const sentAtOnce = { max: 20, maxEach: 5 };
 
@@ -87,7 +87,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     logger,
     counter: createCohortMetrics(deps.metrics),
     recountHours: options.recountCohortsHours,
-    mostWalkMs: mostCohortWalkMs,
+    maxWalkMs: maxCohortWalkMs,
   };
   const reports = createFairSlots('deliver_reports', { ...sentAtOnce, logger });
   const making = createFairSlots('make_reports', { max: reportsAtOnce, maxEach: 1, logger });

@@ -20,7 +20,7 @@ const kinds = [
   // Visitors.
   { clients: 10, part: 0.05, flushAt: 1 },
 ];
-const mostInRequest = 100;
+const maxInRequest = 100;
 const idsOfClient = 20;
 /** One event in so many sets a property of its person. */
 const setsOneIn = 10;
@@ -75,7 +75,7 @@ export function startSdkLoad(
         await sleep((client.flushAt - Math.max(0, waiting)) / client.eventsPerMs);
         continue;
       }
-      const events = newEvents(client.name, done, Math.min(waiting, mostInRequest));
+      const events = newEvents(client.name, done, Math.min(waiting, maxInRequest));
       for (const { uuid } of events) load.sent.add(uuid);
       if (!(await deliver(requestOf(events, projectApiKey)))) return;
       done += events.length;

@@ -10,7 +10,7 @@ const weights = {
 export type Entrance = keyof typeof weights;
 export const entrances = Object.keys(weights) as Entrance[];
 
-const mostTabs = 3;
+const maxTabs = 3;
 /** More events than the library keeps while it cannot send. */
 const stormEvents = 700;
 
@@ -47,7 +47,7 @@ export function createVisitor(context: BrowserContext, options: VisitorOptions):
     link: goOn,
     reload: (tab) => tab.reload({ waitUntil: 'commit' }).then(() => tab),
     async 'new tab'(tab) {
-      if (tabs.all.length >= mostTabs) await tabs.close(tab);
+      if (tabs.all.length >= maxTabs) await tabs.close(tab);
       return open();
     },
     'closed tab': (tab) => tabs.close(tab).then(open),

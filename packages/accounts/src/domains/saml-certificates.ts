@@ -10,7 +10,7 @@ export interface SamlCertificate {
 
 const smallestRsaBits = 2048;
 /** Each certificate costs an attempt to verify every response of the provider. Rotating a certificate needs two. */
-const mostCertificates = 5;
+const maxCertificates = 5;
 
 /**
  * Parses one or more certificates, with or without the BEGIN and END lines.
@@ -36,8 +36,8 @@ export function splitSamlCertificates(text: string): string[] {
     .split(/-----(?:BEGIN|END) CERTIFICATE-----/)
     .map((piece) => piece.replaceAll(/\s+/g, ''))
     .filter((piece) => piece !== '');
-  if (pieces.length > mostCertificates) {
-    throw noCertificate(`At most ${mostCertificates} certificates are allowed. Remove those that you no longer use.`);
+  if (pieces.length > maxCertificates) {
+    throw noCertificate(`At most ${maxCertificates} certificates are allowed. Remove those that you no longer use.`);
   }
   if (new Set(pieces).size < pieces.length) {
     throw noCertificate('The same certificate is listed twice. Remove one of the copies.');

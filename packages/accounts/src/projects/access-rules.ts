@@ -73,7 +73,7 @@ function fieldOf({ membershipId, roleId }: Whom, { before, after }: { before: st
 }
 
 /** Maximum number of record rules per environment, because access checks read all of them that apply to a user. */
-const mostRecordRules = 1000;
+const maxRecordRules = 1000;
 
 /**
  * Sets a rule for access to the records of a kind, or to a single record. Null removes it.
@@ -104,10 +104,10 @@ async function requireRoom(tx: Transaction, environmentId: number): Promise<void
     "SELECT count(*)::int AS count FROM access_rule WHERE environment_id = $1 AND resource <> 'project'",
     [environmentId],
   );
-  if ((row?.count ?? 0) <= mostRecordRules) return;
+  if ((row?.count ?? 0) <= maxRecordRules) return;
   throw new AppError(
     'invalid',
-    `A project can have at most ${mostRecordRules} access rules for records. To reduce the number of rules, use roles.`,
+    `A project can have at most ${maxRecordRules} access rules for records. To reduce the number of rules, use roles.`,
     {
       code: 'limit_exceeded',
     },

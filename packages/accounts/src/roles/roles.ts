@@ -15,7 +15,7 @@ interface RoleOf {
 }
 
 /** Maximum number of roles per organization, because every request of a member reads the member's roles. */
-const mostRoles = 200;
+const maxRoles = 200;
 const longestName = 200;
 
 /**
@@ -30,10 +30,10 @@ export async function createRole(
     'SELECT count(*)::int AS count FROM role WHERE organization_id = $1',
     [organizationId],
   );
-  if ((row?.count ?? 0) >= mostRoles) {
+  if ((row?.count ?? 0) >= maxRoles) {
     throw new AppError(
       'invalid',
-      `An organization can have at most ${mostRoles} roles. Delete one that you no longer need.`,
+      `An organization can have at most ${maxRoles} roles. Delete one that you no longer need.`,
       { code: 'limit_exceeded' },
     );
   }

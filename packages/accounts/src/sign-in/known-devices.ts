@@ -7,13 +7,13 @@ import { deleteDevices, extendDevice, hasDevice, insertDevice } from './sign-in-
 /** How long a browser is recognized after the last sign-in. A new password resets this for all browsers of the user. */
 export const deviceDays = 30;
 /** Maximum per user. Beyond it, the oldest is forgotten. */
-const mostDevices = 50;
+const maxDevices = 50;
 
 /** @returns the value of the cookie, which is not stored. */
 export async function rememberDevice(tx: Transaction, userId: number): Promise<string> {
   const secret = newSecret();
   await insertDevice(tx, { token_hash: hashSecret(secret), user_id: userId }, deviceDays);
-  await deleteDevices(tx, userId, { but: mostDevices });
+  await deleteDevices(tx, userId, { but: maxDevices });
   return secret;
 }
 

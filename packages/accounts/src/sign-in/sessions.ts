@@ -12,7 +12,7 @@ import { deleteOldSessions, deleteSessionOf, deleteSessions, insertSession, rene
 /** A session ends this long after it began, however it is used. */
 export const sessionDays = 14;
 /** Maximum per user. Beyond it, the oldest session ends. */
-const mostSessions = 50;
+const maxSessions = 50;
 const maxBrowserLength = 400;
 
 /** `device`: a trusted device for which the second factor is skipped. `link`: an operator has vouched for the user. */
@@ -45,7 +45,7 @@ export async function beginSession(tx: Transaction, { browser, ...session }: New
     },
     sessionDays,
   );
-  await deleteOldSessions(tx, session.userId, mostSessions);
+  await deleteOldSessions(tx, session.userId, maxSessions);
   return secret;
 }
 

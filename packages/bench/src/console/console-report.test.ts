@@ -5,7 +5,7 @@ const lists = { seconds: 60, acknowledged: 6000, otherStatuses: {}, p50Ms: 2, p9
 const watch = (overrides: Partial<WatchRun> = {}): WatchRun => ({
   streams: 1000,
   publishedPerSecond: 5000,
-  mostPerSecond: 20,
+  maxPerSecond: 20,
   lists,
   apiCores: 0.4,
   apiMaxRssBytes: 150 * 2 ** 20,
@@ -38,7 +38,7 @@ test.each<[string, Partial<ConsoleMeasurement>, number]>([
   ['a long frame', { flood: { frameMs: [16, 240], mainThreadCores: 0.1 } }, 6],
   ['slower responses with watchers', { watching: [watch(), watch({ lists: { ...lists, p99Ms: 21 } })] }, 7],
   ['more memory with watchers', { watching: [watch(), watch({ apiMaxRssBytes: 251 * 2 ** 20 })] }, 8],
-  ['too many messages', { watching: [watch(), watch({ mostPerSecond: 21 })] }, 9],
+  ['too many messages', { watching: [watch(), watch({ maxPerSecond: 21 })] }, 9],
   ['an event of the quiet project that is missing', { watching: [watch(), watch({ quietMs: [Infinity] })] }, 10],
   ['a slow list', { events: { events: 1, shownMs: [1200], apiMs: [1] } }, 11],
 ])('%s is not met', (_, overrides, missed) => {

@@ -52,7 +52,7 @@ export async function measureWatchers(system: ConsoleSystem, watchers: number, s
     streams,
     publishedPerSecond: published / cost.seconds,
     /** Messages per second of the busiest stream. */
-    mostPerSecond: Math.max(0, ...messages) / cost.seconds,
+    maxPerSecond: Math.max(0, ...messages) / cost.seconds,
     lists,
     apiCores: (cost.cpuMicros[0] ?? Number.NaN) / 1e6 / cost.seconds,
     apiMaxRssBytes: cost.maxRssBytes[0] ?? Number.NaN,

@@ -132,17 +132,17 @@ function placesIn(path: Element[]): Element[] {
 
 const formOf = (element: Element): Element | null | undefined => (element as HTMLInputElement).form;
 
-const mostRead = 100_000;
+const maxRead = 100_000;
 
 function textsOfField(field: Element, type: string): string[] {
   const { value, checked, files, selectedOptions } = field as HTMLInputElement & HTMLSelectElement;
   if (/^(button|checkbox|submit|reset|image)$/.test(type) || (type === 'radio' && !checked)) return [];
   if (selectedOptions) return [...selectedOptions].flatMap((option) => [option.value, option.text]);
-  return [...value.slice(0, mostRead).split('\n'), ...[...(files ?? [])].map(({ name }) => name)];
+  return [...value.slice(0, maxRead).split('\n'), ...[...(files ?? [])].map(({ name }) => name)];
 }
 
 const textsOfEditor = (editor: Element): string[] =>
-  [editor, ...childrenOf(editor)].map((node) => String(textContent.call(node)).slice(0, mostRead));
+  [editor, ...childrenOf(editor)].map((node) => String(textContent.call(node)).slice(0, maxRead));
 
 /** Normalizes a text for comparison, ignoring case and punctuation. */
 function read(text: string): { own: string; words: string[]; letters: string } {

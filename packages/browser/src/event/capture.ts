@@ -130,9 +130,9 @@ function sanitizing(sanitize: NonNullable<Options['sanitize_properties']>): (eve
 /**
  * During heavy interaction, browsers postpone tasks. Running all deferred captures together could then block the page.
  */
-const mostAtOnce = 20;
+const maxAtOnce = 20;
 /** Limits the memory used. */
-const mostWaiting = 500;
+const maxWaiting = 500;
 
 interface DeferredCaptures {
   /** Runs the capture in a separate task. */
@@ -155,14 +155,14 @@ function createDeferredCaptures(log: Log): DeferredCaptures {
   }
   function runSoon(): void {
     setTimeout(() => {
-      run(mostAtOnce);
+      run(maxAtOnce);
       if (waiting.length > 0) runSoon();
     });
   }
 
   return {
     add(capture) {
-      if (waiting.length >= mostWaiting) run(1);
+      if (waiting.length >= maxWaiting) run(1);
       if (waiting.length === 0) runSoon();
       waiting.push(capture);
     },

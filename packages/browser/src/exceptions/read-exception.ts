@@ -183,7 +183,7 @@ interface StackFrame {
   colno?: number;
 }
 
-const mostFrames = 50;
+const maxFrames = 50;
 const longestLine = 1024;
 
 /** Parses an error's `stack` in the format of Chrome, Firefox or Safari, with the outermost call first. */
@@ -194,7 +194,7 @@ function parseStack(stack: string): StackFrame[] {
   for (const line of stack.split('\n')) {
     const [, name = '', place, onlyPlace = ''] = (line.length <= longestLine && pattern.exec(line)) || [];
     const at = place ?? onlyPlace;
-    if (at && frames.push(frame(name, at)) === mostFrames) break;
+    if (at && frames.push(frame(name, at)) === maxFrames) break;
   }
   return frames.reverse();
 }

@@ -3,7 +3,7 @@ import { stopSignal } from '../page/globals.ts';
 
 type Uncaught = ErrorEvent | PromiseRejectionEvent;
 
-const mostWaiting = 10;
+const maxWaiting = 10;
 
 interface Follower {
   tell(event: Uncaught): void;
@@ -26,7 +26,7 @@ export function followUncaughtErrors(core: Core, { tell, onWanted }: Follower): 
 
   const listen = (event: Uncaught) => {
     const wanted = isWanted(event.type === 'error' ? 'errors' : 'rejections');
-    if (wanted === undefined && waiting && waiting.length < mostWaiting) waiting.push(event);
+    if (wanted === undefined && waiting && waiting.length < maxWaiting) waiting.push(event);
     if (!wanted) return;
     try {
       tell(event);

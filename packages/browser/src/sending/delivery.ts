@@ -16,9 +16,9 @@ interface Taken {
   quota_limited?: string[];
 }
 
-const mostEvents = 500;
+const maxEvents = 500;
 /** Limit for a request that outlives its page. Leaves room for beacons. */
-const mostHurriedCharacters = 30_000;
+const maxHurriedCharacters = 30_000;
 const quotaPauseMs = 60_000;
 
 export function createDelivery(
@@ -29,8 +29,8 @@ export function createDelivery(
   /**
    * Maximum number of events per request. Reduced after a request that was too large, or that failed and may have been.
    */
-  let most = mostEvents;
-  let limit = mostEvents;
+  let most = maxEvents;
+  let limit = maxEvents;
   /** How many events `flush` still has to send. */
   let goal = 0;
   let running: Promise<void> | undefined;
@@ -91,7 +91,7 @@ export function createDelivery(
     },
     async hurry() {
       let events = queue.first(most);
-      while (events.length > 1 && wrap(events).length > mostHurriedCharacters) events = queue.first(events.length >> 1);
+      while (events.length > 1 && wrap(events).length > maxHurriedCharacters) events = queue.first(events.length >> 1);
       if (events.length > 0 && !isPaused(pace) && queue.take(events)) await send(events, wrap(events));
     },
   };

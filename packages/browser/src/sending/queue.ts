@@ -33,8 +33,8 @@ export interface EventQueue {
 }
 
 /** Keep usage of the site's storage small. Requests are not larger either, which the service accepts. */
-const mostEvents = 500;
-const mostCharacters = 1_000_000;
+const maxEvents = 500;
+const maxCharacters = 1_000_000;
 /** The property of an event that reports how many events were dropped. */
 const dropCount = /"\$lib_dropped_events":(\d+)/;
 
@@ -70,10 +70,10 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
     // Do not use `reduce`, which old frameworks replace.
     let total = text.length;
     for (const one of events) total += one.text.length;
-    const most = text ? mostEvents - 1 : mostEvents;
+    const most = text ? maxEvents - 1 : maxEvents;
     let count = 0;
     for (const one of [...events]) {
-      if (total <= mostCharacters && events.length <= most) break;
+      if (total <= maxCharacters && events.length <= most) break;
       events.shift();
       records.remove(one.name);
       total -= one.text.length;
@@ -85,7 +85,7 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
     count: () => events.length,
     add(event) {
       const json = attempt(() => toJson(event));
-      if (json === undefined || json.length > mostCharacters) {
+      if (json === undefined || json.length > maxCharacters) {
         setDropped(dropped + 1);
         hold();
         return undefined;

@@ -16,10 +16,10 @@ interface Question {
 const contentType = 'text/plain';
 
 /** Limit for a request that outlives its page. Browsers allow 64 KiB for all of them together, including beacons. */
-const mostKeptBytes = 32_768;
+const maxKeptBytes = 32_768;
 const usualTimeoutMs = 60_000;
 /** Upper limit, because a server that asks for more is misconfigured. */
-const mostSeconds = 3600;
+const maxSeconds = 3600;
 
 /** Compresses with gzip, or returns the text if the browser cannot. */
 async function pack(text: string): Promise<Body> {
@@ -42,7 +42,7 @@ export async function ask({ options }: Pick<Core, 'options'>, url: string, quest
     const response = await fetch(url, {
       method,
       headers: { ...(body && { 'Content-Type': contentType }), ...options.request_headers },
-      keepalive: method === 'POST' && sizeOf(body) <= mostKeptBytes,
+      keepalive: method === 'POST' && sizeOf(body) <= maxKeptBytes,
       signal: abort.signal,
       ...(body && { body }),
     });
@@ -65,7 +65,7 @@ const sizeOf = (body: Body = ''): number => (typeof body === 'string' ? new Blob
 function retryAfter(text: string | null): Pick<Answer, 'retryAfter'> {
   if (!text) return {};
   const seconds = Number(text) || (Date.parse(text) - Date.now()) / 1000;
-  return seconds > 0 ? { retryAfter: Math.min(seconds, mostSeconds) } : {};
+  return seconds > 0 ? { retryAfter: Math.min(seconds, maxSeconds) } : {};
 }
 
 /** The format of batches, as configured by the environment's settings. */
@@ -99,7 +99,7 @@ export function createEnvelope({
 }
 
 /** Limit for all beacons and other requests that outlive their page, together. */
-const mostBytes = 65_536;
+const maxBytes = 65_536;
 
 /**
  * Sends events while the page is being left, in as many parts as needed. The responses are not available.
@@ -108,7 +108,7 @@ const mostBytes = 65_536;
 export function sendBeacon<Event>(url: string, events: Event[], envelope: (events: Event[]) => string): boolean {
   if (events.length === 0) return true;
   const body = new Blob([envelope(events)], { type: contentType });
-  const isSmall = body.size < mostBytes;
+  const isSmall = body.size < maxBytes;
   if (isSmall && attempt(() => navigator.sendBeacon(url, body))) return true;
   const half = Math.ceil(events.length / 2);
   if (events.length > 1) {

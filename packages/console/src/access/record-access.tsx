@@ -38,7 +38,7 @@ interface AccessSubject {
 const everyMember: AccessSubject = { organization_member: null, role: null };
 const isSame = (a: AccessSubject, b: AccessSubject) =>
   a.organization_member === b.organization_member && a.role === b.role;
-const mostMembers = 200;
+const maxMembers = 200;
 
 /** Manages the access rules of a record. @param path of the record in the API, below its project */
 export function RecordAccessDialog({ path, name, onClose }: { path: string; name: string; onClose: () => void }) {
@@ -52,7 +52,7 @@ export function RecordAccessDialog({ path, name, onClose }: { path: string; name
     queryKey: ['organization', organization, 'people'],
     queryFn: async ({ signal }): Promise<People> => {
       const base = `/api/organizations/${organization}`;
-      const query = { limit: mostMembers };
+      const query = { limit: maxMembers };
       const [roles, members] = await Promise.all([
         call<{ results: People['roles'] }>({ path: `${base}/roles`, query }, signal),
         call<{ results: People['members']; count: number }>({ path: `${base}/members`, query }, signal),

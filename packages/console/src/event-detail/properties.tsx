@@ -20,7 +20,7 @@ export interface ValueActions {
   onColumn?: (name: string) => void;
 }
 
-const mostShown = 200;
+const maxShown = 200;
 const longText = 400;
 /** A nested value is cut to this many characters until the user expands it. */
 const longNested = 120;
@@ -85,7 +85,7 @@ function Facts({
   actions: ValueActions;
 }) {
   const [isWhole, setWhole] = useState(false);
-  const shown = isWhole ? members : members.slice(0, mostShown);
+  const shown = isWhole ? members : members.slice(0, maxShown);
   return (
     <>
       <dl className="facts">

@@ -3,16 +3,16 @@
 import { isOfSdk } from '../parts/properties.ts';
 import { visible } from './json-text.ts';
 
-const mostOwn = 3;
+const maxOwn = 3;
 /** Maximum length of a custom property value, so that there is room for others. */
-const mostCharacters = 40;
+const maxCharacters = 40;
 
 /** Custom properties first, then the page or screen, the browser and the location. The page URL is always included. */
 export function summaryOf(properties: Record<string, unknown>): string {
   const { $current_url: url, $screen_name: screen, $browser: browser, $os: os } = properties;
   const own = Object.keys(properties).filter((name) => !isOfSdk(name) && properties[name] !== null);
   return [
-    ...own.slice(0, mostOwn).map((name) => `${visible(name)} ${cut(shown(properties[name]))}`),
+    ...own.slice(0, maxOwn).map((name) => `${visible(name)} ${cut(shown(properties[name]))}`),
     shown(url ?? screen),
     shown(browser ?? os),
     shown(properties.$geoip_country_name ?? properties.$geoip_city_name),
@@ -21,7 +21,7 @@ export function summaryOf(properties: Record<string, unknown>): string {
     .join(' · ');
 }
 
-const cut = (text: string) => (text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text);
+const cut = (text: string) => (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text);
 
 /** Formats a property value for a table cell. */
 export function shown(value: unknown): string {

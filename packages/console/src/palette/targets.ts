@@ -133,7 +133,7 @@ const kinds: readonly RecordKind[] = [
 
 /** Each search for persons is a request, so it starts at two characters. */
 const shortestText = 2;
-const mostOfKind = 5;
+const maxOfKind = 5;
 
 /** For each kind of record, the query for those whose names contain a text. */
 export function recordQueries(projectId: number, text: string) {
@@ -142,7 +142,7 @@ export function recordQueries(projectId: number, text: string) {
     query: {
       queryKey: ['palette', projectId, path, text],
       queryFn: async ({ signal }: { signal: AbortSignal }): Promise<Found[]> => {
-        const parameters = { ...query, search: text, limit: mostOfKind };
+        const parameters = { ...query, search: text, limit: maxOfKind };
         const { results } = await call<{ results: Row[] }>(
           { path: `/api/projects/${projectId}/${path}`, query: parameters },
           signal,

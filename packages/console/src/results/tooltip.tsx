@@ -3,7 +3,7 @@ import { changeOf, formatChange, formatValue, valueAt } from '@millrace/contract
 import type { Drawn, Plot } from './plot.ts';
 import { text } from './words.ts';
 
-const mostRows = 12;
+const maxRows = 12;
 
 /** The series at one interval, the largest value first. */
 const inOrder = (drawn: readonly Drawn[], at: number) =>
@@ -22,7 +22,7 @@ function numbersAt({ format }: Plot, { series, before }: Drawn, at: number) {
 /** The tooltip as one sentence, for screen readers. @param nearest the series to name first */
 export function sentenceAt(plot: Plot, at: number, nearest: Drawn | undefined): string {
   const ordered = inOrder(plot.drawn, at).filter((one) => one !== nearest);
-  const descriptions = (nearest === undefined ? ordered : [nearest, ...ordered]).slice(0, mostRows).map((one) => {
+  const descriptions = (nearest === undefined ? ordered : [nearest, ...ordered]).slice(0, maxRows).map((one) => {
     const { value, before, change } = numbersAt(plot, one, at);
     return `${one.name} ${value}${one.before === undefined ? '' : `, ${text.before} ${before}, ${change}`}`;
   });
@@ -58,7 +58,7 @@ export function Tooltip({
       </p>
       <table>
         <tbody>
-          {rows.slice(0, mostRows).map((one) => {
+          {rows.slice(0, maxRows).map((one) => {
             const { value, before, change } = numbersAt(plot, one, at);
             return (
               <tr key={one.key} {...(one === nearest && { 'data-nearest': '' })}>
@@ -74,7 +74,7 @@ export function Tooltip({
           })}
         </tbody>
       </table>
-      {rows.length > mostRows && <p className="hint">{text.moreSeries(rows.length - mostRows)}</p>}
+      {rows.length > maxRows && <p className="hint">{text.moreSeries(rows.length - maxRows)}</p>}
       {hint !== null && <p className="hint">{hint}</p>}
     </div>
   );

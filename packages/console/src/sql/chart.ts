@@ -9,9 +9,9 @@ import { type Display, displayOf, type SqlNode } from './node.ts';
 import { text } from './words.ts';
 
 /** A chart with more points is unreadable. */
-export const mostPoints = 2000;
+export const maxPoints = 2000;
 /** Series of a breakdown, in the order in which they appear. */
-const mostSeries = 25;
+const maxSeries = 25;
 
 /** Names of the columns of a chart. */
 export interface ChartColumns {
@@ -71,7 +71,7 @@ export function chartOf(
     const value = cellAt(row, x);
     return value === null ? text.null : isTime ? localTime(String(value)) : cellText(value, 'text');
   };
-  const shown = rows.slice(0, mostPoints);
+  const shown = rows.slice(0, maxPoints);
   const isGrouped = by !== -1;
   const labels = shown.map(labelOf);
   const days = isGrouped ? [...new Set(labels)] : labels;
@@ -118,9 +118,9 @@ export function chartOf(
     );
   });
   return {
-    series: series.slice(0, mostSeries),
+    series: series.slice(0, maxSeries),
     insightQuery: insightQueryOf(displayOf(node), sorted),
-    isCut: rows.length > mostPoints || series.length > mostSeries,
+    isCut: rows.length > maxPoints || series.length > maxSeries,
   };
 }
 

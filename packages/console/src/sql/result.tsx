@@ -4,7 +4,7 @@ import { visible } from '../event-detail/json-text.ts';
 import { SeriesChart } from '../results/chart.tsx';
 import type { Plot } from '../results/plot.ts';
 import { CellValue, classOf } from './cell.tsx';
-import { chartColumns, chartOf, mostPoints } from './chart.ts';
+import { chartColumns, chartOf, maxPoints } from './chart.ts';
 import { type Column, cellAt, columnsOf } from './columns.ts';
 import { displayOf, type SqlNode } from './node.ts';
 import { text } from './words.ts';
@@ -48,7 +48,7 @@ export function SqlChart({ node, rows, columns, shown }: Shown & { node: SqlNode
   return (
     <>
       <SeriesChart series={series} insightQuery={insightQuery} {...(shown && { shown })} />
-      {isCut && <p className="hint sql-hint">{text.cut(mostPoints)}</p>}
+      {isCut && <p className="hint sql-hint">{text.cut(maxPoints)}</p>}
     </>
   );
 }
@@ -68,7 +68,7 @@ export function SqlNumber({ rows, columns }: Shown) {
   );
 }
 
-const mostRows = 100;
+const maxRows = 100;
 
 function FirstRows({ rows, columns }: Shown) {
   return (
@@ -85,7 +85,7 @@ function FirstRows({ rows, columns }: Shown) {
           </tr>
         </thead>
         <tbody>
-          {rows.slice(0, mostRows).map((row, at) => (
+          {rows.slice(0, maxRows).map((row, at) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: rows have no name
             <tr key={at}>
               {columns.map(({ kind }, column) => (
@@ -98,7 +98,7 @@ function FirstRows({ rows, columns }: Shown) {
           ))}
         </tbody>
       </table>
-      {rows.length > mostRows && <p className="hint sql-hint">{text.firstRows(mostRows)}</p>}
+      {rows.length > maxRows && <p className="hint sql-hint">{text.firstRows(maxRows)}</p>}
     </div>
   );
 }

@@ -122,7 +122,7 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
   }
 
   async function appendToPostgres(records: AppendRecord[]): Promise<void> {
-    if (records.some(({ value }) => value.length > mostFallbackBytes)) throw tooLargeNowError();
+    if (records.some(({ value }) => value.length > maxFallbackBytes)) throw tooLargeNowError();
     const appending = postgres.append(records.map((record) => toFallback(record, topic)));
     const isAppended = await settlesBeforeClosed(appending, fallbackSwitch);
     if (isAppended) {
@@ -184,7 +184,7 @@ async function inTime(appending: Promise<void>): Promise<void> {
  * Size limit of a record in the fallback. It must later fit into Kafka, or it would block the copying, and Kafka's
  * limits cannot be read now. Every topic with default limits accepts this size, including the header added here.
  */
-const mostFallbackBytes = defaultBrokerRecordBytes - 4096;
+const maxFallbackBytes = defaultBrokerRecordBytes - 4096;
 
 function tooLargeNowError(): AppError {
   return new AppError(

@@ -169,7 +169,7 @@ export function* evaluateCohortsInSteps(
   const evaluation = createEvaluation(flags, context);
   const outcomes: Outcome[] = [];
   for (const id of cohortIds) {
-    evaluation.mostSteps = evaluation.steps + stepLimits.each;
+    evaluation.maxSteps = evaluation.steps + stepLimits.each;
     outcomes.push(isCohortMember(id, evaluation));
     yield;
   }

@@ -17,9 +17,9 @@ export interface EvaluatedFlags {
 /** An evaluation that can pause and continue. Each call sets the maximum total number of steps since its start. */
 export interface FlagEvaluation {
   /** Pauses at the flag for which the steps do not suffice. */
-  upTo(mostSteps: number): Steps<EvaluatedFlags & { isComplete: boolean }>;
+  upTo(maxSteps: number): Steps<EvaluatedFlags & { isComplete: boolean }>;
   /** Finishes the evaluation. Flags for which the steps do not suffice fail. */
-  atMost(mostSteps: number): Steps<EvaluatedFlags>;
+  atMost(maxSteps: number): Steps<EvaluatedFlags>;
   /** Number of steps so far. */
   steps(): number;
 }
@@ -55,8 +55,8 @@ export function startEvaluation(
   const evaluation = createEvaluation(flags, context);
   const progress: Progress = { evaluation, selected, evaluated: 0, hasErrors: false };
   return {
-    upTo: (mostSteps) => evaluateRest(progress, { mostSteps, isLast: false }),
-    atMost: (mostSteps) => evaluateRest(progress, { mostSteps, isLast: true }),
+    upTo: (maxSteps) => evaluateRest(progress, { maxSteps, isLast: false }),
+    atMost: (maxSteps) => evaluateRest(progress, { maxSteps, isLast: true }),
     steps: () => evaluation.steps,
   };
 }
@@ -72,14 +72,14 @@ interface Progress {
 /** A top-level function, because creating a generator function per evaluation would increase its cost by half. */
 function* evaluateRest(
   progress: Progress,
-  { mostSteps, isLast }: { mostSteps: number; isLast: boolean },
+  { maxSteps, isLast }: { maxSteps: number; isLast: boolean },
 ): Steps<EvaluatedFlags & { isComplete: boolean }> {
   const { evaluation, selected } = progress;
   const { results } = evaluation;
   for (let flag = selected[progress.evaluated]; flag !== undefined; flag = selected[progress.evaluated]) {
     if (flag.needs.patterns.length > 0) yield* compilePatterns(flag);
     const least = isLast ? evaluation.steps + stepLimits.least : 0;
-    evaluation.mostSteps = Math.max(least, Math.min(mostSteps, evaluation.steps + stepLimits.each));
+    evaluation.maxSteps = Math.max(least, Math.min(maxSteps, evaluation.steps + stepLimits.each));
     const result = evaluateFlag(flag, evaluation);
     if (result.failure === 'timeout' && !isLast) {
       // The flag will be evaluated again from its start, so discard unfinished cohorts.

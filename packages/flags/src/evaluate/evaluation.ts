@@ -18,7 +18,7 @@ export interface Evaluation {
   /** Number of steps so far, see `spendSteps`. */
   steps: number;
   /** Step limit of the current flag or cohort. */
-  mostSteps: number;
+  maxSteps: number;
 }
 
 export function createEvaluation(
@@ -33,7 +33,7 @@ export function createEvaluation(
     results: new Map(results.map((result) => [result.id, result])),
     membership: new Map(),
     steps: 0,
-    mostSteps: 0,
+    maxSteps: 0,
   };
 }
 
@@ -61,7 +61,7 @@ export const stepLimits = {
 /** Counts steps before they are taken. @returns false if they exceed the limit and must not be taken. */
 export function spendSteps(evaluation: Evaluation, steps: number): boolean {
   const spent = evaluation.steps + steps;
-  if (spent > evaluation.mostSteps) return false;
+  if (spent > evaluation.maxSteps) return false;
   evaluation.steps = spent;
   return true;
 }

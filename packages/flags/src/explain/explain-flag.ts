@@ -34,7 +34,7 @@ export type FilterExplanation = { outcome: Outcome } & (
 );
 
 /** Higher than for an evaluation, because an explanation tests all filters. */
-const mostSteps = 4 * stepLimits.whole;
+const maxSteps = 4 * stepLimits.whole;
 
 /**
  * Creates a function that explains flags one at a time. Pure, like the evaluation. Filters beyond the step limit have
@@ -47,7 +47,7 @@ export function createExplainer(
 ): (flag: CompiledFlag) => FlagExplanation {
   const evaluation = createEvaluation(flags, context, results);
   return (flag) => {
-    evaluation.mostSteps = Math.min(mostSteps, evaluation.steps + stepLimits.each);
+    evaluation.maxSteps = Math.min(maxSteps, evaluation.steps + stepLimits.each);
     return explainFlag(flag, evaluation);
   };
 }

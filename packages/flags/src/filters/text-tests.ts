@@ -42,7 +42,7 @@ function needleOf(expected: unknown): string | null {
 }
 
 /** Up to this product of lengths, the engine's own search is faster for any texts. */
-const mostCompared = 10_000;
+const maxCompared = 10_000;
 
 /**
  * Searches a text in time proportional to its length. For some texts, the engine's own search takes as long as text
@@ -67,7 +67,7 @@ class Search implements ValueTest {
   }
 
   #isShort(length: number): boolean {
-    return this.#needle.length <= 1 || length * this.#needle.length <= mostCompared;
+    return this.#needle.length <= 1 || length * this.#needle.length <= maxCompared;
   }
 }
 

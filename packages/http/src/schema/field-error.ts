@@ -131,11 +131,11 @@ function wrongType(schema: TSchema, value: unknown) {
 }
 
 /** Longer lists are not shown. */
-const mostChoicesNamed = 20;
+const maxChoicesNamed = 20;
 
 function adviceOnChoices(schema: TSchema): string {
   const choices = choicesOf(schema).filter((choice) => choice !== null && choice !== '');
-  return choices.length === 0 || choices.length > mostChoicesNamed ? '' : ` Choose one of: ${choices.join(', ')}.`;
+  return choices.length === 0 || choices.length > maxChoicesNamed ? '' : ` Choose one of: ${choices.join(', ')}.`;
 }
 
 /** Returns all values that a schema accepts, or an empty list if they are not enumerable. */

@@ -201,7 +201,7 @@ function median(inOrder: readonly number[]): number | null {
   return ((inOrder[Math.floor(middle)] ?? 0) + (inOrder[Math.ceil(middle)] ?? 0)) / 2;
 }
 
-const mostAutomaticBins = 60;
+const maxAutomaticBins = 60;
 const leastWidth = 60;
 
 function timesAnswer(plan: FunnelPlan) {
@@ -222,7 +222,7 @@ function timesAnswer(plan: FunnelPlan) {
         [Number.POSITIVE_INFINITY, 0],
       );
       const [low, high] = [Math.floor(least), Math.ceil(most)];
-      const count = binCount ?? Math.min(mostAutomaticBins, Math.max(1, Math.ceil(Math.cbrt(times.length))));
+      const count = binCount ?? Math.min(maxAutomaticBins, Math.max(1, Math.ceil(Math.cbrt(times.length))));
       const width = Math.ceil((high - low) / count) || leastWidth;
       const bins = Array.from({ length: count + 1 }, (_, at) => [Math.round(low + at * width), 0]);
       for (const time of times) {

@@ -10,7 +10,7 @@ import { type Fragment, sql } from './sql.ts';
  * days. A person counts once, on the day of the first exposure, under the variant it saw or under `$multiple`.
  */
 export function exposuresText(dialect: Dialect, question: ExposuresQuestion): Fragment {
-  const { select, answer, edges, conversionEvent, most, mostVariants } = question;
+  const { select, answer, edges, conversionEvent, most, maxVariants } = question;
   const person = { of: 'person' } as const;
   const at = dialect.millis(sql`e.timestamp`);
   const { projectId, where } = select;
@@ -20,7 +20,7 @@ export function exposuresText(dialect: Dialect, question: ExposuresQuestion): Fr
       SELECT ${dialect.unit(person)} AS person, ${at} AS at, ${dialect.bucket(sql`e.timestamp`, edges)} AS day,
              coalesce(${dialect.label(answer)}, '$none') AS answer ${calls} WHERE ${selected(dialect, select)} LIMIT ${sql.int(most + 1)}),
     usual AS (SELECT answer FROM exposure GROUP BY answer
-               ORDER BY count(*) DESC, ${dialect.inByteOrder(sql`answer`)} LIMIT ${sql.int(mostVariants)}),
+               ORDER BY count(*) DESC, ${dialect.inByteOrder(sql`answer`)} LIMIT ${sql.int(maxVariants)}),
     seen AS (SELECT person, at, day, CASE WHEN answer IN (SELECT answer FROM usual) THEN answer ELSE '$other' END AS variant
                FROM exposure),
     exposed AS (SELECT person, min(at) AS first_at,

@@ -518,7 +518,7 @@ export interface ExposuresQuestion {
   /** Maximum number of calls to read. */
   most: number;
   /** Less frequent variants are combined as `$other`. */
-  mostVariants: number;
+  maxVariants: number;
 }
 
 /** Results for the persons who first saw a variant on a day. */

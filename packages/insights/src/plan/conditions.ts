@@ -8,7 +8,7 @@ import type { Clock } from './dates.ts';
 import { type ReadExpression, readSqlFilter } from './expressions.ts';
 import { type Asked, isNegative, positiveOf, readTest, textOf, unstorable, valuesOf } from './property-tests.ts';
 
-const mostFilters = 200;
+const maxFilters = 200;
 const longestKey = 400;
 
 /** A cohort that filters can refer to. */
@@ -44,7 +44,7 @@ const everything: Condition = { all: [] };
  */
 export function readFilters(filters: unknown, path: string, context: FilterContext): Condition {
   if (filters === undefined) return everything;
-  const reading: Reading = { ...context, left: mostFilters, inside: [] };
+  const reading: Reading = { ...context, left: maxFilters, inside: [] };
   return Array.isArray(filters) ? readList(filters, 'all', { path, reading }) : readNode(filters, { path, reading });
 }
 
@@ -78,7 +78,7 @@ function readNode(node: unknown, place: Place): Condition {
     return readList(values, type === 'AND' ? 'all' : 'any', { path: `${path}.values`, reading });
   }
   reading.left -= 1;
-  if (reading.left < 0) throw queryError(path, `There can be at most ${mostFilters} filters.`);
+  if (reading.left < 0) throw queryError(path, `There can be at most ${maxFilters} filters.`);
   return readLeaf(node, place);
 }
 

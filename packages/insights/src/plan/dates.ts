@@ -9,7 +9,7 @@ const hourMs = 60 * minuteMs;
 export const dayMs = 24 * hourMs;
 /** 1 January 1970 was a Thursday. */
 const sundayOffset = 4;
-const mostBuckets = 10_000;
+const maxBuckets = 10_000;
 /** Earlier than any recorded event. */
 export const firstMoment = Date.UTC(2015, 0, 1);
 
@@ -215,10 +215,10 @@ export function bucketsOf(range: { from: number; to: number }, interval: Interva
   const isReal = interval === 'hour' || interval === 'minute';
   let edge = isReal ? from - (clock.zone.toWallTime(from) - wall) : clock.zone.toInstant(wall);
   while (edge < to) {
-    if (edges.length === mostBuckets)
+    if (edges.length === maxBuckets)
       throw queryError(
         'dateRange',
-        `A date range can have at most ${mostBuckets} intervals. Choose a longer interval or a shorter date range.`,
+        `A date range can have at most ${maxBuckets} intervals. Choose a longer interval or a shorter date range.`,
       );
     edges.push(edge);
     edge = later(interval, edge, 1, clock);

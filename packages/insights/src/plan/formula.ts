@@ -6,7 +6,7 @@ import { queryError } from '../query-parts.ts';
 export type Formula = (numbers: readonly number[]) => number;
 
 type Operator = '+' | '-' | '*' | '/' | '%' | '**';
-const mostTokens = 500;
+const maxTokens = 500;
 
 /**
  * Parses a formula of `A`, `B` … (in any case), numbers, + - * / % ** and parentheses. Division by zero gives 0.
@@ -80,7 +80,7 @@ function tokensOf(text: string, path: string): string[] {
   while (token.lastIndex < text.length) {
     const start = token.lastIndex;
     const found = token.exec(text)?.[1];
-    if (found === undefined || tokens.length === mostTokens) {
+    if (found === undefined || tokens.length === maxTokens) {
       throw queryError(path, `The formula is not valid at "${text.slice(start, start + 20)}".`);
     }
     tokens.push(found);

@@ -7,7 +7,7 @@ import { patternProblem } from '../patterns.ts';
 import { isRecord, queryError } from '../query-parts.ts';
 import { type Clock, dayMs, readMoment } from './dates.ts';
 
-const mostValues = 1000;
+const maxValues = 1000;
 const longestText = 1000;
 
 interface Place {
@@ -169,7 +169,7 @@ function readDate(property: Property, { operator, value }: Asked, { path, readin
 export function valuesOf(value: unknown, path: string): [unknown, string][] {
   const at = `${path}.value`;
   if (!Array.isArray(value)) return [[value, at]];
-  if (value.length === 0 || value.length > mostValues) throw queryError(at, `Expected 1 to ${mostValues} values.`);
+  if (value.length === 0 || value.length > maxValues) throw queryError(at, `Expected 1 to ${maxValues} values.`);
   return value.map((one, index) => [one, `${at}.${index}`]);
 }
 

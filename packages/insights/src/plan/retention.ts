@@ -33,7 +33,7 @@ type RetentionFilter = NonNullable<RetentionQuery['retentionFilter']>;
 const usualIntervals = 7;
 /** As in funnels, a month-long window has 30 days. */
 const windowsMs = { Hour: dayMs / 24, Day: dayMs, Week: 7 * dayMs, Month: 30 * dayMs };
-const mostRows = 1000;
+const maxRows = 1000;
 const pageviews = { id: '$pageview' };
 
 export function planRetention(query: RetentionQuery, context: PlanContext): RetentionPlan {
@@ -151,10 +151,10 @@ function rowsOf(
       : beginning(moment(dateRange.date_from, 'date_from'));
   const edges: number[] = [];
   for (let edge = first; edge < to; edge = later(interval, edge, 1, clock)) {
-    if (edges.length === mostRows)
+    if (edges.length === maxRows)
       throw queryError(
         'dateRange',
-        `A date range can have at most ${mostRows} intervals. Choose a longer period or a shorter date range.`,
+        `A date range can have at most ${maxRows} intervals. Choose a longer period or a shorter date range.`,
       );
     edges.push(edge);
   }

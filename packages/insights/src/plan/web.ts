@@ -19,7 +19,7 @@ export interface WebPlan {
 
 const usualLimit = 100;
 /** Maximum number of intervals in a range. */
-const mostBuckets = 10_000;
+const maxBuckets = 10_000;
 
 export function planWeb(query: WebQuery, context: PlanContext): WebPlan {
   const { interval = 'day', properties, ...rest } = query;
@@ -27,7 +27,7 @@ export function planWeb(query: WebQuery, context: PlanContext): WebPlan {
   const where = filtersOfQuery({ ...rest, properties: ofViews }, context);
   const [current, previous] = periodsOf(query, { context, interval, isExact: false });
   if (current === undefined) throw new Error('A query has at least one period.');
-  const limit = query.kind === 'WebStatsTableQuery' ? (query.limit ?? usualLimit) : mostBuckets;
+  const limit = query.kind === 'WebStatsTableQuery' ? (query.limit ?? usualLimit) : maxBuckets;
   const questionOf = ({ from, to, edges }: Period): WebQuestion => ({
     select: { projectId: context.settings.projectId, events: [...pageViews], from, to, where },
     ...{ entry, exit },

@@ -96,17 +96,17 @@ describe('limits', () => {
     'Results on one page of a list': ['packages/http/src/pagination.ts', 'maxLimit'],
     'Text of a search': [`${api}/sql/longest-needle.ts`, 'longestNeedle'],
     'Property filters of a list': [`${api}/analytics/property-filters/parse-property-filters.ts`, 'maxFilters'],
-    'Offset in the list of events': [`${api}/analytics/events/routes.ts`, 'mostSkipped'],
+    'Offset in the list of events': [`${api}/analytics/events/routes.ts`, 'maxSkipped'],
     'Memory of one query': [`${api}/analytics/query/questions.ts`, 'maxBytes'],
-    'Size of the query of an insight': [`${api}/analytics/insights/rules.ts`, 'mostKiB'],
+    'Size of the query of an insight': [`${api}/analytics/insights/rules.ts`, 'maxKiB'],
     'Results of an insight that a public link computes because they are not cached': [
       `${api}/analytics/sharing/public-link.ts`,
       'computationsPerMinute',
     ],
-    'Variables of a project': [`${api}/analytics/insight-variables/write.ts`, 'mostVariables'],
-    'Tiles of a dashboard': [`${api}/analytics/insights/write.ts`, 'mostTiles'],
-    'Characters of a text on a dashboard': [`${api}/analytics/dashboards/tiles.ts`, 'mostCharacters'],
-    'Insights in one report': ['packages/reports/src/content.ts', 'mostInsights'],
+    'Variables of a project': [`${api}/analytics/insight-variables/write.ts`, 'maxVariables'],
+    'Tiles of a dashboard': [`${api}/analytics/insights/write.ts`, 'maxTiles'],
+    'Characters of a text on a dashboard': [`${api}/analytics/dashboards/tiles.ts`, 'maxCharacters'],
+    'Insights in one report': ['packages/reports/src/content.ts', 'maxInsights'],
     'Email addresses of a subscription': [`${api}/deliveries/subscriptions/fields.ts`, 'maxAddresses'],
     'Runs of a backfill': ['packages/contracts/src/backfill-limit.ts', 'maxBackfillRuns'],
     'Request for flags': [`${gateway}/flags/flag-request.ts`, 'maxFlagRequestBytes'],
@@ -119,20 +119,20 @@ describe('limits', () => {
     ],
     'Expensive requests of one address that wait': [`${gateway}/flags/expensive-requests.ts`, 'maxPerAddress'],
     'Expensive requests of one project that wait': [`${gateway}/flags/expensive-requests.ts`, 'maxPerProject'],
-    'Filters of a cohort': [`${api}/analytics/cohorts/filters.ts`, 'mostLeaves'],
-    'Rows in the file of a static cohort': [`${api}/analytics/cohorts/member-file.ts`, 'mostRows'],
-    'Flag calls that exposures count': [`${api}/flags/feature-flags/exposures/exposures.ts`, 'mostExposures'],
+    'Filters of a cohort': [`${api}/analytics/cohorts/filters.ts`, 'maxLeaves'],
+    'Rows in the file of a static cohort': [`${api}/analytics/cohorts/member-file.ts`, 'maxRows'],
+    'Flag calls that exposures count': [`${api}/flags/feature-flags/exposures/exposures.ts`, 'maxExposures'],
     'Personal API keys of a user': ['packages/accounts/src/keys/personal-api-keys.ts', 'maxPersonalApiKeys'],
     'Passkeys of a user': [`${api}/identity/sign-in/passkeys.ts`, 'maxPasskeys'],
-    'Sessions of a user': ['packages/accounts/src/sign-in/sessions.ts', 'mostSessions'],
+    'Sessions of a user': ['packages/accounts/src/sign-in/sessions.ts', 'maxSessions'],
     'Password length': [`${api}/identity/sign-in/password-rules.ts`, 'maxLength'],
-    'Roles of an organization': ['packages/accounts/src/roles/roles.ts', 'mostRoles'],
-    'Access rules for records in a project': ['packages/accounts/src/projects/access-rules.ts', 'mostRecordRules'],
+    'Roles of an organization': ['packages/accounts/src/roles/roles.ts', 'maxRoles'],
+    'Access rules for records in a project': ['packages/accounts/src/projects/access-rules.ts', 'maxRecordRules'],
     'Invites in one request': [`${api}/identity/invites/rules.ts`, 'maxInvites'],
-    'Certificates of a SAML provider': ['packages/accounts/src/domains/saml-certificates.ts', 'mostCertificates'],
+    'Certificates of a SAML provider': ['packages/accounts/src/domains/saml-certificates.ts', 'maxCertificates'],
   };
   /** Constants in the unit of the page instead of bytes. */
-  const inUnits: Record<string, number> = { mostKiB: 2 ** 10, maxMebibytes: 2 ** 20 };
+  const inUnits: Record<string, number> = { maxKiB: 2 ** 10, maxMebibytes: 2 ** 20 };
 
   test('limits without a setting have the value of their constant', async () => {
     const rows = (await tableRows('docs/limits.md')).filter(([, , setting]) => setting === '');

@@ -113,7 +113,7 @@ async function runJest(root: string, { servers, interruption, ...run }: Running)
 /** A run of at least this many files is a whole suite or package, which is expensive to repeat. */
 const manyFiles = 50;
 /** More failed files than this have a common cause. */
-const mostReruns = 3;
+const maxReruns = 3;
 
 /**
  * Runs a few failed files again, one after another. A test that passes then depends on the load of the machine. It is
@@ -121,7 +121,7 @@ const mostReruns = 3;
  */
 async function rerunFailedFiles(root: string, run: Running, first: Outcome): Promise<Outcome> {
   const paths = first.counts.failedFiles.map(({ path }) => path);
-  const canRun = paths.length > 0 && paths.length <= mostReruns && !paths.includes('');
+  const canRun = paths.length > 0 && paths.length <= maxReruns && !paths.includes('');
   if (!canRun || run.interruption.signal()) return first;
   console.log(`\nRunning the failed files again: ${paths.join(', ')}`);
   const jestArguments = ['--maxWorkers=1', '--runTestsByPath', ...paths];

@@ -13,7 +13,7 @@ beforeAll(async () => {
   const logger = createLogger('test', 'error');
   database = createDatabase({ url: testDatabase.url, logger, poolSize: 5 });
   const counter = createCohortMetrics(createMetrics({ withProcessMetrics: false }));
-  deps = { database, logger, counter, recountHours: 24, mostWalkMs: 60_000 };
+  deps = { database, logger, counter, recountHours: 24, maxWalkMs: 60_000 };
 });
 afterAll(async () => {
   await database.stop();
@@ -184,7 +184,7 @@ test('a stopping worker releases its claims, and those of a dead worker expire',
 test('gives up a count that takes too long', async () => {
   await persons(600, { plan: 'pro' });
   const id = await cohort(tree(plan('pro')));
-  await countAll({ mostWalkMs: -1 });
+  await countAll({ maxWalkMs: -1 });
   expect(await recordsOf(id)).toEqual([{ count: null, error: 'The count took too long.', is_over: true }]);
 });
 

@@ -12,8 +12,8 @@ import { type ClaimedCohort, claimDueCohorts, failCount, finishCount, releaseCla
 
 const leaseSeconds = 300;
 /** Maximum number of cohorts of a project that are counted in one pass over its persons. */
-const mostAtOnce = 50;
-const delays = { firstDelaySeconds: 60, mostDelaySeconds: 86_400 };
+const maxAtOnce = 50;
+const delays = { firstDelaySeconds: 60, maxDelaySeconds: 86_400 };
 const hourSeconds = 3600;
 
 export interface CountCohortsDeps {
@@ -23,7 +23,7 @@ export interface CountCohortsDeps {
   /** Time between two counts of an unchanged cohort. */
   recountHours: number;
   /** Time limit of a pass over the persons of a project. */
-  mostWalkMs: number;
+  maxWalkMs: number;
 }
 
 /** The worker stops, so the claims must be released. */
@@ -39,7 +39,7 @@ class CannotCount extends Error {}
  */
 export async function countDue(deps: CountCohortsDeps, signal: AbortSignal): Promise<boolean> {
   const { database } = deps;
-  const claimed = await database.transaction((tx) => claimDueCohorts(tx, { leaseSeconds, limit: mostAtOnce }));
+  const claimed = await database.transaction((tx) => claimDueCohorts(tx, { leaseSeconds, limit: maxAtOnce }));
   if (claimed.length === 0) return false;
   const dynamic = claimed.filter(({ is_static }) => !is_static);
   if (dynamic.length > 0) await settled(deps, dynamic, () => countDynamic(deps, dynamic, signal));
@@ -123,7 +123,7 @@ async function fill(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: Abort
 
 /** @throws Stopping; CannotCount when it takes too long. */
 async function* walk(
-  { database, mostWalkMs }: CountCohortsDeps,
+  { database, maxWalkMs }: CountCohortsDeps,
   claimed: ClaimedCohort[],
   { audience, signal }: { audience: Audience; signal: AbortSignal },
 ) {
@@ -133,7 +133,7 @@ async function* walk(
     yield page;
     if (signal.aborted) throw new Stopping();
     const now = performance.now();
-    if (now - startedAt > mostWalkMs) throw new CannotCount('The count took too long.');
+    if (now - startedAt > maxWalkMs) throw new CannotCount('The count took too long.');
     if (now - renewedAt < (leaseSeconds * 1000) / 5) continue;
     await renewClaims(database.sql, claimed, leaseSeconds);
     renewedAt = now;

@@ -79,17 +79,13 @@ export async function finishCount(
 export async function failCount(
   tx: Transaction,
   { id, version, calculation_id }: ClaimedCohort,
-  {
-    error,
-    firstDelaySeconds,
-    mostDelaySeconds,
-  }: { error: string; firstDelaySeconds: number; mostDelaySeconds: number },
+  { error, firstDelaySeconds, maxDelaySeconds }: { error: string; firstDelaySeconds: number; maxDelaySeconds: number },
 ): Promise<void> {
   await tx.query(
     `UPDATE cohort SET errors_calculating = errors_calculating + 1,
             calculate_at = now() + make_interval(secs => least($3 * 2 ^ least(errors_calculating, 20), $4))
       WHERE id = $1 AND version = $2`,
-    [id, version, firstDelaySeconds, mostDelaySeconds],
+    [id, version, firstDelaySeconds, maxDelaySeconds],
   );
   await finishCalculation(tx, { id, calculation_id }, { count: null, error });
 }

@@ -16,7 +16,7 @@ const longestReportMs = 90_000;
 /** Longer than any attempt takes. */
 const leaseSeconds = 120;
 /** Gives up if the worker stopped during every attempt, because the report may be the cause. */
-const mostAttempts = 5;
+const maxAttempts = 5;
 const maxBytes = 128 * 1024 * 1024;
 
 export interface MakeReportsDeps {
@@ -46,7 +46,7 @@ async function makeOne(
   report: ClaimedReport,
   { database: { sql }, events, parser, stopping, logger }: MakeReportsDeps,
 ) {
-  const isGivenUp = report.attempts > mostAttempts;
+  const isGivenUp = report.attempts > maxAttempts;
   if (isGivenUp) logger.error('computing a report failed', { subscriptionId: report.subscription_id });
   const giveUpAt = performance.now() + longestReportMs;
 

@@ -41,11 +41,11 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
   );
   const running = metrics.gauge('millrace_capture_requests_in_flight', 'Requests in progress');
   const held = metrics.gauge('millrace_capture_in_flight_bytes', 'Total size of the request bodies in memory');
-  const mostHeld = metrics.gauge(
+  const maxHeld = metrics.gauge(
     'millrace_capture_in_flight_limit_bytes',
     'Maximum total size of the request bodies in memory',
   );
-  mostHeld.set(budget.maxBytes);
+  maxHeld.set(budget.maxBytes);
   const duration = metrics.histogram(
     'millrace_capture_request_seconds',
     'Time from receiving the request headers to the response',

@@ -34,7 +34,7 @@ export interface PublicFeature {
 }
 
 /** More than a page shows. The newest features are returned. */
-const mostFeatures = 500;
+const maxFeatures = 500;
 
 /** Features that persons can enroll in, without drafts and archived features. Throws database errors. */
 export async function findPublicFeatures(sql: Sql, environmentId: number): Promise<PublicFeature[]> {
@@ -44,7 +44,7 @@ export async function findPublicFeatures(sql: Sql, environmentId: number): Promi
        FROM early_access_feature e
        JOIN feature_flag f ON f.id = e.feature_flag_id AND NOT f.deleted
       WHERE e.project_id = $1 AND e.stage IN ('concept', 'alpha', 'beta', 'general-availability')
-      ORDER BY e.created_at DESC, e.id DESC LIMIT ${mostFeatures}`,
+      ORDER BY e.created_at DESC, e.id DESC LIMIT ${maxFeatures}`,
     [environmentId],
   );
 }

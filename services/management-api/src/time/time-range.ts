@@ -30,7 +30,7 @@ export function toTimeRange({ after, before }: { after?: string; before?: string
 interface SpanLimits {
   /** The length of the range if its beginning is not given. */
   usualMs: number;
-  mostMs: number;
+  maxMs: number;
   /** The maximum in words, `31 days`. */
   most: string;
 }
@@ -44,7 +44,7 @@ export interface TimeSpan {
 /** @throws AppError `invalid` naming `after` or `before`, also for a range that is empty or too long. */
 export function toTimeSpan(
   parameters: { after?: string; before?: string },
-  { usualMs, mostMs, most }: SpanLimits,
+  { usualMs, maxMs, most }: SpanLimits,
 ): TimeSpan {
   const range = toTimeRange(parameters);
   const before = range.before ?? new Date();
@@ -57,7 +57,7 @@ export function toTimeSpan(
     const detail = '`after` must be earlier than `before`, which defaults to now.';
     throw new AppError('invalid', detail, { attr: 'after' });
   }
-  if (before.getTime() - after.getTime() > mostMs) {
+  if (before.getTime() - after.getTime() > maxMs) {
     throw new AppError('invalid', `The time range can be at most ${most}. Choose a shorter range.`, { attr: 'after' });
   }
   return { after, before };

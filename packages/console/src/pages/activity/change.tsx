@@ -27,7 +27,7 @@ export interface Activity {
   team_id: number | null;
 }
 
-const mostLines = 12;
+const maxLines = 12;
 
 /** Describes the change of a field. For longer values it shows only the lines that differ. */
 export function Change({ scope, change: { field, before, after } }: { scope: string; change: FieldChange }) {
@@ -59,7 +59,7 @@ export function Change({ scope, change: { field, before, after } }: { scope: str
 }
 
 const firstOf = (lines: readonly string[]) =>
-  lines.length <= mostLines ? lines : [...lines.slice(0, mostLines), text.moreLines(lines.length - mostLines)];
+  lines.length <= maxLines ? lines : [...lines.slice(0, maxLines), text.moreLines(lines.length - maxLines)];
 
 /** Formats a value for display: filters in words, other objects with one line for each field. */
 function linesOfValue(scope: string, field: string, value: unknown): string[] {

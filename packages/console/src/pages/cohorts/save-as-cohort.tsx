@@ -13,11 +13,11 @@ import type { Cohort } from './shapes.ts';
 import { text } from './words.ts';
 
 /** The API accepts at most this many persons for a new cohort. */
-export const mostInCohort = 10_000;
+export const maxInCohort = 10_000;
 
 /**
  * Creates a static cohort from the persons in a list.
- * @param read returns the UUIDs of the first `mostInCohort` persons, and is called when the cohort is created
+ * @param read returns the UUIDs of the first `maxInCohort` persons, and is called when the cohort is created
  */
 export function SaveAsCohort({ name: suggested, read }: { name: string; read: () => Promise<string[]> }) {
   const mayWrite = useHasLevel(1);
@@ -56,7 +56,7 @@ function SaveDialog({
     return (
       <Dialog title={text.saveAs} onClose={onClose}>
         <p role="status">{text.savedAs(visible(cohort.name ?? ''), count)}</p>
-        {count === mostInCohort && <p className="hint">{text.savedFirst(count)}</p>}
+        {count === maxInCohort && <p className="hint">{text.savedFirst(count)}</p>}
         <div className="form-buttons">
           <Link
             className="button button-main"

@@ -50,11 +50,11 @@ export interface Size {
 
 /** Columns of the grid, and the maximum height of a tile in rows. */
 export const columns = 12;
-export const mostRows = 20;
+export const maxRows = 20;
 
 /** The size of a tile in columns and rows. A tile without a stored size gets the API's default size. */
 export function sizeOf({ layouts: { sm }, text }: Pick<Tile, 'layouts' | 'text'>): Size {
   const within = (value: unknown, most: number, usual: number) =>
     typeof value === 'number' && value >= 1 ? Math.min(Math.round(value), most) : usual;
-  return { w: within(sm?.w, columns, 6), h: within(sm?.h, mostRows, text === null ? 5 : 2) };
+  return { w: within(sm?.w, columns, 6), h: within(sm?.h, maxRows, text === null ? 5 : 2) };
 }

@@ -1,6 +1,6 @@
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 import type { TileState } from './load.ts';
-import { columns, mostRows, type Size, sizeOf, type Tile } from './shapes.ts';
+import { columns, maxRows, type Size, sizeOf, type Tile } from './shapes.ts';
 import { nameOfTile, TilePanel } from './tile.tsx';
 import { text } from './words.ts';
 
@@ -130,7 +130,7 @@ function dragged(drag: Drag, event: PointerEvent, grid: HTMLElement | null): Dra
 const least: Size = { w: 2, h: 1 };
 const within = ({ w, h }: Size): Size => ({
   w: Math.max(least.w, Math.min(w, columns)),
-  h: Math.max(least.h, Math.min(h, mostRows)),
+  h: Math.max(least.h, Math.min(h, maxRows)),
 });
 
 function pressArrow(event: KeyboardEvent, act: (step: Place) => void): void {

@@ -24,7 +24,7 @@ export function CsvButton({ request, columns }: { request: ApiCall; columns: rea
       const whole = { path: request.path, query: { ...request.query, cursor: undefined } };
       const { csv, isCut } = await readCsv(whole, { columns, signal, onRows: setRows });
       saveCsv(`events-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}.csv`, csv);
-      if (isCut) setNote(text.csvHint(mostRows));
+      if (isCut) setNote(text.csvHint(maxRows));
     } catch (error) {
       if (!controller.signal.aborted) setNote(explain(error));
     } finally {
@@ -47,7 +47,7 @@ export function CsvButton({ request, columns }: { request: ApiCall; columns: rea
 }
 
 /** Spreadsheet programs become slow with more rows, and without a limit a download might never end. */
-const mostRows = 10_000;
+const maxRows = 10_000;
 
 /**
  * Reads all events of a list, page by page, and formats them as CSV.
@@ -71,7 +71,7 @@ async function readCsv(
     }
     onRows(lines.length - 1);
     cursor = cursorOf(page.next);
-  } while (cursor !== undefined && lines.length <= mostRows);
+  } while (cursor !== undefined && lines.length <= maxRows);
   return { csv: csvText(lines), isCut: cursor !== undefined };
 }
 

@@ -3,7 +3,7 @@ import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import type { Flag, KeyOf, Page } from './flag.ts';
 
-const mostKnown = 500;
+const maxKnown = 500;
 
 /** Tags and keys of the newest flags, to suggest them and to show the keys of flag IDs in conditions. */
 export function useKnownFlags(): { tags: readonly string[]; keyOf: KeyOf } {
@@ -11,7 +11,7 @@ export function useKnownFlags(): { tags: readonly string[]; keyOf: KeyOf } {
   const { data } = useQuery({
     queryKey: ['flags', id, 'known'],
     queryFn: ({ signal }) =>
-      call<Page<Flag>>({ path: `/api/projects/${id}/feature_flags`, query: { limit: mostKnown } }, signal),
+      call<Page<Flag>>({ path: `/api/projects/${id}/feature_flags`, query: { limit: maxKnown } }, signal),
     select: namesOf,
     staleTime: 60_000,
   });

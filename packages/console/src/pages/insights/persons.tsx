@@ -13,13 +13,13 @@ import { saveCsv } from '../../parts/save-file.ts';
 import { explain, Loaded } from '../../parts/states.tsx';
 import { fieldsOf, isFields } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
-import { mostInCohort, SaveAsCohort } from '../cohorts/save-as-cohort.tsx';
+import { maxInCohort, SaveAsCohort } from '../cohorts/save-as-cohort.tsx';
 import { type QueryResponse, queryCall } from './view.ts';
 import { text } from './words.ts';
 
 const pageSize = 100;
 /** The maximum number of persons that are counted and saved. */
-const most = mostInCohort;
+const most = maxInCohort;
 
 interface ShownActor {
   id: string;

@@ -17,7 +17,7 @@ const longestWaitMs = 30_000;
  * Maximum number of streams per browser, across all projects and filters. Browsers open at most six connections to a host, and pages need some for
  * their other requests.
  */
-const mostStreams = 4;
+const maxStreams = 4;
 const crowdedWaitMs = 2000;
 
 /**
@@ -70,7 +70,7 @@ async function takeSlot(reading: Reading): Promise<void> {
   if (!navigator.locks) return readWithRetries(reading);
   const { signal, emit } = reading;
   while (!signal.aborted) {
-    for (let slot = 0; slot < mostStreams && !signal.aborted; slot += 1) {
+    for (let slot = 0; slot < maxStreams && !signal.aborted; slot += 1) {
       const name = `millrace-live-slot ${slot}`;
       const hasRead = await navigator.locks.request(name, { ifAvailable: true }, async (lock) => {
         if (lock) await readWithRetries(reading);

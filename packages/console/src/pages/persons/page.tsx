@@ -14,7 +14,7 @@ import { SortHead } from '../../parts/sort-head.tsx';
 import { Empty, explain, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { formatNumber, words } from '../../words.ts';
-import { mostInCohort, SaveAsCohort } from '../cohorts/save-as-cohort.tsx';
+import { maxInCohort, SaveAsCohort } from '../cohorts/save-as-cohort.tsx';
 import { type PersonsAddress, usePersonsAddress } from './address.ts';
 import { PersonDetail } from './person.tsx';
 import { type Cursor, type Person, placeOf } from './shapes.ts';
@@ -48,7 +48,7 @@ export function Page() {
 }
 
 const readUuids = async ({ path, query }: ApiCall) =>
-  (await call<Cursor<Person>>({ path, query: { ...query, limit: mostInCohort } })).results.map(({ uuid }) => uuid);
+  (await call<Cursor<Person>>({ path, query: { ...query, limit: maxInCohort } })).results.map(({ uuid }) => uuid);
 
 /** The number of persons in the project, or of those who match the search. */
 function Count({ search }: { search: string }) {

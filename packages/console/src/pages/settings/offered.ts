@@ -16,12 +16,12 @@ export interface Offered {
 }
 
 /** The API's page size limit for these lists. */
-const mostOffered = 200;
+const maxOffered = 200;
 
 /** Loads dashboards or insights as options for a form, with the error if loading fails. */
 export function useOffered(name: 'dashboards' | 'insights', query: Query = {}, isNeeded = true) {
   const { id } = useProject();
-  const all = { ...query, limit: mostOffered, ...(name === 'insights' && { basic: true }) };
+  const all = { ...query, limit: maxOffered, ...(name === 'insights' && { basic: true }) };
   return useQuery({
     queryKey: [name, id, 'offered', query],
     queryFn: ({ signal }) => call<{ results: Listed[] }>({ path: `/api/projects/${id}/${name}`, query: all }, signal),

@@ -88,7 +88,7 @@ export function Decide({
 }
 
 /** Longer lists would not be read. */
-const mostShown = 20;
+const maxShown = 20;
 
 function Skipped({ outcome: { done, skipped }, all }: { outcome: Outcome; all: number }) {
   const count = all - done;
@@ -98,7 +98,7 @@ function Skipped({ outcome: { done, skipped }, all }: { outcome: Outcome; all: n
       <p>{text.skipped(count)}</p>
       <ul className="dead-letters-skipped">
         {skipped.length === 0 && <li className="quiet">{text.notWaiting}</li>}
-        {skipped.slice(0, mostShown).map(({ id, why }) => (
+        {skipped.slice(0, maxShown).map(({ id, why }) => (
           <li key={id}>
             <span className="mono">{placeOf(id)}</span> <span className="quiet">{why}</span>
           </li>

@@ -9,7 +9,7 @@ export interface Span {
 }
 
 const firstMs = 60_000;
-const [leastMs, mostMs] = [1000, 86_400_000];
+const [leastMs, maxMs] = [1000, 86_400_000];
 const [shortMs, longMs] = [2000, 20_000];
 
 export function createSpan(): Span {
@@ -27,7 +27,7 @@ export function createSpan(): Span {
         throw error;
       }
       const took = performance.now() - began;
-      if (took < shortMs) ms = Math.min(mostMs, ms * 2);
+      if (took < shortMs) ms = Math.min(maxMs, ms * 2);
       else if (took > longMs) ms = Math.max(leastMs, ms / 2);
     },
   };

@@ -4,7 +4,7 @@ import { AppError } from '@millrace/runtime';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 
 /** Counting a cohort evaluates every filter for every person. The limit is far above what users create by hand. */
-const mostLeaves = 1000;
+const maxLeaves = 1000;
 
 /**
  * Validates the filters of a cohort and normalizes operators and cohort IDs.
@@ -21,7 +21,7 @@ export function parseCohortFilters(sent: Record<string, unknown>): CohortFilters
     if (!isObject(node)) throw filtersError('Every filter must be an object.');
     if (Object.hasOwn(node, 'values')) return parseGroup(node, path);
     leaves += 1;
-    if (leaves > mostLeaves) throw filtersError(`A cohort can have at most ${mostLeaves} filters.`);
+    if (leaves > maxLeaves) throw filtersError(`A cohort can have at most ${maxLeaves} filters.`);
     return parseLeaf(node, path);
   }
   function parseGroup({ type, values, ...others }: Record<string, unknown>, path: string): CohortGroup {

@@ -5,7 +5,7 @@ import type { FileField } from '@millrace/http';
 import { AppError, isAppError } from '@millrace/runtime';
 import { parse } from 'csv-parse';
 
-const mostRows = 250_000;
+const maxRows = 250_000;
 const maxRowBytes = 64 * 1024;
 /** IDs and email addresses are never longer, so longer values are skipped. */
 const maxValueLength = 400;
@@ -23,7 +23,7 @@ const columns: readonly [header: string, by: MembersToAdd['by']][] = [
 export const memberFile: FileField<MembersToAdd> = {
   name: 'csv',
   description:
-    `CSV file (UTF-8) with the members of a static cohort, at most 10 MiB and ${mostRows} rows. If the file has ` +
+    `CSV file (UTF-8) with the members of a static cohort, at most 10 MiB and ${maxRows} rows. If the file has ` +
     'several columns, the first of the columns `person_id`, `distinct_id`, `distinct-id`, `email` and ' +
     '`e-mail` that exists is used. A single column without one of these headers is read as distinct IDs. Unknown ' +
     'persons are skipped.',
@@ -65,7 +65,7 @@ function createMemberList() {
     /** @returns the reason to reject the file, if there is one. */
     add(record: string[]): AppError | undefined {
       count += 1;
-      if (count > mostRows) return fileError(`The file has more than ${mostRows} rows. Split it into several files.`);
+      if (count > maxRows) return fileError(`The file has more than ${maxRows} rows. Split it into several files.`);
       const isHeader = column === undefined && hasHeader(record);
       column ??= columnOf(record);
       if (column === undefined) return fileError('The file has no column named person_id, distinct_id or email.');

@@ -149,8 +149,8 @@ interface MemberWindow {
 }
 
 /** Limits of one search. The members of a dynamic cohort are found by evaluating its filters for one person after another. */
-const mostLookedAt = 20_000;
-const mostMs = 3000;
+const maxLookedAt = 20_000;
+const maxMs = 3000;
 
 interface FoundUuids {
   uuids: string[];
@@ -201,7 +201,7 @@ async function evaluated(
       if (uuids.length === limit) return { uuids, lookedUntil: uuid };
     }
     lookedAt += page.length;
-    const isEnough = lookedAt >= mostLookedAt || performance.now() - startedAt > mostMs;
+    const isEnough = lookedAt >= maxLookedAt || performance.now() - startedAt > maxMs;
     if (isEnough) return { uuids, lookedUntil: page.at(-1)?.uuid ?? null };
   }
   return { uuids, lookedUntil: null };

@@ -51,7 +51,7 @@ export function cohortTypeOf({ is_static, filters }: CohortFields): (typeof coho
 }
 
 /** Maximum number of flag keys in an error message. */
-const mostNamed = 20;
+const maxNamed = 20;
 
 /**
  * Checks that the cohorts in the filters exist and do not lead back to this cohort.
@@ -81,7 +81,7 @@ export async function refuseDeletionInUse(
 ): Promise<void> {
   const keys = await flagsThatUse(tx, environmentId, id);
   if (keys.length === 0) return;
-  const named = `${keys.slice(0, mostNamed).join(', ')}${keys.length > mostNamed ? ', …' : ''}`;
+  const named = `${keys.slice(0, maxNamed).join(', ')}${keys.length > maxNamed ? ', …' : ''}`;
   throw new AppError(
     'invalid',
     `This cohort is used in ${keys.length} active feature flag(s): ${named}. Please remove the cohort from these ` +

@@ -96,15 +96,15 @@ function withChanges(
   };
 }
 
-const mostCharacters = 4000;
+const maxCharacters = 4000;
 
 /** The text of a tile exactly as it was sent, or undefined if it was not sent. */
 function bodyOf({ text }: TileChanges, attr: string): string | undefined {
   if (text === undefined || text === null) return undefined;
   const { body } = text;
   if (typeof body !== 'string') throw refusal(`${attr}__text__body`, 'This field is required.', 'required');
-  if ([...body].length > mostCharacters) {
-    throw refusal(`${attr}__text__body`, `Text body cannot exceed ${mostCharacters} characters`, 'max_length');
+  if ([...body].length > maxCharacters) {
+    throw refusal(`${attr}__text__body`, `Text body cannot exceed ${maxCharacters} characters`, 'max_length');
   }
   return body;
 }

@@ -5,7 +5,7 @@ import { budgetOf, type StoreRead } from '../events/reads.ts';
 
 /** Number of latest events of each name in the sample. */
 export const latestOfName = 2000;
-export const mostEventNames = 20;
+export const maxEventNames = 20;
 
 /** Size limit of the sample when events are in another store. If events are large, the sample is smaller. */
 const mostBytes = 16 * 1024 * 1024;

@@ -12,7 +12,7 @@ import {
   latestOfName,
   listPropertiesOfEvents,
   listPropertiesOfStoredEvents,
-  mostEventNames,
+  maxEventNames,
 } from './event-properties-store.ts';
 import { definitionListQuery, definitionParams, namesOf, toDefinitionFilter } from './list-query.ts';
 import {
@@ -55,7 +55,7 @@ const listQuery = Type.Object({
   event_names: Type.Optional(
     Type.String({
       description:
-        `Event names as a JSON array with at most ${mostEventNames} names, or a single name. ` +
+        `Event names as a JSON array with at most ${maxEventNames} names, or a single name. ` +
         `\`is_seen_on_filtered_events\` then indicates whether the property occurs in the latest ${latestOfName} events with ` +
         'any of these names. With this parameter, the request counts as a search and can take longer.',
     }),
@@ -222,8 +222,8 @@ function toEventNames(query: Static<typeof listQuery>): string[] | undefined {
       '`filter_by_event_names` requires `event_names`: a JSON array with at least one name.',
     );
   }
-  if (names.length > mostEventNames)
-    throw refuse('event_names', `\`event_names\` can have at most ${mostEventNames} names.`);
+  if (names.length > maxEventNames)
+    throw refuse('event_names', `\`event_names\` can have at most ${maxEventNames} names.`);
   if (query.type !== 'event') throw refuse('event_names', '`event_names` is only allowed when `type` is `event`.');
   return names;
 }

@@ -52,16 +52,16 @@ async function countNames(read: StoreRead, names: readonly string[]): Promise<Na
 }
 
 /** Only the latest events are searched for properties, because reading the properties of every event would take too long. */
-const mostLookedInto = 50_000;
+const maxLookedInto = 50_000;
 
-/** Counts the events that have each of these properties. With more than `mostLookedInto` events, the number is an estimate. */
+/** Counts the events that have each of these properties. With more than `maxLookedInto` events, the number is an estimate. */
 export async function volumesOfProperties(
   sql: Sql,
   projectId: number,
   names: readonly string[],
 ): Promise<Map<string, Volume>> {
   const counts = await sql.query<{ name: string; count: number }>(
-    `WITH latest AS (SELECT e.properties FROM event e WHERE ${recent} ORDER BY e.timestamp DESC LIMIT ${mostLookedInto})
+    `WITH latest AS (SELECT e.properties FROM event e WHERE ${recent} ORDER BY e.timestamp DESC LIMIT ${maxLookedInto})
      SELECT named.name, count(*)::float8 AS count
        FROM latest JOIN unnest($2::text[]) AS named (name) ON latest.properties ? named.name GROUP BY named.name`,
     [projectId, names],
@@ -70,7 +70,7 @@ export async function volumesOfProperties(
     projectId,
   ]);
   const usage = await usageOf(sql, projectId, { names, path: namesOfProperties });
-  return volumes(names, { counts, usage, share: Math.min(1, mostLookedInto / (all?.count ?? 1)) });
+  return volumes(names, { counts, usage, share: Math.min(1, maxLookedInto / (all?.count ?? 1)) });
 }
 
 /** Counts the insights that use each name and were opened or changed in the last 30 days. @param path JSONPath of names in the query */

@@ -18,9 +18,9 @@ const dayMs = 24 * hourMs;
 
 /** Default and longest time range for each interval. The limits bound the response, which has one object per interval. */
 const spans = {
-  minute: { usualMs: hourMs, mostMs: dayMs, most: '24 hours by minute' },
-  hour: { usualMs: dayMs, mostMs: 62 * dayMs, most: '62 days by hour' },
-  day: { usualMs: 30 * dayMs, mostMs: 1100 * dayMs, most: '1100 days by day' },
+  minute: { usualMs: hourMs, maxMs: dayMs, most: '24 hours by minute' },
+  hour: { usualMs: dayMs, maxMs: 62 * dayMs, most: '62 days by hour' },
+  day: { usualMs: 30 * dayMs, maxMs: 1100 * dayMs, most: '1100 days by day' },
 };
 
 export function eventCountRoutes({ sql, searches, otherStore }: EventDeps) {

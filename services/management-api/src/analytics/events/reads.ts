@@ -199,7 +199,7 @@ const fromOf = (after: Date) => withinStore(after.getTime() + 1);
 const toOf = (before: Date) => withinStore(before.getTime());
 
 /** Persons with at least this many distinct IDs are selected by person ID instead of by a list of their distinct IDs. */
-const mostIds = 10_000;
+const maxIds = 10_000;
 
 /**
  * Translates the parts of a filter other than name and time. `person_id` means the current person: the events of all
@@ -212,8 +212,8 @@ async function selectionOf(
   const all = properties === null ? [] : [properties];
   const distinctIds = distinct_id === undefined ? undefined : [distinct_id];
   if (person_id === undefined) return { distinctIds, where: { all } };
-  const ids = (await listIdsOfPerson(sql, projectId, person_id, mostIds)).map((row) => row.distinct_id);
-  if (ids.length > 0 && ids.length < mostIds) {
+  const ids = (await listIdsOfPerson(sql, projectId, person_id, maxIds)).map((row) => row.distinct_id);
+  if (ids.length > 0 && ids.length < maxIds) {
     const asked = distinct_id === undefined ? ids : ids.filter((id) => id === distinct_id);
     return { distinctIds: asked, where: { all } };
   }

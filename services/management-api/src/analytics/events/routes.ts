@@ -26,7 +26,7 @@ import { type EventFilter, type EventRow, listPersonsOfDistinctIds, readEvent, r
 const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
 
 /** Maximum offset, as in PostHog. The database reads all events before the offset. */
-const mostSkipped = 50_000;
+const maxSkipped = 50_000;
 
 const narrowing = '`after` and `before`, or `distinct_id`';
 
@@ -55,7 +55,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
       scope: 'event:read',
       query: Type.Object({
         ...keysetQuery,
-        offset: offsetOfLargeList(mostSkipped),
+        offset: offsetOfLargeList(maxSkipped),
         ...eventFilterQuery,
         // Neither an enum nor quotes in the default, because openapi-python-client does not support them.
         orderBy: Type.String({

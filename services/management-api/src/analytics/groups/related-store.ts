@@ -2,7 +2,7 @@ import type { Sql } from '@millrace/db';
 import type { GroupKey } from './store.ts';
 
 /** Maximum number of related groups of each type. They are sorted by key. */
-export const mostRelatedGroups = 100;
+export const maxRelatedGroups = 100;
 
 /** The person or group whose related groups are requested. */
 export type Actor = { personUuid: string } | { group_type_index: number; group_key: string };
@@ -33,7 +33,7 @@ export async function findRelatedGroups(
                       WHERE e.project_id = $1 AND e.timestamp > $2 AND ${named}) AS related
                JOIN "group" g ON g.project_id = $1 AND g.group_type_index = related.group_type_index
                              AND g.group_key = related.group_key) AS ranked
-      WHERE ranked.place <= ${mostRelatedGroups}
+      WHERE ranked.place <= ${maxRelatedGroups}
       ORDER BY ranked.group_type_index, ranked.group_key`,
     [projectId, after, ...values],
   );

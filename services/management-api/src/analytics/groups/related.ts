@@ -12,11 +12,11 @@ import { listDistinctIds, maxDistinctIdsShown } from '../distinct-ids/distinct-i
 import { type PersonKey, readPersons } from '../persons/store.ts';
 import { personExample } from '../shown-persons/person-schema.ts';
 import { toPerson } from '../shown-persons/to-person.ts';
-import { type Actor, findRelatedGroups, mostRelatedGroups } from './related-store.ts';
+import { type Actor, findRelatedGroups, maxRelatedGroups } from './related-store.ts';
 import { findGroupMembers, type GroupKey, readGroups } from './store.ts';
 
 const days = 90;
-const mostRelatedPersons = 100;
+const maxRelatedPersons = 100;
 /** Approximate size limit in a response, for the persons and for the groups separately. */
 const maxBytes = 2 * 1024 * 1024;
 
@@ -63,7 +63,7 @@ export function relatedActorsRoute({ sql, searches }: { sql: Sql; searches: Sear
     summary: 'List persons and groups that are related to a person or group',
     description:
       `Returns the persons and groups that share at least one event from the last ${days} days with the person or group. The result contains up to ` +
-      `${mostRelatedPersons} persons (only for a group), newest first, and up to ${mostRelatedGroups} groups of every other group type, ` +
+      `${maxRelatedPersons} persons (only for a group), newest first, and up to ${maxRelatedGroups} groups of every other group type, ` +
       'ordered by key. Fewer are returned if the result would exceed 2 MiB. Also requires the scope `person:read`.',
     tags: ['groups'],
     scope: 'group:read',
@@ -125,7 +125,7 @@ const findNewestMembers = (
   sql: Sql,
   environmentId: number,
   group: { group_type_index: number; group_key: string; after: Date },
-) => findGroupMembers(sql, environmentId, group, { behind: null, limit: mostRelatedPersons, offset: 0 });
+) => findGroupMembers(sql, environmentId, group, { behind: null, limit: maxRelatedPersons, offset: 0 });
 
 async function shownPersons(sql: Sql, environmentId: number, keys: PersonKey[]): Promise<RelatedActor[]> {
   const { rows } = await readPersons(sql, environmentId, { keys, maxBytes });

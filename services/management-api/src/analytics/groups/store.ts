@@ -79,7 +79,7 @@ export async function readGroup(
 }
 
 /** Maximum number of groups of each type whose properties are counted. */
-export const mostGroupsCounted = 50_000;
+export const maxGroupsCounted = 50_000;
 
 export async function countGroupProperties(
   sql: Sql,
@@ -91,7 +91,7 @@ export async function countGroupProperties(
       CROSS JOIN LATERAL (
             SELECT g.group_properties FROM "group" g
              WHERE g.project_id = t.project_id AND g.group_type_index = t.group_type_index
-             ORDER BY g.group_key LIMIT ${mostGroupsCounted}) AS g
+             ORDER BY g.group_key LIMIT ${maxGroupsCounted}) AS g
       CROSS JOIN LATERAL jsonb_object_keys(g.group_properties) AS property (name)
       WHERE t.project_id = $1::int
       GROUP BY t.group_type_index, property.name

@@ -10,7 +10,7 @@ import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
-import { countGroupProperties, mostGroupsCounted } from './store.ts';
+import { countGroupProperties, maxGroupsCounted } from './store.ts';
 import { type GroupTypeRow, listGroupTypes, lockGroupTypes, updateGroupType } from './type-store.ts';
 
 const tags: [string] = ['groups'];
@@ -86,7 +86,7 @@ function readRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
       description:
         'Returns the properties that the groups of each group type have, most frequent first, with the number of groups that have ' +
         'each property. The response is keyed by group type index. ' +
-        `Counts at most ${mostGroupsCounted} groups of each type.`,
+        `Counts at most ${maxGroupsCounted} groups of each type.`,
       responses: { 200: { description: 'The properties, by group type index.', schema: groupProperties } },
       examples: { response: { '0': [{ name: 'seats', count: 12 }] } },
       handler: async ({ caller, target }) => {

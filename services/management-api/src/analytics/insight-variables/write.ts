@@ -23,7 +23,7 @@ interface Author {
 }
 
 /** Limited because every SQL query reads all variables. */
-const mostVariables = 500;
+const maxVariables = 500;
 
 /** Creates a variable. @throws AppError `invalid` naming the field. */
 export async function createVariable(
@@ -33,8 +33,8 @@ export async function createVariable(
 ): Promise<VariableRow> {
   const { environmentId } = author.target;
   await lockEnvironment(tx, environmentId);
-  if ((await countVariables(tx, environmentId)) >= mostVariables)
-    throw new AppError('invalid', `A project can have at most ${mostVariables} variables.`, { code: 'limit_exceeded' });
+  if ((await countVariables(tx, environmentId)) >= maxVariables)
+    throw new AppError('invalid', `A project can have at most ${maxVariables} variables.`, { code: 'limit_exceeded' });
   const codeName = codeNameOf(body.name);
   if (codeName.replaceAll('_', '') === '') throw refusal('name', 'The name must contain a letter or a digit.');
   const fields = checked({ default_value: null, values: null, ...body });

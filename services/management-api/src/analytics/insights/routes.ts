@@ -170,7 +170,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
 }
 
 /** Size limit of all cached results in a list. */
-const mostCachedCharacters = 4 * 2 ** 20;
+const maxCachedCharacters = 4 * 2 ** 20;
 
 /** Reads the cached results of the first insights of a list, as many as fit. Insights without a cached result are undefined. */
 async function readCached(
@@ -185,7 +185,7 @@ async function readCached(
   for (const row of rows) {
     const found = { ...noResult, ...(await askOneOfMany(questions, asker, row, question)) };
     characters += JSON.stringify(found.result).length;
-    if (characters > mostCachedCharacters) break;
+    if (characters > maxCachedCharacters) break;
     cached.push(found);
   }
   return cached;

@@ -78,12 +78,12 @@ const wrappers: ReadonlyMap<unknown, readonly string[]> = new Map([
 ]);
 const queryKinds = [...chartKinds, ...tableKinds, 'HogQLQuery'];
 
-const mostKiB = 128;
+const maxKiB = 128;
 
 /** Limits the size of values that are stored as they were sent. @throws AppError `invalid`. */
 export function requireSmall(value: unknown, attr: string, what: string): void {
-  if (Buffer.byteLength(JSON.stringify(value)) <= mostKiB * 1024) return;
-  throw refusal(attr, `${what} must not exceed ${mostKiB} KiB.`, 'max_length');
+  if (Buffer.byteLength(JSON.stringify(value)) <= maxKiB * 1024) return;
+  throw refusal(attr, `${what} must not exceed ${maxKiB} KiB.`, 'max_length');
 }
 
 /** @throws AppError `invalid` for a query that is too large or of an unknown kind. */

@@ -25,13 +25,13 @@ const viewedInsights = Type.Object(
 );
 
 /** Maximum number of viewers that `trending` returns for each insight. */
-const mostViewers = 10;
+const maxViewers = 10;
 
 const trendingInsight = Type.Object(
   {
     ...insight.properties,
     viewers: Type.Array(embeddedUser, {
-      description: `Users who viewed the insight, most recent first, at most ${mostViewers}.`,
+      description: `Users who viewed the insight, most recent first, at most ${maxViewers}.`,
     }),
   },
   { title: 'TrendingInsight' },
@@ -82,7 +82,7 @@ export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
       handler: async ({ caller: { userId }, target, query: { days = 7, limit = 10 } }) => {
         const where = insightConditions(target, { userId }, {});
         const since = new Date(Date.now() - days * 86_400_000);
-        const rows = await listTrending(sql, where, { since, limit, viewers: mostViewers });
+        const rows = await listTrending(sql, where, { since, limit, viewers: maxViewers });
         return rows.map(({ viewers, ...row }) => ({ ...toInsight(row, { ...target, userId }), viewers }));
       },
     }),

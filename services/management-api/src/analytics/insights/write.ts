@@ -137,7 +137,7 @@ export function verbOf(
 }
 
 /** Maximum number of tiles of a dashboard. A response contains the insight of every tile. */
-const mostTiles = 200;
+const maxTiles = 200;
 
 /**
  * Sets the dashboards that an insight is on. If the insight was on a dashboard before, its former tile is restored.
@@ -183,10 +183,10 @@ function requireMayChange(dashboard: Restricted & { dashboard_id: number }, edit
 
 /** @throws AppError `invalid` if the dashboard would have too many tiles. */
 export function requireSpace({ id, tiles }: { id: number; tiles: number }, more = 1): void {
-  if (tiles + more <= mostTiles) return;
+  if (tiles + more <= maxTiles) return;
   throw new AppError(
     'invalid',
-    `Dashboard ${id} already has ${mostTiles} tiles, which is the maximum. Remove tiles, or use another dashboard.`,
+    `Dashboard ${id} already has ${maxTiles} tiles, which is the maximum. Remove tiles, or use another dashboard.`,
     {
       code: 'limit_exceeded',
       attr: 'dashboards',

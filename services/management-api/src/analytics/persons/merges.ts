@@ -10,7 +10,7 @@ import { listIdsOfPerson, maxDistinctIdsShown } from '../distinct-ids/distinct-i
 import { budgetOf, eventRead, type StoreRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
 import { personParams } from './routes.ts';
-import { idNamedBy, type MergeEvent, mergeEvents, mostMergeEvents, readPerson } from './store.ts';
+import { idNamedBy, type MergeEvent, maxMergeEvents, mergeEvents, readPerson } from './store.ts';
 
 export function personMergeRoute({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
@@ -63,7 +63,7 @@ async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<
     {
       ...{ projectId: read.projectId, events: mergeEvents, uuid: null, where: { all: [] }, distinctIds },
       ...{ by: 'timestamp', from: null, to: null, behind: null, isOldestFirst: true },
-      ...{ limit: mostMergeEvents, maxBytes: mostMergeBytes },
+      ...{ limit: maxMergeEvents, maxBytes: maxMergeBytes },
     },
     budgetOf(read),
   );
@@ -77,7 +77,7 @@ async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<
 }
 
 /** Size limit of the events that are read. */
-const mostMergeBytes = 8 * 1024 * 1024;
+const maxMergeBytes = 8 * 1024 * 1024;
 
 /**
  * Replays the merge events in order. An event joined two IDs if no earlier event had joined them; events that repeat a merge

@@ -27,7 +27,7 @@ const id = Type.String({ pattern: '^\\d{1,18}$' });
 const positionById = Type.Object({ id });
 const positionByTime = Type.Object({ id, created_us: Type.String({ pattern: '^-?\\d{1,17}$' }) });
 
-const mostCounted = 100_000;
+const maxCounted = 100_000;
 const personCount = Type.Object(
   {
     count: Type.Integer({ description: 'Number of persons.' }),
@@ -158,7 +158,7 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
       path: '/persons/count',
       operationId: 'persons_count',
       summary: 'Count persons',
-      description: `Returns the number of persons that match all filters, up to ${mostCounted}.`,
+      description: `Returns the number of persons that match all filters, up to ${maxCounted}.`,
       tags: ['persons'],
       scope: 'person:read',
       query: Type.Object(personFilterQuery),
@@ -168,9 +168,9 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
         const { environmentId } = target;
         const properties = await readListFilters(sql, environmentId, { text: query.properties, owners });
         const count = await searches.run({ caller, target }, 'distinct_id', (on) =>
-          countPersons(on, environmentId, { ...query, properties }, mostCounted + 1),
+          countPersons(on, environmentId, { ...query, properties }, maxCounted + 1),
         );
-        return { count: Math.min(count, mostCounted), is_complete: count <= mostCounted };
+        return { count: Math.min(count, maxCounted), is_complete: count <= maxCounted };
       },
     }),
   ];

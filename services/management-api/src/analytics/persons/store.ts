@@ -146,7 +146,7 @@ export interface MergeEvent {
   other_distinct_id: string;
 }
 
-export const mostMergeEvents = 1000;
+export const maxMergeEvents = 1000;
 const { identify, createAlias, mergeDangerously } = eventNames;
 export const mergeEvents = [identify, createAlias, mergeDangerously];
 

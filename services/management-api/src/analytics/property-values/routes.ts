@@ -6,7 +6,7 @@ import { defineRoutes } from '../../access/define-route.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 import { eventRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
-import { latestRows, listEventValues, listPersonValues, longestValue, mostValues } from './store.ts';
+import { latestRows, listEventValues, listPersonValues, longestValue, maxValues } from './store.ts';
 
 /** Values of older events are not useful as suggestions. */
 const recentMs = 30 * 86_400_000;
@@ -29,7 +29,7 @@ const valuesQuery = {
 };
 
 const bounds =
-  `Returns at most ${mostValues} values, most frequent first. Only strings, numbers and booleans of at most ${longestValue} characters ` +
+  `Returns at most ${maxValues} values, most frequent first. Only strings, numbers and booleans of at most ${longestValue} characters ` +
   'are included';
 
 export function propertyValueRoutes({ sql, searches, otherStore }: EventDeps) {

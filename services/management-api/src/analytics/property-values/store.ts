@@ -18,7 +18,7 @@ interface WantedEventValues extends WantedValues {
 
 /** Number of latest events or persons that are searched for values. */
 export const latestRows = 50_000;
-export const mostValues = 100;
+export const maxValues = 100;
 /** Longer values are left out, because they are not useful as suggestions. */
 export const longestValue = 400;
 
@@ -38,7 +38,7 @@ export function listEventValues(
       },
       property: { of: 'event', key },
       containing: value === undefined || value === '' ? null : value,
-      ...{ latest: latestRows, longest: longestValue, limit: mostValues },
+      ...{ latest: latestRows, longest: longestValue, limit: maxValues },
     },
     budgetOf(read),
   );
@@ -56,7 +56,7 @@ export async function listPersonValues(sql: Sql, projectId: number, { key, value
                       ORDER BY p.id DESC LIMIT ${latestRows}) AS latest) AS found
       WHERE jsonb_typeof(json) IN ('string', 'number', 'boolean') AND name <> '' AND length(name) <= ${longestValue}
         ${search === null ? '' : `AND strpos(lower(name), ${search}) > 0`}
-      GROUP BY name ORDER BY count(*) DESC, name LIMIT ${mostValues}`,
+      GROUP BY name ORDER BY count(*) DESC, name LIMIT ${maxValues}`,
     where.values,
   );
   return rows.map((row) => row.name);

@@ -11,7 +11,7 @@ export const isClosed = (query: unknown): boolean => query !== null && !open.tes
 const isSql = (query: unknown) => sourceOf(query)?.kind === 'HogQLQuery';
 
 /** Maximum number of rows of an SQL insight that visitors see. */
-const mostRows = 1000;
+const maxRows = 1000;
 
 /** Fields of a query that determine how its result is drawn. Filters, cohorts and property names are left out. */
 const drawn: Record<string, readonly string[]> = {
@@ -71,7 +71,7 @@ const shown = new Set(
 
 /** A result without filters, properties and links to persons, or the first rows of SQL. */
 export function drawnResult(query: unknown, result: unknown): unknown {
-  return isSql(query) && Array.isArray(result) ? result.slice(0, mostRows) : withoutDetails(result);
+  return isSql(query) && Array.isArray(result) ? result.slice(0, maxRows) : withoutDetails(result);
 }
 
 function withoutDetails(result: unknown): unknown {

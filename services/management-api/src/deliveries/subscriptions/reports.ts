@@ -8,7 +8,7 @@ import {
   drawInsight,
   type Message,
   makeReport,
-  mostInsights,
+  maxInsights,
   type ReportContent,
   type ReportedInsight,
   reportLinks,
@@ -187,7 +187,7 @@ export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
       report_id: Type.String({ format: 'uuid', description: 'ID of the report, which only its recipients know.' }),
       at: Type.Integer({
         minimum: 0,
-        maximum: mostInsights - 1,
+        maximum: maxInsights - 1,
         description: 'Position of the insight in the report, starting at 0.',
       }),
     }),

@@ -2,7 +2,7 @@
 
 import { subscriptionTargetTypes } from '@millrace/contracts';
 import { orNull } from '@millrace/http';
-import { mostInsights } from '@millrace/reports';
+import { maxInsights } from '@millrace/reports';
 import { frequencies, weekdays } from '@millrace/schedule';
 import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../../identity/embedded-users/embedded-user.ts';
@@ -108,8 +108,8 @@ const optional = {
   enabled: Type.Optional(rest.enabled),
   dashboard_export_insights: Type.Optional(
     orNull(
-      Type.Array(Type.Integer(), { maxItems: mostInsights }),
-      `${chosenInsights} Null has the same effect as an empty list. At most ${mostInsights} IDs.`,
+      Type.Array(Type.Integer(), { maxItems: maxInsights }),
+      `${chosenInsights} Null has the same effect as an empty list. At most ${maxInsights} IDs.`,
     ),
   ),
   send_test_now: Type.Optional(

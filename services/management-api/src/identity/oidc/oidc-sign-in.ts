@@ -37,7 +37,7 @@ export interface OidcSignIn {
 }
 
 const usualTimeoutMs = 10_000;
-const mostBytes = 1024 * 1024;
+const maxBytes = 1024 * 1024;
 const rememberMs = 60 * 60 * 1000;
 const maxRemembered = 500;
 const skewSeconds = 60;
@@ -52,7 +52,7 @@ interface OidcSettings {
 }
 
 export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: OidcSettings): OidcSignIn {
-  const fetchFor = (isPrivate: boolean) => createGuardedFetch({ mayBePrivate: isPrivate, timeoutMs, mostBytes });
+  const fetchFor = (isPrivate: boolean) => createGuardedFetch({ mayBePrivate: isPrivate, timeoutMs, maxBytes });
   const [publicFetch, anyFetch] = [fetchFor(mayBePrivate), fetchFor(true)];
   const fetchOf = ({ isConfiguredByOperator }: OidcProvider) => (isConfiguredByOperator ? anyFetch : publicFetch);
   /** Discovery documents and keys of providers, cached for one hour. */

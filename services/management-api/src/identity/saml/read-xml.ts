@@ -14,7 +14,7 @@ export class UnreadableXml extends Error {
   }
 }
 
-const mostBytes = 256 * 1024;
+const maxBytes = 256 * 1024;
 const maxDepth = 64;
 const maxElements = 1000;
 const maxAttributes = 64;
@@ -33,8 +33,8 @@ const forbiddenSign = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/u
 
 /** @throws UnreadableXml */
 export function decodeText(bytes: Uint8Array): string {
-  if (bytes.length > mostBytes)
-    throw new UnreadableXml('too_large', `The SAML response is larger than ${mostBytes / 1024} KiB.`);
+  if (bytes.length > maxBytes)
+    throw new UnreadableXml('too_large', `The SAML response is larger than ${maxBytes / 1024} KiB.`);
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {

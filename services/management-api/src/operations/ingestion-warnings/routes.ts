@@ -104,8 +104,8 @@ export function ingestionWarningRoutes({ sql, searches, pages }: { sql: Sql; sea
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const spans = {
-  minute: { usualMs: hourMs, mostMs: dayMs, most: '24 hours by minute' },
-  hour: { usualMs: 7 * dayMs, mostMs: 31 * dayMs, most: '31 days by hour' },
+  minute: { usualMs: hourMs, maxMs: dayMs, most: '24 hours by minute' },
+  hour: { usualMs: 7 * dayMs, maxMs: 31 * dayMs, most: '31 days by hour' },
 };
 
 /** Collects the times of each type. @param rows sorted by type, and by time within a type. */

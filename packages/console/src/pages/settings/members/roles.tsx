@@ -31,7 +31,7 @@ interface Role {
 }
 
 const { roles } = text;
-const mostShown = 20;
+const maxShown = 20;
 const nameOf = ({ user }: RoleMember) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 
 /** Roles: groups of members that share access rules. */
@@ -145,7 +145,7 @@ function RoleRow({ role, mayChange }: { role: Role; mayChange: boolean }) {
             </li>
           ))}
         </ul>
-        {role.members.length === mostShown && <span className="hint">{roles.more}</span>}
+        {role.members.length === maxShown && <span className="hint">{roles.more}</span>}
         <FormProblem problem={take.error} fields={[]} />
         {open === 'give' && <GiveRole role={role} path={own} onDone={close} />}
         {open === 'rename' && <RenameRole role={role} path={own} onDone={close} />}

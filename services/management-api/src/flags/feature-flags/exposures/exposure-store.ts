@@ -10,9 +10,9 @@ export interface ExposureQuery {
   timeZone: string;
   conversionEvent: string | null;
   /** Limit for the number of exposures that are read. */
-  mostExposures: number;
+  maxExposures: number;
   /** Less frequent responses are combined as `$other`. */
-  mostVariants: number;
+  maxVariants: number;
 }
 
 /** The results for persons who were first exposed to a variant on this day. */
@@ -26,7 +26,7 @@ export interface ExposureDay extends Record<string, unknown> {
   persons: number;
   /** How many of these persons sent the conversion event afterwards. */
   conversions: number;
-  /** Exposures of all variants and days. Higher than `mostExposures` if some were not read. */
+  /** Exposures of all variants and days. Higher than `maxExposures` if some were not read. */
   exposures_read: number;
 }
 
@@ -36,7 +36,7 @@ export interface ExposureDay extends Record<string, unknown> {
  */
 export async function countExposures(
   read: StoreRead,
-  { from, to, flagKey, timeZone, conversionEvent, mostExposures: most, mostVariants }: ExposureQuery,
+  { from, to, flagKey, timeZone, conversionEvent, maxExposures: most, maxVariants }: ExposureQuery,
 ): Promise<ExposureDay[]> {
   const days = await read.sql.query<{ day: string; starts_at: Date }>(
     `SELECT to_char(local, 'YYYY-MM-DD') AS day, local AT TIME ZONE $3 AS starts_at
@@ -52,7 +52,7 @@ export async function countExposures(
       },
       answer: { property: { of: 'event', key: '$feature_flag_response' }, isUrl: false, isBoolean: false, bins: null },
       edges: days.map(({ starts_at }) => starts_at.getTime()),
-      ...{ conversionEvent, most, mostVariants },
+      ...{ conversionEvent, most, maxVariants },
     },
     budgetOf(read),
   );

@@ -127,15 +127,15 @@ test('combines rare responses, and stops reading at the limit', async () => {
     to: new Date('2026-12-01T00:00:00Z'),
     timeZone: 'UTC',
     conversionEvent: null,
-    mostExposures: 100,
-    mostVariants: 1,
+    maxExposures: 100,
+    maxVariants: 1,
   };
   const { sql } = api.database;
   expect(await countExposures(readOn(sql), query)).toMatchObject([
     { variant: '$other', persons: 3, exposures_read: 6 },
     { variant: 'test', persons: 3, exposures_read: 6 },
   ]);
-  expect(await countExposures(readOn(sql), { ...query, mostExposures: 4 })).toMatchObject([{ exposures_read: 5 }, {}]);
+  expect(await countExposures(readOn(sql), { ...query, maxExposures: 4 })).toMatchObject([{ exposures_read: 5 }, {}]);
 });
 
 test('reads events through the index on event names, without reading other events', async () => {
@@ -162,8 +162,8 @@ test('reads events through the index on event names, without reading other event
     to: new Date('2026-12-01T00:00:00Z'),
     timeZone: 'UTC',
     conversionEvent: 'order',
-    mostExposures: 1000,
-    mostVariants: 50,
+    maxExposures: 1000,
+    maxVariants: 50,
   });
   expect(plan).toMatch(/event_2026_11_project_id_event_timestamp_/);
   expect(plan).not.toMatch(/Seq Scan on event/);

@@ -13,8 +13,8 @@ import { requireFlag } from '../changes/write.ts';
 import { flagParams, flagsPath, flagTags as tags } from '../schema.ts';
 import { countExposures, type ExposureDay, type ExposureQuery, findStartOfDay } from './exposure-store.ts';
 
-const mostExposures = 1_000_000;
-const mostVariants = 50;
+const maxExposures = 1_000_000;
+const maxVariants = 50;
 
 /** Counts the users who got each variant of a flag, according to the events of SDKs, and their conversions. */
 export function flagExposuresRoute({ sql, searches, otherStore }: EventDeps) {
@@ -27,7 +27,7 @@ export function flagExposuresRoute({ sql, searches, otherStore }: EventDeps) {
     description:
       "Counts a flag's `$feature_flag_called` events and the persons who sent them, by variant and day. With `conversion_event`, also " +
       `counts how many of these persons performed that event after their first exposure. Covers at most ${maxDays} days and ` +
-      `${mostExposures} events. Also requires the scope \`query:read\`.`,
+      `${maxExposures} events. Also requires the scope \`query:read\`.`,
     tags,
     scope: 'feature_flag:read',
     params: flagParams,
@@ -58,8 +58,8 @@ export function flagExposuresRoute({ sql, searches, otherStore }: EventDeps) {
         timeZone,
         ...(await exposureRange(sql, query, timeZone)),
         conversionEvent: query.conversion_event ?? null,
-        mostExposures,
-        mostVariants,
+        maxExposures,
+        maxVariants,
       };
       const rows = await searches.run({ caller, target }, 'date_from and date_to', (on) =>
         countExposures(
@@ -67,8 +67,8 @@ export function flagExposuresRoute({ sql, searches, otherStore }: EventDeps) {
           counted,
         ),
       );
-      if ((rows[0]?.exposures_read ?? 0) > mostExposures) {
-        const detail = `The flag was called more than ${mostExposures} times in this date range. Choose a shorter date range.`;
+      if ((rows[0]?.exposures_read ?? 0) > maxExposures) {
+        const detail = `The flag was called more than ${maxExposures} times in this date range. Choose a shorter date range.`;
         throw new AppError('invalid', detail, { code: 'too_many_exposures', attr: 'date_from' });
       }
       return toExposures(counted, rows);
