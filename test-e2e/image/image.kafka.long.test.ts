@@ -57,7 +57,7 @@ describe('the image', () => {
       expect(layerSizes.reduce((sum, size) => sum + size)).toBeLessThan(68_000_000);
       // The programs with the clients of sign-in providers, the console and the documentation in three encodings, the
       // password dictionary, and the fonts of reports.
-      expect(layerSizes.at(-1)).toBeLessThan(9_500_000);
+      expect(layerSizes.at(-1)).toBeLessThan(10_000_000);
     }
   });
 
