@@ -76,4 +76,10 @@ describe.each(engines)('on $name', (engine) => {
     expect(await answer).toBe('ended');
     await eventually(async () => expect(await running()).toBe(0));
   });
+
+  it('warns that SAMPLE has no effect', async () => {
+    const text = 'SELECT count() FROM events SAMPLE 0.1 WHERE timestamp > now()';
+    const { warnings, isValid } = await checkSql({ sql: store.database.sql, parser }, await request(text));
+    expect([isValid, warnings]).toEqual([true, [{ message: expect.stringContaining('SAMPLE'), start: 27, end: 37 }]]);
+  });
 });

@@ -157,7 +157,8 @@ export interface SqlMetadata {
   query: string;
   /** Offsets in characters; absent if the problem is in the query as a whole. */
   errors: { message: string; start?: number; end?: number }[];
-  warnings: never[];
+  /** Parts of a query that have no effect. */
+  warnings: { message: string; start?: number; end?: number }[];
   /** Hints about a query that can run. */
   notices: { message: string; start?: number; end?: number }[];
   table_names: string[];
@@ -165,16 +166,30 @@ export interface SqlMetadata {
 
 /** Checks whether a query can run, and returns its first problem. */
 export async function checkSql(deps: Pick<SqlDeps, 'sql' | 'parser'>, request: SqlRequest): Promise<SqlMetadata> {
-  const found = { query: request.text, warnings: [], notices: [] };
+  const found = { query: request.text, notices: [] };
   try {
     const { tree, resolved } = await prepareSql(deps, request);
     const isSlow = readsAllEvents(resolved.query) && (await estimateEvents(deps.sql)) > manyEvents;
     const notices = isSlow ? [unboundedNotice(tree)] : [];
-    return { ...found, isValid: true, errors: [], notices, table_names: tablesIn(tree) };
+    const warnings = sampleWarnings(tree);
+    return { ...found, isValid: true, errors: [], warnings, notices, table_names: tablesIn(tree) };
   } catch (error) {
     if (!(error instanceof SqlProblem)) throw error;
-    return { ...found, isValid: false, errors: [{ message: error.message, ...error.place }], table_names: [] };
+    return {
+      ...found,
+      isValid: false,
+      errors: [{ message: error.message, ...error.place }],
+      warnings: [],
+      table_names: [],
+    };
   }
+}
+
+function sampleWarnings(tree: Select | SelectSet): SqlMetadata['warnings'] {
+  const message = 'SAMPLE has no effect, because every query reads all events.';
+  return [...nodesOf(tree)].flatMap(({ node, place }) =>
+    node === 'SampleExpr' ? [{ message, ...(place as Place) }] : [],
+  );
 }
 
 /** With fewer stored events, reading all of them is fast. */

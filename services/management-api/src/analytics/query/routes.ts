@@ -137,7 +137,11 @@ const answer = Type.Object(
         { description: 'For `HogQLMetadata`: the first error of the SQL query, with its place.' },
       ),
     ),
-    warnings: optional(Type.Array(Type.Unknown(), { description: 'For `HogQLMetadata`: always empty.' })),
+    warnings: optional(
+      Type.Array(Type.Unknown(), {
+        description: 'For `HogQLMetadata`: the parts of the SQL query that have no effect.',
+      }),
+    ),
     notices: optional(
       Type.Array(Type.Unknown(), {
         description: 'For `HogQLMetadata`: hints about a query that can run, each with `message`, `start` and `end`.',
