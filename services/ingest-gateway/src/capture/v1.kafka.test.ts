@@ -93,13 +93,12 @@ describe('the response to a batch', () => {
     expect(await reader.records(token, 1)).toMatchObject([{ topic: fixture.topics.historical, key: token }]);
   });
 
-  test.each<[string, (text: string) => Uint8Array]>([
-    ['gzip', (text) => zlib.gzipSync(text)],
-    ['deflate', (text) => zlib.deflateSync(text)],
-    ['br', (text) => zlib.brotliCompressSync(text)],
-    ['gzip that a proxy has decompressed', (text) => Buffer.from(text)],
-  ])('Content-Encoding %s', async (name, encode) => {
-    const encoding = name.replace(/,.*/, '');
+  test.each<[string, string, (text: string) => Uint8Array]>([
+    ['gzip', 'body', (text) => zlib.gzipSync(text)],
+    ['deflate', 'body', (text) => zlib.deflateSync(text)],
+    ['br', 'body', (text) => zlib.brotliCompressSync(text)],
+    ['gzip', 'body that a proxy has decompressed', (text) => Buffer.from(text)],
+  ])('accepts Content-Encoding %s with a %s', async (encoding, _, encode) => {
     const sent = event();
     const body = encode(JSON.stringify(batchOf(sent)));
     const answer = await send({ headers: { 'content-encoding': encoding }, body });
