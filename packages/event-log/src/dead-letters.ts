@@ -1,3 +1,5 @@
+// Reads dead letters, and prepares their records for a dead-letter replay.
+
 import {
   type DeadLetterDecision,
   type DeadLetterPosition,

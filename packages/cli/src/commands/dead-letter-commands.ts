@@ -1,3 +1,5 @@
+// The command `millrace dead-letters`: lists dead letters, and discards or appends them again (dead-letter replay).
+
 import { type DecidedDeadLetter, decideDeadLetters, readDeadLetterDecisions } from '@millrace/db';
 import {
   decisionOn,

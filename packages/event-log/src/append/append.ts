@@ -1,3 +1,5 @@
+// Appends records to the log, with backpressure: a call is rejected when too many bytes are in flight.
+
 import { AppError, type Logger, type Metrics, sleep } from '@millrace/runtime';
 import type { AppendRecord } from '../log.ts';
 import { type AppendFailure, createAppendMetrics } from './metrics.ts';

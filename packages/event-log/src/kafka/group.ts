@@ -1,3 +1,5 @@
+// Membership of a process in a Kafka consumer group. Each consumer rebalance distributes the partitions anew.
+
 import { type Logger, sleep } from '@millrace/runtime';
 import { type Consumer, type EachBatchHandler, type ISocketFactory, Kafka } from 'kafkajs';
 import { backoffMs } from '../backoff.ts';

@@ -1,3 +1,5 @@
+// Feature flag evaluation: finds the value of each flag for one person, in a limited number of steps.
+
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import { runSteps, type Steps } from '../steps.ts';
 import { holdoutBucketingId, isHeldOut } from './bucketing.ts';

@@ -1,3 +1,5 @@
+// Person merge: the effects on two persons when an event says that their distinct IDs belong together.
+
 import { isLongerThan, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
 import type { PersonState, ProjectLedger } from '../model/ledger.ts';

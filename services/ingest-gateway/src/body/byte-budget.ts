@@ -1,3 +1,5 @@
+// Backpressure on clients: requests are rejected before the bodies of all requests need too much memory.
+
 import { AppError } from '@millrace/runtime';
 
 /** The memory that one request has reserved in the budget of the process. */

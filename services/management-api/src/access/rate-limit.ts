@@ -1,4 +1,4 @@
-// Rate limits: sliding windows, and limits for requests, wrong keys and sign-ups.
+// Rate limiter: sliding windows, and limits for requests, wrong keys and sign-ups.
 
 import { AppError } from '@millrace/runtime';
 import { type CounterChange, createInProcessKeyValue, type KeyValue } from '@millrace/runtime/cache';
