@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import type { Condition } from './event-store/port.ts';
+import type { Condition } from './event-store/selection.ts';
 import { type FilterContext, readFilters } from './plan/conditions.ts';
 import { clockOf } from './plan/dates.ts';
 import { readSettings } from './records-store.ts';

@@ -3,7 +3,7 @@
 import { compileTest, PropertyValue, parseVersion, textForm } from '@millrace/flags';
 import { type TimeZone, timeZone } from '@millrace/schedule';
 import { kindsOf, localTimePattern, numberPattern, versionKey, zonedTimePattern } from './event-store/dialect.ts';
-import type { Comparison, Condition, Property, Test } from './event-store/port.ts';
+import type { Comparison, Condition, Property, Test } from './event-store/selection.ts';
 import { readAbsolute } from './plan/dates.ts';
 
 /** An event that is not stored yet. Its person is the one at ingestion. */

@@ -35,17 +35,11 @@ export {
   type OpenEventStore,
   openEventStore,
 } from './event-store/open.ts';
-export {
-  type Condition,
-  type EventKey,
-  type EventList,
-  type EventStore,
-  type ListedEvent,
-  type ListQuestion,
-  OverBudget,
-} from './event-store/port.ts';
+export { type EventStore, OverBudget } from './event-store/port.ts';
 export { postgresEngine, printPersons, sqlEngine } from './event-store/postgres/engine.ts';
 export { type EventSpan, spanOfEvents } from './event-store/postgres/span-of-events.ts';
+export type { EventKey, EventList, ListedEvent, ListQuestion } from './event-store/queries.ts';
+export type { Condition } from './event-store/selection.ts';
 export { createEventStore } from './event-store/store.ts';
 export { matchesInMemory } from './in-memory.ts';
 export { changeSource, sourceOf, withFilters, withVariables } from './override.ts';

@@ -9,15 +9,8 @@ import { answerLifecycle } from './answer/lifecycle.ts';
 import { answerRetention } from './answer/retention.ts';
 import { answerTrends, shownRange } from './answer/trends.ts';
 import { answerWeb, type WebRows } from './answer/web.ts';
-import {
-  type Budget,
-  type EventStore,
-  type OverBudget,
-  type SeriesQuestion,
-  type UnitRow,
-  type UnitsOrder,
-  untilDeadline,
-} from './event-store/port.ts';
+import { type Budget, type EventStore, type OverBudget, untilDeadline } from './event-store/port.ts';
+import type { SeriesQuestion, UnitRow, UnitsOrder } from './event-store/queries.ts';
 import { parseQuery } from './parse-query.ts';
 import { type ActorsPlan, planActors } from './plan/actors.ts';
 import { modifiersOf, type PlanContext, type ProjectSettings, planContext } from './plan/context.ts';

@@ -1,7 +1,7 @@
 /** Lists of individual events, which must be the same on each engine. */
 
 import { createTestTenant } from '@millrace/testing';
-import type { EventPosition, ListedEvent, ListQuestion } from '../src/event-store/port.ts';
+import type { EventPosition, ListedEvent, ListQuestion } from '../src/event-store/queries.ts';
 import { ample, engines, type TestStore } from './test-store.ts';
 
 const all = { from: Date.UTC(2015, 0, 1), to: Date.UTC(2199, 0, 1), where: { all: [] } };

@@ -4,7 +4,7 @@
  */
 
 import { usualProperties } from '../src/event-store/clickhouse/tables.ts';
-import type { EngineName } from '../src/event-store/port.ts';
+import type { EngineName } from '../src/event-store/selection.ts';
 import { render, type Value } from '../src/event-store/sql.ts';
 import { nodesOf } from '../src/sql/ast.ts';
 import { createParser, type SqlParser } from '../src/sql/parse.ts';

@@ -1,4 +1,4 @@
-import { displayNames, type FunnelUnit, type UnitRow } from '../event-store/port.ts';
+import { displayNames, type FunnelUnit, type UnitRow } from '../event-store/queries.ts';
 import type { ActorsColumn, ActorsPlan, FunnelPoint } from '../plan/actors.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { isoIn } from '../plan/dates.ts';

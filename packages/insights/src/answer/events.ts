@@ -1,5 +1,5 @@
 import { keyOf } from '../event-store/page.ts';
-import type { PageColumn } from '../event-store/port.ts';
+import type { PageColumn } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { isoIn } from '../plan/dates.ts';
 import type { EventsColumn, EventsPlan } from '../plan/events.ts';

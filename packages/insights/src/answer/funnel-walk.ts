@@ -1,6 +1,6 @@
 // Determines how far one actor got in a funnel from its events in chronological order.
 
-import type { FunnelEvent } from '../event-store/port.ts';
+import type { FunnelEvent } from '../event-store/queries.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';
 
 /** The furthest progress of an actor. */

@@ -1,6 +1,6 @@
 // Computes the steps, times and trends of a funnel from the walks of all actors.
 
-import type { FunnelEvent, FunnelLife } from '../event-store/port.ts';
+import type { FunnelEvent, FunnelLife } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { namesOf } from '../plan/dates.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';

@@ -1,4 +1,4 @@
-import { type LifecycleRow, lifecycleStatuses } from '../event-store/port.ts';
+import { type LifecycleRow, lifecycleStatuses } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { namesOf } from '../plan/dates.ts';
 import type { LifecyclePlan } from '../plan/lifecycle.ts';

@@ -1,5 +1,5 @@
 import { otherLabel } from '../breakdown-labels.ts';
-import type { RetentionRow } from '../event-store/port.ts';
+import type { RetentionRow } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { isoIn } from '../plan/dates.ts';
 import type { RetentionPlan } from '../plan/retention.ts';

@@ -1,7 +1,7 @@
 // Turns counts per interval into the series that clients draw.
 
 import { nullLabel, otherLabel } from '../breakdown-labels.ts';
-import type { SeriesRow } from '../event-store/port.ts';
+import type { SeriesRow } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { isoIn, namesOf } from '../plan/dates.ts';
 import type { TrendsPeriod, TrendsPlan } from '../plan/trends.ts';

@@ -1,6 +1,6 @@
 // Builds the results of web analytics queries.
 
-import type { WebRow } from '../event-store/port.ts';
+import type { WebRow } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { isoIn, namesOf } from '../plan/dates.ts';
 import type { WebPlan } from '../plan/web.ts';

@@ -1,17 +1,8 @@
 // Builds the FROM and WHERE clauses that select the events of a query and join their persons and groups.
 
 import type { Dialect } from './dialect.ts';
-import type {
-  Breakdown,
-  Condition,
-  EventNames,
-  FirstTime,
-  FunnelStep,
-  Property,
-  Selection,
-  Test,
-  Unit,
-} from './port.ts';
+import type { FirstTime, FunnelStep } from './queries.ts';
+import type { Breakdown, Condition, EventNames, Property, Selection, Test, Unit } from './selection.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /** Data that a query reads in addition to events. */

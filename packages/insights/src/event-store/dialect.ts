@@ -1,5 +1,6 @@
 import type { SemanticVersion } from '@millrace/flags';
-import type { Breakdown, EngineName, EventKey, Property, Unit } from './port.ts';
+import type { EventKey } from './queries.ts';
+import type { Breakdown, EngineName, Property, Unit } from './selection.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**

@@ -2,7 +2,7 @@
 
 import { fromEvents, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import type { ExposuresQuestion } from './port.ts';
+import type { ExposuresQuestion } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**

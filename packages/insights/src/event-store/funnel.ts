@@ -2,7 +2,7 @@
 
 import { firstTimes, fromEvents, isStep, labels, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import type { FunnelQuestion, FunnelStep } from './port.ts';
+import type { FunnelQuestion, FunnelStep } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /** Returns rows of actor, time, steps and exclusions as strings of `0` and `1`, and breakdown values. */

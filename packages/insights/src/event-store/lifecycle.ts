@@ -2,7 +2,7 @@
 
 import { fromEvents, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import type { LifecycleQuestion, LifecycleStatus } from './port.ts';
+import type { LifecycleQuestion, LifecycleStatus } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /** Returns rows of interval, status and number of actors. */

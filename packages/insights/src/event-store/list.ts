@@ -4,18 +4,8 @@
 import { condition, fromEvents, isOneOf, named } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { type Engine, readRows } from './engine.ts';
-import {
-  type Budget,
-  type EventKey,
-  type EventList,
-  type EventSize,
-  type EventStore,
-  type EventsOfKeys,
-  type LatestEvent,
-  type ListedEvent,
-  type ListQuestion,
-  untilDeadline,
-} from './port.ts';
+import { type Budget, type EventStore, type LatestEvent, untilDeadline } from './port.ts';
+import type { EventKey, EventList, EventSize, EventsOfKeys, ListedEvent, ListQuestion } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /** Functions of the event store that return individual events. */

@@ -2,7 +2,8 @@
 
 import { fromEvents, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import type { PageColumn, PageQuestion, Property } from './port.ts';
+import type { PageColumn, PageQuestion } from './queries.ts';
+import type { Property } from './selection.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**

@@ -4,7 +4,7 @@ import { firstTimes, fromEvents, isStep, labels, selected } from './conditions.t
 import type { Dialect } from './dialect.ts';
 import { textOrNull } from './engine.ts';
 import { bitsOfNumber, intervalBits, numbersOf } from './interval-bits.ts';
-import type { RetentionQuestion, RetentionRow } from './port.ts';
+import type { RetentionQuestion, RetentionRow } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**

@@ -3,7 +3,8 @@
 import { firstTimes, fromEvents, labels, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { intervalBits, maskOf, numbersOf } from './interval-bits.ts';
-import type { Aggregation, Measure, Property, SeriesQuestion, Unit } from './port.ts';
+import type { Aggregation, Measure, SeriesQuestion } from './queries.ts';
+import type { Property, Unit } from './selection.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**

@@ -8,10 +8,9 @@ import { funnelText, livesText } from './funnel.ts';
 import { lifecycleText, unitsOfLifecycleText } from './lifecycle.ts';
 import { eventLists } from './list.ts';
 import { pageText } from './page.ts';
+import type { Budget, EventStore } from './port.ts';
 import {
-  type Budget,
   displayNames,
-  type EventStore,
   type ExposureRow,
   type FunnelEvent,
   type FunnelQuestion,
@@ -20,7 +19,7 @@ import {
   type LifecycleStatus,
   type UnitsBehind,
   type UnitsQuestion,
-} from './port.ts';
+} from './queries.ts';
 import { gatherIntervals, intervalsText, isOfIntervals, retentionText, unitsOfRetentionText } from './retention.ts';
 import { seriesText, unitsOfSeriesText } from './series.ts';
 import { type Fragment, sql } from './sql.ts';

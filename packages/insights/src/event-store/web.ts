@@ -5,7 +5,8 @@ import { condition, fromEvents, selected } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { placeLength } from './dialect.ts';
 import { type Engine, readRows, textOrNull } from './engine.ts';
-import { type Budget, pageViews, type WebBreakdown, type WebQuestion, type WebRow } from './port.ts';
+import type { Budget } from './port.ts';
+import { pageViews, type WebBreakdown, type WebQuestion, type WebRow } from './queries.ts';
 import { longestSessionMs } from './series.ts';
 import { type Fragment, sql } from './sql.ts';
 

@@ -1,7 +1,8 @@
 // Plans an ActorsQuery: finds the point of an insight whose persons or groups to list.
 
 import { nullLabel, otherLabel } from '../breakdown-labels.ts';
-import type { Condition, LifecycleStatus, Unit, UnitsBehind, UnitsOrder, UnitsQuestion } from '../event-store/port.ts';
+import type { LifecycleStatus, UnitsBehind, UnitsOrder, UnitsQuestion } from '../event-store/queries.ts';
+import type { Condition, Unit } from '../event-store/selection.ts';
 import type { ActorsQuery, FunnelsActorsQuery, InsightActorsQuery, TrendsQuery } from '../query.ts';
 import { queryError } from '../query-parts.ts';
 import { readFilters } from './conditions.ts';

@@ -2,7 +2,7 @@
 
 import { cohortFilterTypes, namedCohort } from '@millrace/flags';
 import { anyTextPattern, partOfTextPattern, selectorPattern, tagPattern, textPattern } from '../elements-chain.ts';
-import type { Condition, Property } from '../event-store/port.ts';
+import type { Condition, Property } from '../event-store/selection.ts';
 import { isRecord, queryError } from '../query-parts.ts';
 import type { Clock } from './dates.ts';
 import { type ReadExpression, readSqlFilter } from './expressions.ts';

@@ -1,6 +1,6 @@
 // Input of planning in addition to the query: project settings and the time. Plans are pure functions of both.
 
-import type { Breakdown, Condition, Property, Selection, Unit } from '../event-store/port.ts';
+import type { Breakdown, Condition, Property, Selection, Unit } from '../event-store/selection.ts';
 import type { BreakdownFilter, EventsNode, Query } from '../query.ts';
 import { type Interval, isRecord, queryError } from '../query-parts.ts';
 import type { StoredVariable } from '../sql-variables.ts';

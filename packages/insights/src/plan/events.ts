@@ -1,7 +1,8 @@
 // Plans an EventsQuery.
 
 import { isAggregated, keyOf } from '../event-store/page.ts';
-import type { Condition, PageColumn, PageQuestion } from '../event-store/port.ts';
+import type { PageColumn, PageQuestion } from '../event-store/queries.ts';
+import type { Condition } from '../event-store/selection.ts';
 import type { EventsQuery } from '../query.ts';
 import { queryError } from '../query-parts.ts';
 import { planPersons } from './actors.ts';

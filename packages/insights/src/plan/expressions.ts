@@ -1,6 +1,6 @@
 // SQL expressions in plans. `sql/expressions.ts` reads them.
 
-import type { Condition, EventExpression } from '../event-store/port.ts';
+import type { Condition, EventExpression } from '../event-store/selection.ts';
 import { queryError } from '../query-parts.ts';
 
 /** The use of an expression, which determines what it may contain. */

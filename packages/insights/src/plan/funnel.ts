@@ -1,6 +1,7 @@
 // Plans a FunnelsQuery: which events to read and how to walk through them.
 
-import type { Condition, FunnelQuestion, FunnelStep } from '../event-store/port.ts';
+import type { FunnelQuestion, FunnelStep } from '../event-store/queries.ts';
+import type { Condition } from '../event-store/selection.ts';
 import type { EventsNode, FunnelsQuery } from '../query.ts';
 import { queryError } from '../query-parts.ts';
 import {

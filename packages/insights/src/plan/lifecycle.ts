@@ -1,4 +1,4 @@
-import type { LifecycleQuestion } from '../event-store/port.ts';
+import type { LifecycleQuestion } from '../event-store/queries.ts';
 import type { EventsNode, LifecycleQuery } from '../query.ts';
 import {
   both,

@@ -2,7 +2,7 @@
 
 import { versionRule } from '@millrace/flags';
 import { numberPattern, releaseKey, versionKey } from '../event-store/dialect.ts';
-import type { Condition, Property, Test } from '../event-store/port.ts';
+import type { Condition, Property, Test } from '../event-store/selection.ts';
 import { patternProblem } from '../patterns.ts';
 import { isRecord, queryError } from '../query-parts.ts';
 import { type Clock, dayMs, readMoment } from './dates.ts';

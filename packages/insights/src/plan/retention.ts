@@ -1,6 +1,7 @@
 // Plans a RetentionQuery.
 
-import type { FirstTime, FunnelStep, Property, RetentionQuestion } from '../event-store/port.ts';
+import type { FirstTime, FunnelStep, RetentionQuestion } from '../event-store/queries.ts';
+import type { Property } from '../event-store/selection.ts';
 import type { RetentionQuery } from '../query.ts';
 import { type Interval, queryError } from '../query-parts.ts';
 import { propertyOf } from './conditions.ts';

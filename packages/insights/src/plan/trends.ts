@@ -1,6 +1,7 @@
 // Plans a TrendsQuery.
 
-import type { Aggregation, FirstTime, Measure, SeriesQuestion, Unit } from '../event-store/port.ts';
+import type { Aggregation, FirstTime, Measure, SeriesQuestion } from '../event-store/queries.ts';
+import type { Unit } from '../event-store/selection.ts';
 import { type Aggregate, aggregates, displays, type EventsNode, type TrendsQuery } from '../query.ts';
 import { type Interval, queryError } from '../query-parts.ts';
 import {

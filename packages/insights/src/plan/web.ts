@@ -1,6 +1,7 @@
 // Plans the queries of web analytics.
 
-import { type Breakdown, type Property, pageViews, type WebBreakdown, type WebQuestion } from '../event-store/port.ts';
+import { pageViews, type WebBreakdown, type WebQuestion } from '../event-store/queries.ts';
+import type { Breakdown, Property } from '../event-store/selection.ts';
 import { isRecord, queryError } from '../query-parts.ts';
 import type { WebBreakdownName, WebQuery, WebStatsTableQuery } from '../web-query.ts';
 import { readFilters } from './conditions.ts';

@@ -1,7 +1,9 @@
 // Reads and runs the query of a batch export: one SELECT from `events` that names the columns of the exported rows.
 
 import { AppError, isAppError } from '@millrace/runtime';
-import type { Budget, EngineName, EventKey, EventStore } from '../event-store/port.ts';
+import type { Budget, EventStore } from '../event-store/port.ts';
+import type { EventKey } from '../event-store/queries.ts';
+import type { EngineName } from '../event-store/selection.ts';
 import { readPropertyTypes, readSettings } from '../records-store.ts';
 import { type Node, nodesOf, type Select, type SelectSet } from './ast.ts';
 import { columnName, namesIn, printed } from './names.ts';

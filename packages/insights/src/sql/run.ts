@@ -3,7 +3,8 @@
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
-import type { Budget, EngineName, EventStore } from '../event-store/port.ts';
+import type { Budget, EventStore } from '../event-store/port.ts';
+import type { EngineName } from '../event-store/selection.ts';
 import { type FilterContext, readFilters } from '../plan/conditions.ts';
 import { both, type PlanContext, type ProjectSettings, planContext } from '../plan/context.ts';
 import { readMoment } from '../plan/dates.ts';

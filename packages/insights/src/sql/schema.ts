@@ -1,6 +1,6 @@
 // Tables and columns that SQL can read. All others are unknown.
 
-import type { Property } from '../event-store/port.ts';
+import type { Property } from '../event-store/selection.ts';
 import type { TableName } from './tree.ts';
 import { bool, int, type SqlType, text, time, uuid } from './types.ts';
 

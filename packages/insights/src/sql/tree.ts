@@ -1,7 +1,7 @@
 // The resolved query: names are replaced by columns of known tables, and all expressions have a type. Texts in the tree
 // reach an engine only as bound values.
 
-import type { Condition, Property } from '../event-store/port.ts';
+import type { Condition, Property } from '../event-store/selection.ts';
 import type { SqlFunction } from './functions/define.ts';
 import type { SqlType } from './types.ts';
 

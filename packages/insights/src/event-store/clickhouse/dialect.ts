@@ -15,7 +15,8 @@ import {
   versionPattern,
   zonedTimePattern,
 } from '../dialect.ts';
-import type { Breakdown, EventKey, Property, Unit } from '../port.ts';
+import type { EventKey } from '../queries.ts';
+import type { Breakdown, Property, Unit } from '../selection.ts';
 import { Fragment, sql } from '../sql.ts';
 import { readable, usualProperties } from './tables.ts';
 

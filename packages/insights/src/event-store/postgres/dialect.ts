@@ -15,7 +15,7 @@ import {
   versionPattern,
   zonedTimePattern,
 } from '../dialect.ts';
-import type { Breakdown, Property, Unit } from '../port.ts';
+import type { Breakdown, Property, Unit } from '../selection.ts';
 import { type Fragment, sql } from '../sql.ts';
 
 const person = sql`coalesce(o.person_uuid, e.person_id)`;

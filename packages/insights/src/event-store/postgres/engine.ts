@@ -1,7 +1,8 @@
 import { type Reader, ReadLimitExceeded, type Sql, unprepared } from '@millrace/db';
 import { condition } from '../conditions.ts';
 import type { Engine } from '../engine.ts';
-import { type Condition, OverBudget } from '../port.ts';
+import { OverBudget } from '../port.ts';
+import type { Condition } from '../selection.ts';
 import { type Fragment, render, type Value, type ValueType } from '../sql.ts';
 import { postgresDialect } from './dialect.ts';
 

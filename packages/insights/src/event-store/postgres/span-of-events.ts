@@ -1,5 +1,6 @@
 import { condition, fromEvents, named } from '../conditions.ts';
-import type { EventNames, ListQuestion } from '../port.ts';
+import type { ListQuestion } from '../queries.ts';
+import type { EventNames } from '../selection.ts';
 import { sql } from '../sql.ts';
 import { postgresDialect } from './dialect.ts';
 import { postgresStatement } from './engine.ts';

@@ -1,7 +1,7 @@
 // Prints an expression over an event or a person within the statement of another query. Columns are read from the
 // statement's own tables; an aggregate reads them from a subquery.
 
-import type { EngineName, EventExpression } from '../../event-store/port.ts';
+import type { EngineName, EventExpression } from '../../event-store/selection.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
 import type { Expression, TableRelation } from '../tree.ts';
 import { orderForm } from './casts.ts';

@@ -2,8 +2,8 @@
 
 import { clickhouseDialect } from '../../event-store/clickhouse/dialect.ts';
 import type { Dialect } from '../../event-store/dialect.ts';
-import type { EngineName } from '../../event-store/port.ts';
 import { postgresDialect } from '../../event-store/postgres/dialect.ts';
+import type { EngineName } from '../../event-store/selection.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
 import {
   columnTypes,

@@ -3,7 +3,7 @@
 import { usualProperties } from '../../event-store/clickhouse/tables.ts';
 import { condition, fromEvents } from '../../event-store/conditions.ts';
 import type { Dialect } from '../../event-store/dialect.ts';
-import type { Condition, Property } from '../../event-store/port.ts';
+import type { Condition, Property } from '../../event-store/selection.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
 import type { TableColumn, TableName, TableRelation } from '../tree.ts';
 import { compactJson, compactObject } from './casts.ts';

@@ -1,7 +1,7 @@
 // Names that an expression can use: columns of the tables in FROM, aliases of the SELECT list, WITH entries and
 // parameters of lambdas.
 
-import type { Condition } from '../../event-store/port.ts';
+import type { Condition } from '../../event-store/selection.ts';
 import type { Node, Select, SelectSet, WindowExpr } from '../ast.ts';
 import { scalars } from '../functions/index.ts';
 import { type Place, SqlProblem } from '../problem.ts';
