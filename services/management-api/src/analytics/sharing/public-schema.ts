@@ -23,7 +23,7 @@ const sharedTile = Type.Object(
 
 export const sharedPage = Type.Object(
   {
-    type: Type.Enum(['insight', 'dashboard'] as const, { description: 'What is shared.' }),
+    type: Type.Enum(['insight', 'dashboard'] as const, { description: 'Kind of the shared record.' }),
     name: orNull(Type.String(), 'Name of the insight or dashboard. Null with the setting `noHeader`.'),
     description: Type.String({ description: 'Description. Empty with the setting `noHeader`.' }),
     timezone: Type.String({ description: 'Time zone of the project.' }),
