@@ -1,5 +1,5 @@
-// Checks the response of a SAML provider, and reads the user's identity from its SAML assertion (SAML 2.0 core; profiles 4.1.4). Everything
-// is read from the bytes whose signature was verified. A response with anything unusual in it is rejected.
+// Checks the response of a SAML provider, and reads the user's identity from its SAML assertion (SAML 2.0 core; profiles
+// 4.1.4). Everything is read from the verified bytes. A response with anything unusual in it is rejected.
 
 import { readSamlCertificates } from '@millrace/accounts';
 import type { Element } from '@xmldom/xmldom';
