@@ -4,10 +4,10 @@
 import { isAppError } from '@millrace/runtime';
 import { readSettings } from '../src/records-store.ts';
 import { databaseSchema } from '../src/sql/database-schema.ts';
-import { createParser, type SqlParser } from '../src/sql/parse.ts';
+import type { SqlParser } from '../src/sql/parse.ts';
 import { SqlProblem } from '../src/sql/problem.ts';
 import { runSql } from '../src/sql/run.ts';
-import { createSqlWorld, type SqlCase, type SqlWorld, sqlCases } from './sql-world.ts';
+import { openSqlWorld, type SqlCase, type SqlWorld, sqlCases } from './sql-world.ts';
 import { ample, engines, type TestStore } from './test-store.ts';
 
 describe.each(engines)('on $name', (engine) => {
@@ -16,13 +16,7 @@ describe.each(engines)('on $name', (engine) => {
   let parser: SqlParser;
   beforeAll(async () => {
     store = await engine.open();
-    world = await createSqlWorld(store.database);
-    // A second project with the same data. A query that also reads it returns other numbers.
-    const neighbor = await createSqlWorld(store.database);
-    await store.events.earliest({ projectId: neighbor.projectId, events: null }, ample());
-    parser = createParser();
-    // Loading the parser takes seconds on a busy machine.
-    await parser.parse('SELECT 1');
+    ({ world, parser } = await openSqlWorld(store));
   });
   afterAll(async () => {
     await parser.stop();

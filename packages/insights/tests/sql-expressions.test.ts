@@ -3,9 +3,9 @@
 import { isAppError } from '@millrace/runtime';
 import { runQuery } from '../src/index.ts';
 import { readSettings } from '../src/records-store.ts';
-import { createParser, type SqlParser } from '../src/sql/parse.ts';
+import type { SqlParser } from '../src/sql/parse.ts';
 import * as ofSql from './numbered-cases/of-sql.ts';
-import { createSqlWorld, type SqlWorld } from './sql-world.ts';
+import { openSqlWorld, type SqlWorld } from './sql-world.ts';
 import { ample, engines, type TestStore } from './test-store.ts';
 
 const cases = Object.values(ofSql).flat();
@@ -16,13 +16,7 @@ describe.each(engines)('on $name', (engine) => {
   let parser: SqlParser;
   beforeAll(async () => {
     store = await engine.open();
-    world = await createSqlWorld(store.database);
-    // A second project with the same data. A query that also reads it returns other numbers.
-    const neighbor = await createSqlWorld(store.database);
-    await store.events.earliest({ projectId: neighbor.projectId, events: null }, ample());
-    parser = createParser();
-    // Loading the parser takes seconds on a busy machine.
-    await parser.parse('SELECT 1');
+    ({ world, parser } = await openSqlWorld(store));
   });
   afterAll(async () => {
     await parser.stop();

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Database, Sql } from '@millrace/db';
 import { createTestTenant } from '@millrace/testing';
+import { createParser, type SqlParser } from '../src/sql/parse.ts';
+import { ample, type TestStore } from './test-store.ts';
 
 export interface SqlCase {
   no: string;
@@ -44,6 +46,17 @@ export interface SqlWorld {
   now: number;
   /** Inserts the IDs of cohorts into the text of a query. */
   textOf(query: SqlCase['query']): string;
+}
+
+/** Creates the world of the SQL cases, and a second project with the same data: a query that also reads it returns other numbers. */
+export async function openSqlWorld({ database, events }: TestStore): Promise<{ world: SqlWorld; parser: SqlParser }> {
+  const world = await createSqlWorld(database);
+  const neighbor = await createSqlWorld(database);
+  await events.earliest({ projectId: neighbor.projectId, events: null }, ample());
+  const parser = createParser();
+  // Loading the parser takes seconds on a busy machine.
+  await parser.parse('SELECT 1');
+  return { world, parser };
 }
 
 /** Creates a project with the data set of the SQL cases. */
