@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
 import { expected, purchaseQuery, type SeededProject, seeded, seedProject } from './seed.ts';
-import { startTools, type ToolProcess } from './tool-process.ts';
+import { environmentOf, startTools, type ToolProcess } from './tool-process.ts';
 
 /**
  * Programs that were written for PostHog's API read a project and change it. Each test asserts what the program has
@@ -36,14 +36,6 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-const environmentOf = ({ apiUrl, tenant }: RunningServices) => ({
-  HOME: directory,
-  POSTHOG_SERVER_URL: apiUrl,
-  POSTHOG_HOST: apiUrl,
-  POSTHOG_PERSONAL_API_KEY: tenant.personalApiKey,
-  POSTHOG_API_KEY: tenant.personalApiKey,
-  POSTHOG_PROJECT_ID: String(tenant.projectId),
-});
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
 const newestFirst = (ids: readonly number[]) => [...ids].reverse();
 
@@ -76,7 +68,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
     const { stdout } = await run(
       `${airbyte}`,
       ['-c', 'from source_posthog.run import run; run()', 'read', '--config', config, '--catalog', catalog],
-      { cwd: directory, env: environmentOf(services), timeout: 170_000, maxBuffer: 64 << 20 },
+      { cwd: directory, env: environmentOf(services, directory), timeout: 170_000, maxBuffer: 64 << 20 },
     );
     const messages: Message[] = stdout
       .trim()
@@ -99,7 +91,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
   let toolkit: ToolProcess;
   beforeAll(() => {
     toolkit = startTools([process.execPath, fileURLToPath(besideThis('call-agent-toolkit.mjs'))], {
-      ...environmentOf(services),
+      ...environmentOf(services, directory),
       TOOLKIT: join(`${modules}`, '@posthog/agent-toolkit/dist/index.mjs'),
     });
   });
@@ -199,7 +191,10 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
 (tools === null ? describe.skip : describe)('arcade-posthog', () => {
   let arcade: ToolProcess;
   beforeAll(() => {
-    arcade = startTools([`${tools}`, '-B', fileURLToPath(besideThis('call_arcade.py'))], environmentOf(services));
+    arcade = startTools(
+      [`${tools}`, '-B', fileURLToPath(besideThis('call_arcade.py'))],
+      environmentOf(services, directory),
+    );
   });
   afterAll(() => arcade?.stop());
   const call = <T>(name: string, given: object = {}) =>
@@ -310,7 +305,7 @@ const newestFirst = (ids: readonly number[]) => [...ids].reverse();
   /** @returns the command's output. @throws Error with its error output. */
   async function phog<T>(...words: string[]): Promise<T> {
     const program = ['-c', 'from posthog_cli.main import app; app()', '--json', '--yes'];
-    const options = { cwd: directory, env: environmentOf(services), timeout: 60_000, maxBuffer: 64 << 20 };
+    const options = { cwd: directory, env: environmentOf(services, directory), timeout: 60_000, maxBuffer: 64 << 20 };
     const { stdout } = await run(`${tools}`, [...program, ...words], options);
     return (stdout === '' ? null : JSON.parse(stdout)) as T;
   }

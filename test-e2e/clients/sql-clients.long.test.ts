@@ -8,7 +8,7 @@ import { eventually } from '@millrace/testing';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { installNpmPackages, installPythonTool, orSkip } from '../testing/install-tools.ts';
-import { startTools, type ToolProcess } from './tool-process.ts';
+import { environmentOf, startTools, type ToolProcess } from './tool-process.ts';
 
 /** Programs that were written for PostHog run SQL. Each test asserts the numbers that the program has read. */
 const run = promisify(execFile);
@@ -59,18 +59,9 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-const environmentOf = ({ apiUrl, tenant }: RunningServices) => ({
-  HOME: directory,
-  POSTHOG_SERVER_URL: apiUrl,
-  POSTHOG_HOST: apiUrl,
-  POSTHOG_PERSONAL_API_KEY: tenant.personalApiKey,
-  POSTHOG_API_KEY: tenant.personalApiKey,
-  POSTHOG_PROJECT_ID: String(tenant.projectId),
-});
-
 (modules === null ? test.skip : test)("PostHog's agent toolkit runs SQL", async () => {
   const toolkit: ToolProcess = startTools([process.execPath, fileURLToPath(besideThis('call-agent-toolkit.mjs'))], {
-    ...environmentOf(services),
+    ...environmentOf(services, directory),
     TOOLKIT: join(`${modules}`, '@posthog/agent-toolkit/dist/index.mjs'),
   });
   try {
@@ -88,7 +79,10 @@ const environmentOf = ({ apiUrl, tenant }: RunningServices) => ({
 });
 
 (tools === null ? test.skip : test)('arcade-posthog runs SQL', async () => {
-  const arcade = startTools([`${tools}`, '-B', fileURLToPath(besideThis('call_arcade.py'))], environmentOf(services));
+  const arcade = startTools(
+    [`${tools}`, '-B', fileURLToPath(besideThis('call_arcade.py'))],
+    environmentOf(services, directory),
+  );
   try {
     const given = { project_id: String(services.tenant.projectId), query: { kind: 'HogQLQuery', query } };
     expect(await arcade.call('run_query', given)).toMatchObject({ response_json: { results: rows } });
@@ -104,7 +98,7 @@ const environmentOf = ({ apiUrl, tenant }: RunningServices) => ({
       const program = ['-c', 'from posthog_cli.main import app; app()', '--json', '--yes', ...words];
       const { stdout } = await run(`${tools}`, program, {
         cwd: directory,
-        env: environmentOf(services),
+        env: environmentOf(services, directory),
         timeout: 60_000,
       });
       return JSON.parse(stdout) as unknown;
@@ -139,7 +133,7 @@ async def main():
     probe = await PostHogProbeSkill().execute(common)
     print(json.dumps([query.data, probe.data]))
 asyncio.run(main())`;
-    const env = { ...environmentOf(services), QUERY: query };
+    const env = { ...environmentOf(services, directory), QUERY: query };
     const { stdout } = await run(`${engageable}`, ['-c', program], { cwd: directory, env, timeout: 60_000 });
     expect(JSON.parse(stdout)).toMatchObject([
       { columns: ['event', 'n', 'users'], rows },

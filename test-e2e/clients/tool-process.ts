@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import type { RunningServices } from '../support/start-services.ts';
 
 export interface ToolProcess {
   /** @returns the tool's result. @throws Error with the tool's error output. */
@@ -30,3 +31,13 @@ export function startTools(command: readonly string[], env: Record<string, strin
     },
   };
 }
+
+/** The variables in which programs written for PostHog expect a server, a key and a project. */
+export const environmentOf = ({ apiUrl, tenant }: RunningServices, home: string) => ({
+  HOME: home,
+  POSTHOG_SERVER_URL: apiUrl,
+  POSTHOG_HOST: apiUrl,
+  POSTHOG_PERSONAL_API_KEY: tenant.personalApiKey,
+  POSTHOG_API_KEY: tenant.personalApiKey,
+  POSTHOG_PROJECT_ID: String(tenant.projectId),
+});
