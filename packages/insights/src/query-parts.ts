@@ -21,7 +21,7 @@ export type Interval = (typeof intervals)[number];
 /** `plan/conditions.ts` validates the details. */
 const filter = Type.Object(
   {
-    key: text('Name of the property. For the type `hogql`, a SQL condition such as `properties.amount > 10`.'),
+    key: text('Name of the property. For the type `hogql`, an SQL condition such as `properties.amount > 10`.'),
     value: Type.Optional(Type.Unknown({ description: 'Value, or list of values, to compare the property with.' })),
     operator: text('Comparison operator. Defaults to `exact`.'),
     type: text('`event` (default), `person`, `group`, `cohort`, `element`, `event_metadata` or `hogql`.'),

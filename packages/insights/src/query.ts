@@ -74,14 +74,14 @@ const breakdownFilter = Type.Optional(
     breakdown: Type.Optional(Type.Union([Type.String(), Type.Array(Type.String(), { minItems: 1, maxItems: 3 })])),
     breakdown_type: choice(
       breakdownTypes,
-      'Type of the property. Defaults to `event`. `hogql` means a SQL expression.',
+      'Type of the property. Defaults to `event`. `hogql` means an SQL expression.',
     ),
     breakdown_group_type_index: groupIndex,
     breakdowns: Type.Optional(
       Type.Array(
         object('InsightBreakdown', {
           property: Type.String(),
-          type: choice(breakdownTypes, 'Type of the property. Defaults to `event`. `hogql` means a SQL expression.'),
+          type: choice(breakdownTypes, 'Type of the property. Defaults to `event`. `hogql` means an SQL expression.'),
           group_type_index: groupIndex,
           normalize_url: flag('Whether to strip trailing `/`, `?` and `#`.'),
           histogram_bin_count: binCount,

@@ -34,10 +34,10 @@ export type Property =
   | { of: 'column'; key: 'first href' }
   /** Time of the event; as a number, in seconds since 1970. */
   | { of: 'column'; key: 'timestamp' }
-  /** The text of a SQL expression; empty if it is null. */
+  /** The text of an SQL expression; empty if it is null. */
   | { of: 'column'; key: 'expression'; expression: EventExpression };
 
-/** A SQL expression over an event or a person, or an aggregate over events, that code outside of the event store prints. */
+/** An SQL expression over an event or a person, or an aggregate over events, that code outside of the event store prints. */
 export interface EventExpression {
   /** Equal expressions have equal keys. */
   key: string;

@@ -16,7 +16,7 @@ export interface PlannedExpression extends EventExpression {
   read(value: unknown): unknown;
 }
 
-/** Reads a SQL expression over an event or a person. @throws AppError naming the path */
+/** Reads an SQL expression over an event or a person. @throws AppError naming the path */
 export type ReadExpression = (
   text: string,
   use: ExpressionUse,
@@ -45,7 +45,7 @@ export function readSqlFilter(filter: Record<string, unknown>, path: string, con
   if (other !== undefined) throw queryError(`${path}.${other}`, 'Filters of the type "hogql" consist only of `key`.');
   const { key } = filter;
   if (typeof key !== 'string' || key.length > longestExpression)
-    throw queryError(`${path}.key`, `Expected a SQL expression of at most ${longestExpression} characters.`);
+    throw queryError(`${path}.key`, `Expected an SQL expression of at most ${longestExpression} characters.`);
   const read = readerIn(context, `${path}.key`);
   return { expression: read(key, 'condition', `${path}.key`, context.isOfPersons ? 'persons' : 'events') };
 }

@@ -1,4 +1,4 @@
-// Converts a SQL query as sent to the request that runs or checks it.
+// Converts an SQL query as sent to the request that runs or checks it.
 
 import type { ProjectSettings } from '../plan/context.ts';
 import type { SqlMetadataQuery, SqlQuery } from '../sql-query.ts';

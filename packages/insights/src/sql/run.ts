@@ -1,4 +1,4 @@
-// Runs a SQL query: parses it, replaces placeholders, resolves it, prints it for the engine, runs it and converts the
+// Runs an SQL query: parses it, replaces placeholders, resolves it, prints it for the engine, runs it and converts the
 // result.
 
 import type { Sql } from '@millrace/db';

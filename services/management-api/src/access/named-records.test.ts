@@ -245,7 +245,7 @@ test.each<[string, (text: string) => object]>([
   ['a column', (text) => ({ kind: 'EventsQuery', select: [text] })],
   ['a condition', (text) => ({ kind: 'EventsQuery', select: ['event'], where: [text] })],
   ['an order', (text) => ({ kind: 'EventsQuery', select: ['event'], orderBy: [text] })],
-])('returns 403 for a SQL expression that could read a closed cohort in %s', async (_place, queryOf) => {
+])('returns 403 for an SQL expression that could read a closed cohort in %s', async (_place, queryOf) => {
   const ask = (text: string, key?: string) => send('POST', 'query', { query: queryOf(text) }, key);
   expect(await ask(`person_id IN COHORT ${closed.cohort}`)).toMatchObject(refused());
   expect(await ask('person_id IN (SELECT person_id FROM "coh\\u006frt_people")')).toMatchObject(refused());

@@ -13,7 +13,7 @@ interface Named {
   feature_flag: Set<number>;
   /** Whether the project's `test_account_filters` apply. */
   withTestAccountFilters: boolean;
-  /** Whether a SQL query can read any cohort. */
+  /** Whether an SQL query can read any cohort. */
   withAllCohorts: boolean;
 }
 

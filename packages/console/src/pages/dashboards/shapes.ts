@@ -38,7 +38,7 @@ export interface TileInsight {
   query: unknown;
   result: unknown;
   columns: string[] | null;
-  /** Of a SQL query: pairs of a column and its type. */
+  /** Of an SQL query: pairs of a column and its type. */
   types?: unknown;
   last_refresh: string | null;
 }

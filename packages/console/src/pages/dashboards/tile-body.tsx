@@ -15,7 +15,7 @@ import { words } from '../../words.ts';
 import type { TileInsight } from './shapes.ts';
 import { text } from './words.ts';
 
-/** Loaded for the first tile with a SQL insight. */
+/** Loaded for the first tile with an SQL insight. */
 const SqlResult = lazy(loadPart(() => import('../../sql/result.tsx').then((part) => ({ default: part.SqlResult }))));
 
 /** The text of a tile. */

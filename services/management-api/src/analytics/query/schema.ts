@@ -58,7 +58,7 @@ export const queryRequest = Type.Object(
     variables_override: Type.Optional(
       orNull(
         freeFormObject({}),
-        'Variables of a SQL query, by variable ID. They take precedence over `variables` in the query.',
+        'Variables of an SQL query, by variable ID. They take precedence over `variables` in the query.',
       ),
     ),
     name: Type.Optional(orNull(Type.String({ maxLength: 128 }), 'Query name for logs. Has no effect.')),

@@ -15,7 +15,7 @@ import { completeFrom, type Known } from './complete.ts';
 import { sqlLanguage } from './language.ts';
 import { editorTheme } from './theme.ts';
 
-/** A part of the text that is marked, in UTF-16 units, and what is wrong with it. */
+/** A marked part of the text, as offsets in UTF-16 units, and the error there. */
 export interface Mark {
   from: number;
   to: number;
