@@ -217,7 +217,7 @@ it('says before and after inviting that only the link can be shared if email is 
     await route.fulfill({ response: answer, body });
   });
   await page.goto(console.address('settings/members?open=invite'));
-  await page.getByText('Email is not set up here').waitFor();
+  await page.getByText('Email is not set up here. You get a link').waitFor();
   expect(await page.getByLabel('Send an email to each person').isDisabled()).toBe(true);
   await page.getByLabel('Email addresses').fill('link-only@example.com');
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
