@@ -1,4 +1,4 @@
-import { consumerGroup, type Lane, topicNames } from '@millrace/contracts';
+import { consumerGroup, type EventTopic, topicNames } from '@millrace/contracts';
 import { environmentOf, type Manifest, podOf } from './testing/manifest.ts';
 import { find, leastValues, ofKind, renderChart } from './testing/render-chart.ts';
 
@@ -14,7 +14,7 @@ describe('names of objects', () => {
     flags: { enabled: true },
     ingress: { enabled: true },
     gatewayApi: { enabled: true, parentRefs: [{ name: 'public' }] },
-    consumers: { 'eighteen-character': { lanes: ['live'], autoscaling: { enabled: true } } },
+    consumers: { 'eighteen-character': { topics: ['live'], autoscaling: { enabled: true } } },
     priorityClasses: { create: true },
     serviceMonitor: { enabled: true },
     dashboards: { enabled: true },
@@ -150,7 +150,7 @@ describe('scaling', () => {
       ...leastValues,
       eventLog: { topicPrefix: 'eu.' },
       keda: { enabled: true },
-      consumers: { live: { lanes: ['live', 'overflow'], ...scaled }, overflow: null },
+      consumers: { live: { topics: ['live', 'overflow'], ...scaled }, overflow: null },
     };
     const rendered = await renderChart({ values });
     expect(
@@ -164,9 +164,9 @@ describe('scaling', () => {
       maxReplicaCount: 6,
       scaleTargetRef: { name: 'm-millrace-consumer-live' },
     });
-    const expected = (['live', 'overflow'] as Lane[]).map((lane) => ({
-      topic: topicNames('eu.')[lane],
-      consumerGroup: consumerGroup(lane, 'eu.'),
+    const expected = (['live', 'overflow'] as EventTopic[]).map((topic) => ({
+      topic: topicNames('eu.')[topic],
+      consumerGroup: consumerGroup(topic, 'eu.'),
       bootstrapServers: 'kafka.stores:9092',
     }));
     expect(spec.triggers?.map(({ metadata }) => metadata)).toMatchObject(expected);

@@ -8,7 +8,7 @@ export async function consumedRecords({ database, topicPrefix }: RunningServices
     `SELECT coalesce(sum(next_offset), 0) AS sum FROM consumer_position
       WHERE topic = ANY($1) AND starts_with("group", $2)`,
     // Only the event consumer's groups store events. Other groups read the same topics.
-    [laneTopics(topicPrefix), `${topicPrefix}millrace.event-consumer.`],
+    [eventTopics(topicPrefix), `${topicPrefix}millrace.event-consumer.`],
   );
   return Number(rows[0]?.sum);
 }
@@ -31,8 +31,8 @@ export async function awaitDrained(services: RunningServices): Promise<void> {
   );
 }
 
-function laneTopics(prefix: string): string[] {
-  return ['live', 'historical', 'overflow'].map((lane) => `${prefix}events.${lane}`);
+function eventTopics(prefix: string): string[] {
+  return ['live', 'historical', 'overflow'].map((topic) => `${prefix}events.${topic}`);
 }
 
 async function kafkaRecords({ topicPrefix }: RunningServices): Promise<number> {
@@ -40,10 +40,10 @@ async function kafkaRecords({ topicPrefix }: RunningServices): Promise<number> {
   await admin.connect();
   try {
     const existing = await admin.listTopics();
-    const topics = laneTopics(topicPrefix).filter((topic) => existing.includes(topic));
+    const topics = eventTopics(topicPrefix).filter((topic) => existing.includes(topic));
     // A new topic has no leader for a moment, and kafkajs does not retry.
     const ends = await eventually(() => Promise.all(topics.map((topic) => admin.fetchTopicOffsets(topic))), {
-      what: 'Reading the ends of the lanes',
+      what: 'Reading the ends of the topics',
     });
     return ends.flat().reduce((sum, { high }) => sum + Number(high), 0);
   } finally {
@@ -54,7 +54,7 @@ async function kafkaRecords({ topicPrefix }: RunningServices): Promise<number> {
 async function postgresRecords({ database, topicPrefix }: RunningServices): Promise<number> {
   const { rows } = await database.query<{ sum: string }>(
     'SELECT coalesce(sum(next_offset), 0) AS sum FROM event_log_partition WHERE topic = ANY($1)',
-    [laneTopics(topicPrefix)],
+    [eventTopics(topicPrefix)],
   );
   return Number(rows[0]?.sum);
 }

@@ -1,4 +1,4 @@
-import { consumerGroup, lanes, topicNames } from '@millrace/contracts';
+import { consumerGroup, eventTopics, topicNames } from '@millrace/contracts';
 import { createKafkaLog } from '@millrace/event-log';
 import { createLogger } from '@millrace/runtime';
 import type { Pool } from 'pg';
@@ -13,9 +13,9 @@ interface Partition {
 
 /** Reads where each partition ends, and how far it is processed. */
 export function createOffsetReader(broker: string, database: Pool, topicPrefix: string) {
-  const topics = lanes.map((lane) => topicNames(topicPrefix)[lane]);
+  const topics = eventTopics.map((topic) => topicNames(topicPrefix)[topic]);
   // Only the groups that store events; other groups read the same topics.
-  const groups = lanes.map((lane) => consumerGroup(lane, topicPrefix));
+  const groups = eventTopics.map((topic) => consumerGroup(topic, topicPrefix));
   const logger = createLogger('partition watch', 'error');
   logger.silent = true;
   const log = createKafkaLog({ brokers: [broker], clientId: 'partition-watch', logger });

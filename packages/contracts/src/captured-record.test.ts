@@ -5,8 +5,8 @@ test.each([
   ['overflow', 'phc_a:user-1'],
   // A project's migration is processed in order, so all its records have the same key (docs/architecture.md#the-log).
   ['historical', 'phc_a'],
-] as const)('the key for the %s topic is %s', (lane, expected) => {
-  expect(recordKey(lane, 'phc_a', 'user-1')).toBe(expected);
+] as const)('the key for the %s topic is %s', (topic, expected) => {
+  expect(recordKey(topic, 'phc_a', 'user-1')).toBe(expected);
 });
 
 test('the key contains the distinct id unchanged', () => {

@@ -127,6 +127,6 @@ export function encodeCapturedRecord(record: CapturedRecord): Buffer {
  * of the environment: the environment is not known for events that are accepted while the database is unreachable, and
  * these must stay in order with the others.
  */
-export function recordKey(lane: 'live' | 'historical' | 'overflow', token: string, distinctId: string): string {
-  return lane === 'historical' ? token : `${token}:${distinctId}`;
+export function recordKey(topic: 'live' | 'historical' | 'overflow', token: string, distinctId: string): string {
+  return topic === 'historical' ? token : `${token}:${distinctId}`;
 }

@@ -67,4 +67,4 @@ export {
   subscriptionTargetTypes,
   targetsOf,
 } from './subscription-targets.ts';
-export { consumerGroup, type Lane, lanes, outputGroup, type TopicNames, topicNames } from './topics.ts';
+export { consumerGroup, type EventTopic, eventTopics, outputGroup, type TopicNames, topicNames } from './topics.ts';

@@ -1,4 +1,4 @@
-import { consumerGroup, lanes, topicNames } from './topics.ts';
+import { consumerGroup, eventTopics, topicNames } from './topics.ts';
 
 test('topic names are the documented ones without a prefix', () => {
   expect(topicNames()).toEqual({
@@ -13,7 +13,7 @@ test('topic names are the documented ones without a prefix', () => {
 test('two prefixes share no topic or group, and neither do two topics', () => {
   const names = ['', 'a.', 'b.'].flatMap((prefix) => [
     ...Object.values(topicNames(prefix)),
-    ...lanes.map((lane) => consumerGroup(lane, prefix)),
+    ...eventTopics.map((topic) => consumerGroup(topic, prefix)),
   ]);
   expect(new Set(names).size).toBe(names.length);
 });

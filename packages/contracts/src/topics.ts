@@ -2,8 +2,8 @@
  * The topics of the event log (docs/architecture.md#the-log). A prefix lets several installations, or several test
  * files, share one broker. In production, the prefix is empty by default.
  */
-export const lanes = ['live', 'historical', 'overflow'] as const;
-export type Lane = (typeof lanes)[number];
+export const eventTopics = ['live', 'historical', 'overflow'] as const;
+export type EventTopic = (typeof eventTopics)[number];
 
 export interface TopicNames {
   live: string;
@@ -26,11 +26,11 @@ export function topicNames(prefix = ''): TopicNames {
 /**
  * Returns the consumer group of a topic. Each topic has its own, so that it can be stopped, reset or scaled separately.
  */
-export function consumerGroup(lane: Lane, prefix = ''): string {
-  return `${prefix}millrace.event-consumer.${lane}`;
+export function consumerGroup(topic: EventTopic, prefix = ''): string {
+  return `${prefix}millrace.event-consumer.${topic}`;
 }
 
 /** Returns the consumer group that reads a topic and publishes its stored events to the topic of processed events. */
-export function outputGroup(lane: Lane, prefix = ''): string {
-  return `${prefix}millrace.event-output.${lane}`;
+export function outputGroup(topic: EventTopic, prefix = ''): string {
+  return `${prefix}millrace.event-output.${topic}`;
 }

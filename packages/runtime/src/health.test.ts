@@ -83,7 +83,7 @@ test('returns null for other paths', async () => {
 
 test('serves the three paths and no other until it is stopped', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
-  metrics.counter('millrace_events_stored_total', 'Events stored.', ['lane']).inc({ lane: 'live' }, 3);
+  metrics.counter('millrace_events_stored_total', 'Events stored.', ['topic']).inc({ topic: 'live' }, 3);
   const health = createHealth(metrics);
   health.require('database', () => 'away');
   const server = await startHealthServer(health, { port: 0, host: '127.0.0.1', setting: 'HEALTH_PORT' });
@@ -97,7 +97,7 @@ test('serves the three paths and no other until it is stopped', async () => {
   expect(await get('/metrics')).toMatchObject({
     status: 200,
     type: expect.stringContaining('text/plain'),
-    body: expect.stringContaining('millrace_events_stored_total{lane="live"} 3'),
+    body: expect.stringContaining('millrace_events_stored_total{topic="live"} 3'),
   });
   expect(await get('/')).toMatchObject({ status: 404 });
 

@@ -14,9 +14,9 @@ test('a metric name without the prefix does not compile', () => {
 test.each([false, true])(
   'services in one process count separately and share one metrics text (OpenMetrics: %p)',
   async (hasExemplars) => {
-    const ofService = (service: string, lanes: number) => {
+    const ofService = (service: string, topics: number) => {
       const own = createMetrics({ withProcessMetrics: false, hasExemplars, service });
-      own.counter('millrace_records_total', 'Records', ['lane']).inc({ lane: 'live' }, lanes);
+      own.counter('millrace_records_total', 'Records', ['topic']).inc({ topic: 'live' }, topics);
       own.gauge('millrace_ready', 'Ready').set(1);
       return own;
     };
@@ -27,8 +27,8 @@ test.each([false, true])(
     const named = hasExemplars ? 'millrace_records' : 'millrace_records_total';
     expect(lines).toEqual([
       ...[`# HELP ${named} Records`, `# TYPE ${named} counter`],
-      'millrace_records_total{lane="live",service="gateway"} 2',
-      'millrace_records_total{lane="live",service="consumer"} 3',
+      'millrace_records_total{topic="live",service="gateway"} 2',
+      'millrace_records_total{topic="live",service="consumer"} 3',
       ...['# HELP millrace_ready Ready', '# TYPE millrace_ready gauge'],
       'millrace_ready{service="gateway"} 1',
       'millrace_ready{service="consumer"} 1',

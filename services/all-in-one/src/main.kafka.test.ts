@@ -161,7 +161,7 @@ test('names the service that is not ready while the consumer cannot connect, and
   const { ingestUrl, apiUrl, healthUrl } = await start({ EVENT_LOG: 'kafka', KAFKA_BROKERS: '127.0.0.1:1' });
   expect(await readiness(healthUrl)).toMatchObject({
     status: 503,
-    body: { status: 'failing', failing: { 'event-consumer': expect.stringContaining('lanes: Not all topics') } },
+    body: { status: 'failing', failing: { 'event-consumer': expect.stringContaining('consumers: Not all topics') } },
   });
   expect((await fetch(`${healthUrl}/_liveness`)).status).toBe(200);
   expect(await post(`${ingestUrl}/flags/?v=2`, { distinct_id: 'ada' })).toMatchObject({ status: 200 });

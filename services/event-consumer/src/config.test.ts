@@ -1,14 +1,14 @@
 import { ConfigError, readConfig } from '@millrace/runtime';
-import { configuredLanes, consumerConfigSchema } from './config.ts';
+import { configuredTopics, consumerConfigSchema } from './config.ts';
 
 const databaseUrl = { DATABASE_URL: 'postgresql://x' };
 
 test('reads all topics by default, and the historical one strictly in order', () => {
   const config = readConfig(consumerConfigSchema, databaseUrl);
-  expect(configuredLanes(config)).toEqual([
-    { lane: 'live', partitionConcurrency: 3 },
-    { lane: 'historical', partitionConcurrency: 1 },
-    { lane: 'overflow', partitionConcurrency: 1 },
+  expect(configuredTopics(config)).toEqual([
+    { topic: 'live', partitionConcurrency: 3 },
+    { topic: 'historical', partitionConcurrency: 1 },
+    { topic: 'overflow', partitionConcurrency: 1 },
   ]);
   expect(config).toMatchObject({ healthPort: 8001, maxBatchRecords: 500, eventLog: 'kafka' });
 });
@@ -16,18 +16,18 @@ test('reads all topics by default, and the historical one strictly in order', ()
 test('reads the given topics, without duplicates', () => {
   const config = readConfig(consumerConfigSchema, {
     ...databaseUrl,
-    CONSUMER_LANES: 'historical,live,live',
+    CONSUMER_TOPICS: 'historical,live,live',
     LIVE_PARTITION_CONCURRENCY: '9',
   });
-  expect(configuredLanes(config)).toEqual([
-    { lane: 'live', partitionConcurrency: 9 },
-    { lane: 'historical', partitionConcurrency: 1 },
+  expect(configuredTopics(config)).toEqual([
+    { topic: 'live', partitionConcurrency: 9 },
+    { topic: 'historical', partitionConcurrency: 1 },
   ]);
 });
 
 test('reports all invalid settings together', () => {
-  const wrong = { CONSUMER_LANES: 'live;overflow', EVENT_LOG: 'redis', MAX_BATCH_RECORDS: '0' };
+  const wrong = { CONSUMER_TOPICS: 'live;overflow', EVENT_LOG: 'redis', MAX_BATCH_RECORDS: '0' };
   const read = () => readConfig(consumerConfigSchema, wrong);
   expect(read).toThrow(ConfigError);
-  for (const name of ['DATABASE_URL', 'CONSUMER_LANES', 'EVENT_LOG', 'MAX_BATCH_RECORDS']) expect(read).toThrow(name);
+  for (const name of ['DATABASE_URL', 'CONSUMER_TOPICS', 'EVENT_LOG', 'MAX_BATCH_RECORDS']) expect(read).toThrow(name);
 });

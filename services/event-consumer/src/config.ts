@@ -1,4 +1,4 @@
-import { type Lane, lanes } from '@millrace/contracts';
+import { type EventTopic, eventTopics } from '@millrace/contracts';
 import { databaseConfigFields, type WithDatabaseAddress } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
 import { integerSetting, logLevelFields, metricsConfigFields } from '@millrace/runtime';
@@ -6,7 +6,7 @@ import { tracingConfigFields } from '@millrace/runtime/tracing';
 import { type Static, Type } from 'typebox';
 
 const mebibyte = 1024 * 1024;
-const laneNames = lanes.join('|');
+const topicPattern = eventTopics.join('|');
 
 /**
  * The consumer's settings. Each is read from the environment variable of the same name, for example `healthPort` from
@@ -37,10 +37,10 @@ export const consumerConfigSchema = Type.Object({
     description: 'prefix of every topic and consumer group name. Must be the same for all services',
   }),
   topicPartitions: integerSetting(12, 'number of partitions of each topic that Millrace creates', { min: 1 }),
-  consumerLanes: Type.String({
-    default: lanes.join(','),
-    pattern: `^(${laneNames})(,(${laneNames}))*$`,
-    description: `comma-separated list of the event topics that this process reads: ${lanes.join(', ')}`,
+  consumerTopics: Type.String({
+    default: eventTopics.join(','),
+    pattern: `^(${topicPattern})(,(${topicPattern}))*$`,
+    description: `comma-separated list of the event topics that this process reads: ${eventTopics.join(', ')}`,
   }),
   publishProcessed: Type.Union([Type.Literal('on'), Type.Literal('off')], {
     default: 'off',
@@ -89,14 +89,14 @@ export const consumerConfigSchema = Type.Object({
 export type ConsumerConfig = WithDatabaseAddress<Static<typeof consumerConfigSchema>>;
 
 /** Returns the topics that this process reads, with the number of partitions processed at the same time. */
-export function configuredLanes(config: ConsumerConfig): { lane: Lane; partitionConcurrency: number }[] {
-  const concurrency: Record<Lane, number> = {
+export function configuredTopics(config: ConsumerConfig): { topic: EventTopic; partitionConcurrency: number }[] {
+  const concurrency: Record<EventTopic, number> = {
     live: config.livePartitionConcurrency,
     historical: config.historicalPartitionConcurrency,
     overflow: config.overflowPartitionConcurrency,
   };
-  const wanted = config.consumerLanes.split(',');
-  return lanes
-    .filter((lane) => wanted.includes(lane))
-    .map((lane) => ({ lane, partitionConcurrency: concurrency[lane] }));
+  const wanted = config.consumerTopics.split(',');
+  return eventTopics
+    .filter((topic) => wanted.includes(topic))
+    .map((topic) => ({ topic, partitionConcurrency: concurrency[topic] }));
 }

@@ -4,7 +4,7 @@ import { createDatabase, type Database } from '@millrace/db';
 import { createPostgresLog, type EventLog } from '@millrace/event-log';
 import { createMetrics, type Metrics } from '@millrace/runtime';
 import { eventually, patienceMs } from '@millrace/testing';
-import { consumeLane, createLiveLoad } from './consume-lane.ts';
+import { consumeTopic, createLiveLoad } from './consume-topic.ts';
 import { drainFormerLog, type FormerLogDrain, type FormerLogReader } from './former-log.ts';
 import { createConsumeMetrics } from './metrics.ts';
 import {
@@ -39,8 +39,8 @@ function liveReader(of: string): FormerLogReader {
   return {
     ...{ topic: topicNames(of).live, group: consumerGroup('live', of) },
     join: () =>
-      consumeLane(
-        { lane: 'live', partitionConcurrency: 2 },
+      consumeTopic(
+        { topic: 'live', partitionConcurrency: 2 },
         {
           ...{
             log,

@@ -5,7 +5,7 @@ import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/even
 import { deleteTopics } from '@millrace/event-log/testing/delete-topics';
 import { createMetrics } from '@millrace/runtime';
 import { eventually, patienceMs, testServers } from '@millrace/testing';
-import { consumeLane, createLiveLoad } from './consume-lane.ts';
+import { consumeTopic, createLiveLoad } from './consume-topic.ts';
 import { createConsumeMetrics } from './metrics.ts';
 import {
   type ConsumerFixture,
@@ -49,8 +49,8 @@ function names(): { prefix: string; topics: TopicNames } {
 }
 
 async function whileConsuming<T>(log: EventLog, prefix: string, work: () => Promise<T>): Promise<T> {
-  const consumer = await consumeLane(
-    { lane: 'live', partitionConcurrency: 2 },
+  const consumer = await consumeTopic(
+    { topic: 'live', partitionConcurrency: 2 },
     {
       log,
       database: fixture.database,

@@ -48,7 +48,7 @@ beforeAll(async () => {
     KAFKA_BROKERS: brokers.join(','),
     TOPIC_PREFIX: prefix,
     TOPIC_PARTITIONS: '6',
-    CONSUMER_LANES: 'live',
+    CONSUMER_TOPICS: 'live',
     HEALTH_PORT: '0',
     LOG_LEVEL: 'warn',
   };

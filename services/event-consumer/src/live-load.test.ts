@@ -1,4 +1,4 @@
-import { createLiveLoad } from './consume-lane.ts';
+import { createLiveLoad } from './consume-topic.ts';
 
 const never = new AbortController().signal;
 const longMs = 60_000;

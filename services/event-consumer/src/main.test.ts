@@ -40,13 +40,13 @@ test('without any server, it starts, is alive but not ready, and stops when requ
   expect((await fetch(`${url}/_liveness`)).status).toBe(200);
   const readiness = await fetch(`${url}/_readiness`);
   expect(readiness.status).toBe(503);
-  expect(await readiness.json()).toMatchObject({ failing: { lanes: expect.any(String) } });
+  expect(await readiness.json()).toMatchObject({ failing: { consumers: expect.any(String) } });
   expect(await (await fetch(`${url}/metrics`)).text()).toContain('millrace_consumer_batches_total');
   child.kill('SIGTERM');
   expect(await exit).toBe(0);
 });
 
 test('exits with an error code if the configuration is invalid', async () => {
-  const { exit } = start({ DATABASE_URL: 'postgresql://u:p@127.0.0.1:1/x', CONSUMER_LANES: 'fast' });
+  const { exit } = start({ DATABASE_URL: 'postgresql://u:p@127.0.0.1:1/x', CONSUMER_TOPICS: 'fast' });
   expect(await exit).toBe(1);
 });

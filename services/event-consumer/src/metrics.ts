@@ -1,4 +1,4 @@
-import type { Lane } from '@millrace/contracts';
+import type { EventTopic } from '@millrace/contracts';
 import { type Metrics, observerOf } from '@millrace/runtime';
 import type { BatchReport } from './batch.ts';
 import type { FailureClass } from './failures.ts';
@@ -18,52 +18,52 @@ export interface ConsumeMetrics {
 }
 
 /** Registers the metrics once. Returns a function that creates the view for a topic. */
-export function createConsumeMetrics(metrics: Metrics): (lane: string) => ConsumeMetrics {
-  const stored = metrics.counter('millrace_consumer_events_stored_total', 'Stored events', ['lane']);
+export function createConsumeMetrics(metrics: Metrics): (topic: string) => ConsumeMetrics {
+  const stored = metrics.counter('millrace_consumer_events_stored_total', 'Stored events', ['topic']);
   const duplicates = metrics.counter(
     'millrace_consumer_events_duplicate_total',
     'Events skipped because they were already processed',
-    ['lane'],
+    ['topic'],
   );
   const dropped = metrics.counter('millrace_consumer_events_dropped_total', 'Dropped events, by reason', [
-    'lane',
+    'topic',
     'reason',
   ]);
   const dead = metrics.counter(
     'millrace_consumer_dead_letters_total',
     'Records stored as dead letters because they could not be processed, by reason',
-    ['lane', 'reason'],
+    ['topic', 'reason'],
   );
   const retries = metrics.counter('millrace_consumer_retries_total', 'Retries of batches, by kind of failure', [
-    'lane',
+    'topic',
     'failure',
   ]);
   const batches = metrics.counter(
     'millrace_consumer_batches_total',
     'Completed batches: committed (done), or already committed by another consumer (stale)',
-    ['lane', 'outcome'],
+    ['topic', 'outcome'],
   );
   const seconds = metrics.histogram(
     'millrace_consumer_batch_seconds',
     'Time from receiving a batch to its commit, including retries, in seconds',
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60],
-    ['lane'],
+    ['topic'],
     { withExemplars: true },
   );
   const observeSeconds = observerOf(metrics, seconds);
-  return (lane) => ({
+  return (topic) => ({
     report(report) {
-      stored.inc({ lane }, report.stored);
-      duplicates.inc({ lane }, report.duplicates);
-      for (const reason of report.dropped) dropped.inc({ lane, reason });
-      for (const reason of report.deadLettered) dead.inc({ lane, reason });
+      stored.inc({ topic }, report.stored);
+      duplicates.inc({ topic }, report.duplicates);
+      for (const reason of report.dropped) dropped.inc({ topic, reason });
+      for (const reason of report.deadLettered) dead.inc({ topic, reason });
     },
-    retried: (failure) => retries.inc({ lane, failure }),
+    retried: (failure) => retries.inc({ topic, failure }),
     startBatch() {
       const startedAt = performance.now();
-      return (traceId) => observeSeconds((performance.now() - startedAt) / 1000, { lane }, traceId);
+      return (traceId) => observeSeconds((performance.now() - startedAt) / 1000, { topic }, traceId);
     },
-    batchEnded: (outcome) => batches.inc({ lane, outcome }),
+    batchEnded: (outcome) => batches.inc({ topic, outcome }),
   });
 }
 
@@ -93,11 +93,11 @@ export function createStepTimer(metrics: Metrics): () => Lap {
   };
 }
 
-export function createPublishMetrics(metrics: Metrics): (lane: Lane, count: number) => void {
+export function createPublishMetrics(metrics: Metrics): (topic: EventTopic, count: number) => void {
   const published = metrics.counter(
     'millrace_consumer_events_published_total',
     'Stored events published to the topic events.processed',
-    ['lane'],
+    ['topic'],
   );
-  return (lane, count) => published.inc({ lane }, count);
+  return (topic, count) => published.inc({ topic }, count);
 }

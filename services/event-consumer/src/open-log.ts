@@ -2,7 +2,7 @@ import { outputGroup } from '@millrace/contracts';
 import { createSqlDatabase, type SqlDatabase } from '@millrace/db/sql';
 import { createKafkaLog, createPostgresLog, type EventLog, kafkaConnection } from '@millrace/event-log';
 import type { Logger, Metrics } from '@millrace/runtime';
-import { type ConsumerConfig, configuredLanes } from './config.ts';
+import { type ConsumerConfig, configuredTopics } from './config.ts';
 
 const clientId = 'event-consumer';
 /** The PostgreSQL log uses a separate pool, so that batches cannot starve it. */
@@ -39,7 +39,7 @@ export function openPostgresLog(
   const retiredGroups =
     config.publishProcessed === 'on'
       ? []
-      : configuredLanes(config).map(({ lane }) => outputGroup(lane, config.topicPrefix));
+      : configuredTopics(config).map(({ topic }) => outputGroup(topic, config.topicPrefix));
   const more = metrics === undefined ? {} : { metrics };
   return { log: createPostgresLog({ database: pool, logger, retiredGroups, ...more }), pool };
 }

@@ -17,8 +17,14 @@ import {
   startParts,
 } from '@millrace/runtime';
 import { createTracing, isTraced } from '@millrace/runtime/tracing';
-import { type ConsumerConfig, configuredLanes, consumerConfigSchema } from './config.ts';
-import { createLiveLoad, type LaneDeps, laneReaders, publishedLanes, startLanes } from './consume-lane.ts';
+import { type ConsumerConfig, configuredTopics, consumerConfigSchema } from './config.ts';
+import {
+  createLiveLoad,
+  createTopicReaders,
+  publishedTopics,
+  startConsuming,
+  type TopicReaderDeps,
+} from './consume-topic.ts';
 import { createCookielessSalts } from './cookieless/salts.ts';
 import { createDeadLetterLog } from './dead-letters.ts';
 import { createDefinitions } from './definitions/definitions.ts';
@@ -72,7 +78,7 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
   // Stopped after the readers, so that it writes what their last batches recorded.
   const definitions = lifecycle.own('definitions', createDefinitions({ database, logger, now: Date.now }));
   const flagCalls = lifecycle.own('calls of flags', createFlagCalls({ database, logger, now: Date.now }));
-  const laneDeps: LaneDeps = {
+  const readerDeps: TopicReaderDeps = {
     ...{ ...config, database, topics, logger, onFatal, tracing },
     process: {
       ...createProcessDeps({ config, database, changes, log, topics, logger, metrics }),
@@ -86,43 +92,43 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
   };
   changes.subscribe((change) => {
     // After an interruption, the database may be a restored one, or a standby without the latest data.
-    if (change === null) for (const one of [definitions, flagCalls, laneDeps.process.salts]) one.forgetAll();
+    if (change === null) for (const one of [definitions, flagCalls, readerDeps.process.salts]) one.forgetAll();
   });
-  const readers = laneReaders(config, { read: log, chosen: log }, laneDeps);
+  const readers = createTopicReaders(config, { read: log, chosen: log }, readerDeps);
   reportFormerLogs({ database, log: config.eventLog === 'kafka' ? log : null, readers, logger }).catch(
     (error: unknown) =>
       logger.debug('could not check for event logs that were configured earlier', describeFailure(error)),
   );
   const before =
-    config.eventLog === 'kafka' ? startFormerLogDrain(lifecycle, { config, chosen: log, laneDeps, metrics }) : null;
-  const consuming = startLanes({
+    config.eventLog === 'kafka' ? startFormerLogDrain(lifecycle, { config, chosen: log, readerDeps, metrics }) : null;
+  const consuming = startConsuming({
     ...{ log, topics, topicPartitions: config.topicPartitions, logger },
     ...(before === null ? {} : { before }),
     joins: readers.map(({ join }) => join),
   });
-  lifecycle.own('lanes', {
+  lifecycle.own('consumers', {
     stop() {
       health.setStopping();
       return consuming.stop();
     },
   });
 
-  health.require('lanes', () =>
+  health.require('consumers', () =>
     consuming.isReady() ? null : 'Not all topics have a consumer yet. The consumers are joining their groups.',
   );
   health.require('database', () => (database.isHealthy() ? null : 'PostgreSQL does not respond.'));
   health.require('event log', () => (log.isHealthy() ? null : 'The event log does not respond.'));
-  return { lanes: configuredLanes(config).map(({ lane }) => lane) };
+  return { topics: configuredTopics(config).map(({ topic }) => topic) };
 }
 
 function openDatabase(config: ConsumerConfig, logger: Logger): SqlDatabase {
-  const concurrency = configuredLanes(config).reduce((sum, { partitionConcurrency }) => sum + partitionConcurrency, 0);
+  const concurrency = configuredTopics(config).reduce((sum, { partitionConcurrency }) => sum + partitionConcurrency, 0);
   return createSqlDatabase({
     url: config.databaseUrl,
     logger,
     applicationName: service,
     preparesLookups: true,
-    poolSize: concurrency + publishedLanes(config).length + spareConnections,
+    poolSize: concurrency + publishedTopics(config).length + spareConnections,
     ...timeouts,
   });
 }
@@ -148,15 +154,15 @@ function startFallbackDrain(
 /** Processes records left in the PostgreSQL log. @returns a promise that the readers of the current log wait for. */
 function startFormerLogDrain(
   lifecycle: Lifecycle,
-  parts: { config: ConsumerConfig; chosen: EventLog; laneDeps: LaneDeps; metrics: Metrics },
+  parts: { config: ConsumerConfig; chosen: EventLog; readerDeps: TopicReaderDeps; metrics: Metrics },
 ): Promise<void> {
-  const { config, chosen, laneDeps, metrics } = parts;
-  const { logger } = laneDeps;
+  const { config, chosen, readerDeps, metrics } = parts;
+  const { logger } = readerDeps;
   const former = openPostgresLog(config, logger);
   lifecycle.own('former log database', former.pool);
   lifecycle.own('former log', { stop: () => former.log.close() });
-  const readers = laneReaders(config, { read: former.log, chosen }, laneDeps);
-  const drain = drainFormerLog({ database: laneDeps.database, readers, logger, metrics });
+  const readers = createTopicReaders(config, { read: former.log, chosen }, readerDeps);
+  const drain = drainFormerLog({ database: readerDeps.database, readers, logger, metrics });
   lifecycle.own('former log drain', drain);
   return drain.begun();
 }

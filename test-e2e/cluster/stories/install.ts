@@ -74,11 +74,11 @@ export function storyValues(
     managementApi: { autoscaling: { enabled: true, minReplicas: 1, maxReplicas: 2 }, resources },
     consumers: {
       live: {
-        lanes: ['live'],
+        topics: ['live'],
         autoscaling: { enabled: true, minReplicas: 2, maxReplicas: 4, lagThreshold: 3000 },
       },
-      historical: { lanes: ['historical'], replicas: 1, autoscaling },
-      overflow: { lanes: ['overflow'], replicas: 1, autoscaling },
+      historical: { topics: ['historical'], replicas: 1, autoscaling },
+      overflow: { topics: ['overflow'], replicas: 1, autoscaling },
     },
     consumerDefaults: { resources },
     deliveryWorker: { resources },

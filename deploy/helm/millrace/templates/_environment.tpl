@@ -40,7 +40,7 @@ docs/configuration.md. Takes: root, kind, values.
 
 {{- define "millrace.env.consumer" -}}
 - { name: HEALTH_PORT, value: {{ include "millrace.text" .values.port | quote }} }
-- { name: CONSUMER_LANES, value: {{ join "," .values.lanes | quote }} }
+- { name: CONSUMER_TOPICS, value: {{ join "," .values.topics | quote }} }
 - { name: EVENT_RETENTION_DAYS, value: {{ include "millrace.text" .root.Values.eventRetentionDays | quote }} }
 {{- end -}}
 

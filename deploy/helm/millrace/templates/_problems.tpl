@@ -108,16 +108,16 @@ kafka.sasl: credentials are set, but `mechanism` is missing. Set `mechanism` to 
 {{- else if ne .Values.eventLog.fallback "none" }}
 eventLog.fallback is supported only with `eventLog.type: kafka`. Set `eventLog.fallback` to none.
 {{- end }}
-{{- $lanes := list -}}
+{{- $topics := list -}}
 {{- range $name, $consumer := .Values.consumers }}
-{{- $lanes = concat $lanes (default list $consumer.lanes) }}
-{{- if not $consumer.lanes }}
-consumers.{{ $name }}.lanes is required. List the topics that this consumer reads: live, historical, overflow.
+{{- $topics = concat $topics (default list $consumer.topics) }}
+{{- if not $consumer.topics }}
+consumers.{{ $name }}.topics is required. List the topics that this consumer reads: live, historical, overflow.
 {{- end }}
 {{- end }}
 {{- range list "live" "historical" "overflow" }}
-{{- if not (has . $lanes) }}
-consumers: no consumer reads the topic {{ . }}, so its events would never be stored. Add the topic to a consumer's `lanes`.
+{{- if not (has . $topics) }}
+consumers: no consumer reads the topic {{ . }}, so its events would never be stored. Add the topic to a consumer's `topics`.
 {{- end }}
 {{- end }}
 {{- end -}}

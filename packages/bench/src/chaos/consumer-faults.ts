@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { consumerGroup, lanes, topicNames } from '@millrace/contracts';
+import { consumerGroup, eventTopics, topicNames } from '@millrace/contracts';
 import { type BreakableServer, eventually, type FaultProxy, type KafkaFaultProxy } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import type { ChaosRun, Fault } from './chaos-run.ts';
@@ -87,7 +87,7 @@ export function consumerFaults(deps: ConsumerFaultsDeps): Fault[] {
       name: 'topic-replay',
       async strike() {
         await pool.dismiss(poolSize);
-        const groups = lanes.map((lane) => consumerGroup(lane, topicPrefix));
+        const groups = eventTopics.map((topic) => consumerGroup(topic, topicPrefix));
         await system.database.query('DELETE FROM consumer_position WHERE "group" = ANY($1)', [groups]);
         await pool.add(poolSize);
       },

@@ -55,7 +55,7 @@ async function finish(env: Record<string, string> = {}) {
     out: { write: (text) => out.push(text) },
     err: { write: (text) => err.push(text) },
   });
-  return { exitCode, lanes: out.length > 0 ? JSON.parse(out.join('')) : null, err: err.join('') };
+  return { exitCode, topics: out.length > 0 ? JSON.parse(out.join('')) : null, err: err.join('') };
 }
 
 const haveRead = (nextOffset: number, of: string) =>
@@ -102,14 +102,14 @@ test('shows how many records consumers will process again', async () => {
   await haveRead(12, identity);
   expect(await finish()).toMatchObject({
     exitCode: 0,
-    lanes: [{ topic, log: identity, isKnown: true, unread: 18, deleted: 0 }],
+    topics: [{ topic, log: identity, isKnown: true, unread: 18, deleted: 0 }],
   });
 });
 
 test('ignores offsets of another Kafka cluster and reads this one from its start', async () => {
   await haveRead(25, 'kafka/another/1');
-  const { lanes, err } = await finish();
-  expect(lanes).toMatchObject([{ isKnown: false, unread: 30, deleted: 0 }]);
+  const { topics, err } = await finish();
+  expect(topics).toMatchObject([{ isKnown: false, unread: 30, deleted: 0 }]);
   expect(err).toContain(`${topic}: The backup has no offsets for this log`);
 });
 
@@ -120,8 +120,8 @@ test('fails when the log does not reach back to the backup, because the events i
   await admin.fetchTopicOffsets(topic);
   await admin.deleteTopicRecords({ topic, partitions: [{ partition: 0, offset: '10' }] });
   await admin.disconnect();
-  const { exitCode, lanes, err } = await finish();
-  expect(lanes).toMatchObject([{ unread: 20, deleted: 5 }]);
+  const { exitCode, topics, err } = await finish();
+  expect(topics).toMatchObject([{ unread: 20, deleted: 5 }]);
   expect([exitCode, err]).toEqual([1, expect.stringContaining('Kafka has deleted 5 records')]);
 });
 

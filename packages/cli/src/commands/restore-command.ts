@@ -1,4 +1,4 @@
-import { consumerGroup, lanes, topicNames } from '@millrace/contracts';
+import { consumerGroup, eventTopics, topicNames } from '@millrace/contracts';
 import type { PrismaClient } from '@millrace/db';
 import { type InspectedTopic, inspectKafka, type KafkaInspection } from '@millrace/event-log';
 import { createLogger } from '@millrace/runtime';
@@ -37,9 +37,9 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
           );
           return;
         }
-        const replay = await replayOfLanes(prisma, settings);
-        printer.table(replay.map((lane) => ({ ...lane })));
-        for (const lane of replay) if (!lane.isKnown) printer.note(explainUnknown(lane));
+        const replay = await readReplayedTopics(prisma, settings);
+        printer.table(replay.map((topic) => ({ ...topic })));
+        for (const topic of replay) if (!topic.isKnown) printer.note(explainUnknown(topic));
         const lost = replay.reduce((sum, { deleted }) => sum + deleted, 0);
         if (lost > 0)
           throw new Error(
@@ -49,11 +49,11 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
     );
 }
 
-const explainUnknown = ({ topic }: LaneReplay) =>
+const explainUnknown = ({ topic }: TopicReplay) =>
   `${topic}: The backup has no offsets for this log, so the topic is read from its start. Events that are already stored are skipped.`;
 
 /** What consumers of a topic will read again when they start. */
-interface LaneReplay {
+interface TopicReplay {
   topic: string;
   log: string;
   /** False if the database has no offsets for this log. Consumers then read it from its start. */
@@ -65,10 +65,10 @@ interface LaneReplay {
 const questionTimeoutMs = 10_000;
 
 /** Topics that do not exist yet are left out. */
-async function replayOfLanes(
+async function readReplayedTopics(
   prisma: Pick<PrismaClient, 'consumer_position' | 'event_log_partition'>,
   { config, connection }: LogSettings,
-): Promise<LaneReplay[]> {
+): Promise<TopicReplay[]> {
   const logger = createLogger('millrace-cli', 'error');
   logger.silent = true;
   const kafka = inspectKafka({ ...connection, clientId: 'millrace-cli', logger }, questionTimeoutMs);
@@ -76,13 +76,13 @@ async function replayOfLanes(
     const names = topicNames(config.topicPrefix);
     const topics = await inspect(
       kafka,
-      lanes.map((lane) => names[lane]),
+      eventTopics.map((one) => names[one]),
     );
     const offsets = await readStoredOffsets(prisma, { endOffsets: async () => [] });
-    return lanes.flatMap((lane) => {
-      const found = topics.find(({ topic }) => topic === names[lane]);
+    return eventTopics.flatMap((eventTopic) => {
+      const found = topics.find(({ topic }) => topic === names[eventTopic]);
       if (found === undefined) return [];
-      const ours = offsets.filter(({ group }) => group === consumerGroup(lane, config.topicPrefix));
+      const ours = offsets.filter(({ group }) => group === consumerGroup(eventTopic, config.topicPrefix));
       const { unread, deleted } = unreadRecords(found, ours);
       const isKnown = ours.some(({ topic, log }) => topic === found.topic && log === found.log);
       return [{ topic: found.topic, log: found.log, isKnown, unread: Number(unread), deleted: Number(deleted) }];

@@ -269,7 +269,7 @@ test.each<[string, Record<string, string | undefined>, [string, string, string]]
 
 test.each<[string, Record<string, string>, string[]]>([
   ['gateway', { GATEWAY_ROLES: 'ingest,flags' }, ['SECRETS_KEY']],
-  ['consumer', { CONSUMER_LANES: 'live', HEALTH_PORT: '8001' }, []],
+  ['consumer', { CONSUMER_TOPICS: 'live', HEALTH_PORT: '8001' }, []],
   ['delivery worker', { HEALTH_PORT: '8021' }, ['SECRETS_KEY']],
   ['management API', { API_PORT: '8010' }, ['TOKEN_SECRET', 'SECRETS_KEY']],
 ])('expects only the secrets of a %s in its pod', async (_, own, expected) => {

@@ -22,7 +22,7 @@ const slot = { name: 's', isActive: true, keptBytes: 0, status: 'reserved', safe
 const archiver = { failures: 3, lastFailed: new Date(2e12), lastArchived: new Date(1e12) };
 const safe = { 'min.insync.replicas': '2' };
 const directory = { broker: 1, path: '/data', isOffline: false };
-const lane = { topic: 't', partitions: 12, members: 12, unread: 0n };
+const members = { topic: 't', partitions: 12, members: 12, unread: 0n };
 const sql = { query: async () => [{ ms: Date.now() }] as never[] };
 
 function topic(settings: Record<string, string> | null, partition: object = {}): InspectedTopic[] {
@@ -45,7 +45,7 @@ function retentionOf(low: bigint, nextOffset: bigint): Finding[] {
   const at = { topic: 't', partition: 0, group: 'g', log: 'kafka/a/1', end: 9n, updatedAt: new Date() };
   return checkRetention({
     topics: topic({ 'retention.ms': String(7 * dayMs) }, { low, high: 9n }),
-    lanes: ['t'],
+    eventTopics: ['t'],
     offsets: [{ ...at, nextOffset }],
     keepDeletedIdsDays: 90,
     newerHalf: new Map([['t', new Map([[0, 5n]])]]),
@@ -149,7 +149,7 @@ test.each<[string, () => Finding[] | Promise<Finding[]>, Finding['state'], strin
   ['events that were deleted unread', () => retentionOf(6n, 4n), 'problem', 'deleted events from t/0'],
   [
     'more consumers than partitions',
-    () => checkConsumers([{ ...lane, members: 13 }]),
+    () => checkConsumers([{ ...members, members: 13 }]),
     'warning',
     't (consumers: 13, partitions: 12)',
   ],

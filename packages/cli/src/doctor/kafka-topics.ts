@@ -98,7 +98,7 @@ const dayMs = 86_400_000;
 interface RetentionFacts {
   topics: readonly InspectedTopic[];
   /** Topics that Millrace's consumers read. */
-  lanes: readonly string[];
+  eventTopics: readonly string[];
   offsets: readonly ReadOffset[];
   keepDeletedIdsDays: number;
   /** By topic and partition: offset of the first record in the newer half of the retention period. */
@@ -112,14 +112,14 @@ export function retentionMsOf({ settings }: InspectedTopic): number | null {
 
 /** Checks that no record is deleted unread, and that the log does not bring back data that was deleted on request. */
 export function checkRetention(facts: RetentionFacts): Finding[] {
-  const laneTopics = facts.topics.filter(({ topic }) => facts.lanes.includes(topic));
+  const eventTopics = facts.topics.filter(({ topic }) => facts.eventTopics.includes(topic));
   const findings = [
-    ...judgeUnread(facts, laneTopics),
-    ...judgeOutages(laneTopics),
-    ...judgeBySize(laneTopics),
-    ...judgeForgetting(facts, laneTopics),
+    ...judgeUnread(facts, eventTopics),
+    ...judgeOutages(eventTopics),
+    ...judgeBySize(eventTopics),
+    ...judgeForgetting(facts, eventTopics),
   ];
-  const days = laneTopics.map((topic) => Math.floor((retentionMsOf(topic) ?? -1) / dayMs));
+  const days = eventTopics.map((topic) => Math.floor((retentionMsOf(topic) ?? -1) / dayMs));
   const shortest = Math.min(...days.filter((count) => count >= 0));
   return orOk(
     findings,

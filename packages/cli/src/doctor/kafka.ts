@@ -1,4 +1,4 @@
-import { consumerGroup, lanes, topicNames } from '@millrace/contracts';
+import { consumerGroup, eventTopics, topicNames } from '@millrace/contracts';
 import {
   type InspectedTopic,
   inspectKafka,
@@ -136,25 +136,25 @@ function kafkaChecks(context: KafkaContext): Check[] {
 }
 
 async function retention({ kafka, settings, topics, offsets }: KafkaContext) {
-  const laneTopics = laneTopicsOf(settings);
+  const eventTopicNames = namesOfEventTopics(settings);
   const newerHalf = new Map<string, ReadonlyMap<number, bigint>>();
-  for (const topic of topics.filter((one) => laneTopics.includes(one.topic))) {
+  for (const topic of topics.filter((one) => eventTopicNames.includes(one.topic))) {
     const keptMs = retentionMsOf(topic) ?? -1;
     if (keptMs > 0) newerHalf.set(topic.topic, await kafka.firstAppendedAt(topic.topic, Date.now() - keptMs / 2));
   }
   return checkRetention({
-    ...{ topics, lanes: laneTopics, offsets, newerHalf },
+    ...{ topics, eventTopics: eventTopicNames, offsets, newerHalf },
     keepDeletedIdsDays: settings.keepDeletedIdsDays,
   });
 }
 
 async function consumers({ kafka, settings, topics, offsets }: KafkaContext) {
-  const members = await kafka.memberCounts(lanes.map((lane) => consumerGroup(lane, settings.topicPrefix)));
+  const members = await kafka.memberCounts(eventTopics.map((one) => consumerGroup(one, settings.topicPrefix)));
   return checkConsumers(
-    lanes.flatMap((lane) => {
-      const topic = topics.find((one) => one.topic === topicNames(settings.topicPrefix)[lane]);
+    eventTopics.flatMap((eventTopic) => {
+      const topic = topics.find((one) => one.topic === topicNames(settings.topicPrefix)[eventTopic]);
       if (topic === undefined) return [];
-      const group = consumerGroup(lane, settings.topicPrefix);
+      const group = consumerGroup(eventTopic, settings.topicPrefix);
       const { unread } = unreadRecords(
         topic,
         offsets.filter((one) => one.group === group),
@@ -164,9 +164,9 @@ async function consumers({ kafka, settings, topics, offsets }: KafkaContext) {
   );
 }
 
-function laneTopicsOf({ topicPrefix }: DoctorSettings): string[] {
+function namesOfEventTopics({ topicPrefix }: DoctorSettings): string[] {
   const names = topicNames(topicPrefix);
-  return lanes.map((lane) => names[lane]);
+  return eventTopics.map((topic) => names[topic]);
 }
 
 /** Checks that stored offsets belong to the current log and are not beyond its end. */
@@ -204,7 +204,7 @@ function partitionName({ topic, partition }: ReadOffset): string {
   return `${topic}/${partition}`;
 }
 
-interface LaneReaders {
+interface TopicMembers {
   topic: string;
   partitions: number;
   members: number;
@@ -213,25 +213,25 @@ interface LaneReaders {
 }
 
 /** Checks that every topic has a consumer, and that no consumer is idle. */
-export function checkConsumers(lanes: readonly LaneReaders[]): Finding[] {
-  const deserted = lanes.filter(({ members }) => members === 0);
+export function checkConsumers(topics: readonly TopicMembers[]): Finding[] {
+  const deserted = topics.filter(({ members }) => members === 0);
   const waiting = deserted.filter(({ unread }) => unread > 0n);
-  const crowded = lanes.filter(({ members, partitions }) => members > partitions);
+  const crowded = topics.filter(({ members, partitions }) => members > partitions);
   const findings: Finding[] = [];
   if (waiting.length > 0) {
     findings.push(
       problem(
         `no consumer reads ${listed(waiting.map(({ topic, unread }) => `${topic} (unread: ${unread})`))}`,
-        'Start consumers that have these topics in CONSUMER_LANES.',
+        'Start consumers that have these topics in CONSUMER_TOPICS.',
       ),
     );
   }
-  const idle = deserted.filter((lane) => !waiting.includes(lane));
+  const idle = deserted.filter((topic) => !waiting.includes(topic));
   if (idle.length > 0) {
     findings.push(
       warning(
         `no consumer reads ${listed(idle.map(({ topic }) => topic))}. No events are waiting there`,
-        'Start consumers that have these topics in CONSUMER_LANES before events arrive.',
+        'Start consumers that have these topics in CONSUMER_TOPICS before events arrive.',
       ),
     );
   }
@@ -249,7 +249,7 @@ export function checkConsumers(lanes: readonly LaneReaders[]): Finding[] {
   if (findings.length > 0) return findings;
   return [
     ok(
-      lanes
+      topics
         .map(({ topic, members, partitions }) => `${topic} (consumers: ${members}, partitions: ${partitions})`)
         .join(', '),
     ),

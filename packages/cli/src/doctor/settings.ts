@@ -86,10 +86,10 @@ export function checkSettings(settings: DoctorSettings, env: Env): Finding[] {
     kafkaUnused(settings, env),
     traces(env),
     sender(settings),
-    isProduction && !isPodOf(['GATEWAY_ROLES', 'CONSUMER_LANES', 'HEALTH_PORT'], env) ? tokenSecret(settings) : null,
-    isProduction && !isPodOf(['CONSUMER_LANES'], env) ? secretsKey(settings) : null,
+    isProduction && !isPodOf(['GATEWAY_ROLES', 'CONSUMER_TOPICS', 'HEALTH_PORT'], env) ? tokenSecret(settings) : null,
+    isProduction && !isPodOf(['CONSUMER_TOPICS'], env) ? secretsKey(settings) : null,
     isProduction ? privateDestinations(settings) : null,
-    isProduction && !isPodOf(['GATEWAY_ROLES', 'CONSUMER_LANES', 'HEALTH_PORT'], env) ? publicUrl(settings) : null,
+    isProduction && !isPodOf(['GATEWAY_ROLES', 'CONSUMER_TOPICS', 'HEALTH_PORT'], env) ? publicUrl(settings) : null,
   ];
   return orOk(
     findings.filter((finding) => finding !== null),

@@ -12,7 +12,7 @@ const describeWithJava = (await hasJava()) ? describe : describe.skip;
 
 /** Two gateways and two consumers with a broker that is killed under load, on real servers. */
 describeWithJava('the fallback log', () => {
-  const topics = ['lane-a', 'lane-b'];
+  const topics = ['topic-a', 'topic-b'];
   const fallback = 'test.fallback';
   let testDatabase: TestDatabase;
   let cluster: KafkaCluster;
@@ -130,14 +130,14 @@ test('an append to the fallback leaves no timers behind, and large events are re
   });
   const timers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
   try {
-    const append = (number: number) => gateway.append(numbered('lane', 'k', number, 1));
+    const append = (number: number) => gateway.append(numbered('topic', 'k', number, 1));
     await eventually(() => append(0), { what: 'an open fallback' });
     const before = timers();
     for (const number of range(1, 200)) await append(number);
     expect(timers()).toBeLessThan(before + 50);
 
     // The record must later fit into any Kafka topic, because a record that does not fit would block the copying.
-    const large = { topic: 'lane', key: 'k', value: Buffer.alloc(2_000_000) };
+    const large = { topic: 'topic', key: 'k', value: Buffer.alloc(2_000_000) };
     await expect(gateway.append([large])).rejects.toMatchObject({ kind: 'unavailable', retryAfterSeconds: 30 });
     await append(201);
   } finally {

@@ -110,7 +110,7 @@ function componentSchemas(configs: Record<string, ConfigSchema>): Record<string,
     autoscaling: object({ ...autoscaling, lagThreshold: whole(1), triggers: anyMaps }),
     settings: settingsOf('event-consumer'),
   };
-  const lanes = { ...listOf(oneOf('live', 'historical', 'overflow')), uniqueItems: true };
+  const topics = { ...listOf(oneOf('live', 'historical', 'overflow')), uniqueItems: true };
   return {
     gateway: object({ ...gateway, service: object({ ...service, loadBalancerSourceRanges: listOf(network) }) }),
     flags: object({ ...gateway, enabled: flag, service: object(service) }),
@@ -119,7 +119,7 @@ function componentSchemas(configs: Record<string, ConfigSchema>): Record<string,
       settings: settingsOf('management-api'),
       service: object(service),
     }),
-    consumers: { type: 'object', additionalProperties: object({ ...consumer, lanes }) },
+    consumers: { type: 'object', additionalProperties: object({ ...consumer, topics }) },
     consumerDefaults: object(consumer),
     deliveryWorker: object({ ...common, settings: settingsOf('delivery-worker') }),
     migrations: object({
@@ -145,7 +145,7 @@ const setByChart = [
   /^REDIS_/,
   /^(EVENT_LOG|TOPIC)_?/,
   /^KAFKA_(BROKERS|SSL|SASL)/,
-  /^(GATEWAY_ROLES|CONSUMER_LANES|EVENT_RETENTION_DAYS|NODE_ENV|LOG_LEVEL|(SECRETS_KEY|TOKEN_SECRET)(_FILE)?)$/,
+  /^(GATEWAY_ROLES|CONSUMER_TOPICS|EVENT_RETENTION_DAYS|NODE_ENV|LOG_LEVEL|(SECRETS_KEY|TOKEN_SECRET)(_FILE)?)$/,
   /^(TRUST_PROXY|PROXY_HOPS|SMTP_URL(_FILE)?|SMTP_FROM|MAILS_PER_ORGANIZATION_HOUR)$/,
 ];
 

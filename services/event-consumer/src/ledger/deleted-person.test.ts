@@ -174,25 +174,27 @@ test('deleting persons while batches create, merge and change them causes no dea
   let isOver = false;
   let deleted = 0;
 
-  async function consumeLane(lane: number): Promise<void> {
-    const laneDeps = fixture.createDeps({ partitions: deps.partitions });
+  async function consumeRounds(member: number): Promise<void> {
+    const memberDeps = fixture.createDeps({ partitions: deps.partitions });
     for (let round = 0; round < 25 || deleted <= 10; round += 1) {
       const events = ids.flatMap((id, n) => [
         capturedEvent(project.token, {
           distinct_id: id,
           now: at(60_000),
-          properties: { $set: { [`k${lane}`]: round } },
+          properties: { $set: { [`k${member}`]: round } },
         }),
         capturedEvent(project.token, {
-          distinct_id: pick(n + lane + round),
+          distinct_id: pick(n + member + round),
           now: at(60_000),
           event: '$create_alias',
           properties: { alias: id },
         }),
       ]);
-      const batch = logBatch(`${topic.name}-${lane}`, round * events.length, events);
+      const batch = logBatch(`${topic.name}-${member}`, round * events.length, events);
       const outcome = async (lockFirst: boolean) =>
-        processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst }, laneDeps).catch((error: Error) => error);
+        processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst }, memberDeps).catch(
+          (error: Error) => error,
+        );
       for (let result = await outcome(false); result instanceof Error; result = await outcome(true)) {
         // A lost race is retried; a deadlock would be a bug in the lock order.
         expect([result.name, 'code' in result ? result.code : null]).toEqual(['LedgerConflict', null]);
@@ -210,7 +212,7 @@ test('deleting persons while batches create, merge and change them causes no dea
     }
   }
   const deleting = deleteAll();
-  await Promise.all([consumeLane(1), consumeLane(2), consumeLane(3)]);
+  await Promise.all([consumeRounds(1), consumeRounds(2), consumeRounds(3)]);
   isOver = true;
   await deleting;
   const orphans = await fixture.database.sql.query(

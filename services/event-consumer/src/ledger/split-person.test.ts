@@ -158,24 +158,26 @@ test('splitting persons while batches merge and change them causes no deadlock, 
   let splits = 0;
   const sets: { id: string; key: string }[] = [];
 
-  async function consumeLane(lane: number): Promise<void> {
-    const laneDeps = fixture.createDeps({ partitions: deps.partitions });
+  async function consumeRounds(member: number): Promise<void> {
+    const memberDeps = fixture.createDeps({ partitions: deps.partitions });
     for (let round = 0; !isOver && (round < 25 || splits <= 10); round += 1) {
       const events = ids.flatMap((id, n) => {
-        const key = `k${lane}_${round}_${n}`;
+        const key = `k${member}_${round}_${n}`;
         sets.push({ id, key });
         return [
           capturedEvent(project.token, { distinct_id: id, properties: { $set: { [key]: true } } }),
           capturedEvent(project.token, {
-            distinct_id: pick(n + lane + round),
+            distinct_id: pick(n + member + round),
             event: '$merge_dangerously',
             properties: { alias: id },
           }),
         ];
       });
-      const batch = logBatch(`${topic.name}-${lane}`, round * events.length, events);
+      const batch = logBatch(`${topic.name}-${member}`, round * events.length, events);
       const outcome = async (lockFirst: boolean) =>
-        processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst }, laneDeps).catch((error: Error) => error);
+        processBatch({ batch, group: 'g', deadLetterReason: null, lockFirst }, memberDeps).catch(
+          (error: Error) => error,
+        );
       for (let result = await outcome(false); result instanceof Error; result = await outcome(true)) {
         // A lost race is retried; a deadlock would be a bug in the lock order.
         expect([result.name, 'code' in result ? result.code : null]).toEqual(['LedgerConflict', null]);
@@ -197,7 +199,7 @@ test('splitting persons while batches merge and change them causes no deadlock, 
   const stop = () => {
     isOver = true;
   };
-  const consuming = Promise.all([consumeLane(1), consumeLane(2), consumeLane(3)]).finally(stop);
+  const consuming = Promise.all([consumeRounds(1), consumeRounds(2), consumeRounds(3)]).finally(stop);
   await Promise.all([consuming, splitAll().finally(stop)]);
   expect(
     await query(

@@ -19,10 +19,10 @@ import {
 } from '@millrace/event-log';
 import { createMetrics } from '@millrace/runtime';
 import { eventually, patienceMs, testServers } from '@millrace/testing';
-import { consumeLane, createLiveLoad } from '../consume-lane.ts';
+import { consumeTopic, createLiveLoad } from '../consume-topic.ts';
 import { createConsumeMetrics } from '../metrics.ts';
 import { type ConsumerFixture, capturedEvent, createConsumerFixture } from '../testing/consumer-fixture.ts';
-import { publishLane } from './publish.ts';
+import { publishTopic } from './publish.ts';
 
 let fixture: ConsumerFixture;
 beforeAll(async () => {
@@ -45,7 +45,12 @@ describe.each(['kafka', 'postgres'] as const)('with %s', (kind) => {
     const { logger } = fixture;
     const patience = { appendTimeoutMs: patienceMs };
     if (kind === 'kafka') {
-      log = createKafkaLog({ brokers: testServers().kafkaBrokers, clientId: 'publish-lane-test', logger, ...patience });
+      log = createKafkaLog({
+        brokers: testServers().kafkaBrokers,
+        clientId: 'publish-topic-test',
+        logger,
+        ...patience,
+      });
       close = () => log.close();
     } else {
       const database = createDatabase({ url: fixture.url, logger, poolSize: 6 });
@@ -79,8 +84,8 @@ describe.each(['kafka', 'postgres'] as const)('with %s', (kind) => {
   }
 
   async function startStoring(): Promise<LogConsumer> {
-    const consumer = await consumeLane(
-      { lane: 'live', partitionConcurrency: 1 },
+    const consumer = await consumeTopic(
+      { topic: 'live', partitionConcurrency: 1 },
       {
         ...common(),
         process: fixture.createDeps(),
@@ -98,7 +103,7 @@ describe.each(['kafka', 'postgres'] as const)('with %s', (kind) => {
 
   async function startPublishing(): Promise<LogConsumer> {
     const { projects } = fixture.createDeps();
-    const consumer = await publishLane('live', {
+    const consumer = await publishTopic('live', {
       ...common(),
       projects,
       logger: fixture.logger,

@@ -1,6 +1,6 @@
 import {
   consumerGroup,
-  type Lane,
+  type EventTopic,
   outputGroup,
   type ProcessedPersonMode,
   processedEventKey,
@@ -26,7 +26,7 @@ import type { ProjectResolver } from '../intake/projects.ts';
 import { personMode } from '../model/event.ts';
 import { type EventKey, readStoredEvents, type StoredEvent } from './store.ts';
 
-export interface PublishLaneDeps {
+export interface PublishTopicDeps {
   log: Pick<EventLog, 'append' | 'consume'>;
   database: Pick<SqlDatabase, 'sql' | 'transaction'>;
   projects: Pick<ProjectResolver, 'resolve'>;
@@ -35,7 +35,7 @@ export interface PublishLaneDeps {
   maxBatchRecords: number;
   maxBatchBytes: number;
   logger: Logger;
-  published(lane: Lane, count: number): void;
+  published(topic: EventTopic, count: number): void;
   onFatal(error: Error): void;
 }
 
@@ -43,24 +43,25 @@ export interface PublishLaneDeps {
  * Joins the group that publishes the stored events of a topic. On first joining, it starts with the oldest records in
  * the log.
  */
-export function publishLane(lane: Lane, deps: PublishLaneDeps): Promise<LogConsumer> {
-  const group = outputGroup(lane, deps.topicPrefix);
+export function publishTopic(topic: EventTopic, deps: PublishTopicDeps): Promise<LogConsumer> {
+  const group = outputGroup(topic, deps.topicPrefix);
   return deps.log.consume({
-    topic: deps.topics[lane],
+    topic: deps.topics[topic],
     group,
     maxBatchRecords: deps.maxBatchRecords,
     maxBatchBytes: deps.maxBatchBytes,
     partitionConcurrency: 1,
-    startOffset: (partition, log) => readOffset(deps.database.sql, { topic: deps.topics[lane], partition, group, log }),
+    startOffset: (partition, log) =>
+      readOffset(deps.database.sql, { topic: deps.topics[topic], partition, group, log }),
     handler: createPublishHandler({
       database: deps.database,
       log: deps.log,
       projects: deps.projects,
       topic: deps.topics.processed,
-      storingGroup: consumerGroup(lane, deps.topicPrefix),
+      storingGroup: consumerGroup(topic, deps.topicPrefix),
       group,
       logger: deps.logger,
-      published: (count) => deps.published(lane, count),
+      published: (count) => deps.published(topic, count),
       sleep,
     }),
     onFatal: deps.onFatal,

@@ -17,7 +17,7 @@ import {
   startService,
   testServers,
 } from '@millrace/testing';
-import { consumeLane, createLiveLoad } from '../consume-lane.ts';
+import { consumeTopic, createLiveLoad } from '../consume-topic.ts';
 import { createConsumeMetrics } from '../metrics.ts';
 import {
   type ConsumerFixture,
@@ -51,7 +51,7 @@ const cases = Object.entries(ruleCases).flatMap(([section, list]) =>
 const played = new Map<RuleCase, Played>();
 let fixture: ConsumerFixture;
 let log: EventLog;
-let lane: LogConsumer;
+let topic: LogConsumer;
 let gateway: ServiceProcess;
 let removePrograms: () => Promise<void>;
 
@@ -75,8 +75,8 @@ beforeAll(async () => {
     INGEST_HOST: '127.0.0.1',
     LOG_LEVEL: 'error',
   });
-  lane = await consumeLane(
-    { lane: 'live', partitionConcurrency: 2 },
+  topic = await consumeTopic(
+    { topic: 'live', partitionConcurrency: 2 },
     {
       log,
       database: fixture.database,
@@ -111,7 +111,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await lane?.stop();
+  await topic?.stop();
   await gateway?.stop();
   await removePrograms?.();
   await log?.close();

@@ -14,7 +14,7 @@ export interface HandlerFixture {
   pauses: number[];
 }
 
-/** Creates the handler of a topic as consume-lane.ts does, with real stores. Its pauses are only recorded. */
+/** Creates the handler of a topic as consume-topic.ts does, with real stores. Its pauses are only recorded. */
 export function createHandlerFixture(
   fixture: ConsumerFixture,
   deps: ProcessBatchDeps,

@@ -22,7 +22,7 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
   const ingested = metrics.counter(
     'millrace_capture_events_ingested_total',
     'Events that the event log has acknowledged',
-    ['lane'],
+    ['topic'],
   );
   const dropped = metrics.counter('millrace_capture_events_dropped_total', 'Events dropped from accepted requests', [
     'cause',
@@ -65,7 +65,7 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
     },
     bodyReceived: (count) => bytes.inc(count),
     published(topic, events, tally) {
-      ingested.inc({ lane: topic }, events);
+      ingested.inc({ topic }, events);
       for (const [cause, count] of tally.counts()) dropped.inc({ cause }, count);
     },
     dropped: (cause, events) => dropped.inc({ cause }, events),

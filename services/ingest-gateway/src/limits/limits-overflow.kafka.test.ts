@@ -36,8 +36,8 @@ async function routes(token: string, count: number): Promise<string[]> {
     .flatMap(({ topic, key, value }) => (value.kind === 'event' ? [{ topic, key, value }] : []))
     .sort((a, b) => a.value.event.localeCompare(b.value.event))
     .map(({ topic, key }) => {
-      const lane = topic === live ? 'live' : topic === overflow ? 'overflow' : 'historical';
-      return `${lane} ${key === null ? 'no key' : key.replace(token, 'K')}`;
+      const name = topic === live ? 'live' : topic === overflow ? 'overflow' : 'historical';
+      return `${name} ${key === null ? 'no key' : key.replace(token, 'K')}`;
     });
 }
 
@@ -82,7 +82,7 @@ test('E132 the same distinct ID with another API key is not hot', async () => {
   expect(new Set(await routes(other, 2))).toEqual(new Set(['live K:same']));
 });
 
-// Decided differently: there is no lane that refreshes the hold. The gateways do, while the key stays hot.
+// Decided differently: there is no topic that refreshes the hold. The gateways do, while the key stays hot.
 test('E134-135 the events of a hot key go to the overflow topic while it is hot and until the hold ends, and then return to the live topic', async () => {
   const token = await newToken();
   const gateway = await start({ config: { overflowHoldMs: 3000 } });
@@ -137,7 +137,7 @@ describe('two gateways', () => {
           await sendBatch(gateway, token, times(1));
           return (await measured(gateway, 'capture_events_rerouted_overflow_total')) > 0;
         },
-        { what: 'The overflow lane' },
+        { what: 'The overflow topic' },
       );
     }
   });

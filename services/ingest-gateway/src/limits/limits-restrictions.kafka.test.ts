@@ -106,7 +106,7 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
     expect(record?.value).not.toHaveProperty('force_disable_person_processing');
   });
 
-  // Decided differently: without persons an event keeps its key on the live lane, which costs nothing and keeps order.
+  // Decided differently: without persons an event keeps its key on the live topic, which costs nothing and keeps order.
   test('R22 skip list: no person, but the usual topic and key', async () => {
     const token = await newToken();
     const gateway = await startWith('skip_person_processing', [[token, 'a']]);

@@ -41,14 +41,14 @@ describe('topics of events, and unusual events (deviations: see known-deviations
     ],
     ['T15 a day old', [of('old', { timestamp: new Date(Date.now() - dayMs).toISOString() })], {}, 'live'],
     ['F26 an offset property that is not an integer', [of('a', { properties: { offset: 'soon' } })], {}, 'live'],
-  ])('%s', async (_name, batch, more, lane) => {
+  ])('%s', async (_name, batch, more, expected) => {
     const { token } = await createTestTenant(fixture.database, { plan: 'full' });
     const body = JSON.stringify({ api_key: token, batch, ...more });
     expect((await fetch(`${gateway.url}/batch/`, { method: 'POST', body })).status).toBe(200);
     const records = await reader.records(token, batch.length);
-    expect(new Set(records.map(({ topic }) => topic))).toEqual(new Set([fixture.topics[lane]]));
+    expect(new Set(records.map(({ topic }) => topic))).toEqual(new Set([fixture.topics[expected]]));
     expect(records.map(({ value }) => value)).toMatchObject(batch);
-    const key = lane === 'historical' ? token : `${token}:b`;
+    const key = expected === 'historical' ? token : `${token}:b`;
     expect(new Set(records.map((record) => record.key))).toEqual(new Set([key]));
   });
 

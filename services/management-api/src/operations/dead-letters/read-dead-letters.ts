@@ -1,6 +1,6 @@
 // Reads the dead letters of one project from their topic.
 
-import { isObject, type Lane, lanes, type TopicNames } from '@millrace/contracts';
+import { type EventTopic, eventTopics, isObject, type TopicNames } from '@millrace/contracts';
 import { type EventLog, type ReadDeadLetter, readTopic, toDeadLetter } from '@millrace/event-log';
 import { AppError } from '@millrace/runtime';
 
@@ -22,7 +22,7 @@ export interface DeadLetterOwner {
 export interface ProjectDeadLetter {
   /** Topic, partition and offset of the failed record: `live-3-1042`. */
   id: string;
-  lane: Lane;
+  topic: EventTopic;
   deadLetter: ReadDeadLetter;
   capturedAt: string | null;
   event: string | null;
@@ -30,7 +30,7 @@ export interface ProjectDeadLetter {
   bytes: number;
 }
 
-export const idPattern = `^(${lanes.join('|')})-\\d{1,9}-\\d{1,18}$`;
+export const idPattern = `^(${eventTopics.join('|')})-\\d{1,9}-\\d{1,18}$`;
 
 /** The limit for one project. A bug in Millrace could produce far more. */
 export const maxDeadLetters = 10_000;
@@ -89,8 +89,8 @@ function toProjectDeadLetter(
   topics: TopicNames,
 ): ProjectDeadLetter | null {
   const { record, position } = deadLetter;
-  const lane = lanes.find((one) => topics[one] === position.topic);
-  if (lane === undefined) return null;
+  const topic = eventTopics.find((one) => topics[one] === position.topic);
+  if (topic === undefined) return null;
   const hasOwnKey = record.key?.split(':', 1)[0] === owner.token;
   // Skip parsing the records of other projects.
   if (!hasOwnKey && !record.value.includes(`"environment_id":${owner.environmentId}`)) return null;
@@ -99,8 +99,8 @@ function toProjectDeadLetter(
   if (environmentId === undefined ? !hasOwnKey : environmentId !== owner.environmentId) return null;
   const fields = isObject(captured) ? captured : {};
   return {
-    id: `${lane}-${position.partition}-${position.offset}`,
-    lane,
+    id: `${topic}-${position.partition}-${position.offset}`,
+    topic,
     deadLetter,
     capturedAt: timeOf(fields.now),
     event: textOf(fields.event),

@@ -79,7 +79,7 @@ test('describes what happened to which event and returns the captured record, on
   const shown = {
     ...{
       id,
-      lane: 'live',
+      topic: 'live',
       reason: 'refused_by_database',
       detail: 'PostgreSQL rejected one of the values in the event.',
     },
@@ -120,7 +120,7 @@ test('combines filters with AND, and pages are complete although many dead lette
   expect(await ids('?reason=processing_error')).toEqual([early]);
   expect(await ids('?before=2026-11-20')).toEqual([early]);
   expect(await ids('?after=2026-11-01')).toHaveLength(5);
-  expect(await ids('?lane=overflow')).toEqual([]);
+  expect(await ids('?topic=overflow')).toEqual([]);
   expect(await ids('?state=discarded')).toEqual([]);
   const seen = await readAllPages<{ id: string }>(api, `${path}?limit=2`, tenant.personalApiKey);
   expect(seen.map(({ id }) => id)).toEqual([...many.sort().reverse(), early]);
@@ -168,7 +168,7 @@ test('returns 503 without an event log', async () => {
 });
 
 test.each([
-  ['lane=x', 'lane'],
+  ['topic=x', 'topic'],
   ['state=x', 'state'],
   ['after=x', 'after'],
   ['cursor=x', 'cursor'],

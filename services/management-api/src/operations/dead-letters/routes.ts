@@ -1,7 +1,7 @@
 // The routes of dead letters: records that the event consumer could not process (docs/ingestion-rules.md#dead-letters).
 
 import { recordActivity } from '@millrace/accounts';
-import { lanes, membershipLevels } from '@millrace/contracts';
+import { eventTopics, membershipLevels } from '@millrace/contracts';
 import { type Database, type DecidedDeadLetter, decideDeadLetters, readDeadLetterDecisions } from '@millrace/db';
 import { decisionOn, toReplayedRecord } from '@millrace/event-log';
 import { decodeCursor, formatDateTime, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
@@ -113,7 +113,7 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetterLog }: 
       query: Type.Object({
         ...keysetQuery,
         reason: Type.Optional(Type.String({ description: 'Only dead letters with this reason.' })),
-        lane: Type.Optional(Type.Enum(lanes, { description: 'Only dead letters from this topic.' })),
+        topic: Type.Optional(Type.Enum(eventTopics, { description: 'Only dead letters from this topic.' })),
         state: Type.Optional(Type.Enum(states, { description: 'Only dead letters in this state.' })),
         ...timeRangeQuery,
       }),
@@ -124,9 +124,9 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetterLog }: 
         const from = decodeCursor(position, query.cursor);
         const { deadLetters } = await find({ caller, target });
         const behind = deadLetters.filter(
-          ({ id, lane, state, deadLetter: { at, reason } }) =>
+          ({ id, topic, state, deadLetter: { at, reason } }) =>
             (query.reason === undefined || reason === query.reason) &&
-            (query.lane === undefined || lane === query.lane) &&
+            (query.topic === undefined || topic === query.topic) &&
             (query.state === undefined || state === query.state) &&
             (after === undefined || at > after) &&
             (before === undefined || at < before) &&
@@ -242,7 +242,7 @@ function replayProblem(found: DecidedProjectDeadLetter | undefined, bytesBefore:
 
 function toDeadLetterResponse({
   id,
-  lane,
+  topic,
   deadLetter,
   capturedAt,
   event,
@@ -251,7 +251,7 @@ function toDeadLetterResponse({
   state,
 }: DecidedProjectDeadLetter) {
   return {
-    ...{ id, lane, reason: deadLetter.reason, ...describeReason(deadLetter.reason) },
+    ...{ id, topic, reason: deadLetter.reason, ...describeReason(deadLetter.reason) },
     ...{
       captured_at: capturedAt,
       dead_at: formatDateTime(deadLetter.at),

@@ -1,4 +1,4 @@
-import { lanes } from '@millrace/contracts';
+import { eventTopics } from '@millrace/contracts';
 import { type Static, Type } from 'typebox';
 import { describeReason, idPattern } from './read-dead-letters.ts';
 
@@ -8,7 +8,7 @@ const nullable = (description: string) => Type.Union([Type.String(), Type.Null()
 
 const deadLetterFields = {
   id: Type.String({ description: 'Topic, partition and offset of the failed record.' }),
-  lane: Type.Enum(lanes, { description: 'Topic that the record came from.' }),
+  topic: Type.Enum(eventTopics, { description: 'Topic that the record came from.' }),
   reason: Type.String({ description: 'Reason why processing failed, for example `refused_by_database`.' }),
   detail: Type.String({ description: 'The reason as a sentence.' }),
   advice: Type.String({ description: 'Recommended action.' }),
@@ -69,7 +69,7 @@ export const discarded = Type.Object(
 
 export const deadLetterExample: DeadLetterResponse = {
   id: 'live-3-1042',
-  lane: 'live',
+  topic: 'live',
   reason: 'refused_by_database',
   ...describeReason('refused_by_database'),
   captured_at: '2026-11-20T08:15:00.250Z',

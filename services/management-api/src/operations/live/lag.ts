@@ -1,13 +1,13 @@
 // Measures how far the stored events are behind the accepted ones, by topic.
 
-import { consumerGroup, type Lane, lanes, outputGroup, type TopicNames } from '@millrace/contracts';
+import { consumerGroup, type EventTopic, eventTopics, outputGroup, type TopicNames } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import type { EventLog, PartitionEnd } from '@millrace/event-log';
 import { isAppError, sleep } from '@millrace/runtime';
 import { readPositions, type StoredPosition } from './store.ts';
 
 /** An import can take hours, which does not count as a delay. */
-const isAwaited = (lane: Lane) => lane !== 'historical';
+const isAwaited = (topic: EventTopic) => topic !== 'historical';
 
 export interface LagDeps {
   log: Pick<EventLog, 'endOffsets'>;
@@ -18,8 +18,8 @@ export interface LagDeps {
   publishes: boolean;
 }
 
-export interface LaneLag {
-  lane: Lane;
+export interface TopicLag {
+  topic: EventTopic;
   /** Records that were accepted but are not stored yet. */
   waiting: number;
   /** Maximum age of the oldest of these records; null if it is unknown. */
@@ -34,11 +34,11 @@ export interface Lag {
   /** The age of the oldest accepted event that is not stored yet, without imports. */
   seconds: number;
   /** Topics that do not exist are omitted. */
-  lanes: LaneLag[];
+  topics: TopicLag[];
 }
 
 interface TopicState {
-  lane: Lane;
+  topic: EventTopic;
   ends: (PartitionEnd & { key: string; stored: StoredPosition | undefined })[];
 }
 
@@ -50,7 +50,7 @@ const [minWindowMs, maxWindowMs] = [5000, 75_000];
  * partition was last seen read to its end, and the time since the last read record was appended.
  */
 export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps) {
-  const groups = lanes.map((lane) => (publishes ? outputGroup : consumerGroup)(lane, topicPrefix));
+  const groups = eventTopics.map((topic) => (publishes ? outputGroup : consumerGroup)(topic, topicPrefix));
   /** When each partition was last seen read to its end. */
   const endSeenAt = new Map<string, number>();
   const acceptedOf = createAcceptedCount();
@@ -59,28 +59,27 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
   async function readTopics(): Promise<TopicState[]> {
     const [positions, ...ends] = await Promise.all([
       readPositions(sql, groups),
-      ...lanes.map(async (lane) => ({ lane, ends: await endsOf(lane) })),
+      ...eventTopics.map(async (topic) => ({ topic, ends: await endsOf(topic) })),
     ]);
     return ends
       .filter(({ ends }) => ends.length > 0)
-      .map(({ lane, ends }) => ({
-        lane,
+      .map(({ topic, ends }) => ({
+        topic,
         ends: ends.map((end) => ({
           ...end,
-          key: `${topics[lane]} ${end.partition}`,
+          key: `${topics[topic]} ${end.partition}`,
           stored: positions.find(
-            ({ topic, partition, log: ownLog }) =>
-              topic === topics[lane] && partition === end.partition && ownLog === end.log,
+            (one) => one.topic === topics[topic] && one.partition === end.partition && one.log === end.log,
           ),
         })),
       }));
   }
 
-  async function endsOf(lane: Lane): Promise<PartitionEnd[]> {
+  async function endsOf(topic: EventTopic): Promise<PartitionEnd[]> {
     try {
-      return await log.endOffsets(topics[lane]);
+      return await log.endOffsets(topics[topic]);
     } catch (error) {
-      if (!isAwaited(lane) && isAppError(error, 'unavailable')) return [];
+      if (!isAwaited(topic) && isAppError(error, 'unavailable')) return [];
       throw error;
     }
   }
@@ -95,7 +94,7 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
 
   async function measure(): Promise<Lag> {
     let states = await readTopics();
-    const awaited = () => states.filter(({ lane }) => isAwaited(lane)).flatMap(unreadOf);
+    const awaited = () => states.filter(({ topic }) => isAwaited(topic)).flatMap(unreadOf);
     // A record that has just arrived does not count as a delay, so measure again before reporting one.
     if (awaited().some(({ key }) => !endSeenAt.has(key))) {
       await sleep(300);
@@ -103,7 +102,7 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
     }
     const now = Date.now();
     const accepted = acceptedOf(states, now);
-    const measured = states.map((one): LaneLag & { age: number } => {
+    const measured = states.map((one): TopicLag & { age: number } => {
       const unread = unreadOf(one);
       const ages = unread
         .map(({ key, stored }) => now - Math.max(endSeenAt.get(key) ?? 0, appendedAt(stored?.record_before)))
@@ -111,10 +110,10 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
       const age = Math.max(0, ...ages);
       return {
         age,
-        lane: one.lane,
+        topic: one.topic,
         waiting: unread.reduce((sum, end) => sum + Number(end.endOffset - BigInt(end.stored?.next_offset ?? 0)), 0),
         oldestSeconds: unread.length > 0 && ages.length === 0 ? null : inSeconds(age),
-        acceptedPerMinute: accepted.get(one.lane) ?? null,
+        acceptedPerMinute: accepted.get(one.topic) ?? null,
         readAt: latest(one.ends.map(({ stored }) => stored?.updated_at)),
       };
     });
@@ -122,8 +121,8 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
     for (const { key, stored } of states.flatMap(unreadOf)) {
       if (appendedAt(stored?.record_before) === 0 && !endSeenAt.has(key)) endSeenAt.set(key, now);
     }
-    const ages = measured.filter(({ lane }) => isAwaited(lane)).map(({ age }) => age);
-    return { seconds: inSeconds(Math.max(0, ...ages)), lanes: measured.map(({ age: _, ...lane }) => lane) };
+    const ages = measured.filter(({ topic }) => isAwaited(topic)).map(({ age }) => age);
+    return { seconds: inSeconds(Math.max(0, ...ages)), topics: measured.map(({ age: _, ...one }) => one) };
   }
 
   return {
@@ -139,20 +138,20 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
 
 /** Estimates the records appended to each topic per minute, by comparing the end offsets with an earlier measurement. */
 function createAcceptedCount() {
-  let reached: { at: number; ends: Map<Lane, bigint> }[] = [];
-  return (states: readonly TopicState[], now: number): Map<Lane, number> => {
+  let reached: { at: number; ends: Map<EventTopic, bigint> }[] = [];
+  return (states: readonly TopicState[], now: number): Map<EventTopic, number> => {
     const ends = new Map(
-      states.map(({ lane, ends }) => [lane, ends.reduce((sum, { endOffset }) => sum + endOffset, 0n)]),
+      states.map(({ topic, ends }) => [topic, ends.reduce((sum, { endOffset }) => sum + endOffset, 0n)]),
     );
     reached = [...reached.filter(({ at }) => now - at <= maxWindowMs), { at: now, ends }];
     const earlier = reached.find(({ at }) => now - at >= minWindowMs);
-    const perMinute = new Map<Lane, number>();
+    const perMinute = new Map<EventTopic, number>();
     if (earlier === undefined) return perMinute;
-    for (const [lane, end] of ends) {
-      const taken = end - (earlier.ends.get(lane) ?? end);
+    for (const [topic, end] of ends) {
+      const taken = end - (earlier.ends.get(topic) ?? end);
       // The offsets of a topic that was created again start at 0.
-      if (earlier.ends.has(lane) && taken >= 0n)
-        perMinute.set(lane, Math.round((Number(taken) * 60_000) / (now - earlier.at)));
+      if (earlier.ends.has(topic) && taken >= 0n)
+        perMinute.set(topic, Math.round((Number(taken) * 60_000) / (now - earlier.at)));
     }
     return perMinute;
   };

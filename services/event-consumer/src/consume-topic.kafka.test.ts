@@ -10,7 +10,7 @@ import {
 } from '@millrace/event-log';
 import { createMetrics } from '@millrace/runtime';
 import { eventually, patienceMs, testServers } from '@millrace/testing';
-import { consumeLane, createLiveLoad, startLanes } from './consume-lane.ts';
+import { consumeTopic, createLiveLoad, startConsuming } from './consume-topic.ts';
 import { createDeadLetterLog } from './dead-letters.ts';
 import { createConsumeMetrics } from './metrics.ts';
 import {
@@ -80,8 +80,8 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
 
   async function consume(): Promise<LogConsumer> {
     const metrics = createConsumeMetrics(createMetrics({ withProcessMetrics: false }));
-    const consumer = await consumeLane(
-      { lane: 'live', partitionConcurrency: 2 },
+    const consumer = await consumeTopic(
+      { topic: 'live', partitionConcurrency: 2 },
       {
         log,
         database: fixture.database,
@@ -193,7 +193,7 @@ describe('starting before the log is available', () => {
     const topics = topicNames(`t-${randomUUID()}.`);
     const { log, close } = await openLog('postgres');
     let failures = 2;
-    const lanes = startLanes({
+    const consuming = startConsuming({
       topics,
       topicPartitions: 1,
       logger: fixture.logger,
@@ -205,15 +205,15 @@ describe('starting before the log is available', () => {
       },
       joins: [async () => ({ ready: Promise.resolve(), stop: async () => {} })],
     });
-    expect(lanes.isReady()).toBe(false);
-    await eventually(() => lanes.isReady());
-    await lanes.stop();
-    expect(lanes.isReady()).toBe(false);
+    expect(consuming.isReady()).toBe(false);
+    await eventually(() => consuming.isReady());
+    await consuming.stop();
+    expect(consuming.isReady()).toBe(false);
     await close();
   });
 
   test('can be stopped while it waits', async () => {
-    const lanes = startLanes({
+    const consuming = startConsuming({
       topics: topicNames(),
       topicPartitions: 1,
       logger: fixture.logger,
@@ -224,7 +224,7 @@ describe('starting before the log is available', () => {
       },
       joins: [],
     });
-    await lanes.stop();
-    expect(lanes.isReady()).toBe(false);
+    await consuming.stop();
+    expect(consuming.isReady()).toBe(false);
   });
 });

@@ -1,19 +1,19 @@
-import { consumerGroup, type Lane, outputGroup, type TopicNames } from '@millrace/contracts';
+import { consumerGroup, type EventTopic, outputGroup, type TopicNames } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
 import { type EventLog, type LogConsumer, readOffset } from '@millrace/event-log';
 import { type Logger, type Stoppable, sleep } from '@millrace/runtime';
 import type { Tracing } from '@millrace/runtime/tracing';
 import type { BatchWork } from './batch.ts';
-import { type ConsumerConfig, configuredLanes } from './config.ts';
+import { type ConsumerConfig, configuredTopics } from './config.ts';
 import { createBatchHandler } from './consume.ts';
 import { describeFailure } from './failures.ts';
 import type { FormerLogReader } from './former-log.ts';
 import type { ConsumeMetrics, Lap } from './metrics.ts';
-import { type PublishLaneDeps, publishLane } from './output/publish.ts';
+import { type PublishTopicDeps, publishTopic } from './output/publish.ts';
 import { type ProcessBatchDeps, processBatch } from './process-batch.ts';
 import { traceBatches, traceIdOf } from './trace-batches.ts';
 
-interface ConsumeLaneDeps {
+interface ConsumeTopicDeps {
   log: Pick<EventLog, 'consume'>;
   database: Pick<SqlDatabase, 'sql'>;
   process: ProcessBatchDeps;
@@ -24,7 +24,7 @@ interface ConsumeLaneDeps {
   maxBatchRecords: number;
   maxBatchBytes: number;
   logger: Logger;
-  metricsOf(lane: Lane): ConsumeMetrics;
+  metricsOf(topic: EventTopic): ConsumeMetrics;
   /** Shared by all topics of the process. */
   liveLoad: LiveLoad;
   /** Shared by all topics of the process. */
@@ -36,39 +36,40 @@ interface ConsumeLaneDeps {
 const maxYieldMs = 250;
 
 /** Returns the function that processes a batch, with tracing if enabled. */
-function processWork({ process, tracing }: Pick<ConsumeLaneDeps, 'process' | 'tracing'>) {
+function processWork({ process, tracing }: Pick<ConsumeTopicDeps, 'process' | 'tracing'>) {
   if (tracing === null) return { process: (work: BatchWork) => processBatch(work, process), traceIdOf: () => null };
   const processTraced = (work: BatchWork, startTimer: () => Lap) => processBatch(work, { ...process, startTimer });
   return { process: traceBatches(tracing, processTraced, process.startTimer), traceIdOf };
 }
 
 /** Joins the consumer group of a topic, with its own stored offsets and one handler for all partitions. */
-export function consumeLane(
-  { lane, partitionConcurrency }: { lane: Lane; partitionConcurrency: number },
-  deps: ConsumeLaneDeps,
+export function consumeTopic(
+  { topic, partitionConcurrency }: { topic: EventTopic; partitionConcurrency: number },
+  deps: ConsumeTopicDeps,
 ): Promise<LogConsumer> {
-  const group = consumerGroup(lane, deps.topicPrefix);
+  const group = consumerGroup(topic, deps.topicPrefix);
   const { liveLoad } = deps;
   const handleBatch = createBatchHandler({
     group,
     ...processWork(deps),
     logger: deps.logger,
-    metrics: deps.metricsOf(lane),
+    metrics: deps.metricsOf(topic),
     freeLocks: deps.freeLocks,
     sleep,
   });
   return deps.log.consume({
-    topic: deps.topics[lane],
+    topic: deps.topics[topic],
     group,
     maxBatchRecords: deps.maxBatchRecords,
     maxBatchBytes: deps.maxBatchBytes,
     partitionConcurrency,
-    startOffset: (partition, log) => readOffset(deps.database.sql, { topic: deps.topics[lane], partition, group, log }),
+    startOffset: (partition, log) =>
+      readOffset(deps.database.sql, { topic: deps.topics[topic], partition, group, log }),
     async handler(batch, context) {
-      if (lane === 'live') return liveLoad.during(() => handleBatch(batch, context));
+      if (topic === 'live') return liveLoad.during(() => handleBatch(batch, context));
       // Live events are urgent, imported ones are not. Overflow events do not yield either, because they are live
       // events of busy keys.
-      if (lane === 'historical') await liveLoad.untilIdle(maxYieldMs, context.signal);
+      if (topic === 'historical') await liveLoad.untilIdle(maxYieldMs, context.signal);
       return handleBatch(batch, context);
     },
     onFatal: deps.onFatal,
@@ -76,27 +77,26 @@ export function consumeLane(
 }
 
 /** Dependencies of both kinds of readers, except for the log. */
-export type LaneDeps = Omit<ConsumeLaneDeps, 'log'> & Pick<PublishLaneDeps, 'database' | 'published'>;
+export type TopicReaderDeps = Omit<ConsumeTopicDeps, 'log'> & Pick<PublishTopicDeps, 'database' | 'published'>;
 
 /** Returns all readers of topics in a log. @param chosen log for published events, whichever log is read. */
-export function laneReaders(
+export function createTopicReaders(
   config: ConsumerConfig,
   { read, chosen }: { read: Pick<EventLog, 'consume'>; chosen: Pick<EventLog, 'append'> },
-  deps: LaneDeps,
+  deps: TopicReaderDeps,
 ): FormerLogReader[] {
   const { topicPrefix } = config;
-  const lanes = configuredLanes(config);
   return [
-    ...lanes.map((lane) => ({
-      topic: deps.topics[lane.lane],
-      group: consumerGroup(lane.lane, topicPrefix),
-      join: () => consumeLane(lane, { ...deps, log: read }),
+    ...configuredTopics(config).map(({ topic, partitionConcurrency }) => ({
+      topic: deps.topics[topic],
+      group: consumerGroup(topic, topicPrefix),
+      join: () => consumeTopic({ topic, partitionConcurrency }, { ...deps, log: read }),
     })),
-    ...publishedLanes(config).map((lane) => ({
-      topic: deps.topics[lane],
-      group: outputGroup(lane, topicPrefix),
+    ...publishedTopics(config).map((topic) => ({
+      topic: deps.topics[topic],
+      group: outputGroup(topic, topicPrefix),
       join: () =>
-        publishLane(lane, {
+        publishTopic(topic, {
           ...deps,
           log: { consume: read.consume, append: chosen.append },
           projects: deps.process.projects,
@@ -106,11 +106,11 @@ export function laneReaders(
 }
 
 /** Returns the topics whose stored events are published. */
-export function publishedLanes(config: ConsumerConfig): Lane[] {
-  return config.publishProcessed === 'on' ? configuredLanes(config).map(({ lane }) => lane) : [];
+export function publishedTopics(config: ConsumerConfig): EventTopic[] {
+  return config.publishProcessed === 'on' ? configuredTopics(config).map(({ topic }) => topic) : [];
 }
 
-interface StartLanesOptions {
+interface StartConsumingOptions {
   log: Pick<EventLog, 'ensureTopics'>;
   topics: TopicNames;
   topicPartitions: number;
@@ -121,7 +121,7 @@ interface StartLanesOptions {
   logger: Logger;
 }
 
-interface RunningLanes extends Stoppable {
+interface RunningConsumers extends Stoppable {
   /** True once all groups have been joined. */
   isReady(): boolean;
 }
@@ -133,7 +133,14 @@ const longestDelayMs = 5000;
  * Creates the topics and joins the groups in the background, retrying until the log is available. Meanwhile, the
  * process runs and answers health checks. Stopping waits for in-flight batches.
  */
-export function startLanes({ log, topics, topicPartitions, before, joins, logger }: StartLanesOptions): RunningLanes {
+export function startConsuming({
+  log,
+  topics,
+  topicPartitions,
+  before,
+  joins,
+  logger,
+}: StartConsumingOptions): RunningConsumers {
   const stopping = new AbortController();
   const consumers: LogConsumer[] = [];
   let isReady = false;
@@ -150,7 +157,7 @@ export function startLanes({ log, topics, topicPartitions, before, joins, logger
     if (stopping.signal.aborted) return;
     await Promise.race([Promise.all(consumers.map(({ ready }) => ready)), aborted(stopping.signal)]);
     isReady = !stopping.signal.aborted;
-    if (isReady) logger.info('consuming', { lanes: consumers.length });
+    if (isReady) logger.info('consuming', { groups: consumers.length });
   }
 
   async function untilDone(what: string, attempt: () => Promise<void>): Promise<void> {

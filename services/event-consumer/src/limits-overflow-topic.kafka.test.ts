@@ -4,8 +4,8 @@ import { createDatabase } from '@millrace/db';
 import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/event-log';
 import { createMetrics, readConfig } from '@millrace/runtime';
 import { eventually, patienceMs, testServers } from '@millrace/testing';
-import { configuredLanes, consumerConfigSchema } from './config.ts';
-import { consumeLane, createLiveLoad } from './consume-lane.ts';
+import { configuredTopics, consumerConfigSchema } from './config.ts';
+import { consumeTopic, createLiveLoad } from './consume-topic.ts';
 import { createConsumeMetrics } from './metrics.ts';
 import { type ConsumerFixture, capturedEvent, createConsumerFixture } from './testing/consumer-fixture.ts';
 
@@ -17,7 +17,7 @@ afterAll(() => fixture.stop());
 
 test('a consumer reads the overflow topic by default', () => {
   const config = readConfig(consumerConfigSchema, { DATABASE_URL: 'postgresql://x' });
-  expect(configuredLanes(config).map(({ lane }) => lane)).toContain('overflow');
+  expect(configuredTopics(config).map(({ topic }) => topic)).toContain('overflow');
 });
 
 /** Opens a log, and returns a function that closes it. */
@@ -47,8 +47,8 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
     const project = await fixture.createProject();
     const metrics = createMetrics({ withProcessMetrics: false });
     const fatal: Error[] = [];
-    const consumer = await consumeLane(
-      { lane: 'overflow', partitionConcurrency: 2 },
+    const consumer = await consumeTopic(
+      { topic: 'overflow', partitionConcurrency: 2 },
       {
         log,
         database: fixture.database,
@@ -87,7 +87,7 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
     }
     const where = { project_id: project.id };
     await eventually(async () => expect(await fixture.database.prisma.event.count({ where })).toBe(150), {
-      what: 'All events of the lane',
+      what: 'All events of the topic',
     });
     await consumer.stop();
     const persons = await fixture.database.prisma.person.findMany({ where });
