@@ -369,14 +369,14 @@ export async function standInForConsumer(visitor: BrowserContext): Promise<void>
     const names = ['ingest-gateway', 'event-consumer', 'management-api', 'delivery-worker'];
     const services = names.map((name, at) => ({ name, connections: [3, 4, 6, 2][at] }));
     const read_at = new Date(shopTime.getTime() - 300).toISOString();
-    const lane = (name: string, waiting: number, accepted_per_minute: number, oldest_seconds: number) => ({
-      ...{ lane: name, waiting, accepted_per_minute, oldest_seconds, read_at },
+    const topic = (name: string, waiting: number, accepted_per_minute: number, oldest_seconds: number) => ({
+      ...{ topic: name, waiting, accepted_per_minute, oldest_seconds, read_at },
     });
-    const lanes = [lane('live', 4, 747, 0.3), lane('historical', 18_211, 41_900, 26), lane('overflow', 0, 0, 0)];
+    const topics = [topic('live', 4, 747, 0.3), topic('historical', 18_211, 41_900, 26), topic('overflow', 0, 0, 0)];
     await route.fulfill({
       json: {
         ...{ ...health, checked_at: shopTime.toISOString(), alarm: null, visible_after_seconds: 0.3, per_minute },
-        ...{ lanes, dead_letters_waiting: 0, services, sources },
+        ...{ topics, dead_letters_waiting: 0, services, sources },
       },
     });
   });

@@ -120,7 +120,7 @@ it('greys out only the tile of an unavailable source with the reason, unlike a l
     const response = await route.fetch();
     const health = (await response.json()) as Record<string, object>;
     const sources = { ...health.sources, log: 'The event log does not respond.' };
-    await route.fulfill({ json: { ...health, lanes: null, visible_after_seconds: null, sql_role: false, sources } });
+    await route.fulfill({ json: { ...health, topics: null, visible_after_seconds: null, sql_role: false, sources } });
   });
   await page.goto(console.address('health'));
   await tile(page, 'Ingestion delay').getByText('loading …').waitFor();

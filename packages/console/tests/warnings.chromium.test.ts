@@ -268,7 +268,7 @@ describe('dead letters', () => {
     await page.getByRole('heading', { name: '129 dead letters were discarded.' }).waitFor();
     await page.getByRole('button', { name: 'Close' }).last().click();
     await eventually(async () => expect(await rows(page)).toHaveLength(1));
-    await page.goto(console.address('warnings?tab=letters&lane=historical&state=discarded'));
+    await page.goto(console.address('warnings?tab=letters&topic=historical&state=discarded'));
     await page.getByRole('heading', { name: 'No dead letters match your filters' }).waitFor();
     await page.getByRole('button', { name: 'Show all' }).click();
     await page.getByText('no json').waitFor({ state: 'detached' });

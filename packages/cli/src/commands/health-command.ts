@@ -10,9 +10,9 @@ interface Health {
   version: string;
   alarm: { detail: string } | null;
   visible_after_seconds: number | null;
-  lanes:
+  topics:
     | {
-        lane: string;
+        topic: string;
         waiting: number;
         oldest_seconds: number | null;
         accepted_per_minute: number | null;
@@ -58,15 +58,15 @@ function print(terminal: Terminal, health: Health): void {
     services: health.services?.map(({ name, connections }) => `${name} ${connections}`) ?? null,
     apiVersion: health.version,
   });
-  if (health.lanes !== null) {
+  if (health.topics !== null) {
     terminal.out.write('\n');
     printer.table(
-      health.lanes.map((lane) => ({
-        topic: lane.lane,
-        waiting: lane.waiting,
-        oldestSeconds: lane.oldest_seconds,
-        acceptedPerMinute: lane.accepted_per_minute,
-        lastStored: lane.read_at,
+      health.topics.map((one) => ({
+        topic: one.topic,
+        waiting: one.waiting,
+        oldestSeconds: one.oldest_seconds,
+        acceptedPerMinute: one.accepted_per_minute,
+        lastStored: one.read_at,
       })),
     );
   }

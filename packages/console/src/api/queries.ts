@@ -106,7 +106,7 @@ export interface Health {
   version: string;
   alarm: null | { lag_seconds: number; threshold_seconds: number; detail: string };
   visible_after_seconds: number | null;
-  lanes: LaneHealth[] | null;
+  topics: TopicHealth[] | null;
   per_minute: { stored: number | null; dropped: { reason: string; count: number }[] | null };
   dead_letters_waiting: number | null;
   services: { name: string; connections: number }[] | null;
@@ -116,8 +116,8 @@ export interface Health {
   sources: Record<'log' | 'events' | 'warnings' | 'dead_letters' | 'services', string>;
 }
 
-export interface LaneHealth {
-  lane: string;
+export interface TopicHealth {
+  topic: string;
   waiting: number;
   oldest_seconds: number | null;
   accepted_per_minute: number | null;

@@ -41,7 +41,7 @@ function rankOf(name: string): number {
 }
 
 const uuidPattern = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
-const lanePattern = /\b(live|historical|overflow)$/;
+const topicPattern = /\b(live|historical|overflow)$/;
 
 interface ValueProps {
   name: string;
@@ -64,8 +64,8 @@ function Value({ name, value, facts, isStored }: ValueProps): ReactNode {
   if (name === 'personId') return to('persons', { person: value });
   if (isStored && ['uuid', 'eventUuid', 'firstEventUuid'].includes(name) && uuidPattern.test(value))
     return to('events', { open: value });
-  const lane = name === 'offset' && lanePattern.exec(String(facts.topic))?.[1];
-  if (lane) return to('warnings', { tab: 'letters', state: 'all', letter: `${lane}-${facts.partition}-${value}` });
+  const topic = name === 'offset' && topicPattern.exec(String(facts.topic))?.[1];
+  if (topic) return to('warnings', { tab: 'letters', state: 'all', letter: `${topic}-${facts.partition}-${value}` });
   return name === 'event' ? <strong>{shown}</strong> : <span className="mono">{shown}</span>;
 }
 

@@ -12,7 +12,7 @@ import { isTime, type Span, SpanMenu, zoneOf, zones } from '../../parts/span.tsx
 import { words } from '../../words.ts';
 import { Figures } from './figures.tsx';
 import { DropsOverTime, EventsOverTime } from './over-time.tsx';
-import { Lanes, Services } from './parts-of-it.tsx';
+import { Services, Topics } from './parts-of-it.tsx';
 import './health.css';
 
 const parts = {
@@ -58,7 +58,7 @@ export function Page() {
         <DropsOverTime {...shown} />
       </div>
       <div className="health-parts">
-        <Lanes health={health} zone={shown.zone} />
+        <Topics health={health} zone={shown.zone} />
         <Services health={health} />
       </div>
       {asCall && <AsApiCall request={request} onClose={() => setAsCall(false)} />}

@@ -9,16 +9,16 @@ import { text } from './words.ts';
 type Query = ReturnType<typeof useHealth>;
 
 /** The backlog and throughput of each Kafka topic. */
-export function Lanes({ health, zone }: { health: Query; zone: string }) {
-  const { heads, about, names, nothing, unknown, never, title, hint } = text.lanes;
+export function Topics({ health, zone }: { health: Query; zone: string }) {
+  const { heads, about, names, nothing, unknown, never, title, hint } = text.topics;
   return (
     <Part title={title} hint={hint} health={health} source="log">
-      {({ lanes, alarm }) => (
+      {({ topics, alarm }) => (
         <div className="health-scroll">
           <table className="table" aria-label={title}>
             <thead>
               <tr>
-                <th scope="col">{heads.lane}</th>
+                <th scope="col">{heads.topic}</th>
                 <th scope="col" className="number">
                   {heads.waiting}
                 </th>
@@ -32,31 +32,31 @@ export function Lanes({ health, zone }: { health: Query; zone: string }) {
               </tr>
             </thead>
             <tbody>
-              {lanes?.map((lane) => {
-                const isLate = alarm !== null && (lane.oldest_seconds ?? 0) > alarm.threshold_seconds;
+              {topics?.map((one) => {
+                const isLate = alarm !== null && (one.oldest_seconds ?? 0) > alarm.threshold_seconds;
                 return (
-                  <tr key={lane.lane}>
+                  <tr key={one.topic}>
                     <td>
-                      <strong>{names[lane.lane] ?? lane.lane}</strong>{' '}
-                      <span className="quiet health-about">{about[lane.lane]}</span>
+                      <strong>{names[one.topic] ?? one.topic}</strong>{' '}
+                      <span className="quiet health-about">{about[one.topic]}</span>
                     </td>
-                    <td className="number">{formatNumber(lane.waiting)}</td>
+                    <td className="number">{formatNumber(one.waiting)}</td>
                     <td className={isLate ? 'number warn' : 'number'}>
-                      {lane.waiting === 0
+                      {one.waiting === 0
                         ? nothing
-                        : lane.oldest_seconds === null
+                        : one.oldest_seconds === null
                           ? unknown
-                          : text.seconds(lane.oldest_seconds)}
+                          : text.seconds(one.oldest_seconds)}
                     </td>
                     <td className="number">
-                      {lane.accepted_per_minute === null ? unknown : formatNumber(lane.accepted_per_minute)}
+                      {one.accepted_per_minute === null ? unknown : formatNumber(one.accepted_per_minute)}
                     </td>
                     <td className="quiet">
-                      {lane.read_at === null ? (
+                      {one.read_at === null ? (
                         never
                       ) : (
-                        <time dateTime={lane.read_at} title={formatTime(lane.read_at, zone)}>
-                          {formatAgo(lane.read_at)}
+                        <time dateTime={one.read_at} title={formatTime(one.read_at, zone)}>
+                          {formatAgo(one.read_at)}
                         </time>
                       )}
                     </td>

@@ -29,7 +29,7 @@ export const text = {
     link: 'View warnings',
     label: (count: string) => `${count} dropped in this date range`,
   },
-  lanes: {
+  topics: {
     title: 'Topics',
     hint: 'The figures cover all projects. Waiting events are stored in order, and no events are lost.',
     names: { live: 'live', overflow: 'overflow', historical: 'historical' } as Record<string, string>,
@@ -39,7 +39,7 @@ export const text = {
       historical: 'imports of historical events',
     } as Record<string, string>,
     heads: {
-      lane: 'Topic',
+      topic: 'Topic',
       waiting: 'Waiting',
       oldest: 'Oldest',
       accepted: 'Accepted per minute',

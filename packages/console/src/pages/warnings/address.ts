@@ -12,7 +12,7 @@ const parts = {
   /** Severity and type of the open warning. `none`: the user closed the one that opens by default. */
   open: part.text(),
   reason: part.text(),
-  lane: part.oneOf(['all', 'live', 'historical', 'overflow'], 'all'),
+  topic: part.oneOf(['all', 'live', 'historical', 'overflow'], 'all'),
   state: part.oneOf(['waiting', 'replayed', 'discarded', 'all'], 'waiting'),
   /** ID of the open dead letter: topic, partition and offset. */
   letter: part.text(),

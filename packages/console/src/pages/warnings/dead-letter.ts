@@ -3,7 +3,7 @@ import { text } from './words.ts';
 /** A dead letter: a record that could not be processed. */
 export interface DeadLetter {
   id: string;
-  lane: string;
+  topic: string;
   reason: string;
   detail: string;
   advice: string;
@@ -28,6 +28,6 @@ export interface Decision {
 
 /** Formats an ID for display: `live · 3 · 1042`. */
 export function placeOf(id: string): string {
-  const [lane = '', partition = '', offset = ''] = id.split('-');
-  return text.deadLetters.lanePartitionOffset(lane, partition, offset);
+  const [topic = '', partition = '', offset = ''] = id.split('-');
+  return text.deadLetters.topicPartitionOffset(topic, partition, offset);
 }

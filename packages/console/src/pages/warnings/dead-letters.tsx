@@ -22,7 +22,7 @@ const text = words.deadLetters;
 
 export const deadLettersRequest = (project: number, { view, span }: WarningsAddress): ApiCall => ({
   path: `/api/projects/${project}/dead_letters`,
-  query: { ...span, reason: view.reason, lane: chosen(view.lane), state: chosen(view.state) },
+  query: { ...span, reason: view.reason, topic: chosen(view.topic), state: chosen(view.state) },
 });
 
 /** The list of dead letters, for users who may see them. */
@@ -125,7 +125,7 @@ function Filters({ address: { view, change, span } }: { address: WarningsAddress
       }
     >
       <Choice name={text.state} value={view.state} options={text.states} onChoose={(state) => change({ state })} />
-      <Choice name={text.lane} value={view.lane} options={text.lanes} onChoose={(lane) => change({ lane })} />
+      <Choice name={text.topic} value={view.topic} options={text.topics} onChoose={(topic) => change({ topic })} />
       <SpanMenu
         span={span}
         zone={view.zone}
@@ -279,7 +279,7 @@ function Rows({
 }
 
 function Nothing({ address: { view, change } }: { address: WarningsAddress }) {
-  const isNarrowed = view.reason !== '' || view.lane !== 'all' || view.state !== 'waiting';
+  const isNarrowed = view.reason !== '' || view.topic !== 'all' || view.state !== 'waiting';
   if (!isNarrowed) {
     return (
       <div className="good">
@@ -293,7 +293,7 @@ function Nothing({ address: { view, change } }: { address: WarningsAddress }) {
     <Empty title={text.noMatchTitle} icon="warnings">
       <p className="quiet">{text.noMatch}</p>
       <div className="form-buttons">
-        <Button onPress={() => change({ reason: '', lane: 'all', state: 'all' })}>{words.showAll}</Button>
+        <Button onPress={() => change({ reason: '', topic: 'all', state: 'all' })}>{words.showAll}</Button>
       </div>
     </Empty>
   );

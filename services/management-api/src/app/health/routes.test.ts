@@ -66,13 +66,13 @@ test('C-032 reports an alarm for an event that waits longer than the threshold',
   );
   // A second measurement must not reset the age.
   await healthOf(tenant);
-  const { alarm, visible_after_seconds, lanes } = await healthOf(tenant);
+  const { alarm, visible_after_seconds, topics: lags } = await healthOf(tenant);
   expect(alarm).toMatchObject({ lag_seconds: visible_after_seconds, threshold_seconds: 300 });
   expect(alarm.detail).toContain('No events are lost');
   // The topic of imports does not exist, so it is omitted.
-  expect(lanes).toMatchObject([
-    { lane: 'live', waiting: 1, oldest_seconds: visible_after_seconds, read_at: expect.stringMatching(/^\d{4}-/) },
-    { lane: 'overflow', waiting: 0, oldest_seconds: 0, read_at: null },
+  expect(lags).toMatchObject([
+    { topic: 'live', waiting: 1, oldest_seconds: visible_after_seconds, read_at: expect.stringMatching(/^\d{4}-/) },
+    { topic: 'overflow', waiting: 0, oldest_seconds: 0, read_at: null },
   ]);
   await sql.query('UPDATE consumer_position SET next_offset = 2 WHERE topic = $1', [topics.live]);
   expect(await healthOf(tenant)).toMatchObject({ alarm: null, visible_after_seconds: 0 });
@@ -101,7 +101,7 @@ test("counts only the project's events of the last minute, by result", async () 
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
     alarm: null,
     visible_after_seconds: 0,
-    lanes: [expect.objectContaining({ lane: 'live' }), expect.objectContaining({ lane: 'overflow' })],
+    topics: [expect.objectContaining({ topic: 'live' }), expect.objectContaining({ topic: 'overflow' })],
     dead_letters_waiting: 0,
     services: expect.arrayContaining([{ name: 'management-api', connections: expect.any(Number) }]),
     per_minute: {
@@ -123,7 +123,7 @@ test('reports no lag without an event log, and everything else', async () => {
   expect(await healthOf(own, without)).toMatchObject({
     visible_after_seconds: null,
     alarm: null,
-    lanes: null,
+    topics: null,
     per_minute: { stored: 0, dropped: [] },
     sources: { log: expect.stringContaining('EVENT_LOG'), events: 'ok', warnings: 'ok', services: 'ok' },
   });
@@ -132,7 +132,7 @@ test('reports no lag without an event log, and everything else', async () => {
 
 test('reports the events accepted per minute from the second measurement on', async () => {
   const acceptedOf = async () =>
-    (await healthOf(tenant)).lanes.find(({ lane }: { lane: string }) => lane === 'overflow').accepted_per_minute;
+    (await healthOf(tenant)).topics.find(({ topic }: { topic: string }) => topic === 'overflow').accepted_per_minute;
   await acceptedOf();
   await log.append([1, 2, 3].map((key) => ({ topic: topics.overflow, key: `${key}`, value: Buffer.from('{}') })));
   await eventually(async () => expect(await acceptedOf()).toBeGreaterThan(0));

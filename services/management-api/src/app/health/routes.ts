@@ -1,6 +1,6 @@
 // Reports whether the events of a project are being stored, and how soon.
 
-import { lanes } from '@millrace/contracts';
+import { eventTopics } from '@millrace/contracts';
 import { isTransientError, type Sql } from '@millrace/db';
 import { formatDateTime, orNull } from '@millrace/http';
 import { AppError, isAppError, withDeadline } from '@millrace/runtime';
@@ -10,7 +10,7 @@ import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { DeadLetterLog } from '../../operations/dead-letters/read-dead-letters.ts';
 import { createWaitingCount } from '../../operations/dead-letters/waiting-count.ts';
-import type { LaneLag } from '../../operations/live/lag.ts';
+import type { TopicLag } from '../../operations/live/lag.ts';
 import type { Live } from '../../operations/live/live.ts';
 import { kindOf } from '../../operations/live/warning-kinds.ts';
 import { countConnections, countStored, countWarnings, hasSqlRole } from './store.ts';
@@ -60,7 +60,7 @@ export function healthOfProjectRoutes({ sql, live, deadLetterLog }: HealthDeps) 
         version: manifest.version,
         alarm: alarmOf(lag.value?.seconds ?? null),
         visible_after_seconds: lag.value?.seconds ?? null,
-        lanes: lag.value?.lanes.map(toShown) ?? null,
+        topics: lag.value?.topics.map(toShown) ?? null,
         per_minute: {
           stored: stored.value,
           dropped: dropped?.map(({ type, count }) => ({ reason: type, count })) ?? null,
@@ -104,9 +104,9 @@ function alarmOf(lag: number | null) {
   return { lag_seconds: lag, threshold_seconds: alarmSeconds, detail };
 }
 
-function toShown({ lane, waiting, oldestSeconds, acceptedPerMinute, readAt }: LaneLag) {
+function toShown({ topic, waiting, oldestSeconds, acceptedPerMinute, readAt }: TopicLag) {
   return {
-    lane,
+    topic,
     waiting,
     oldest_seconds: oldestSeconds,
     accepted_per_minute: acceptedPerMinute,
@@ -136,8 +136,8 @@ function projectHealth() {
     threshold_seconds: Type.Integer(),
     detail: Type.String({ description: 'Human-readable explanation.' }),
   });
-  const lane = Type.Object({
-    lane: Type.Enum(lanes, { description: 'Topic of the event log.' }),
+  const topic = Type.Object({
+    topic: Type.Enum(eventTopics, { description: 'Topic of the event log.' }),
     waiting: Type.Integer({ description: 'Number of records that have been accepted but not stored yet.' }),
     oldest_seconds: orNull(
       Type.Number(),
@@ -166,7 +166,7 @@ function projectHealth() {
         Type.Number(),
         'Upper limit for the ingestion lag of all projects, in seconds. The lag is the delay between accepting an event and storing it.',
       ),
-      lanes: orNull(Type.Array(lane), 'Event log topics. The numbers include the records of all projects.'),
+      topics: orNull(Type.Array(topic), 'Event log topics. The numbers include the records of all projects.'),
       per_minute: Type.Object(
         {
           stored: orNull(
@@ -205,9 +205,9 @@ function healthExample() {
     version: '0.1.0',
     alarm: null,
     visible_after_seconds: 0.2,
-    lanes: [
+    topics: [
       {
-        lane: 'live' as const,
+        topic: 'live' as const,
         waiting: 3,
         oldest_seconds: 0.2,
         accepted_per_minute: 745,
