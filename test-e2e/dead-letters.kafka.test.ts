@@ -26,7 +26,7 @@ describe.each(eventLogs)('dead letters on the %s log', (eventLog) => {
       ({ uuid }) => uuid,
     );
 
-  test('C-030: stores each dead letter once when it is replayed twice at the same time', async () => {
+  test('console-030: stores each dead letter once when it is replayed twice at the same time', async () => {
     const uuids = [randomUUID(), randomUUID(), randomUUID()].sort();
     const [good = '', ...bad] = uuids;
     await services.database.query("ALTER TABLE event ADD CONSTRAINT no_poison CHECK (event <> 'poison')");

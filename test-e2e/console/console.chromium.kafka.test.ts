@@ -67,13 +67,13 @@ async function expectAccessible(): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' });
 }
 
-test('C-001 the first load, each page and the fonts are within their size limits', () => {
+test('console-001 the first load, each page and the fonts are within their size limits', () => {
   expect(sizes.firstLoad).toBeLessThanOrEqual(firstLoadLimit);
   expect(sizes.fonts).toBeLessThanOrEqual(fontLimit);
   for (const [name, bytes] of Object.entries(sizes.pages)) expect([name, bytes <= pageLimit]).toEqual([name, true]);
 });
 
-test('C-002 C-038 without a session, a URL leads to sign-in, which keeps the URL with its query', async () => {
+test('console-002 console-038 without a session, a URL leads to sign-in, which keeps the URL with its query', async () => {
   await page.goto(`${live()}?person=ada`);
   await page.getByRole('heading', { name: 'Sign in to Millrace' }).waitFor();
   expect(new URL(page.url()).searchParams.get('next')).toMatch(/\/live\?person=ada$/);
@@ -104,7 +104,7 @@ test('an invite link creates an account with a password and signs the user in', 
   await guest.context().close();
 });
 
-test('C-033 C-038 a one-time link signs in, removes its secret from the URL, and explains how to send the first event', async () => {
+test('console-033 console-038 a one-time link signs in, removes its secret from the URL, and explains how to send the first event', async () => {
   const secret = await createConsoleLink(services.databaseUrl, services.tenant.userId);
   await page.goto(`${services.apiUrl}/console/enter#${secret}`);
   await page.getByText('Waiting for the first event').waitFor();
@@ -113,7 +113,7 @@ test('C-033 C-038 a one-time link signs in, removes its secret from the URL, and
   await expectAccessible();
 });
 
-test('C-042 nothing scrolls horizontally at 360 px', async () => {
+test('console-042 nothing scrolls horizontally at 360 px', async () => {
   await page.setViewportSize({ width: 360, height: 640 });
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(360);
   await page.getByRole('button', { name: 'Menu' }).click();
@@ -121,7 +121,7 @@ test('C-042 nothing scrolls horizontally at 360 px', async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
 });
 
-test('C-039 C-041 the first Tab skips to the content, and a selected theme is applied before the styles load', async () => {
+test('console-039 console-041 the first Tab skips to the content, and a selected theme is applied before the styles load', async () => {
   await page.reload();
   await page.getByRole('heading', { name: 'Live', exact: true }).waitFor();
   await page.keyboard.press('Tab');
@@ -134,7 +134,7 @@ test('C-039 C-041 the first Tab skips to the content, and a selected theme is ap
   await page.getByRole('menuitem', { name: 'Theme: System' }).click();
 });
 
-test('C-009 C-020 shows an event sent by curl with its name as text, and opens it by keyboard', async () => {
+test('console-009 console-020 shows an event sent by curl with its name as text, and opens it by keyboard', async () => {
   await page.goto(live());
   await page.getByText('Waiting for the first event').waitFor();
   // The page may still be connecting to the stream and only shows events sent afterwards, so send until one appears.
@@ -157,7 +157,7 @@ test('C-009 C-020 shows an event sent by curl with its name as text, and opens i
   await page.getByRole('heading', { name }).waitFor({ state: 'detached' });
 });
 
-test('C-004 C-006 C-010 pausing and filters are in the URL, and unknown parameters are reported', async () => {
+test('console-004 console-006 console-010 pausing and filters are in the URL, and unknown parameters are reported', async () => {
   await page.getByRole('button', { name: /^Pause/ }).click();
   await page.waitForURL(/paused=true/);
   await post(`${services.ingestUrl}/capture/`, {
@@ -172,7 +172,7 @@ test('C-004 C-006 C-010 pausing and filters are in the URL, and unknown paramete
   await page.waitForURL((url) => !url.search.includes('person'));
 });
 
-test('C-007 C-008 the page shows status messages of the stream, and an error if the stream is rejected', async () => {
+test('console-007 console-008 the page shows status messages of the stream, and an error if the stream is rejected', async () => {
   const stream = /\/live\/events/;
   const frames = [
     'event: hello\ndata: {"stored":true,"why":null,"lag_seconds":null}',
@@ -189,12 +189,12 @@ test('C-007 C-008 the page shows status messages of the stream, and an error if 
   await page.unroute(stream);
 });
 
-test('C-007 shows a missing project as not found instead of an error', async () => {
+test('console-007 shows a missing project as not found instead of an error', async () => {
   await page.goto(`${services.apiUrl}/console/projects/999999/live`);
   await page.getByRole('alert').filter({ hasText: 'Not found' }).waitFor();
 });
 
-test('C-048 requests no other host and only documented routes, and violates no content security policy', async () => {
+test('console-048 requests no other host and only documented routes, and violates no content security policy', async () => {
   expect(elsewhere).toEqual([]);
   expect(complaints).toEqual([]);
   const document = (await (await fetch(`${services.apiUrl}/api/schema`)).json()) as {

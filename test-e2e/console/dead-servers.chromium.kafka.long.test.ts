@@ -72,7 +72,7 @@ const rows = () => page.locator('a[data-row]');
 const go = (name: string) => page.getByRole('link', { name, exact: true }).click();
 const line = () => page.locator('.health-line');
 
-test('C-007 without Redis, all pages keep working', async () => {
+test('console-007 without Redis, all pages keep working', async () => {
   await redis.refuse();
   await page.goto(address('events'));
   await rows().first().waitFor();
@@ -83,7 +83,7 @@ test('C-007 without Redis, all pages keep working', async () => {
   await redis.pass();
 });
 
-test('C-007 without Kafka, stored events can be read, Live reports the problem, and no page shows the ingestion delay', async () => {
+test('console-007 without Kafka, stored events can be read, Live reports the problem, and no page shows the ingestion delay', async () => {
   await page.goto(address('live'));
   await page.getByRole('heading', { name: 'Live', level: 1 }).waitFor();
   await kafka.refuse();
@@ -96,7 +96,7 @@ test('C-007 without Kafka, stored events can be read, Live reports the problem, 
   await kafka.pass();
 });
 
-test('C-007 C-008 without PostgreSQL, loaded data stays visible, every page reports the failure, and all recover automatically', async () => {
+test('console-007 console-008 without PostgreSQL, loaded data stays visible, every page reports the failure, and all recover automatically', async () => {
   await page.goto(address('events'));
   await rows().first().waitFor();
   await postgres.refuse();
@@ -118,7 +118,7 @@ test('C-007 C-008 without PostgreSQL, loaded data stays visible, every page repo
   await eventually(async () => expect(await line().count()).toBe(0));
 });
 
-test('C-007 C-045 without the API, loaded data stays visible, and a page that was not loaded yet says that the server is not responding', async () => {
+test('console-007 console-045 without the API, loaded data stays visible, and a page that was not loaded yet says that the server is not responding', async () => {
   await page.goto(address('events'));
   await rows().first().waitFor();
   await page.route('**/*', (route) => route.abort());

@@ -45,7 +45,7 @@ async function freePort(): Promise<number> {
 describe.each([
   ['Firefox', openFirefox],
   ['WebKit', openWebKit],
-] as const)('C-044 the console in %s', (name, open) => {
+] as const)('console-044 the console in %s', (name, open) => {
   let browser: DrivenBrowser;
   let tab: Tab;
   beforeAll(async () => {

@@ -17,7 +17,7 @@ const openPage = async (level: 1 | 8 | 15, query = '') => {
   return page;
 };
 
-it('C-020, C-035: describes each change with its user and the values before and after, without secrets', async () => {
+it('console-020, console-035: describes each change with its user and the values before and after, without secrets', async () => {
   const page = await openPage(8, '?project=all');
   await page.getByText('No changes in this date range').waitFor();
   await lookAt(page);
@@ -48,7 +48,7 @@ it('C-020, C-035: describes each change with its user and the values before and 
   await page.context().close();
 });
 
-it('C-004, C-005: keeps filters by user, type and record in the URL, and removes them on Back', async () => {
+it('console-004, console-005: keeps filters by user, type and record in the URL, and removes them on Back', async () => {
   const page = await openPage(15, '?project=all');
   await entries(page).first().waitFor();
   await page.getByLabel('Type:').selectOption('member');
@@ -69,7 +69,7 @@ it('C-004, C-005: keeps filters by user, type and record in the URL, and removes
   await page.context().close();
 });
 
-it('C-007: shows a member why access is refused, and a distinct state for a failure', async () => {
+it('console-007: shows a member why access is refused, and a distinct state for a failure', async () => {
   const member = await openPage(1);
   await member.locator('[data-state=refused]').waitFor();
   await member.context().close();

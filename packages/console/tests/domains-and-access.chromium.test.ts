@@ -77,7 +77,7 @@ it('reports that the DNS server did not respond', async () => {
   await page.context().close();
 });
 
-it('C-035: shows domains and the DNS record to a member, and says who can change them', async () => {
+it('console-035: shows domains and the DNS record to a member, and says who can change them', async () => {
   const page = await openAs(console, 1, 'domains');
   await row(page, 'silent.example.com').getByText('Not verified').waitFor();
   await page.getByText('Only administrators and owners can add, verify and remove').waitFor();
@@ -119,7 +119,7 @@ describe('access to the project', () => {
     expect(await levelOf('grace@example.com')).toBe('administrator');
   });
 
-  it('C-035: shows the rules to a member who may not change them, disabled and with the reason', async () => {
+  it('console-035: shows the rules to a member who may not change them, disabled and with the reason', async () => {
     await console.query(`UPDATE environment SET access_control = false, default_access_level = 'member' WHERE id = $1`);
     const page = await openAs(console, 1, 'access');
     await page.getByText('Only project administrators can change these rules.').waitFor();

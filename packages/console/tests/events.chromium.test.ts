@@ -55,7 +55,7 @@ async function expectAccessible(page: Page) {
   }
 }
 
-it('C-007, C-008, C-038: shows distinct states for empty, loading, failed, refused, not found and timed out', async () => {
+it('console-007, console-008, console-038: shows distinct states for empty, loading, failed, refused, not found and timed out', async () => {
   const page = await console.open('events');
   await page.getByRole('heading', { name: 'No events yet' }).waitFor();
   await expectAccessible(page);
@@ -129,7 +129,7 @@ describe('with events', () => {
     await store({ event: 'long ago', ago: '20 days' });
   });
 
-  it('C-004, C-005, C-022: paginates by buttons and keys without repeated or skipped events while events arrive, with the page in the URL', async () => {
+  it('console-004, console-005, console-022: paginates by buttons and keys without repeated or skipped events while events arrive, with the page in the URL', async () => {
     const page = await console.open('events?event=many&after=-1h');
     await row(page, 'many').first().waitFor();
     const idsOf = () =>
@@ -167,7 +167,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('C-012, C-013, C-018, C-020: shows event properties as plain text, searches and expands them, and filters the list by them', async () => {
+  it('console-012, console-013, console-018, console-020: shows event properties as plain text, searches and expands them, and filters the list by them', async () => {
     const page = await console.open(`events?open=${hostileId}`);
     await detail(page).getByRole('heading', { name: hostile }).waitFor();
     expect(await page.title()).not.toBe('run');
@@ -218,7 +218,7 @@ describe('with events', () => {
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'CSV' }).click();
     const csv = await readFile(await (await download).path(), 'utf8');
-    // C-021: no cell begins like a spreadsheet formula.
+    // console-021: no cell begins like a spreadsheet formula.
     expect(csv.split('\r\n')).toHaveLength(3);
     expect(csv).toContain(`"'=1+1"`);
     expect(csv.match(/(^|,)"[=+\-@\t]/gm)).toBeNull();
@@ -385,7 +385,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('C-014, C-015, C-017: shows the raw JSON of the API, copies a shell command, and opens the person with one click', async () => {
+  it('console-014, console-015, console-017: shows the raw JSON of the API, copies a shell command, and opens the person with one click', async () => {
     const page = await console.open(`events?open=${hostileId}`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const copied = () => page.evaluate<string>('navigator.clipboard.readText()');
@@ -429,7 +429,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('C-006, C-023, C-024: shows a hint for an invalid URL, keeps a range relative until it is frozen, and names the time zone', async () => {
+  it('console-006, console-023, console-024: shows a hint for an invalid URL, keeps a range relative until it is frozen, and names the time zone', async () => {
     const page = await console.open('events?after=yesterday&properties=%7B&colour=red&open=1');
     await row(page, 'many').first().waitFor();
     await page
@@ -487,7 +487,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('C-039, C-042: moves between events by keyboard alone, and fits on a phone without horizontal scrolling', async () => {
+  it('console-039, console-042: moves between events by keyboard alone, and fits on a phone without horizontal scrolling', async () => {
     const page = await console.open('events?after=-24h', { width: 360, height: 640 });
     await row(page, 'many').first().waitFor();
     const overflow = () => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');

@@ -24,7 +24,7 @@ const visit = (path: string, { isOpen = true } = {}) =>
   visitShop(console, path, { isOpen, prepare: (visitor) => void watched.push(watch(visitor)) });
 
 describe('empty', () => {
-  it.each(everyPage)('C-007, C-038, C-042: %s passes the checks without data', async (path) => {
+  it.each(everyPage)('console-007, console-038, console-042: %s passes the checks without data', async (path) => {
     const page = await visit(path, { isOpen: false });
     // Accessibility is checked once per page and theme, in the tests with data below. The long tests also check the empty pages.
     expect(await problemsOf(page, { themes: storySize(0, 1) ? ['light'] : [] })).toEqual([]);
@@ -35,7 +35,7 @@ describe('empty', () => {
 describe('with the data of a shop', () => {
   beforeAll(() => fillCornerShop(console));
 
-  it.each(everyPage)('C-038, C-039, C-042: %s passes the checks with data', async (path) => {
+  it.each(everyPage)('console-038, console-039, console-042: %s passes the checks with data', async (path) => {
     const page = await visit(views[path] ?? path);
     expect([...(await problemsOf(page)), ...(await keyboardProblems(page))]).toEqual([]);
     // An empty page would not be checked. If this fails, add data for the page to corner-shop.ts.
@@ -44,7 +44,7 @@ describe('with the data of a shop', () => {
   });
 
   it.each(everyPage)(
-    'C-007, C-008: %s shows loading, refused, not found, failed and offline states, and recovers',
+    'console-007, console-008: %s shows loading, refused, not found, failed and offline states, and recovers',
     async (path) => {
       const page = await visit(path);
       const { [path]: address = path } = views;
@@ -80,7 +80,7 @@ describe('with the data of a shop', () => {
   );
 });
 
-it('C-001, C-048: only sends requests to its own host and documented routes, without content security policy violations', async () => {
+it('console-001, console-048: only sends requests to its own host and documented routes, without content security policy violations', async () => {
   const complaints = watched.flatMap((one) => one.complaints);
   const elsewhere = watched.flatMap((one) =>
     one.asked.filter(({ url }) => !url.startsWith(new URL(console.address('')).origin)),

@@ -72,7 +72,7 @@ it.each(destinationTypes)('has a field for every setting of %s, and marks requir
   expect(new Map(asked.map((line) => [line[0], line]))).toEqual(new Map(known.map((line) => [line[0], line])));
 });
 
-it('C-007, C-038: lists what each destination needs, creates an export, shows an error at its field, and never shows secrets', async () => {
+it('console-007, console-038: lists what each destination needs, creates an export, shows an error at its field, and never shows secrets', async () => {
   const page = await console.open('settings/exports');
   await page.getByRole('heading', { name: 'No exports yet' }).waitFor();
   await page.getByText('You need a bucket, its region, and an access key').waitFor();
@@ -223,7 +223,7 @@ it.each<{ rhythm: Partial<Rhythm>; now: string; last: [string, string] }>([
   expect([start, end].map((time) => time.replace(':00.000Z', 'Z'))).toEqual(last);
 });
 
-it('C-033: keeps the secrets of an edited export, and requires them again at their field when the server changes', async () => {
+it('console-033: keeps the secrets of an edited export, and requires them again at their field when the server changes', async () => {
   const id = await make({ name: 'Kept', destination: { ...postgres, config: { ...postgres.config, schema: 'own' } } });
   const page = await console.open(`settings/exports?open=${id}`);
   const stored = async () =>
@@ -258,7 +258,7 @@ it('C-033: keeps the secrets of an edited export, and requires them again at the
   await page.context().close();
 });
 
-it('C-037: shows what to do about a failed run and the original error, and retries it from its row', async () => {
+it('console-037: shows what to do about a failed run and the original error, and retries it from its row', async () => {
   const id = await make({ name: 'Failing' });
   await storeRun(id, { status: 'Failed', error: 'The destination database failed: 28P01 (wrong user or password).' });
   await storeRun(id, { rows: 12_345, bytes: 4_560_000 });
@@ -288,7 +288,7 @@ it('C-037: shows what to do about a failed run and the original error, and retri
   await page.context().close();
 });
 
-it('C-037, C-024: previews the number of runs and the range of a backfill in the project time zone', async () => {
+it('console-037, console-024: previews the number of runs and the range of a backfill in the project time zone', async () => {
   const id = await make({ name: 'Past', interval: 'day' });
   const page = await console.open(`settings/exports?open=${id}`);
   await page.getByRole('button', { name: 'Start backfill' }).click();
@@ -348,7 +348,7 @@ it.each([
   ['member', 1],
   ['administrator', 8],
   ['owner', 15],
-] as const)('C-035: allows a %s to create, change, pause, test and delete exports', async (_name, level) => {
+] as const)('console-035: allows a %s to create, change, pause, test and delete exports', async (_name, level) => {
   const id = await make({ name: `Of level ${level}` });
   await storeRun(id, { status: 'Failed', error: 'The object storage failed: NoSuchBucket (404).' });
   await console.query('UPDATE membership SET level = $1', [level]);
@@ -368,7 +368,7 @@ it.each([
   await page.context().close();
 });
 
-it('C-004 to C-007, C-020, C-039: keeps the view in the URL, works by keyboard, and shows distinct states', async () => {
+it('console-004 to console-007, console-020, console-039: keeps the view in the URL, works by keyboard, and shows distinct states', async () => {
   const name = '<img src=x onerror=alert(1)>\u202e';
   const id = await make({ name });
   const page = await console.open('settings/exports?nonsense=1');

@@ -12,7 +12,7 @@ afterAll(() => console?.stop());
 
 const password = 'a mill turns while the river runs';
 
-it('C-003: keeps the input of an open form when the session ends and the user signs in again', async () => {
+it('console-003: keeps the input of an open form when the session ends and the user signs in again', async () => {
   const page = await console.openSignedIn('settings/account');
   const { email } = await console.api<{ email: string }>('GET', '/api/users/@me');
   await page.getByLabel('New password').fill(password);
@@ -61,7 +61,7 @@ it('shows the navigation while the server has not responded yet', async () => {
   await page.context().close();
 });
 
-it('C-045: asks the user to reload when a new version has replaced the code of a page, and never shows a blank page', async () => {
+it('console-045: asks the user to reload when a new version has replaced the code of a page, and never shows a blank page', async () => {
   const page = await console.open('events');
   await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
   const parts = /\/console\/assets\/.*\.(js|css)$/;
@@ -97,7 +97,7 @@ it('keeps the navigation and links back on an unknown page', async () => {
   await page.context().close();
 });
 
-it('C-041: applies the chosen theme before the first paint', async () => {
+it('console-041: applies the chosen theme before the first paint', async () => {
   const page = await console.open('flags');
   await page.getByRole('button', { name: /^Account/ }).click();
   await page.getByRole('menuitem', { name: 'Theme: Dark' }).click();

@@ -41,7 +41,7 @@ const isWide = (page: Page) => page.evaluate('document.documentElement.scrollWid
 
 const hostile = `<img src=x onerror="alert('1')">`;
 
-it('C-007: shows a distinct state for missing types and groups, an empty type, no matches, refused and failed', async () => {
+it('console-007: shows a distinct state for missing types and groups, an empty type, no matches, refused and failed', async () => {
   const page = await console.open('groups');
   await page.getByRole('heading', { name: 'No groups yet' }).waitFor();
   await page.getByText('posthog.group("company", "acme"').waitFor();
@@ -74,7 +74,7 @@ it('C-007: shows a distinct state for missing types and groups, an empty type, n
   await page.context().close();
 });
 
-it('C-004, C-020, C-025: keeps type and search in the URL, shows names as plain text, and searches on the server', async () => {
+it('console-004, console-020, console-025: keeps type and search in the URL, shows names as plain text, and searches on the server', async () => {
   await storeType('shop', 1);
   await storeGroup(0, 'acme', { name: 'Acme Ltd', seats: 12, site: 'https://acme.example.com', $icon: 'a' });
   await storeGroup(0, 'zeta', { name: 'Zeta' });

@@ -30,7 +30,7 @@ const answerWith = (page: Page, route: RegExp, status: number) =>
   );
 
 // Has to run before the API reads the log for the first time, because it never reports an event as older than its previous read.
-it('C-032: shows a line with a link to Health on every page while events are delayed', async () => {
+it('console-032: shows a line with a link to Health on every page while events are delayed', async () => {
   for (const key of ['a', 'b']) await console.append(topics.live, { key, value: '{}', headers: {} });
   for (const group of [consumerGroup('live'), outputGroup('live')])
     await console.query(
@@ -56,7 +56,7 @@ it('C-032: shows a line with a link to Health on every page while events are del
   await page.context().close();
 });
 
-it('C-038, C-042: shows backlog, throughput and services at a glance, also on a phone', async () => {
+it('console-038, console-042: shows backlog, throughput and services at a glance, also on a phone', async () => {
   const page = await console.open('health');
   await tile(page, 'Ingestion delay').getByText('0.0 s').waitFor();
   await tile(page, 'Dead letters').getByText('all events could be processed').waitFor();
@@ -78,7 +78,7 @@ it('C-038, C-042: shows backlog, throughput and services at a glance, also on a 
   await page.context().close();
 });
 
-it('C-004, C-006, C-023: keeps the time range in the URL, and shows a hint for an invalid one', async () => {
+it('console-004, console-006, console-023: keeps the time range in the URL, and shows a hint for an invalid one', async () => {
   await console.query(
     `INSERT INTO ingestion_warning (project_id, id, type, severity, count, timestamp)
      VALUES ($1, '${randomUUID()}', 'missing_distinct_id', 'error', 7, now() - interval '5 hours')`,
@@ -99,7 +99,7 @@ it.each([
   [403, 'refused'],
   [404, 'gone'],
   [400, 'failed'],
-])('C-007, C-008: shows a %i response as "%s", and keeps the rest of the page', async (status, picture) => {
+])('console-007, console-008: shows a %i response as "%s", and keeps the rest of the page', async (status, picture) => {
   const page = await console.open('live');
   await answerWith(page, /events\/counts/, status);
   await page.goto(console.address('health'));

@@ -50,7 +50,7 @@ async function pick(page: Page, label: string, name: string): Promise<void> {
   await field.press('Enter');
 }
 
-it('C-007: shows distinct states for no insights, no matches, an unknown insight and unknown URL parameters', async () => {
+it('console-007: shows distinct states for no insights, no matches, an unknown insight and unknown URL parameters', async () => {
   const page = await console.open('insights');
   await page.getByRole('heading', { name: 'No insights yet' }).waitFor();
   expect(await violationsOf(page)).toEqual([]);

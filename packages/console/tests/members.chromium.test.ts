@@ -27,7 +27,7 @@ const contentOf = (page: Page) =>
     'location.href + document.title + JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage })',
   );
 
-it('C-035: lets an owner change levels and remove members, but not change their own level or remove another owner', async () => {
+it('console-035: lets an owner change levels and remove members, but not change their own level or remove another owner', async () => {
   await addMember(console, 1, 'grace');
   await addMember(console, 15, 'other-owner');
   const page = await openAs(console, 15, 'members', 'boss@example.com');
@@ -94,7 +94,7 @@ const callers: [Level, string, (page: Page) => Promise<void>][] = [
     },
   ],
 ];
-it.each(callers)('C-035: level %i: %s', async (level, _, look) => {
+it.each(callers)('console-035: level %i: %s', async (level, _, look) => {
   if (level === 8) await addMember(console, 1, 'plain');
   const page = await openAs(console, level, 'members');
   await row(page, 'other-owner@example.com').waitFor();
@@ -102,7 +102,7 @@ it.each(callers)('C-035: level %i: %s', async (level, _, look) => {
   await page.context().close();
 });
 
-it('C-033: invites several people at once, shows the links once, and accepts an invite by its link', async () => {
+it('console-033: invites several people at once, shows the links once, and accepts an invite by its link', async () => {
   const page = await openAs(console, 15, 'members');
   await page.getByRole('button', { name: 'More options' }).click();
   expect(new URL(page.url()).searchParams.get('open')).toBe('invite');
@@ -259,7 +259,7 @@ it('lets a user with an account sign in after opening the invite link, and then 
   await page.context().close();
 });
 
-it('C-006, C-007: names unknown URL parameters, and shows distinct states for refused and failed', async () => {
+it('console-006, console-007: names unknown URL parameters, and shows distinct states for refused and failed', async () => {
   const page = await openAs(console, 1, 'members?open=purple&nonsense=1');
   await page.getByText(/invalid parameters?: nonsense, open/).waitFor();
   for (const [status, state] of [

@@ -74,7 +74,7 @@ it('creates, renames and deletes a role, adds and removes members, and sets its 
   await page.context().close();
 });
 
-it('C-035: shows roles to a member, and says who can create them', async () => {
+it('console-035: shows roles to a member, and says who can create them', async () => {
   const owner = await openAs(console, 15, 'members');
   await region(owner, 'Roles').getByLabel('Role name').fill('Sales');
   await region(owner, 'Roles').getByRole('button', { name: 'Create role' }).click();
@@ -88,7 +88,7 @@ it('C-035: shows roles to a member, and says who can create them', async () => {
   await page.context().close();
 });
 
-it('C-035: sets access to a dashboard, insight, flag, cohort or early access feature on its page, with immediate effect', async () => {
+it('console-035: sets access to a dashboard, insight, flag, cohort or early access feature on its page, with immediate effect', async () => {
   const dashboard = await console.api<{ id: number }>('POST', 'dashboards', { name: 'Growth' });
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'ordered' }] };
   const insight = await console.api<{ short_id: string }>('POST', 'insights', { name: 'Orders', saved: true, query });
@@ -175,7 +175,7 @@ it('C-035: sets access to a dashboard, insight, flag, cohort or early access fea
   for (const one of [page, hedy, other]) await one.context().close();
 });
 
-it('C-033: shows the SCIM token once, and lists the requests of the identity provider with their errors', async () => {
+it('console-033: shows the SCIM token once, and lists the requests of the identity provider with their errors', async () => {
   const id = randomUUID();
   await console.query(
     `INSERT INTO organization_domain (id, organization_id, domain, verification_challenge, verified_at)

@@ -175,7 +175,7 @@ it('asks for confirmation before shortening the retention period, and names the 
   await page.context().close();
 });
 
-it('C-033: replaces the project key after a warning, and shows the secret key once', async () => {
+it('console-033: replaces the project key after a warning, and shows the secret key once', async () => {
   const page = await console.open('settings/project');
   const key = block(page, 'Project API key');
   const value = key.locator('code');
@@ -254,7 +254,7 @@ it('creates an environment, shows it in the project menu, renames it, and delete
   await page.context().close();
 });
 
-it('C-035: shows a member disabled settings with the reason', async () => {
+it('console-035: shows a member disabled settings with the reason', async () => {
   await setLevel(1);
   try {
     const page = await console.open('settings/project');

@@ -82,7 +82,7 @@ it('offers every scope that routes require', () => {
   expect(new Set(scopes.map(({ object }) => object as string))).toEqual(asked);
 });
 
-it('C-033, C-034: creates a key from a preset and single scopes, requires a recent sign-in without losing the form, and shows the key once', async () => {
+it('console-033, console-034: creates a key from a preset and single scopes, requires a recent sign-in without losing the form, and shows the key once', async () => {
   const page = await openSignedIn('keys');
   await page.getByRole('button', { name: 'New key' }).click();
   expect(new URL(page.url()).searchParams.get('open')).toBe('new');

@@ -135,7 +135,7 @@ it('enforces the provider of a domain after an administrator has set it up and t
   await member.context().close();
 });
 
-it('S-121: signs in with the SAML provider of the domain, which posts from another site', async () => {
+it('sso-121: signs in with the SAML provider of the domain, which posts from another site', async () => {
   const { entityId, signOnUrl, certificate } = samlProvider;
   await console.query(
     `UPDATE organization_domain SET oidc_issuer = NULL, saml_entity_id = $2, saml_acs_url = $3, saml_x509_cert = $4, sso_enforcement = '',

@@ -47,7 +47,7 @@ async function lookAt(page: Page): Promise<void> {
   await page.setViewportSize({ width: 1280, height: 800 });
 }
 
-it('C-007, C-038: lists the types of recipients, and creates a subscription whose schedule is shown in words', async () => {
+it('console-007, console-038: lists the types of recipients, and creates a subscription whose schedule is shown in words', async () => {
   const page = await console.open('settings/subscriptions');
   await page.getByRole('heading', { name: 'No subscriptions yet' }).waitFor();
   await lookAt(page);
@@ -91,7 +91,7 @@ it('C-007, C-038: lists the types of recipients, and creates a subscription whos
   await page.context().close();
 });
 
-it('Q-290: chooses an insight for a subscription, previews its report, and shows the report that was sent', async () => {
+it('insight-290: chooses an insight for a subscription, previews its report, and shows the report that was sent', async () => {
   const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'order' }] };
   const { id: insight } = await console.api<{ id: number }>('POST', 'insights', { name: 'Orders', query });
   const page = await console.open(`settings/subscriptions?open=new&insight=${insight}`);
@@ -204,7 +204,7 @@ it.each<[object, string]>([
   [{ frequency: 'yearly', byweekday: null }, 'every year on 2 November at 09:00'],
   [{ frequency: 'daily', byweekday: null, count: 5 }, 'every day at 09:00 Europe/Berlin, 5 times in total'],
   [{ frequency: 'daily', until_date: '2026-12-24T23:30:00Z' }, 'Europe/Berlin, until 25 Dec 2026'],
-])('C-024: describes the schedule %j as "%s"', async (rule, words) => {
+])('console-024: describes the schedule %j as "%s"', async (rule, words) => {
   const id = await make(rule);
   const page = await console.open('settings/subscriptions');
   const before = await console.api<object>('GET', `subscriptions/${id}`);
@@ -271,7 +271,7 @@ it.each([
   ['administrator', 8, hook],
   ['owner', 15, hook],
 ] as const)(
-  'C-033, C-035: allows a %s to create, change and delete subscriptions, and shows the full URL only to administrators',
+  'console-033, console-035: allows a %s to create, change and delete subscriptions, and shows the full URL only to administrators',
   async (_name, level, shown) => {
     const title = `Hook of level ${level}`;
     const id = await make({ title, target_type: 'webhook', target_value: hook });
@@ -294,7 +294,7 @@ it.each([
   },
 );
 
-it('C-004 to C-007, C-020, C-039: keeps the view in the URL, works by keyboard, and shows distinct states', async () => {
+it('console-004 to console-007, console-020, console-039: keeps the view in the URL, works by keyboard, and shows distinct states', async () => {
   const title = '<img src=x onerror=alert(1)>';
   const id = await make({ title });
   const page = await console.open('settings/subscriptions?nonsense=1');

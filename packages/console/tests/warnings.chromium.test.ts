@@ -62,8 +62,8 @@ async function expectAccessible(page: Page) {
 }
 
 it.each([
-  ['C-007, C-038, warnings', 'warnings', /ingestion_warnings\/counts/, 'No warnings in this date range'],
-  ['C-007, C-038, dead letters', 'warnings?tab=letters', /dead_letters/, 'No dead letters are waiting'],
+  ['console-007, console-038, warnings', 'warnings', /ingestion_warnings\/counts/, 'No warnings in this date range'],
+  ['console-007, console-038, dead letters', 'warnings?tab=letters', /dead_letters/, 'No dead letters are waiting'],
 ])('%s: shows distinct states for empty, loading, failed, refused and not found', async (_, path, route, empty) => {
   const page = await console.open(path);
   await page.locator('.good').getByRole('heading', { name: empty }).waitFor();
@@ -107,7 +107,7 @@ describe('warnings', () => {
   });
   afterAll(() => console.query('DELETE FROM ingestion_warning WHERE project_id = $1'));
 
-  it('C-016, C-020, C-031: groups warnings by type, and opens one with its reason, the size that caused it, samples and the rule', async () => {
+  it('console-016, console-020, console-031: groups warnings by type, and opens one with its reason, the size that caused it, samples and the rule', async () => {
     const page = await console.open('warnings');
     await eventually(async () =>
       expect(await rows(page)).toEqual([
@@ -136,7 +136,7 @@ describe('warnings', () => {
     await page.context().close();
   });
 
-  it('C-004, C-005, C-006: keeps filters and the open warning in the URL, and shows a hint for an invalid URL', async () => {
+  it('console-004, console-005, console-006: keeps filters and the open warning in the URL, and shows a hint for an invalid URL', async () => {
     const page = await console.open('warnings?severity=loud&after=soon&colour=red');
     await page.getByText(/unknown or invalid parameters: colour, after, severity/).waitFor();
     await page.goto(console.address('warnings'));
@@ -205,7 +205,7 @@ describe('warnings', () => {
     await page.context().close();
   });
 
-  it('C-039, C-042: works by keyboard alone, and on a phone without horizontal scrolling', async () => {
+  it('console-039, console-042: works by keyboard alone, and on a phone without horizontal scrolling', async () => {
     const page = await console.open('warnings', { width: 360, height: 640 });
     await page.locator('[data-row]').first().waitFor();
     expect(await overflow(page)).toBe(0);
@@ -225,7 +225,7 @@ describe('warnings', () => {
 });
 
 describe('dead letters', () => {
-  it('C-030, C-020: opens a dead letter with its record and what to do, and replays it once even if requested several times', async () => {
+  it('console-030, console-020: opens a dead letter with its record and what to do, and replays it once even if requested several times', async () => {
     const id = await storeDeadLetter({ event: hostile });
     const page = await console.open('warnings?tab=letters');
     await page.getByRole('row').filter({ hasText: 'live · 0 · 0' }).getByRole('button').click();
@@ -249,7 +249,7 @@ describe('dead letters', () => {
     await page.context().close();
   });
 
-  it('C-004, C-030: selects all matching dead letters by keyboard and discards them, showing their number', async () => {
+  it('console-004, console-030: selects all matching dead letters by keyboard and discards them, showing their number', async () => {
     for (let count = 0; count < 130; count += 1) await storeDeadLetter({ reason: 'timed_out' });
     await storeDeadLetter({ event: 'other', value: 'no json' });
     const page = await console.open('warnings?tab=letters&reason=timed_out');
@@ -276,7 +276,7 @@ describe('dead letters', () => {
     await page.context().close();
   });
 
-  it('C-008: names the unavailable log', async () => {
+  it('console-008: names the unavailable log', async () => {
     const page = await console.open('live');
     await page.route(/dead_letters/, (route) =>
       route.fulfill({ status: 503, json: { detail: 'The event log does not respond.', code: 'log_unavailable' } }),
@@ -286,7 +286,7 @@ describe('dead letters', () => {
     await page.context().close();
   });
 
-  it('C-035: tells a member why no dead letters are shown', async () => {
+  it('console-035: tells a member why no dead letters are shown', async () => {
     await console.query('UPDATE membership SET level = 1', []);
     try {
       const page = await console.open('warnings?tab=letters');
@@ -300,7 +300,7 @@ describe('dead letters', () => {
     }
   });
 
-  it('C-042: fits on a phone without horizontal scrolling', async () => {
+  it('console-042: fits on a phone without horizontal scrolling', async () => {
     const page = await console.open('warnings?tab=letters&state=all', { width: 360, height: 640 });
     await page.locator('[data-row]').first().waitFor();
     expect(await overflow(page)).toBe(0);

@@ -69,7 +69,7 @@ describe.each([false, true])('with data: %s', (isFilled) => {
     if (isFilled) await fillCornerShop(console);
   });
 
-  it.each(everyPage)('C-043: takes every text of %s from its words.ts', async (path) => {
+  it.each(everyPage)('console-043: takes every text of %s from its words.ts', async (path) => {
     const data = new Set<string>();
     const answers: Promise<void>[] = [];
     const note = (answer: string) => {

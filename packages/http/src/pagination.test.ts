@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { decodeCursor, encodeCursor } from './pagination.ts';
 import { allToyScopes, startToyApi, type ToyApi } from './testing/toy-api.ts';
 
-/** Tests the cases G1 to G8 (docs/api/README.md#pages) with a list of 254 numbers. */
+/** Tests the cases request-001 to request-008 (docs/api/README.md#pages) with a list of 254 numbers. */
 let api: ToyApi;
 beforeAll(async () => {
   api = await startToyApi();
@@ -37,36 +37,40 @@ async function page(pathAndQuery: string, url = api.url) {
 
 const list = '/api/things/';
 test.each([
-  ['G1', `${list}?limit=2`, { length: 2, first: 0, next: `${list}?limit=2&offset=2`, previous: null }],
+  ['request-001', `${list}?limit=2`, { length: 2, first: 0, next: `${list}?limit=2&offset=2`, previous: null }],
   [
-    'G2',
+    'request-002',
     `${list}?limit=2&offset=2`,
     { length: 2, first: 2, next: `${list}?limit=2&offset=4`, previous: `${list}?limit=2` },
   ],
   ['G2b', `${list}?limit=2&offset=5`, { next: `${list}?limit=2&offset=7`, previous: `${list}?limit=2&offset=3` }],
-  ['G3', list, { length: 100, next: `${list}?limit=100&offset=100`, previous: null }],
-  ['G3', `${list}?limit=0`, { length: 100, next: `${list}?limit=100&offset=100` }],
-  ['G3', `${list}?limit=-1`, { length: 100, next: `${list}?limit=100&offset=100` }],
-  ['G3', `${list}?limit=abc`, { length: 100, next: `${list}?limit=100&offset=100` }],
-  ['G3', `${list}?limit=`, { length: 100, next: `${list}?limit=100&offset=100` }],
-  ['G3', `${list}?limit=1.5`, { length: 100, next: `${list}?limit=100&offset=100` }],
-  ['G4', `${list}?limit=1000`, { length: 254, next: null, previous: null }],
-  ['G4', `${list}?limit=99999999999999999999999`, { length: 254, next: null, previous: null }],
-  ['G5', `${list}?limit=2&offset=abc`, { first: 0, previous: null }],
-  ['G5', `${list}?limit=2&offset=-3`, { first: 0, previous: null }],
-  ['G6', `${list}?offset=300`, { count: 254, length: 0, next: null, previous: `${list}?limit=100&offset=200` }],
+  ['request-003', list, { length: 100, next: `${list}?limit=100&offset=100`, previous: null }],
+  ['request-003', `${list}?limit=0`, { length: 100, next: `${list}?limit=100&offset=100` }],
+  ['request-003', `${list}?limit=-1`, { length: 100, next: `${list}?limit=100&offset=100` }],
+  ['request-003', `${list}?limit=abc`, { length: 100, next: `${list}?limit=100&offset=100` }],
+  ['request-003', `${list}?limit=`, { length: 100, next: `${list}?limit=100&offset=100` }],
+  ['request-003', `${list}?limit=1.5`, { length: 100, next: `${list}?limit=100&offset=100` }],
+  ['request-004', `${list}?limit=1000`, { length: 254, next: null, previous: null }],
+  ['request-004', `${list}?limit=99999999999999999999999`, { length: 254, next: null, previous: null }],
+  ['request-005', `${list}?limit=2&offset=abc`, { first: 0, previous: null }],
+  ['request-005', `${list}?limit=2&offset=-3`, { first: 0, previous: null }],
   [
-    'G6',
+    'request-006',
+    `${list}?offset=300`,
+    { count: 254, length: 0, next: null, previous: `${list}?limit=100&offset=200` },
+  ],
+  [
+    'request-006',
     `${list}?offset=5000000000`,
     { count: 254, length: 0, next: null, previous: `${list}?limit=100&offset=4999999900` },
   ],
   // Parameters are kept and sorted in links. Unknown ones return 400 (mount/read-request.ts), so these are known.
   [
-    'G7',
+    'request-007',
     `${list}?text=1&limit=2&format=json&text=x%20y`,
     { next: `${list}?format=json&limit=2&offset=2&text=1&text=x+y` },
   ],
-  ['G8', '/api/things?limit=2', { next: '/api/things?limit=2&offset=2' }],
+  ['request-008', '/api/things?limit=2', { next: '/api/things?limit=2&offset=2' }],
 ])('%s: %s', async (_case, pathAndQuery, expected) => {
   expect(await page(pathAndQuery)).toMatchObject(expected);
 });

@@ -1,4 +1,4 @@
-/** Cases about filters, except for those in numbered-cases/. */
+/** Cases insight-055 to insight-183 about filters, except for those in numbered-cases/. */
 
 import { isAppError } from '@millrace/runtime';
 import { createTestTenant } from '@millrace/testing';
@@ -122,12 +122,12 @@ describe.each(engines)('on $name', (engine) => {
 
   test.each<[string, unknown, RegExp]>([
     [
-      'Q-123: a cohort based on behavior',
+      'insight-123: a cohort based on behavior',
       () => ({ type: 'cohort', key: 'id', value: cohorts.get('active') }),
       /^properties\.0\.value: Cohorts with behavioral filters/,
     ],
     [
-      'Q-123: a missing cohort',
+      'insight-123: a missing cohort',
       () => ({ type: 'cohort', key: 'id', value: 999_999 }),
       /^properties\.0\.value: Cohort 999999 does not exist/,
     ],
@@ -160,12 +160,12 @@ describe.each(engines)('on $name', (engine) => {
     ['an attribute', { key: 'selector', value: '[type="submit"]' }, 1],
     ['a child', { key: 'selector', value: 'div > button' }, 1],
     ['a missing child', { key: 'selector', value: 'button > div' }, 0],
-  ])('Q-122: filters by element: %s', async (_, filter, expected) => {
+  ])('insight-122: filters by element: %s', async (_, filter, expected) => {
     const [first] = (await dataOf('$autocapture', [{ type: 'element', ...filter }])) ?? [];
     expect(first).toBe(expected);
   });
 
-  test('Q-055: excludes test accounts', async () => {
+  test('insight-055: excludes test accounts', async () => {
     const list = [{ key: 'email', type: 'person', operator: 'not_icontains', value: '@example.test' }];
     await store.database.sql.query('UPDATE environment SET test_account_filters = $2 WHERE id = $1', [
       projectId,
@@ -186,7 +186,7 @@ describe.each(engines)('on $name', (engine) => {
   const countsOf = (results: unknown) =>
     (results as { values: { count: number }[] }[]).map(({ values }) => values.map(({ count }) => count));
 
-  test('Q-183: returns rows per breakdown value, the largest first', async () => {
+  test('insight-183: returns rows per breakdown value, the largest first', async () => {
     const { results } = await retention({}, { breakdownFilter: { breakdown: 'plan', breakdown_type: 'person' } });
     const rows = results as { breakdown_value: string }[];
     expect(rows.map(({ breakdown_value: value }) => value)).toEqual(['pro', 'pro', 'pro', 'free', 'free', 'free']);
@@ -197,7 +197,7 @@ describe.each(engines)('on $name', (engine) => {
     ]);
   });
 
-  test('Q-203: lists the persons of a row', async () => {
+  test('insight-203: lists the persons of a row', async () => {
     const entity = { id: 'order', type: 'events' };
     const dateRange = { date_from: '2026-11-10', date_to: '2026-11-12' };
     const source = {

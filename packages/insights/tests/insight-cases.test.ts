@@ -1,4 +1,4 @@
-/** Cases and W-001 to W-063: queries over fixed events with their expected results. */
+/** Cases insight-001 to insight-210, insight-301 to insight-680 and web-001 to web-063: queries over fixed events with their expected results. */
 
 import { isAppError } from '@millrace/runtime';
 import { runQuery } from '../src/index.ts';

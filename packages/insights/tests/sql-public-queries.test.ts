@@ -1,4 +1,4 @@
-// Cases PQ-001 to PQ-136: queries that users of PostHog published, over events, persons, groups and cohorts. Most are
+// Cases public-sql-001 to public-sql-136: queries that users of PostHog published, over events, persons, groups and cohorts. Most are
 // from the agent skills of PostHog. Each runs, or is refused by the name of what is not supported.
 
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Cases in which engines tend to differ, numbered from E-S-01. All engines must return the same results. */
+/** Cases in which engines tend to differ, numbered from engine-001. All engines must return the same results. */
 
 import { createTestTenant } from '@millrace/testing';
 import { OverBudget, runQuery } from '../src/index.ts';
@@ -88,7 +88,7 @@ describe.each(engines)('on $name', (engine) => {
       ['2025-04-24T21:59:59.999Z', '2025-04-24T22:00:00.000Z', '2025-04-25T20:59:59.999Z', '2025-04-25T21:00:00.000Z'],
       [1, 2, 1],
     ],
-  ])('E-S-01: counts the days around a clock change in %s on %s', async (zone, day, times, expected) => {
+  ])('engine-001: counts the days around a clock change in %s on %s', async (zone, day, times, expected) => {
     const projectId = await projectWith(
       times.map((time): Told => [time]),
       { zone },
@@ -98,7 +98,7 @@ describe.each(engines)('on $name', (engine) => {
     expect([series?.days, series?.data]).toEqual([[near(-1), day, near(1)], expected]);
   });
 
-  test('E-S-02: an hour that the clock repeats counts as two', async () => {
+  test('engine-002: an hour that the clock repeats counts as two', async () => {
     const projectId = await projectWith(
       [['2026-10-25T00:30:00Z'], ['2026-10-25T01:30:00Z'], ['2026-10-25T01:40:00Z']],
       { zone: 'Europe/Berlin' },
@@ -117,7 +117,7 @@ describe.each(engines)('on $name', (engine) => {
   test.each([
     [0, ['2026-11-15', '2026-11-22'], [1, 2]],
     [1, ['2026-11-16', '2026-11-23'], [2, 1]],
-  ])('E-S-03: supports weeks that start on day %i', async (weekStart, days, data) => {
+  ])('engine-003: supports weeks that start on day %i', async (weekStart, days, data) => {
     const projectId = await projectWith([['2026-11-21T12:00Z'], ['2026-11-22T12:00Z'], ['2026-11-23T12:00Z']], {
       weekStart,
     });
@@ -158,29 +158,29 @@ describe.each(engines)('on $name', (engine) => {
     });
 
     test.each<[string, Record<string, unknown>, number]>([
-      ['E-S-05: is_set matches all values except null', { operator: 'is_set' }, 13],
-      ['E-S-05: is_not_set matches null and missing values', { operator: 'is_not_set' }, 2],
-      ['E-S-05: the empty text equals only itself', { operator: 'exact', value: '' }, 1],
-      ['E-S-05: the text null equals only itself', { operator: 'exact', value: 'null' }, 1],
-      ['E-S-05: all other events differ from the text null', { operator: 'is_not', value: 'null' }, 14],
-      ['E-S-06: 5 equals 5.0 and the text 5', { operator: 'exact', value: 5 }, 2],
-      ['E-S-06: filters by the text 5.0', { operator: 'exact', value: '5.0' }, 2],
-      ['E-S-06: filters by more than 4', { operator: 'gt', value: 4 }, 4],
-      ['E-S-06: filters by 1000 in any notation', { operator: 'exact', value: 1000 }, 1],
-      ['E-S-09: true equals the text true', { operator: 'exact', value: true }, 2],
-      ['E-S-09: 1 does not equal true', { operator: 'exact', value: 1 }, 1],
-      ['E-S-10: filters by a list as JSON', { operator: 'exact', value: '["a",1]' }, 1],
-      ['E-S-10: filters by an object as JSON', { operator: 'exact', value: '{"b": [1]}' }, 1],
-      ['E-S-10: filters by a part of a list', { operator: 'icontains', value: '"A"' }, 1],
-      ['E-S-11: filters by the date of a time', { operator: 'is_date_exact', value: '2026-01-02' }, 1],
-      ['E-S-14: ignores case beyond ASCII', { operator: 'icontains', value: 'STRAß' }, 1],
-      ['E-S-14: reads a wildcard as a plain character', { operator: 'icontains', value: '%' }, 0],
-      ['E-S-15: a regular expression supports word boundaries', { operator: 'regex', value: '(?i)\\bSTRA' }, 1],
-      ['E-S-15: a regular expression supports anchors', { operator: 'regex', value: '^tru.$' }, 2],
-      ['E-S-13: a quote is part of the value', { operator: 'exact', value: "' OR 1=1 --" }, 0],
-      ['E-S-13: a placeholder is part of the value', { operator: 'exact', value: '$1 {x:String}' }, 0],
+      ['engine-005: is_set matches all values except null', { operator: 'is_set' }, 13],
+      ['engine-005: is_not_set matches null and missing values', { operator: 'is_not_set' }, 2],
+      ['engine-005: the empty text equals only itself', { operator: 'exact', value: '' }, 1],
+      ['engine-005: the text null equals only itself', { operator: 'exact', value: 'null' }, 1],
+      ['engine-005: all other events differ from the text null', { operator: 'is_not', value: 'null' }, 14],
+      ['engine-006: 5 equals 5.0 and the text 5', { operator: 'exact', value: 5 }, 2],
+      ['engine-006: filters by the text 5.0', { operator: 'exact', value: '5.0' }, 2],
+      ['engine-006: filters by more than 4', { operator: 'gt', value: 4 }, 4],
+      ['engine-006: filters by 1000 in any notation', { operator: 'exact', value: 1000 }, 1],
+      ['engine-009: true equals the text true', { operator: 'exact', value: true }, 2],
+      ['engine-009: 1 does not equal true', { operator: 'exact', value: 1 }, 1],
+      ['engine-010: filters by a list as JSON', { operator: 'exact', value: '["a",1]' }, 1],
+      ['engine-010: filters by an object as JSON', { operator: 'exact', value: '{"b": [1]}' }, 1],
+      ['engine-010: filters by a part of a list', { operator: 'icontains', value: '"A"' }, 1],
+      ['engine-011: filters by the date of a time', { operator: 'is_date_exact', value: '2026-01-02' }, 1],
+      ['engine-014: ignores case beyond ASCII', { operator: 'icontains', value: 'STRAß' }, 1],
+      ['engine-014: reads a wildcard as a plain character', { operator: 'icontains', value: '%' }, 0],
+      ['engine-015: a regular expression supports word boundaries', { operator: 'regex', value: '(?i)\\bSTRA' }, 1],
+      ['engine-015: a regular expression supports anchors', { operator: 'regex', value: '^tru.$' }, 2],
+      ['engine-013: a quote is part of the value', { operator: 'exact', value: "' OR 1=1 --" }, 0],
+      ['engine-013: a placeholder is part of the value', { operator: 'exact', value: '$1 {x:String}' }, 0],
       [
-        'E-S-13: supports a thousand values',
+        'engine-013: supports a thousand values',
         { operator: 'exact', value: Array.from({ length: 1000 }, (_, at) => `x${at}`) },
         0,
       ],
@@ -188,7 +188,7 @@ describe.each(engines)('on $name', (engine) => {
       expect(await count(projectId, { key, type: 'event', ...filter })).toBe(expected);
     });
 
-    test('E-S-05, E-S-06, E-S-09, E-S-10: returns breakdown values', async () => {
+    test('engine-005, engine-006, engine-009, engine-010: returns breakdown values', async () => {
       const results = await seriesOf(projectId, {
         dateRange: { date_from: '2026-11-10', date_to: '2026-11-10' },
         breakdownFilter: { breakdown: key },
@@ -200,7 +200,7 @@ describe.each(engines)('on $name', (engine) => {
     });
   });
 
-  describe('E-S-30: versions have the same order as in flags', () => {
+  describe('engine-030: versions have the same order as in flags', () => {
     const versions = [
       ...['1.2.3', 'v1.02.3', '1.2.3-alpha', '1.2.3-alpha.2', '1.2.3-alpha.10', '1.2.3-alpha.x', '1.2.3+b', ' 1.2 '],
       ...['1.3.0', '1.10.0', '2.0.0-rc1', '0.0.3', '0.0.4', 5, '1.2.3.4', 'text', '', '1.2.3-', '1.2.3-01', null],
@@ -320,7 +320,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(await count(projectId, { ...filter, operator: 'is_not', value: ['plain', 'true'] })).toBe(cases.length - 2);
   });
 
-  test('E-S-07: numbers beyond the range of a double do not break queries', async () => {
+  test('engine-007: numbers beyond the range of a double do not break queries', async () => {
     const projectId = await projectWith([['2026-11-10T12:00:00Z', { n: 1 }]]);
     for (const number of ['9007199254740993', '18446744073709551616', '1e400', '-1e-400', '-0', '0.1']) {
       await store.database.sql.query(
@@ -347,7 +347,7 @@ describe.each(engines)('on $name', (engine) => {
       key.slice(0, 20),
       key,
     ]),
-  ])('E-S-12: supports the property name %s', async (_, key) => {
+  ])('engine-012: supports the property name %s', async (_, key) => {
     const projectId = await projectWith([
       ['2026-11-10T12:00Z', { [key]: 'yes' }],
       ['2026-11-10T12:00Z', { a: { b: 'yes' } }],
@@ -355,7 +355,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(await count(projectId, { key, type: 'event', operator: 'exact', value: 'yes' })).toBe(1);
   });
 
-  test('E-S-17: a chain of merges results in one person for past events', async () => {
+  test('engine-017: a chain of merges results in one person for past events', async () => {
     const projectId = await projectWith([
       ['2026-11-10T12:00Z', {}, 'a'],
       ['2026-11-10T13:00Z', {}, 'b'],
@@ -371,7 +371,7 @@ describe.each(engines)('on $name', (engine) => {
     expect((await seriesOf(projectId, range))[0]?.data).toEqual([1]);
   });
 
-  test('E-S-04: rejects years before 1970 and supports years after 2106', async () => {
+  test('engine-004: rejects years before 1970 and supports years after 2106', async () => {
     const projectId = await projectWith([['2120-02-29T23:59:59.999Z'], ['2026-11-10T12:00Z']]);
     const data = async (dateRange: object) => (await seriesOf(projectId, { interval: 'month', dateRange }))[0]?.data;
     expect(await data({ date_from: '2120-02-01', date_to: '2120-03-31' })).toEqual([1, 0]);
@@ -381,7 +381,7 @@ describe.each(engines)('on $name', (engine) => {
     );
   });
 
-  test('E-S-08: computes a sum and an average of cents', async () => {
+  test('engine-008: computes a sum and an average of cents', async () => {
     const cents = Array.from({ length: 3000 }, (_, at) => ((at * 7919) % 10_007) / 100);
     const projectId = await projectWith(cents.map((n, at): Told => ['2026-11-10T12:00Z', { n }, `p${at % 7}`]));
     const math = (name: string) => ({ kind: 'EventsNode', event: 'e', math: name, math_property: 'n' });
@@ -392,7 +392,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(average?.data[0]).toBeCloseTo(exact / 3000, 9);
   });
 
-  test('E-S-16: simultaneous events appear once each across pages', async () => {
+  test('engine-016: simultaneous events appear once each across pages', async () => {
     const projectId = await projectWith(Array.from({ length: 25 }, (): Told => ['2026-11-10T12:00:00.123Z']));
     const page = async (offset: number) =>
       (await askAnything(projectId, { kind: 'EventsQuery', select: ['uuid'], after: 'all', limit: 10, offset }))
@@ -402,7 +402,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(new Set(pages.flat()).size).toBe(25);
   });
 
-  test('E-S-19: counts events of the distant past and of the future', async () => {
+  test('engine-019: counts events of the distant past and of the future', async () => {
     const projectId = await projectWith([
       ...(['2019-02-03T12:00Z', '2026-11-30T12:00Z', '2026-12-01T20:00Z', '2031-05-05T12:00Z'] as const).map(
         (time): Told => [time],
@@ -416,7 +416,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(await total({ date_from: '2031-05-01', date_to: '2031-05-31' })).toBe(1);
   });
 
-  test('E-S-21: reads one property of an event with five thousand', async () => {
+  test('engine-021: reads one property of an event with five thousand', async () => {
     const many = Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`property ${at}`, 'x'.repeat(180)]));
     const projectId = await projectWith([['2026-11-10T12:00Z', { ...many, wanted: 'yes' }], ['2026-11-10T13:00Z']]);
     expect(await count(projectId, { key: 'wanted', type: 'event', operator: 'exact', value: 'yes' })).toBe(1);
@@ -461,16 +461,16 @@ describe.each(engines)('on $name', (engine) => {
       ['A', 'B'],
       [1, 0],
     ],
-  ])('E-S-22: %s', async (_, events, steps, expected) => {
+  ])('engine-022: %s', async (_, events, steps, expected) => {
     const minute = { funnelsFilter: { funnelWindowInterval: 1, funnelWindowIntervalUnit: 'minute' } };
     expect((await inFunnel(events, minute, steps)).map((step) => step.count)).toEqual(expected);
   });
-  test('E-S-22: of two starts, the later one counts', async () => {
+  test('engine-022: of two starts, the later one counts', async () => {
     const [, second] = await inFunnel([did('A', '12:00:00'), did('A', '12:00:40'), did('B', '12:01:00')]);
     expect(second).toMatchObject({ count: 1, average_conversion_time: 20 });
   });
 
-  test('E-S-23: a person with ten thousand IDs counts as one', async () => {
+  test('engine-023: a person with ten thousand IDs counts as one', async () => {
     const projectId = await projectWith([['2026-11-10T12:00Z', {}, 'main']]);
     await store.database.sql.query(
       `INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version)
@@ -494,7 +494,7 @@ describe.each(engines)('on $name', (engine) => {
     ['-0d', ['2026-11-10'], ['2026-11-09']],
     ['-3d', ['2026-11-07', '2026-11-10'], ['2026-11-03', '2026-11-06']],
     ['-7d', ['2026-11-03', '2026-11-10'], ['2026-10-27', '2026-11-03']],
-  ])('Q-076, Q-077: compares %s with the previous days', async (from, now, before) => {
+  ])('insight-076, insight-077: compares %s with the previous days', async (from, now, before) => {
     const projectId = await projectWith([]);
     const query = { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event: 'e' }], dateRange: { date_from: from } };
     const { results } = await runQuery(
@@ -506,7 +506,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(ends).toEqual([now, before]);
   });
 
-  test('E-S-29: a project never sees events of another', async () => {
+  test('engine-029: a project never sees events of another', async () => {
     const [mine, other] = [
       await projectWith([['2026-11-10T12:00Z']]),
       await projectWith([['2026-11-10T12:00Z'], ['2026-11-10T13:00Z']]),
@@ -522,7 +522,7 @@ describe.each(engines)('on $name', (engine) => {
       ample(),
     );
 
-  test('E-S-24: an aborted query ends, and the next query gets its own result', async () => {
+  test('engine-024: an aborted query ends, and the next query gets its own result', async () => {
     const projectId = await projectWith([['2026-11-10T12:00Z']]);
     const controller = new AbortController();
     const slow = ask(projectId, { dateRange: { date_from: '2026-11-10' } }, { ...ample(), signal: controller.signal });
@@ -534,7 +534,7 @@ describe.each(engines)('on $name', (engine) => {
   test.each([
     ['time', { maxMs: 1 }],
     ['bytes', { maxBytes: 10 }],
-  ])('E-S-25: stops a query that exceeds its %s and returns no result', async (limit, budget) => {
+  ])('engine-025: stops a query that exceeds its %s and returns no result', async (limit, budget) => {
     const projectId = await projectWith([['2026-11-10T12:00Z']]);
     await store.database.sql.query(
       `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
@@ -550,7 +550,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(series?.data).toEqual([20_001]);
   });
 
-  test('E-S-25: the time limit of a query applies to all its series together', async () => {
+  test('engine-025: the time limit of a query applies to all its series together', async () => {
     const projectId = await projectWith([['2026-11-10T12:00Z']]);
     const series = Array.from({ length: 26 }, () => ({ kind: 'EventsNode', event: 'e' }));
     const query = { series, compareFilter: { compare: true }, dateRange: { date_from: '2026-11-10' } };

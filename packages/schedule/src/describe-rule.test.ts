@@ -2,7 +2,7 @@ import { describeRule, type RecurrenceRule, weekdays } from './rule.ts';
 
 type Words = Pick<RecurrenceRule, 'frequency'> & Partial<RecurrenceRule>;
 
-describe('S13: describing rules in words', () => {
+describe('subscription-013: describing rules in words', () => {
   test.each<[Words, string]>([
     [{ frequency: 'monthly' }, 'sent every month'],
     [

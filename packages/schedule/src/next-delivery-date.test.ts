@@ -95,7 +95,7 @@ describe('nextDeliveryDate', () => {
     ['count 0', '2025-01-15T00:00Z', every('2022-01-01T00:00Z', { count: 0 }), null],
   ])('computes the next date: %s', (_name, now, words, expected) => expect(next(now, words)).toBe(expected));
 
-  test('S7: computes consecutive dates every 2 months on the last Wednesday or Friday', () => {
+  test('subscription-007: computes consecutive dates every 2 months on the last Wednesday or Friday', () => {
     const words = every('2022-01-01T00:00Z', {
       frequency: 'monthly',
       interval: 2,
@@ -110,13 +110,13 @@ describe('nextDeliveryDate', () => {
     expect(dates).toEqual(['2022-01-28T00:00Z', '2022-03-30T00:00Z', '2022-05-27T00:00Z']);
   });
 
-  test('S8: counts every 2 weeks from the previous date', () => {
+  test('subscription-008: counts every 2 weeks from the previous date', () => {
     const words = every('2022-01-01T00:00Z', { frequency: 'weekly', interval: 2 });
     expect(next('2022-01-01T00:00Z', words, { previous: '2022-01-02T00:00Z' })).toBe('2022-01-15T00:00Z');
   });
 
   test.each(['2022-01-11T10:00Z', '2022-01-02T10:00Z'])(
-    'S9-S12: skips a date less than 15 minutes away after the delivery at %s',
+    'subscription-009-S12: skips a date less than 15 minutes away after the delivery at %s',
     (previous) => {
       expect(next('2022-01-11T09:55Z', every('2022-01-01T10:00Z'), { previous })).toBe('2022-01-12T10:00Z');
     },

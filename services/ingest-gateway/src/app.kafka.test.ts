@@ -32,7 +32,7 @@ async function send(path: string, init: RequestInit & { json?: unknown } = {}) {
 }
 const ok = { status: 200, text: '{"status":"Ok"}' };
 
-describe('E01, E04 every path accepts every shape, with and without a slash', () => {
+describe('body-001, body-004 every path accepts every shape, with and without a slash', () => {
   const paths = ['/capture', '/batch', '/e', '/i/v0/e', '/track', '/engage'].flatMap((path) => [path, `${path}/`]);
 
   test.each(paths)('%s', async (path) => {
@@ -46,7 +46,7 @@ describe('E01, E04 every path accepts every shape, with and without a slash', ()
   });
 });
 
-test('R01 the record: topic, key and value', async () => {
+test('topic-001 the record: topic, key and value', async () => {
   const { token, environmentId } = await newProject();
   const uuid = randomUUID();
   const before = Date.now();
@@ -82,7 +82,7 @@ test.each([
   expect(record?.headers).toEqual(isCarried ? { traceparent } : {});
 });
 
-test('F14 an event without a UUID gets a UUID of version 7', async () => {
+test('field-014 an event without a UUID gets a UUID of version 7', async () => {
   const { token } = await newProject();
   await send('/capture', { json: { api_key: token, ...event() } });
   const [stored] = await reader.events(token, 1);
@@ -102,35 +102,35 @@ describe('decoding over the wire', () => {
   const asJson = (token: string) => JSON.stringify({ api_key: token, ...event('decoded 🎉') });
   const base64 = (text: string) => Buffer.from(text).toString('base64');
   test.each<[string, string, (json: string) => string | Uint8Array, Record<string, string>]>([
-    ['E05 base64 as text/plain', '/e/', base64, { 'content-type': 'text/plain' }],
-    ['E06 base64 on /batch', '/batch/', base64, {}],
+    ['body-005 base64 as text/plain', '/e/', base64, { 'content-type': 'text/plain' }],
+    ['body-006 base64 on /batch', '/batch/', base64, {}],
     [
-      'E07 gzip by query',
+      'body-007 gzip by query',
       '/i/v0/e/?compression=gzip-js&ver=1.2&_=1',
       (j) => gzipSync(j),
       { 'content-type': 'text/plain' },
     ],
     [
-      'E07 gzip by header',
+      'body-007 gzip by header',
       '/batch/',
       (j) => gzipSync(j),
       { 'content-encoding': 'gzip', 'content-type': 'application/json' },
     ],
-    ['E08 gzip without a hint', '/e/', (j) => gzipSync(j), { 'content-type': 'text/plain' }],
-    ['E11 form', '/e/', (j) => `data=${encodeURIComponent(j)}`, { 'content-type': form }],
+    ['body-008 gzip without a hint', '/e/', (j) => gzipSync(j), { 'content-type': 'text/plain' }],
+    ['body-011 form', '/e/', (j) => `data=${encodeURIComponent(j)}`, { 'content-type': form }],
     [
-      'E12 form with base64',
+      'body-012 form with base64',
       '/e/?compression=base64',
       (j) => `data=${encodeURIComponent(base64(j))}`,
       { 'content-type': form },
     ],
     [
-      'E13 form with lz64',
+      'body-013 form with lz64',
       '/e/',
       (j) => `compression=lz64&data=${encodeURIComponent(lzString.compressToBase64(j))}`,
       { 'content-type': form },
     ],
-    ['E16 JSON declared as a form', '/capture/', (j) => j, { 'content-type': form }],
+    ['body-016 JSON declared as a form', '/capture/', (j) => j, { 'content-type': form }],
   ])('%s', async (_name, path, encode, headers) => {
     const { token } = await newProject();
     expect(await send(path, { body: encode(asJson(token)) as string, headers })).toMatchObject(ok);
@@ -140,7 +140,7 @@ describe('decoding over the wire', () => {
   test.each([
     ['JSON', (json: string) => encodeURIComponent(json)],
     ['base64 without padding', (json: string) => encodeURIComponent(base64(json).replace(/=+$/, ''))],
-  ])('E18 GET with %s in the query', async (_name, encode) => {
+  ])('body-018 GET with %s in the query', async (_name, encode) => {
     const { token } = await newProject();
     expect(await send(`/e/?data=${encode(asJson(token))}`, { method: 'GET' })).toMatchObject(ok);
     expect(await reader.events(token, 1)).toHaveLength(1);
@@ -156,7 +156,7 @@ test('stores NaN and infinities, which older Python SDKs send, as null', async (
   expect(stored?.properties).toEqual({ ratio: null, most: null, least: null, said: 'NaN, -Infinity', kept: 12 });
 });
 
-test('T14 parses all forms of times that clients send, including numbers', async () => {
+test('time-014 parses all forms of times that clients send, including numbers', async () => {
   const { token } = await newProject();
   const at = '2026-11-21T11:00:00.000Z';
   const ms = Date.parse(at);
@@ -169,10 +169,10 @@ test('T14 parses all forms of times that clients send, including numbers', async
 
 describe('errors: status, code and field', () => {
   test.each<[string, string, RequestInit & { json?: unknown }, number, object]>([
-    ['E20 no body', '/capture/', {}, 400, { type: 'validation_error', code: 'no_data', attr: null }],
-    ['E20 GET without data', '/e/?data=', { method: 'GET' }, 400, { code: 'no_data' }],
+    ['body-020 no body', '/capture/', {}, 400, { type: 'validation_error', code: 'no_data', attr: null }],
+    ['body-020 GET without data', '/e/?data=', { method: 'GET' }, 400, { code: 'no_data' }],
     [
-      'E20 broken JSON',
+      'body-020 broken JSON',
       '/capture/',
       { body: '{\n  "a": 1,\n}' },
       400,
@@ -182,53 +182,53 @@ describe('errors: status, code and field', () => {
         detail: 'The body is not valid JSON: unexpected character at line 3, column 1.',
       },
     ],
-    ['E10 broken gzip', '/e/?compression=gzip', { body: 'xx' }, 400, { code: 'invalid_gzip' }],
+    ['body-010 broken gzip', '/e/?compression=gzip', { body: 'xx' }, 400, { code: 'invalid_gzip' }],
     [
-      'E22 an empty batch',
+      'body-022 an empty batch',
       '/batch/',
       { json: { api_key: 'phc_x', batch: [] } },
       400,
       { code: 'no_events', attr: 'batch' },
     ],
     [
-      'F16 wrong properties',
+      'field-016 wrong properties',
       '/batch/',
       { json: { api_key: 'phc_x', batch: [{ event: '' }, { ...event(), properties: 'x' }] } },
       400,
       { type: 'validation_error', code: 'invalid_payload', attr: 'batch__1__properties' },
     ],
     [
-      'K01 no key',
+      'token-001 no key',
       '/capture/',
       { json: event() },
       401,
       { type: 'authentication_error', code: 'missing_api_key', attr: 'api_key' },
     ],
-    ['K02 a batch without a key', '/batch/', { json: { batch: [event()] } }, 401, { code: 'missing_api_key' }],
+    ['token-002 a batch without a key', '/batch/', { json: { batch: [event()] } }, 401, { code: 'missing_api_key' }],
     [
-      'K03 a personal API key',
+      'token-003 a personal API key',
       '/capture/',
       { json: { api_key: 'phx_a', ...event() } },
       401,
       { code: 'personal_api_key' },
     ],
     [
-      'K15 an unknown key',
+      'token-015 an unknown key',
       '/capture/',
       { json: { api_key: 'phc_unknown', ...event() } },
       401,
       { type: 'authentication_error', code: 'invalid_api_key' },
     ],
     [
-      'K16 a key in the header only',
+      'token-016 a key in the header only',
       '/capture/',
       { json: event(), headers: { authorization: 'Bearer phc_x' } },
       401,
       { code: 'missing_api_key' },
     ],
-    ['E37 PUT', '/capture', { method: 'PUT', body: 'x' }, 405, { code: 'method_not_allowed' }],
-    ['E37 DELETE', '/batch/', { method: 'DELETE' }, 405, { code: 'method_not_allowed' }],
-    ['E37 an unknown path', '/nope', { json: event() }, 404, { code: 'not_found' }],
+    ['body-037 PUT', '/capture', { method: 'PUT', body: 'x' }, 405, { code: 'method_not_allowed' }],
+    ['body-037 DELETE', '/batch/', { method: 'DELETE' }, 405, { code: 'method_not_allowed' }],
+    ['body-037 an unknown path', '/nope', { json: event() }, 404, { code: 'not_found' }],
   ])('%s', async (_name, path, init, status, body) => {
     const answer = await send(path, { ...init, headers: { ...init.headers, origin: 'https://app.example' } });
     expect(answer.status).toBe(status);
@@ -239,12 +239,12 @@ describe('errors: status, code and field', () => {
     expect(answer.headers.get('access-control-allow-credentials')).toBe('true');
   });
 
-  test('E36 pages can read error responses', async () => {
+  test('body-036 pages can read error responses', async () => {
     const answer = await send('/capture', { method: 'PUT', body: 'x', headers: { origin: 'https://app.example' } });
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([405, 'https://app.example']);
   });
 
-  test('K15 rejects many unknown keys at the same time', async () => {
+  test('token-015 rejects many unknown keys at the same time', async () => {
     const sent = Array.from({ length: 200 }, (_, index) =>
       send('/capture/', { json: { api_key: `phc_of_nobody_${index}`, ...event() } }),
     );
@@ -268,7 +268,7 @@ describe('errors: status, code and field', () => {
 });
 
 describe('dropped events', () => {
-  test('F01, F02, F03, E34 stores the other events of the batch, and reports the dropped events', async () => {
+  test('field-001, field-002, field-003, body-034 stores the other events of the batch, and reports the dropped events', async () => {
     const { token } = await newProject();
     const batch = [event('one'), { distinct_id: 'b' }, { event: 'x', distinct_id: ' ' }, event('two'), { event: '' }];
     expect(await send('/batch/', { json: { api_key: token, batch } })).toMatchObject(ok);
@@ -280,7 +280,7 @@ describe('dropped events', () => {
     expect((await reader.events(token, 2)).map((stored) => stored.event)).toEqual(['one', 'two']);
   });
 
-  test('T07, T09 stores and reports an event with an invalid time, and drops only the event that is nested too deeply', async () => {
+  test('time-007, time-009 stores and reports an event with an invalid time, and drops only the event that is nested too deeply', async () => {
     const { token } = await newProject();
     const deep = JSON.parse(`${'{"a":'.repeat(70)}1${'}'.repeat(70)}`);
     const batch = [
@@ -303,7 +303,7 @@ describe('dropped events', () => {
     ['a small request', 10],
     ['a large request', 400_000],
   ])(
-    'T10 a time of sending that cannot be read is reported for the events it was meant for: %s',
+    'time-010 a time of sending that cannot be read is reported for the events it was meant for: %s',
     async (_name, bytes) => {
       const { token } = await newProject();
       const filler = { properties: { filler: 'x'.repeat(bytes) } };
@@ -336,13 +336,13 @@ describe('dropped events', () => {
     },
   );
 
-  test('E34 returns 200 if all events are dropped', async () => {
+  test('body-034 returns 200 if all events are dropped', async () => {
     const { token } = await newProject();
     expect(await send('/e/', { json: { api_key: token, distinct_id: 'b' } })).toMatchObject(ok);
     expect(await reader.warnings(token, 1)).toMatchObject([{ type: 'missing_event_name', count: 1 }]);
   });
 
-  test('F24 drops performance events, and only counts them', async () => {
+  test('field-024 drops performance events, and only counts them', async () => {
     const { token } = await newProject();
     const json = { api_key: token, batch: [event('$performance_event'), event('kept')] };
     expect(await send('/batch/', { json })).toMatchObject(ok);
@@ -351,14 +351,14 @@ describe('dropped events', () => {
     expect(figures).toMatch(/millrace_capture_events_dropped_total\{cause="performance_event"\} 1/);
   });
 
-  test('F23 a NUL and a lone surrogate are stored as U+FFFD', async () => {
+  test('field-023 a NUL and a lone surrogate are stored as U+FFFD', async () => {
     const { token } = await newProject();
     const body = `{"api_key":"${token}","event":"a","distinct_id":"b","properties":{"nul":"x\\u0000","half":"\\ud83d"}}`;
     expect(await send('/capture/', { body })).toMatchObject(ok);
     expect((await reader.events(token, 1))[0]?.properties).toEqual({ nul: 'x\ufffd', half: '\ufffd' });
   });
 
-  test('R17 drops an event that is too large for the log from a batch, and rejects it if it is alone', async () => {
+  test('topic-017 drops an event that is too large for the log from a batch, and rejects it if it is alone', async () => {
     const { token } = await newProject();
     const huge = { ...event('huge'), properties: { p: 'x'.repeat(1_010_000) } };
     expect(await send('/batch/', { json: { api_key: token, batch: [event('small'), huge] } })).toMatchObject(ok);
@@ -371,7 +371,7 @@ describe('dropped events', () => {
     ]);
   });
 
-  test('R17 stores an event of 1,000,000 bytes, alone and in a batch', async () => {
+  test('topic-017 stores an event of 1,000,000 bytes, alone and in a batch', async () => {
     const { token } = await newProject();
     const large = { ...event('large'), properties: { p: '' } };
     large.properties.p = 'x'.repeat(1_000_000 - JSON.stringify(large).length);
@@ -379,7 +379,7 @@ describe('dropped events', () => {
     expect((await reader.events(token, 2)).map(({ event: name }) => name).sort()).toEqual(['large', 'small']);
   });
 
-  test('R17 stores an AI event of 8 MiB, and rejects a batch with a larger event', async () => {
+  test('topic-017 stores an AI event of 8 MiB, and rejects a batch with a larger event', async () => {
     const { token } = await newProject();
     const sized = (name: string, bytes: number) => {
       const one = { ...event(name), properties: { $ai_input: '' } };
@@ -398,7 +398,7 @@ describe('dropped events', () => {
 });
 
 describe('historical migration', () => {
-  test('R02 goes to the historical topic, with one key for the project', async () => {
+  test('topic-002 goes to the historical topic, with one key for the project', async () => {
     const { token } = await newProject('full');
     const batch = [event('a', 'p1'), event('b', 'p2'), event('c', 'p3')];
     expect(await send('/batch/', { json: { api_key: token, batch, historical_migration: true } })).toMatchObject(ok);
@@ -420,7 +420,7 @@ describe('historical migration', () => {
   });
 });
 
-test("T02, T11 corrects the client's clock by sent_at or by the query", async () => {
+test("time-002, time-011 corrects the client's clock by sent_at or by the query", async () => {
   const { token } = await newProject();
   const hourAgo = Date.now() - 3_600_000;
   const iso = (ms: number) => new Date(ms).toISOString();
@@ -434,7 +434,7 @@ test("T02, T11 corrects the client's clock by sent_at or by the query", async ()
   }
 });
 
-test('E26 responds to a beacon without a body', async () => {
+test('body-026 responds to a beacon without a body', async () => {
   const { token } = await newProject();
   const json = { api_key: token, ...event() };
   expect(await send('/e/?beacon=1', { json })).toMatchObject({ status: 204, text: '' });
@@ -443,7 +443,7 @@ test('E26 responds to a beacon without a body', async () => {
 });
 
 describe('CORS', () => {
-  test.each(['/e/', '/nope', '/'])('E35 a preflight of %s', async (path) => {
+  test.each(['/e/', '/nope', '/'])('body-035 a preflight of %s', async (path) => {
     const headers = {
       origin: 'null',
       'access-control-request-method': 'POST',

@@ -37,7 +37,7 @@ async function post(gateway: TestGateway, body: string) {
 test.each([
   ['is unreachable', 'tcp://127.0.0.1:1'],
   ['accepts connections and does not respond', null],
-])('R18 a log that %s: 503 with Retry-After, never 200', async (_name, address) => {
+])('topic-018 a log that %s: 503 with Retry-After, never 200', async (_name, address) => {
   const { token } = await createTestTenant(fixture.database);
   const proxy = await startServerProxy('tcp://127.0.0.1:1');
   proxy.blackHole();

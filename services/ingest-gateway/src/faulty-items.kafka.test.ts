@@ -43,7 +43,7 @@ const taken = { status: 200, body: { status: 'Ok' } };
 const uuid = randomUUID();
 /** Invalid items, with the reported field and reason. */
 const faults: [string, unknown, { field: string | null; reason: string; uuid?: string }][] = [
-  ['E23 null', null, { field: null, reason: 'must be a JSON object, not null' }],
+  ['body-023 null', null, { field: null, reason: 'must be a JSON object, not null' }],
   ['a string', 'event', { field: null, reason: 'must be a JSON object, not string' }],
   ['an array', [event('inner')], { field: null, reason: 'must be a JSON object, not array' }],
   [
@@ -71,7 +71,7 @@ const faults: [string, unknown, { field: string | null; reason: string; uuid?: s
     event('bad', { $set_once: true }),
     { field: '$set_once', reason: 'must be an object, not boolean' },
   ],
-  ['F15 an invalid UUID', event('bad', { uuid: 'one' }), { field: 'uuid', reason: 'must be a UUID' }],
+  ['field-015 an invalid UUID', event('bad', { uuid: 'one' }), { field: 'uuid', reason: 'must be a UUID' }],
   ['a UUID that is a number', event('bad', { uuid: 7 }), { field: 'uuid', reason: 'must be a string, not number' }],
   [
     'a timestamp that is an object',
@@ -84,7 +84,7 @@ const faults: [string, unknown, { field: string | null; reason: string; uuid?: s
     { field: 'offset', reason: 'must be an integer, not number' },
   ],
   [
-    'F18 a cookieless mode that is a string',
+    'field-018 a cookieless mode that is a string',
     event('bad', { properties: { $cookieless_mode: 'yes' } }),
     { field: 'properties.$cookieless_mode', reason: 'must be a boolean, not string' },
   ],

@@ -4,9 +4,9 @@ const socket = { remoteAddress: '10.0.0.9' };
 
 test.each<[string, Record<string, string>, string]>([
   ['no header', {}, socket.remoteAddress],
-  ['F20 one address', { 'x-forwarded-for': '1.2.3.4' }, '1.2.3.4'],
-  ['F20 IPv6', { 'x-forwarded-for': '2001:db8::1' }, '2001:db8::1'],
-  ['F20 with a port', { 'x-forwarded-for': '1.2.3.4:5555' }, '1.2.3.4'],
+  ['field-020 one address', { 'x-forwarded-for': '1.2.3.4' }, '1.2.3.4'],
+  ['field-020 IPv6', { 'x-forwarded-for': '2001:db8::1' }, '2001:db8::1'],
+  ['field-020 with a port', { 'x-forwarded-for': '1.2.3.4:5555' }, '1.2.3.4'],
   ['IPv6 with a port', { 'x-forwarded-for': '[2001:db8::1]:5555' }, '2001:db8::1'],
   ['the first of several', { 'x-forwarded-for': '1.2.3.4, 10.0.0.1, 10.0.0.2' }, '1.2.3.4'],
   ['an invalid address is skipped', { 'x-forwarded-for': 'unknown, 1.2.3.4' }, '1.2.3.4'],

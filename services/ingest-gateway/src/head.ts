@@ -105,7 +105,7 @@ const singleAddressHeaders = ['x-real-ip', 'cf-connecting-ip', 'true-client-ip',
 /**
  * Returns the client's IP address: the first address in `X-Forwarded-For`, otherwise in `Forwarded`, otherwise in one of
  * the headers with a single address, otherwise the address of the socket. Ports are removed and invalid addresses are
- * skipped. Null if there is no valid address. Case F20 (docs/wire-rules.md#client-address).
+ * skipped. Null if there is no valid address. Case field-020 (docs/wire-rules.md#client-address).
  *
  * @param options.trustProxy false if clients connect directly, because they could then forge these headers.
  */

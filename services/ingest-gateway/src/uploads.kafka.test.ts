@@ -27,19 +27,19 @@ async function post(path: string, body: string | Buffer, headers: Record<string,
 }
 
 describe('sizes', () => {
-  test.each(['/capture/', '/batch/', '/i/v0/e/'])('E28 a body of 4 MiB is taken on %s', async (path) => {
+  test.each(['/capture/', '/batch/', '/i/v0/e/'])('body-028 a body of 4 MiB is taken on %s', async (path) => {
     const event = { event: 'a', distinct_id: 'b', properties: { p: 'x'.repeat(100_000) } };
     const batch = Array.from({ length: 42 }, () => event);
     expect(await post(path, JSON.stringify({ api_key: token, batch }))).toMatchObject({ status: 200 });
   });
 
-  test.each(['/capture/', '/batch', '/e/'])('E29 a body of 21 MB is refused on %s', async (path) => {
+  test.each(['/capture/', '/batch', '/e/'])('body-029 a body of 21 MB is refused on %s', async (path) => {
     const answer = await post(path, Buffer.alloc(21_000_000, 'x'));
     expect(answer.status).toBe(413);
     expect(JSON.parse(answer.body)).toMatchObject({ type: 'client_error', code: 'request_too_large', attr: null });
   });
 
-  test('E29 the connection can be reused afterwards', async () => {
+  test('body-029 the connection can be reused afterwards', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write(head(21 * mebibyte));
     connection.write(Buffer.alloc(21 * mebibyte, 'x'));
@@ -50,7 +50,7 @@ describe('sizes', () => {
     connection.socket.destroy();
   });
 
-  test('E29 rejects a chunked body without a declared length', async () => {
+  test('body-029 rejects a chunked body without a declared length', async () => {
     const connection = await openRawConnection(gateway.port);
     connection.write('POST /batch/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
     const size = 7 * mebibyte;
@@ -85,7 +85,7 @@ describe('sizes', () => {
     polite.socket.destroy();
   });
 
-  test('E30 rejects a gzip bomb', async () => {
+  test('body-030 rejects a gzip bomb', async () => {
     const bomb = gzipSync(Buffer.alloc(150 * mebibyte));
     expect(await post('/batch/', bomb, { 'content-encoding': 'gzip' })).toMatchObject({ status: 413 });
     expect(await post('/capture/', goodBody())).toMatchObject({ status: 200 });
@@ -93,7 +93,7 @@ describe('sizes', () => {
 });
 
 describe('incomplete uploads', () => {
-  test('E31 returns 408 for a stalled upload, and closes the connection', async () => {
+  test('body-031 returns 408 for a stalled upload, and closes the connection', async () => {
     const impatient = await fixture.startGateway({ config: { bodyTimeoutMs: 200 } });
     const connection = await openRawConnection(impatient.port);
     connection.write(`${head(1000)}{"api_key":`);

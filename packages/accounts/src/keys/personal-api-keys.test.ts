@@ -107,36 +107,40 @@ describe('a personal API key', () => {
 
 const later = new Date('2030-01-01T00:00:00Z');
 const refusals: [string, () => Partial<NewPersonalApiKey>, { kind: string; code: string; attr: string | null }][] = [
-  ['K27 an empty label', () => ({ label: ' ' }), { kind: 'invalid', code: 'blank', attr: 'label' }],
+  ['key-027 an empty label', () => ({ label: ' ' }), { kind: 'invalid', code: 'blank', attr: 'label' }],
   [
     'a label of 41 characters',
     () => ({ label: 'x'.repeat(41) }),
     { kind: 'invalid', code: 'max_length', attr: 'label' },
   ],
   ['no scopes', () => ({ scopes: [] }), { kind: 'invalid', code: 'required', attr: 'scopes' }],
-  ['K29 an unknown scope', () => ({ scopes: ['invalid'] }), { kind: 'invalid', code: 'invalid_input', attr: 'scopes' }],
   [
-    'K30 an unknown action',
+    'key-029 an unknown scope',
+    () => ({ scopes: ['invalid'] }),
+    { kind: 'invalid', code: 'invalid_input', attr: 'scopes' },
+  ],
+  [
+    'key-030 an unknown action',
     () => ({ scopes: ['project:eat'] }),
     { kind: 'invalid', code: 'invalid_input', attr: 'scopes' },
   ],
   [
-    'K36 an organization of other users',
+    'key-036 an organization of other users',
     () => ({ scopedOrganizations: [own.organizationId, foreign.organizationId] }),
     { kind: 'invalid', code: 'invalid_input', attr: 'scoped_organizations' },
   ],
   [
-    'K36 an organization that is no UUID',
+    'key-036 an organization that is no UUID',
     () => ({ scopedOrganizations: ['1'] }),
     { kind: 'invalid', code: 'invalid_input', attr: 'scoped_organizations' },
   ],
   [
-    'K37 a project of another organization',
+    'key-037 a project of another organization',
     () => ({ scopedTeams: [foreign.environmentId] }),
     { kind: 'invalid', code: 'invalid_input', attr: 'scoped_teams' },
   ],
   [
-    'K37 a project of another organization in addition to an own one',
+    'key-037 a project of another organization in addition to an own one',
     () => ({ scopedTeams: [own.environmentId, foreign.environmentId] }),
     { kind: 'invalid', code: 'invalid_input', attr: 'scoped_teams' },
   ],
@@ -166,7 +170,7 @@ describe('creating a personal API key fails', () => {
     expect(await database.prisma.personal_api_key.count()).toBe(before);
   });
 
-  test('K26 when the user already has ten', async () => {
+  test('key-026 when the user already has ten', async () => {
     const tenant = await createTestTenant(database);
     for (let count = 1; count < maxPersonalApiKeys; count += 1) await newKey({ userId: tenant.userId });
 

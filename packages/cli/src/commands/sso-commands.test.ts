@@ -34,7 +34,7 @@ async function off(domain: string, env: Record<string, string> = {}) {
   return { exitCode, result: out.join('') === '' ? null : JSON.parse(out.join('')), err: err.join('') };
 }
 
-test('S-105: `sso off` stops enforcement, records the change and notifies administrators by email', async () => {
+test('sso-105: `sso off` stops enforcement, records the change and notifies administrators by email', async () => {
   const { organizationId } = await createTestTenant(database);
   const id = randomUUID();
   await database.sql.query(

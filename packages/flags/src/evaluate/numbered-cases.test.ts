@@ -19,9 +19,9 @@ function variants(shares: Record<string, number>) {
 }
 
 test.each([
-  ['F-01', 'beta-search-rollout.', 'user-61', '', 0.0042305989144046955],
-  ['F-02', 'checkout-layout.', 'user-61', 'variant', 0.5698252224547713],
-  ['F-03', 'holdout-', '', '', 0.9268829483920294],
+  ['flag-001', 'beta-search-rollout.', 'user-61', '', 0.0042305989144046955],
+  ['flag-002', 'checkout-layout.', 'user-61', 'variant', 0.5698252224547713],
+  ['flag-003', 'holdout-', '', '', 0.9268829483920294],
 ])('%s: hash of "%s", "%s", "%s"', (_case, prefix, id, salt, expected) => {
   expect(bucketHash(prefix, id, salt)).toBe(expected);
 });
@@ -44,7 +44,7 @@ const holdout = (percentage: number) => ({ holdout: { id: 7, exclusion_percentag
 /** `[number, title, flags and request, flag key, value, reason]` */
 const rows: [number: string, what: string, question: Question, key: string, value: unknown, why: string][] = [
   [
-    'F-04',
+    'flag-004',
     'matches an ID within the rollout of 25.5 %',
     rollout(25.5, 'user-61'),
     'beta-search-rollout',
@@ -52,7 +52,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
     'condition_match:0',
   ],
   [
-    'F-04',
+    'flag-004',
     'does not match an ID outside the rollout of 25.5 %',
     rollout(25.5, 'user-105'),
     'beta-search-rollout',
@@ -60,7 +60,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
     'out_of_rollout_bound:0',
   ],
   [
-    'F-05',
+    'flag-005',
     'a rollout of null matches everyone',
     rollout(null, 'user-105'),
     'beta-search-rollout',
@@ -68,16 +68,23 @@ const rows: [number: string, what: string, question: Question, key: string, valu
     'condition_match:0',
   ],
   [
-    'F-05',
+    'flag-005',
     'a missing rollout matches everyone',
     rollout(undefined, 'user-105'),
     'beta-search-rollout',
     true,
     'condition_match:0',
   ],
-  ['F-06', 'the empty ID is within a rollout of 0 %', rollout(0, ''), 'beta-search-rollout', true, 'condition_match:0'],
   [
-    'F-07',
+    'flag-006',
+    'the empty ID is within a rollout of 0 %',
+    rollout(0, ''),
+    'beta-search-rollout',
+    true,
+    'condition_match:0',
+  ],
+  [
+    'flag-007',
     'the empty ID has the first variant',
     { flags: [flag('f', { groups: [{}], filters: halves })], request: { distinctId: '' } },
     'f',
@@ -85,7 +92,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
     'condition_match:0',
   ],
   [
-    'F-08',
+    'flag-008',
     'the empty ID is hashed for holdouts, and is outside 92 %',
     { flags: [flag('f', { groups: [{}], filters: holdout(92) })], request: { distinctId: '' } },
     'f',
@@ -93,7 +100,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
     'condition_match:0',
   ],
   [
-    'F-08',
+    'flag-008',
     'the empty ID is hashed for holdouts, and is within 93 %',
     { flags: [flag('f', { groups: [{}], filters: holdout(93) })], request: { distinctId: '' } },
     'f',
@@ -101,7 +108,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
     'holdout_condition_value:null',
   ],
   [
-    'F-09',
+    'flag-009',
     'a later condition can match',
     early('enterprise', [tenPercent, enterprise]),
     'split',
@@ -109,7 +116,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
     'condition_match:1',
   ],
   [
-    'F-10',
+    'flag-010',
     'the reason names the rollout rather than filters',
     early('free', [tenPercent, enterprise]),
     'split',
@@ -117,7 +124,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
     'out_of_rollout_bound:0',
   ],
   [
-    'F-11',
+    'flag-011',
     'the reason names the rollout in any order of conditions',
     early('free', [enterprise, tenPercent]),
     'split',
@@ -125,7 +132,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
     'out_of_rollout_bound:1',
   ],
   [
-    'F-12',
+    'flag-012',
     'with early exit, the first failed rollout decides',
     early('enterprise', [tenPercent, enterprise], { early_exit: true }),
     'split',
@@ -133,16 +140,16 @@ const rows: [number: string, what: string, question: Question, key: string, valu
     'out_of_rollout_bound:0',
   ],
   [
-    'F-13',
+    'flag-013',
     'of two conditions without a match, the reason names the later one',
     early('free', [enterprise, enterprise]),
     'split',
     false,
     'no_condition_match:1',
   ],
-  ['F-14', 'a flag without conditions never matches', early('free', []), 'split', false, 'no_group_type:null'],
+  ['flag-014', 'a flag without conditions never matches', early('free', []), 'split', false, 'no_group_type:null'],
   [
-    'F-15',
+    'flag-015',
     'ignores an override by an undeclared variant',
     {
       flags: [
@@ -154,7 +161,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
     'condition_match:0',
   ],
   [
-    'F-18',
+    'flag-018',
     'a group flag never matches without groups',
     { flags: [flag('f', { groups: [{}], filters: company })] },
     'f',
@@ -162,7 +169,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
     'no_group_type:0',
   ],
   [
-    'F-20',
+    'flag-020',
     'an empty group key counts as none',
     { flags: [flag('f', { groups: [{}], filters: company })], request: { groups: { company: '' } } },
     'f',
@@ -170,7 +177,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
     'no_group_type:0',
   ],
   [
-    'F-21',
+    'flag-021',
     'the reason names the failed person condition after a skipped group condition',
     {
       flags: [
@@ -187,7 +194,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
     'no_condition_match:1',
   ],
   [
-    'F-22',
+    'flag-022',
     '$group_key is the key in the request',
     {
       flags: [
@@ -205,16 +212,16 @@ const rows: [number: string, what: string, question: Question, key: string, valu
   ...(
     [
       [
-        'F-23',
+        'flag-023',
         'properties in the request override stored ones',
         ['plan', 'pro'],
         { plan: 'pro' },
         { plan: 'free' },
         true,
       ],
-      ['F-24', 'the distinct ID of an unknown person is a property', ['distinct_id', 'user-1'], {}, {}, true],
+      ['flag-024', 'the distinct ID of an unknown person is a property', ['distinct_id', 'user-1'], {}, {}, true],
       [
-        'F-25',
+        'flag-025',
         'a missing initial property has the current value',
         ['$initial_browser', 'Chrome'],
         { $browser: 'Chrome' },
@@ -222,7 +229,7 @@ const rows: [number: string, what: string, question: Question, key: string, valu
         true,
       ],
       [
-        'F-26',
+        'flag-026',
         'a stored initial property is not replaced by the current value',
         ['$initial_browser', 'Chrome'],
         { $browser: 'Chrome' },
@@ -249,14 +256,14 @@ test.each(rows)('%s: %s', (_number, _what, question, key, value, why) => {
   expect(answers[key]).toMatchObject({ value, why });
 });
 
-test('F-16: when the shares leave a rest, the flag is on without a variant and has the payload of true', () => {
+test('flag-016: when the shares leave a rest, the flag is on without a variant and has the payload of true', () => {
   const filters = { multivariate: { variants: variants({ a: 50, b: 25 }) }, payloads: { true: '"rest"', a: '"a"' } };
   const inRest = Array.from({ length: 200 }, (_, n) => `user-${n}`).find((id) => bucketHash('f.', id, 'variant') > 0.9);
   const { answers } = ask({ flags: [flag('f', { groups: [{}], filters })], request: { distinctId: String(inRest) } });
   expect(answers.f).toMatchObject({ value: true, payload: '"rest"' });
 });
 
-test('F-17: a percentage that equals the hash includes the ID, the next smaller double excludes it', () => {
+test('flag-017: a percentage that equals the hash includes the ID, the next smaller double excludes it', () => {
   const position = bucketHash('beta-search-rollout.', 'user-105');
   const exact = position * 100;
   const bounds = [exact, exact * (1 + Number.EPSILON), exact * (1 - Number.EPSILON)].filter(
@@ -268,7 +275,7 @@ test('F-17: a percentage that equals the hash includes the ID, the next smaller 
   expect(ask(rollout(below, 'user-105')).answers['beta-search-rollout']?.value).toBe(false);
 });
 
-test('F-19: a numeric group key is hashed as text', () => {
+test('flag-019: a numeric group key is hashed as text', () => {
   const groups = [{ properties: [], rollout_percentage: bucketHash('f.', '42') * 100 + 1e-9 }];
   const question = { flags: [flag('f', { groups, filters: company })] };
   const asked = (key: unknown) => ask({ ...question, request: { groups: { company: key } } }).answers.f;
@@ -276,8 +283,8 @@ test('F-19: a numeric group key is hashed as text', () => {
   expect(asked(42)?.value).toBe(true);
 });
 
-test('F-21: the reason says that group conditions were not evaluated', () => {
-  const [, , question] = rows.find(([number]) => number === 'F-21') ?? [];
+test('flag-021: the reason says that group conditions were not evaluated', () => {
+  const [, , question] = rows.find(([number]) => number === 'flag-021') ?? [];
   expect(ask(question as Question).answers.f?.description).toBe(
     'No matching condition set (group conditions were not evaluated because no group type was provided)',
   );
@@ -285,56 +292,56 @@ test('F-21: the reason says that group conditions were not evaluated', () => {
 
 const v2 = { definitions: { matchingVersion: 2 as const } };
 test.each<[string, string, unknown, Record<string, unknown>, boolean, Parameters<typeof matches>[3]?]>([
-  ['F-27', 'exact', 'false', { p: 'banana' }, true],
-  ['F-27', 'exact', 'false', { p: 'banana' }, false, v2],
-  ['F-28', 'exact', ['true', 'false'], { p: 'x' }, true],
-  ['F-28', 'exact', ['true', 'false'], { p: 'x' }, false, v2],
-  ['F-29', 'exact', [], { p: true }, true],
-  ['F-29', 'exact', [], { p: 'x' }, false],
-  ['F-30', 'exact', '5', { p: 5 }, true],
-  ['F-30', 'exact', 5, { p: '5' }, true],
-  ['F-31', 'exact', 'null', { p: null }, true],
-  ['F-31', 'is_not', 'x', { p: null }, true],
-  ['F-31', 'icontains', 'ul', { p: null }, true],
+  ['flag-027', 'exact', 'false', { p: 'banana' }, true],
+  ['flag-027', 'exact', 'false', { p: 'banana' }, false, v2],
+  ['flag-028', 'exact', ['true', 'false'], { p: 'x' }, true],
+  ['flag-028', 'exact', ['true', 'false'], { p: 'x' }, false, v2],
+  ['flag-029', 'exact', [], { p: true }, true],
+  ['flag-029', 'exact', [], { p: 'x' }, false],
+  ['flag-030', 'exact', '5', { p: 5 }, true],
+  ['flag-030', 'exact', 5, { p: '5' }, true],
+  ['flag-031', 'exact', 'null', { p: null }, true],
+  ['flag-031', 'is_not', 'x', { p: null }, true],
+  ['flag-031', 'icontains', 'ul', { p: null }, true],
   ...(['exact', 'icontains', 'gt', 'regex', 'is_date_before', 'semver_neq'] as const).map(
-    (operator): [string, string, unknown, Record<string, unknown>, boolean] => ['F-32', operator, '1', {}, false],
+    (operator): [string, string, unknown, Record<string, unknown>, boolean] => ['flag-032', operator, '1', {}, false],
   ),
-  ['F-33', 'is_not', 'x', {}, true],
-  ['F-33', 'not_icontains', 'x', {}, true],
-  ['F-33', 'not_regex', 'x', {}, true],
-  ['F-33', 'not_starts_with', 'x', {}, true],
-  ['F-33', 'not_between', [1, 2], {}, true],
-  ['F-33', 'is_not_set', undefined, {}, true],
-  ['F-34', 'regex', '(', { p: 'x' }, false],
-  ['F-34', 'not_regex', '(', { p: 'x' }, false],
-  ['F-35', 'regex', '^a.*z$', { p: 'az\n' }, false],
-  ['F-36', 'gt', '5', { p: ' 6' }, false],
-  ['F-36', 'gt', '5', { p: '6' }, true],
-  ['F-36', 'gt', '5', { p: '1e1' }, true],
-  ['F-36', 'gt', '5', { p: 'abc' }, false],
-  ['F-36', 'gt', '5', { p: true }, false],
-  ['F-37', 'is_date_after', '-7d', { p: '2026-01-08T12:00:00Z' }, false],
-  ['F-37', 'is_date_after', '7d', { p: '2026-01-08T12:00:01Z' }, true],
-  ['F-38', 'is_date_before', '2024-06-01', { p: '2024-05-31T23:30:00-05:00' }, false],
+  ['flag-033', 'is_not', 'x', {}, true],
+  ['flag-033', 'not_icontains', 'x', {}, true],
+  ['flag-033', 'not_regex', 'x', {}, true],
+  ['flag-033', 'not_starts_with', 'x', {}, true],
+  ['flag-033', 'not_between', [1, 2], {}, true],
+  ['flag-033', 'is_not_set', undefined, {}, true],
+  ['flag-034', 'regex', '(', { p: 'x' }, false],
+  ['flag-034', 'not_regex', '(', { p: 'x' }, false],
+  ['flag-035', 'regex', '^a.*z$', { p: 'az\n' }, false],
+  ['flag-036', 'gt', '5', { p: ' 6' }, false],
+  ['flag-036', 'gt', '5', { p: '6' }, true],
+  ['flag-036', 'gt', '5', { p: '1e1' }, true],
+  ['flag-036', 'gt', '5', { p: 'abc' }, false],
+  ['flag-036', 'gt', '5', { p: true }, false],
+  ['flag-037', 'is_date_after', '-7d', { p: '2026-01-08T12:00:00Z' }, false],
+  ['flag-037', 'is_date_after', '7d', { p: '2026-01-08T12:00:01Z' }, true],
+  ['flag-038', 'is_date_before', '2024-06-01', { p: '2024-05-31T23:30:00-05:00' }, false],
   [
-    'F-39',
+    'flag-039',
     'is_date_before',
     '2024-06-01',
     { p: '2024-06-01T02:00:00Z' },
     true,
     { definitions: { timeZone: 'America/New_York' } },
   ],
-  ['F-40', 'is_date_before', '2024-06-01', { p: 1717236000 }, false],
-  ['F-41', 'is_date_exact', '1m', { p: '2024-02-29T12:00:00Z' }, true, { now: Date.UTC(2024, 2, 31, 12) }],
-  ['F-41', 'is_date_exact', '1m', { p: '2023-02-28T12:00:00Z' }, true, { now: Date.UTC(2023, 2, 31, 12) }],
-  ['F-41', 'is_date_exact', '2m', { p: '2024-01-29T12:00:00Z' }, true, { now: Date.UTC(2024, 2, 31, 12) }],
-  ['F-42', 'semver_gt', '1.2.3-alpha', { p: '1.2.3' }, true],
-  ['F-42', 'semver_gt', '1.2.3-rc.2', { p: '1.2.3-rc.3' }, true],
-  ['F-42', 'semver_gt', '1.2.3-rc.2', { p: '1.2.3-rc.1' }, false],
-  ['F-42', 'semver_gt', '1.2.3-rc.9', { p: '1.2.3-rc.10' }, true],
-  ['F-43', 'semver_eq', '1.2.3', { p: 'v1.02.3' }, true],
-  ['F-44', 'semver_wildcard', '1.*', { p: '1.9.0-rc1' }, false],
-  ['F-45', 'semver_caret', '0.0.3', { p: '0.0.4' }, false],
+  ['flag-040', 'is_date_before', '2024-06-01', { p: 1717236000 }, false],
+  ['flag-041', 'is_date_exact', '1m', { p: '2024-02-29T12:00:00Z' }, true, { now: Date.UTC(2024, 2, 31, 12) }],
+  ['flag-041', 'is_date_exact', '1m', { p: '2023-02-28T12:00:00Z' }, true, { now: Date.UTC(2023, 2, 31, 12) }],
+  ['flag-041', 'is_date_exact', '2m', { p: '2024-01-29T12:00:00Z' }, true, { now: Date.UTC(2024, 2, 31, 12) }],
+  ['flag-042', 'semver_gt', '1.2.3-alpha', { p: '1.2.3' }, true],
+  ['flag-042', 'semver_gt', '1.2.3-rc.2', { p: '1.2.3-rc.3' }, true],
+  ['flag-042', 'semver_gt', '1.2.3-rc.2', { p: '1.2.3-rc.1' }, false],
+  ['flag-042', 'semver_gt', '1.2.3-rc.9', { p: '1.2.3-rc.10' }, true],
+  ['flag-043', 'semver_eq', '1.2.3', { p: 'v1.02.3' }, true],
+  ['flag-044', 'semver_wildcard', '1.*', { p: '1.9.0-rc1' }, false],
+  ['flag-045', 'semver_caret', '0.0.3', { p: '0.0.4' }, false],
 ])('%s: %s %j on %j is %s', (...[, operator, expected, properties, outcome, options]) => {
   expect(matches(operator, expected, properties, options)).toBe(outcome);
 });
@@ -343,7 +350,7 @@ describe('flags that depend on other flags', () => {
   const on = (key: string, value: unknown) => ({ groups: [{ properties: [onFlag(key, value)] }] });
   const twoForAll = flag('multi', { groups: [{ variant: 'Two' }], filters: halves });
 
-  test('F-46, F-47, F-48: true matches any variant, a string matches that variant, false matches an inactive flag', () => {
+  test('flag-046, flag-047, flag-048: true matches any variant, a string matches that variant, false matches an inactive flag', () => {
     const { answers, hasErrors } = ask({
       flags: [
         twoForAll,
@@ -355,11 +362,11 @@ describe('flags that depend on other flags', () => {
     });
     expect([answers.any?.value, answers.exact?.value, answers['not-on']?.value]).toEqual([true, false, true]);
     expect(hasErrors).toBe(false);
-    // F-52
+    // flag-052
     expect(answers).not.toHaveProperty('off');
   });
 
-  test('F-49, F-51: a missing flag breaks the flags that depend on it, and no others', () => {
+  test('flag-049, flag-051: a missing flag breaks the flags that depend on it, and no others', () => {
     const { answers, hasErrors } = ask({
       flags: [flag('a', on('nowhere', true)), flag('b', on('a', false)), flag('c', { groups: [{}] })],
     });
@@ -371,7 +378,7 @@ describe('flags that depend on other flags', () => {
     expect(hasErrors).toBe(false);
   });
 
-  test('F-50: flags in a dependency cycle have a missing dependency, and the response reports errors', () => {
+  test('flag-050: flags in a dependency cycle have a missing dependency, and the response reports errors', () => {
     const { answers, hasErrors } = ask({
       flags: [flag('a', on('b', true)), flag('b', on('a', true)), flag('self', on('self', true))],
     });
@@ -379,7 +386,7 @@ describe('flags that depend on other flags', () => {
     expect(hasErrors).toBe(true);
   });
 
-  test('F-69: requesting a single flag also evaluates its dependencies', () => {
+  test('flag-069: requesting a single flag also evaluates its dependencies', () => {
     const flags = [
       flag('last', on('middle', true)),
       flag('middle', on('first', true)),
@@ -413,7 +420,7 @@ describe('holdouts and early access', () => {
       request: { distinctId },
     }).answers.f?.value;
 
-  test('F-53, F-54: a holdout includes its share, everyone above 100 %, and no one at 0 %', () => {
+  test('flag-053, flag-054: a holdout includes its share, everyone above 100 %, and no one at 0 %', () => {
     expect([held(10, 'user-31'), held(250, 'user-77'), held(0, 'user-31')]).toEqual([
       'holdout-7',
       'holdout-7',
@@ -433,12 +440,12 @@ describe('holdouts and early access', () => {
   };
 
   test.each([
-    ['F-55', 'false', current, { value: false, why: 'super_condition_value:0', payload: '1' }],
-    ['F-55', true, current, { value: true, why: 'super_condition_value:0', payload: '1' }],
-    ['F-56', undefined, current, { value: false, why: 'out_of_rollout_bound:0' }],
-    ['F-57', 'True', former, { value: true, why: 'super_condition_value:0' }],
-    ['F-57', 'no', former, { value: false, why: 'super_condition_value:0' }],
-    ['F-57', undefined, former, { value: false, why: 'out_of_rollout_bound:0' }],
+    ['flag-055', 'false', current, { value: false, why: 'super_condition_value:0', payload: '1' }],
+    ['flag-055', true, current, { value: true, why: 'super_condition_value:0', payload: '1' }],
+    ['flag-056', undefined, current, { value: false, why: 'out_of_rollout_bound:0' }],
+    ['flag-057', 'True', former, { value: true, why: 'super_condition_value:0' }],
+    ['flag-057', 'no', former, { value: false, why: 'super_condition_value:0' }],
+    ['flag-057', undefined, former, { value: false, why: 'out_of_rollout_bound:0' }],
   ])('%s: enrolled %j', (_number, property, filters, expected) => {
     expect(enrolled(property, filters)).toMatchObject(expected);
   });
@@ -451,7 +458,7 @@ describe('the hashed ID', () => {
   const inside = String(ids.find((id) => bucketHash('f.', id) < 0.5));
   const beyond = String(ids.find((id) => bucketHash('f.', id) > 0.5));
 
-  test('F-58, F-59: a device flag hashes only the device ID', () => {
+  test('flag-058, flag-059: a device flag hashes only the device ID', () => {
     const device = flag('f', { ...half, bucketing_identifier: 'device_id' });
     const asked = (request: Question['request']) => ask({ flags: [device], request }).answers.f;
     expect(asked({ distinctId: inside })).toMatchObject({ value: false, why: 'out_of_rollout_bound:0' });
@@ -459,7 +466,7 @@ describe('the hashed ID', () => {
     expect(asked({ distinctId: beyond, deviceId: inside })?.value).toBe(true);
   });
 
-  test('F-60, F-61, F-62, F-63: with continuity, it hashes the stored ID, then the ID before login, then the distinct ID', () => {
+  test('flag-060, flag-061, flag-062, flag-063: with continuity, it hashes the stored ID, then the ID before login, then the distinct ID', () => {
     const keeping = flag('f', { ...half, ensure_experience_continuity: true });
     const asked = (request: Question['request'], stored?: string) =>
       ask({
@@ -475,7 +482,7 @@ describe('the hashed ID', () => {
     ]).toEqual([false, true, true, true]);
   });
 
-  test('F-64: without stored IDs, a flag with continuity fails, unless everyone gets the same value', () => {
+  test('flag-064: without stored IDs, a flag with continuity fails, unless everyone gets the same value', () => {
     const { answers, hasErrors } = ask({
       flags: [
         flag('f', { ...half, ensure_experience_continuity: true }),
@@ -509,13 +516,13 @@ describe('cohorts', () => {
     });
   const dynamic = (id: number, filters: unknown) => ({ id, isStatic: false, tree: filters });
 
-  test('F-65: a deleted cohort fails its flag and no others', () => {
+  test('flag-065: a deleted cohort fails its flag and no others', () => {
     const { answers, hasErrors } = asked(inCohort(9));
     expect(answers).toMatchObject({ f: { why: 'failed:dependency_not_found_cohort' }, other: { value: true } });
     expect(hasErrors).toBe(true);
   });
 
-  test('F-66: unknown persons are not in a static cohort', () => {
+  test('flag-066: unknown persons are not in a static cohort', () => {
     const cohorts = [{ id: 9, isStatic: true, tree: null }];
     expect(asked(inCohort(9, 'not_in'), cohorts).answers.f?.value).toBe(true);
     expect(asked(inCohort(9), cohorts, { stored: { staticCohorts: new Set([9]) } }).answers.f?.value).toBe(true);
@@ -524,11 +531,11 @@ describe('cohorts', () => {
     );
   });
 
-  test('F-67: a negated cohort filter matches when the property is missing', () => {
+  test('flag-067: a negated cohort filter matches when the property is missing', () => {
     expect(asked(inCohort(9), [dynamic(9, tree('AND', leaf('banned', 'x', true)))]).answers.f?.value).toBe(true);
   });
 
-  test('F-68: evaluates trees of AND and OR, and cohorts within cohorts', () => {
+  test('flag-068: evaluates trees of AND and OR, and cohorts within cohorts', () => {
     const cohorts = [
       dynamic(9, tree('AND', tree('OR', leaf('a', '1'), leaf('b', '1')), tree('OR', leaf('c', '1'), leaf('d', '1')))),
       dynamic(10, tree('OR', { type: 'cohort', key: 'id', value: 9, negation: true })),
@@ -592,7 +599,7 @@ describe('missing data', () => {
   });
 });
 
-test('F-85: variants of 33.3, 33.3 and 33.4 cover everyone', () => {
+test('flag-085: variants of 33.3, 33.3 and 33.4 cover everyone', () => {
   const values = Array.from({ length: 500 }, (_, n) => {
     const question = { flags: [flag('f', { groups: [{}], filters: thirds })], request: { distinctId: `user-${n}` } };
     return ask(question).answers.f?.value;
@@ -600,13 +607,13 @@ test('F-85: variants of 33.3, 33.3 and 33.4 cover everyone', () => {
   expect(new Set(values)).toEqual(new Set(['a', 'b', 'c']));
 });
 
-test('F-89: an old flag without condition sets uses its rollout column', () => {
+test('flag-089: an old flag without condition sets uses its rollout column', () => {
   const legacy = { id: 1, key: 'beta-search-rollout', active: true, filters: {}, rollout_percentage: 25.5 };
   const asked = (distinctId: string) => ask({ flags: [legacy], request: { distinctId } }).answers[legacy.key];
   expect([asked('user-61')?.value, asked('user-105')?.value]).toEqual([true, false]);
 });
 
-test('F-90: evaluates patterns that make other engines backtrack a thousand times', () => {
+test('flag-090: evaluates patterns that make other engines backtrack a thousand times', () => {
   const patterns = ['(a+)+$', '(a|aa)+$', '(.*)*x', '((a*)*)*b', '^(([a-z])+.)+[A-Z]([a-z])+$'];
   const flags = compileFlags({
     flags: patterns.map((pattern, n) => flag(`f${n}`, { groups: [{ properties: [person('p', 'regex', pattern)] }] })),

@@ -126,7 +126,7 @@ describe('experience continuity across login', () => {
       )
     ).map(({ flag_key, hash_key, id }) => `${id}: ${flag_key}=${hash_key}`);
 
-  test('F-60 to F-62: stores the anonymous ID for the person, and uses it from then on', async () => {
+  test('flag-060 to flag-062: stores the anonymous ID for the person, and uses it from then on', async () => {
     const id = await fixture.createEnvironment();
     for (const key of ['one', 'two']) await fixture.addFlag(id, key, half);
     await fixture.addFlag(id, 'off', { ...half, active: false });
@@ -164,14 +164,14 @@ describe('experience continuity across login', () => {
     }
   });
 
-  test('F-63: stores nothing for unknown persons', async () => {
+  test('flag-063: stores nothing for unknown persons', async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     const { stored, questions } = await ask(id, { distinctId: 'u', anonymousDistinctId: 'a' });
     expect([stored.hashKeyOverrides, questions, await keysStored(id)]).toEqual([new Map(), 1, []]);
   });
 
-  test('F-64: when the database is down, only these flags fail', async () => {
+  test('flag-064: when the database is down, only these flags fail', async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     await fixture.addFlag(id, 'plain');
@@ -199,7 +199,7 @@ describe('experience continuity across login', () => {
   });
 });
 
-test('F-66: a static cohort does not contain unknown persons, so `not_in` is true', async () => {
+test('flag-066: a static cohort does not contain unknown persons, so `not_in` is true', async () => {
   const id = await fixture.createEnvironment();
   const cohort = await fixture.addCohort(id, { is_static: true });
   const properties = [{ key: 'id', type: 'cohort', operator: 'not_in', value: cohort }];

@@ -32,7 +32,7 @@ describe('paths', () => {
   });
 
   test.each(['/api/thing', '/api/', '/', '/API/THINGS/x/y', '/api/things//', '/api/things/x/y/z'])(
-    'G15: %s returns 404 without authentication',
+    'request-015: %s returns 404 without authentication',
     async (path) => {
       const response = await get(path);
       expect(response.status).toBe(404);
@@ -57,7 +57,7 @@ describe('paths', () => {
 });
 
 describe('methods', () => {
-  test('G12: an unsupported method returns 405 with the supported ones in Allow', async () => {
+  test('request-012: an unsupported method returns 405 with the supported ones in Allow', async () => {
     const response = await get('/api/things/', allToyScopes, 'PUT');
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('POST, GET, HEAD, OPTIONS');
@@ -134,12 +134,12 @@ describe('bodies', () => {
   });
 
   test.each([
-    ['G9', '{"name": }', 400, 'invalid_request', 'parse_error', null],
-    ['G9', '\ufeff\u0000', 400, 'invalid_request', 'parse_error', null],
-    ['G11', '[]', 400, 'validation_error', 'invalid_input', null],
+    ['request-009', '{"name": }', 400, 'invalid_request', 'parse_error', null],
+    ['request-009', '\ufeff\u0000', 400, 'invalid_request', 'parse_error', null],
+    ['request-011', '[]', 400, 'validation_error', 'invalid_input', null],
     ['', 'null', 400, 'validation_error', 'null', null],
     ['an empty body is {}', '', 400, 'validation_error', 'required', 'name'],
-    ['G14', '{"size":99,"name":"toolong"}', 400, 'validation_error', 'max_length', 'name'],
+    ['request-014', '{"size":99,"name":"toolong"}', 400, 'validation_error', 'max_length', 'name'],
     [
       'NUL',
       '{"name":"a","target":{"type":"x\\u0000"}}',
@@ -190,7 +190,7 @@ describe('bodies', () => {
   });
 
   test.each(['application/xml', 'text/plain', 'multipart/form-data; boundary=x', 'application/json; charset=utf-16'])(
-    'G10: a body of type %s returns 415',
+    'request-010: a body of type %s returns 415',
     async (type) => {
       const response = await post('<a/>', { 'content-type': type });
       expect(response.status).toBe(415);

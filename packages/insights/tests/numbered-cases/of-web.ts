@@ -1,4 +1,4 @@
-// Cases W-001 to W-063: web analytics.
+// Cases web-001 to web-063: web analytics.
 
 import type { InsightCase } from '../case-world.ts';
 import { filter, history, march, refused, row } from './rows.ts';
@@ -50,7 +50,7 @@ const rows = (...results: Row[]) => {
   return { results: results.map((values) => [...values, values[1][0] / all]) };
 };
 const one = (value: string | null, visitors: number, views: number, ...rates: (number | null)[]): Row => [value, [visitors, null], [views, null], ...rates.map((rate): [number | null, null] => [rate, null])];
-const c = (no: number, name: string, query: object, expect: object, settings: Parameters<typeof row>[5] = {}) => row(`W-${String(no).padStart(3, '0')}`, name, site, query, expect, settings);
+const c = (no: number, name: string, query: object, expect: object, settings: Parameters<typeof row>[5] = {}) => row(`web-${String(no).padStart(3, '0')}`, name, site, query, expect, settings);
 const session = (key: string, value: unknown, operator = 'exact') => filter(key, operator, value, { type: 'session' });
 
 export const web: InsightCase[] = [

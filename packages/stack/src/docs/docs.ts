@@ -116,6 +116,8 @@ interface RuleCase {
   is: string;
 }
 
+const caseNumber = (no: number) => `ingest-${String(no).padStart(3, '0')}`;
+
 /** Lists the numbered cases of the ingestion tests, one line per number. */
 async function ruleCaseTables(root: string): Promise<string> {
   const files = (await readdir(join(root, folder))).filter((file) => file.endsWith('-cases.ts')).sort();
@@ -136,7 +138,7 @@ function rowsOf(cases: readonly RuleCase[]): string[][] {
   return [...byNumber]
     .sort(([a], [b]) => a - b)
     .map(([no, [first = '', ...others]]) => [
-      `E-${no}`,
+      caseNumber(no),
       others.length === 0 ? first : `${first} (and ${others.length} similar ${others.length === 1 ? 'case' : 'cases'})`,
     ]);
 }
@@ -150,6 +152,6 @@ async function elsewhere(root: string): Promise<string> {
   const { decidedElsewhere } = (await importSource(root, `${folder}/decided-elsewhere.ts`)) as {
     decidedElsewhere: { no: number[]; because: string }[];
   };
-  const rows = decidedElsewhere.map(({ no, because }) => [no.map((n) => `E-${n}`).join(', '), because]);
+  const rows = decidedElsewhere.map(({ no, because }) => [no.map(caseNumber).join(', '), because]);
   return `### Decided elsewhere\n\n${markdownTable(['Case', 'Decided by'], rows)}\n`;
 }

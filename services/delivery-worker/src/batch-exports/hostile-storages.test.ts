@@ -23,7 +23,7 @@ const cases = [
   ...brokenTls.map(([id, title, script]) => ({ id, title, script, scheme: 'https', outcome: 'tls' })),
 ];
 /** Cases that make the SDK wait until its time limit. */
-const slow = new Set(['H-008', 'H-038', 'H-039', 'H-064']);
+const slow = new Set(['hostile-008', 'hostile-038', 'hostile-039', 'hostile-064']);
 const isSlow = ({ id, outcome }: { id: string; outcome: string }) => outcome === 'late' || slow.has(id);
 const good = afterHeaders((socket) => void socket.end('HTTP/1.1 200 OK\r\netag: "a"\r\ncontent-length: 0\r\n\r\n'));
 

@@ -52,7 +52,7 @@ const state = async () =>
   )[0];
 const mails = () => fixture.mailServer.mails.filter(({ to }) => to.includes(owner));
 
-test('S-168: checks daily, does not count a failed lookup as missing, and sends one email after three misses in a row', async () => {
+test('sso-168: checks daily, does not count a failed lookup as missing, and sends one email after three misses in a row', async () => {
   expect(await day('shown')).toBe(true);
   expect(await look()).toBe(false);
   expect(await state()).toEqual({ misses: 0, away: false, verified: true });

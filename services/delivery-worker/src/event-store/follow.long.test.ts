@@ -85,7 +85,7 @@ const modules = await clickHouseOrSkip();
   };
   const tenant = async () => (await createTestTenant(fixture.database)).environmentId;
 
-  test('E-S-18: copies stored events, each once, even if they are copied repeatedly', async () => {
+  test('engine-018: copies stored events, each once, even if they are copied repeatedly', async () => {
     const project = await tenant();
     await store(project, ['a', 'b'], { stored: '40 days' });
     await store(project, ['a']);
@@ -133,7 +133,7 @@ const modules = await clickHouseOrSkip();
     await reader.stop();
   });
 
-  test('E-S-20: removes a deleted person, but not the next person with the same ID', async () => {
+  test('engine-020: removes a deleted person, but not the next person with the same ID', async () => {
     const project = await tenant();
     const { sql } = fixture.database;
     await store(project, ['gone', 'stays']);

@@ -80,7 +80,7 @@ test('a run whose secrets cannot be decrypted reports it and is retried', async 
   ]);
 });
 
-test('S-022: encrypts secrets of authenticator apps with the newest key, except those of unavailable keys', async () => {
+test('signin-022: encrypts secrets of authenticator apps with the newest key, except those of unavailable keys', async () => {
   const { sql } = fixture.database;
   const [oldKey, youngKey, foreignKey] = [newKey(), newKey(), newKey()];
   const box = createSecretBox(`${youngKey},${oldKey}`);
@@ -103,7 +103,7 @@ test('S-022: encrypts secrets of authenticator apps with the newest key, except 
   expect(await stored(foreign)).toBe(before);
 });
 
-test('S-157: encrypts client secrets of OpenID providers with the newest key, except those of unavailable keys', async () => {
+test('sso-157: encrypts client secrets of OpenID providers with the newest key, except those of unavailable keys', async () => {
   const { sql } = fixture.database;
   const [oldKey, youngKey, foreignKey] = [newKey(), newKey(), newKey()];
   const { organizationId } = await createTestTenant(fixture.database);

@@ -134,7 +134,7 @@ test('an email contains the number of its range, the change, the picture and a l
   expect(png.readUInt32BE(16)).toBe(1280);
 });
 
-test('Q-300: escapes a name with markup, emoji and right-to-left text', async () => {
+test('insight-300: escapes a name with markup, emoji and right-to-left text', async () => {
   const name = '</td><i>Zahlen</i> & 📈 אנשים היום';
   await subscribe({ insight: await insight(name), title: name });
   await send();
@@ -217,7 +217,7 @@ test.each<[string, object, string]>([
   expect(mail().body).toContain(expected);
 });
 
-test('Q-290: the report of a dashboard with eight insights contains six, in the order of the layout', async () => {
+test('insight-290: the report of a dashboard with eight insights contains six, in the order of the layout', async () => {
   const id = await dashboard('Shop');
   for (const y of [7, 6, 5, 4, 3, 2, 1, 0]) await tile(id, await insight(`Insight at ${y}`), y);
   await subscribe({ dashboard: id });
@@ -228,7 +228,7 @@ test('Q-290: the report of a dashboard with eight insights contains six, in the 
   expect(attachments).toHaveLength(6);
 });
 
-test('Q-291: leaves out deleted insights and removed tiles', async () => {
+test('insight-291: leaves out deleted insights and removed tiles', async () => {
   const id = await dashboard('Shop');
   await tile(id, await insight('Kept'), 0);
   await tile(id, await insight('Deleted', trends(), { deleted: true }), 1);
@@ -239,7 +239,7 @@ test('Q-291: leaves out deleted insights and removed tiles', async () => {
   expect(mail().body).not.toMatch(/Deleted|Taken off| of /);
 });
 
-test('Q-292: an insight that fails shows its error, and the others are complete', async () => {
+test('insight-292: an insight that fails shows its error, and the others are complete', async () => {
   const id = await dashboard('Shop');
   await tile(id, await insight('Broken', broken), 0);
   await tile(id, await insight('Orders'), 1);
@@ -253,7 +253,7 @@ test('Q-292: an insight that fails shows its error, and the others are complete'
   expect(html).toContain('No results: This insight has no query.');
 });
 
-test('Q-293: the numbers are as of the due time, even if the report is sent later', async () => {
+test('insight-293: the numbers are as of the due time, even if the report is sent later', async () => {
   await subscribe({
     insight: await insight('Today', trends({ dateRange: { date_from: '-1d' } })),
     target_type: 'webhook',
@@ -264,7 +264,7 @@ test('Q-293: the numbers are as of the due time, even if the report is sent late
   expect(post().insights[0]).toMatchObject({ date_from: '2026-11-08T00:00:00Z', figures: [{ value: 3 }] });
 });
 
-test('Q-294: the first report names the user who subscribed the recipient, their message, and the next date', async () => {
+test('insight-294: the first report names the user who subscribed the recipient, their message, and the next date', async () => {
   const { sql } = fixture.database;
   await sql.query(`UPDATE "user" SET email = 'grace@example.com', is_email_verified = true WHERE id = $1`, [
     tenant.userId,
@@ -296,7 +296,7 @@ it('shows names and titles as one line without links', async () => {
   expect(body + html).not.toContain('https://evil.example');
 });
 
-test('Q-295: after a worker crashes, another computes the report, and each recipient gets one email with the same numbers', async () => {
+test('insight-295: after a worker crashes, another computes the report, and each recipient gets one email with the same numbers', async () => {
   await subscribe({ insight: await insight('Orders'), target_value: 'ada@example.com,grace@example.com' });
   await scheduleDue(fixture.database, now);
   const { sql } = fixture.database;
@@ -331,7 +331,7 @@ test('a report during which the worker stopped every time is sent without number
   expect(mail().body).toContain('No results: Every attempt to compute the results was interrupted.');
 });
 
-test("Q-296: dashboard filters apply to its insights, and a tile's own filters replace them", async () => {
+test("insight-296: dashboard filters apply to its insights, and a tile's own filters replace them", async () => {
   const id = await dashboard('Shop', { date_from: '-14d', date_to: '-1d' });
   await tile(id, await insight('Under the dashboard'), 0);
   await tile(id, await insight('Under its own'), 1, {
@@ -343,14 +343,14 @@ test("Q-296: dashboard filters apply to its insights, and a tile's own filters r
   expect(mail().body).toMatch(/Under its own\n8 November 2026, .*\norder: 3/);
 });
 
-test('Q-297: the report of a dashboard without insights says so', async () => {
+test('insight-297: the report of a dashboard without insights says so', async () => {
   await subscribe({ dashboard: await dashboard('Nothing on it') });
   await send();
   expect(mail().body).toContain('This dashboard does not contain any insights.');
   expect(mail().attachments).toEqual([]);
 });
 
-test('Q-299: a webhook gets the numbers, the rows and the URL of the picture', async () => {
+test('insight-299: a webhook gets the numbers, the rows and the URL of the picture', async () => {
   const id = await insight('Orders');
   await subscribe({ insight: id, target_type: 'webhook', target_value: `${fixture.receiver.url}/hook` });
   await send();

@@ -84,7 +84,7 @@ test.each([
   // An insight takes precedence over a dashboard.
   ['insight', { dashboard: 'there' }],
 ] as const)(
-  'Q-298: when its %s was deleted, notifies everyone once and deletes the subscription (%j)',
+  'insight-298: when its %s was deleted, notifies everyone once and deletes the subscription (%j)',
   async (kind, more) => {
     const gone = await subject(kind, { name: 'Sign-ups', deleted: true });
     const also = 'dashboard' in more ? { dashboard: await subject('dashboard') } : {};

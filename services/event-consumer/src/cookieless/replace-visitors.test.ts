@@ -197,7 +197,7 @@ test.each<[string, () => CapturedEvent, string]>([
   ]);
 });
 
-test('E-143: in a project with the mode off, stores only a warning, once', async () => {
+test('ingest-143: in a project with the mode off, stores only a warning, once', async () => {
   const off = await newProject('cookieless_server_hash_mode = 0');
   const event = visit({}, { of: off });
   expect(await store(event)).toMatchObject({ stored: 0, dropped: ['cookieless_mode_disabled'] });

@@ -14,7 +14,7 @@ import { type CookielessSalts, isCurrent, type LocalDay, localDay } from './salt
 /**
  * Replaces the IDs of cookieless visitors by a hash of data in every request: environment, IP address, site and
  * browser, with a salt that changes daily and is deleted soon afterwards (mode "stateless";
- * docs/settings.md#cookieless-visitors, case E-143). Does not store the hashed data. Marks events that cannot have such
+ * docs/settings.md#cookieless-visitors, case ingest-143). Does not store the hashed data. Marks events that cannot have such
  * an ID as refused, each with a warning; the rules then drop them.
  *
  * @param events events of a batch; cookieless ones are modified.

@@ -4,7 +4,7 @@ import { groupCases } from './group-cases.ts';
 import { identifyCases } from './identify-cases.ts';
 import { illegalIdCases } from './illegal-id-cases.ts';
 import { rowCases } from './row-cases.ts';
-import type { RuleCase } from './rule-case.ts';
+import { caseNumber, type RuleCase } from './rule-case.ts';
 import { updateCases } from './update-cases.ts';
 
 /** The rules as examples. The numbers are those of docs/cases.md#ingestion. */
@@ -19,6 +19,6 @@ export const ruleCases: Record<string, RuleCase[]> = {
 };
 
 export function titleOf(ruleCase: RuleCase): string {
-  const numbers = ruleCase.no?.map((no) => `E-${no} `).join('') ?? '';
+  const numbers = ruleCase.no?.map((no) => `${caseNumber(no)} `).join('') ?? '';
   return `${numbers}${ruleCase.is}`;
 }

@@ -3,6 +3,9 @@ import type { DropReason, EventRow } from '../model/event.ts';
 import type { WarningType } from '../model/warning.ts';
 import type { RuleWorld, SentEvent, WorldStart } from './rule-world.ts';
 
+/** Formats a case number as in docs/cases.md#ingestion. */
+export const caseNumber = (no: number) => `ingest-${String(no).padStart(3, '0')}`;
+
 /** Expected state of a person after the events. Missing fields are not checked. */
 export interface ExpectedPerson {
   /** Exactly these IDs. */

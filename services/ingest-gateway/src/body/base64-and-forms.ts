@@ -30,7 +30,7 @@ export function decodeBase64(bytes: Buffer): Buffer | null {
   return joined.length < text.length && decoded.length === decodedLength(joined) ? decoded : null;
 }
 
-/** Form decoding converts `+` to a space, but base64 contains no spaces (E12). */
+/** Form decoding converts `+` to a space, but base64 contains no spaces (body-012). */
 export function restorePlus(text: string): string {
   return text.includes(' ') && !/[^A-Za-z0-9+/=_ -]/.test(text.slice(0, inspectedBytes))
     ? text.replaceAll(' ', '+')
@@ -56,7 +56,7 @@ const dataField = /(?:^|&)data=/;
 /**
  * Whether a body is a form: it has the Content-Type of a form and the field `data`, or it starts like a form, because some
  * clients do not send the Content-Type. JSON with the Content-Type of a form, which `curl -d` sends, is treated as JSON.
- * Cases E11 to E17 (docs/wire-rules.md#body-decoding).
+ * Cases body-011 to body-017 (docs/wire-rules.md#body-decoding).
  */
 export function isForm(bytes: Buffer, contentType: string): boolean {
   const start = bytes.toString('latin1', 0, 128);

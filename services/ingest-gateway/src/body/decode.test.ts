@@ -21,37 +21,41 @@ describe('decodes all encodings that clients use for JSON', () => {
     ['plain, no content type', json],
     ['plain, JSON type with charset', json, { contentType: 'application/json; charset=utf-8' }],
     ['with a byte order mark', `\ufeff${json}`],
-    ['E05 base64, text/plain, no hint', base64(json), { contentType: 'text/plain' }],
-    ['E06 base64 named in the query', base64(json), { compression: 'base64' }],
+    ['body-005 base64, text/plain, no hint', base64(json), { contentType: 'text/plain' }],
+    ['body-006 base64 named in the query', base64(json), { compression: 'base64' }],
     ['base64 without padding', base64(json).replace(/=+$/, '')],
     ['base64 in short lines', base64(json).replace(/.{20}/g, '$&\n')],
     ['URL-safe base64', Buffer.from(json).toString('base64url')],
-    ['E07 gzip, query gzip', gzipSync(json), { compression: 'gzip' }],
-    ['E07 gzip, query gzip-js', gzipSync(json), { compression: 'gzip-js' }],
-    ['E07 gzip, query GZIP', gzipSync(json), { compression: 'GZIP' }],
-    ['E07 gzip, Content-Encoding', gzipSync(json), { contentEncoding: 'gzip' }],
+    ['body-007 gzip, query gzip', gzipSync(json), { compression: 'gzip' }],
+    ['body-007 gzip, query gzip-js', gzipSync(json), { compression: 'gzip-js' }],
+    ['body-007 gzip, query GZIP', gzipSync(json), { compression: 'GZIP' }],
+    ['body-007 gzip, Content-Encoding', gzipSync(json), { contentEncoding: 'gzip' }],
     ['gzip declared twice is decompressed once', gzipSync(json), { contentEncoding: 'gzip', compression: 'gzip' }],
-    ['E08 gzip without a hint', gzipSync(json), { contentType: 'text/plain' }],
+    ['body-008 gzip without a hint', gzipSync(json), { contentType: 'text/plain' }],
     ['gzip declared as a form', gzipSync(json), { contentType: form }],
     ['base64-encoded gzip', base64(gzipSync(json)), { compression: 'gzip' }],
     ['gzipped base64', gzipSync(base64(json))],
-    ['E11 form with JSON', `data=${encoded(json)}`, { contentType: form }],
+    ['body-011 form with JSON', `data=${encoded(json)}`, { contentType: form }],
     ['form type with charset', `data=${encoded(json)}`, { contentType: `${form}; charset=utf-8` }],
     ['form without its Content-Type', `data=${encoded(json)}`, { contentType: 'text/plain' }],
     ['form with the payload last', `ip=1&_=1700000000000&data=${encoded(json)}`, { contentType: form }],
-    ['E12 form with base64 whose plus signs became spaces', `data=${base64(json)}`, { contentType: form }],
+    ['body-012 form with base64 whose plus signs became spaces', `data=${base64(json)}`, { contentType: form }],
     ['form with urlencoded base64', `data=${encoded(base64(json))}&compression=base64`, { contentType: form }],
-    ['E13 form with lz64', `data=${encoded(lzString.compressToBase64(json))}&compression=lz64`, { contentType: form }],
+    [
+      'body-013 form with lz64',
+      `data=${encoded(lzString.compressToBase64(json))}&compression=lz64`,
+      { contentType: form },
+    ],
     [
       'form with lz64 whose plus signs became spaces',
       `compression=lz64&data=${lzString.compressToBase64(json)}`,
       { contentType: form },
     ],
-    ['E14 lz64 with emoji', lzString.compressToBase64(json), { contentEncoding: 'lz64' }],
+    ['body-014 lz64 with emoji', lzString.compressToBase64(json), { contentEncoding: 'lz64' }],
     ['lz-string in the query', lzString.compressToBase64(json), { compression: 'lz-string' }],
-    ['E16 plain JSON declared as a form', json, { contentType: form }],
-    ['E25 unknown compression', json, { compression: 'foobar' }],
-    ['E25 empty compression', json, { compression: '' }],
+    ['body-016 plain JSON declared as a form', json, { contentType: form }],
+    ['body-025 unknown compression', json, { compression: 'foobar' }],
+    ['body-025 empty compression', json, { compression: '' }],
     ['JSON declared as gzip in the header', json, { contentEncoding: 'gzip' }],
     ['JSON declared as gzip in the query', json, { compression: 'gzip-js', contentType: 'text/plain' }],
     ['base64 declared as gzip', base64(json), { compression: 'gzip' }],
@@ -63,7 +67,7 @@ describe('decodes all encodings that clients use for JSON', () => {
     expect(await decode(body, hints)).toMatchObject({ text: json });
   });
 
-  test('the payload of E12 contains a plus sign', () => {
+  test('the payload of body-012 contains a plus sign', () => {
     expect(base64(json)).toContain('+');
   });
 
@@ -84,7 +88,7 @@ describe('decodes all encodings that clients use for JSON', () => {
     expect(await decode(`data=${data}`, { contentType: form })).toMatchObject({ text: '{"a":"\u{1f600}"}' });
   });
 
-  test('E17 reads the key from its own form field', async () => {
+  test('body-017 reads the key from its own form field', async () => {
     expect(await decode(`api_key=phc_form&data=${encoded(json)}`, { contentType: form })).toMatchObject({
       text: json,
       apiKey: 'phc_form',
@@ -94,9 +98,9 @@ describe('decodes all encodings that clients use for JSON', () => {
 
 describe('rejects bodies that cannot be decoded, and names the layer', () => {
   test.each<[string, string | Buffer, Partial<BodyHints>, string]>([
-    ['E10 truncated gzip', gzipSync(json).subarray(0, 30), {}, 'invalid_gzip'],
+    ['body-010 truncated gzip', gzipSync(json).subarray(0, 30), {}, 'invalid_gzip'],
     [
-      'E10 gzip with a broken checksum',
+      'body-010 gzip with a broken checksum',
       Buffer.concat([gzipSync(json).subarray(0, -8), Buffer.alloc(8)]),
       {},
       'invalid_gzip',
@@ -107,11 +111,11 @@ describe('rejects bodies that cannot be decoded, and names the layer', () => {
       { contentEncoding: 'gzip' },
       'invalid_gzip',
     ],
-    ['E15 invalid data declared as lz64', 'garbage!', { compression: 'lz64' }, 'invalid_lz64'],
+    ['body-015 invalid data declared as lz64', 'garbage!', { compression: 'lz64' }, 'invalid_lz64'],
     ['invalid UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), {}, 'invalid_utf8'],
     ['brotli, which is not supported', Buffer.from([0x8b, 0xff, 0xfe]), { contentEncoding: 'br' }, 'invalid_utf8'],
-    ['E20 only white space', ' \n ', {}, 'no_data'],
-    ['E20 form with an empty payload', 'data=', { contentType: form }, 'no_data'],
+    ['body-020 only white space', ' \n ', {}, 'no_data'],
+    ['body-020 form with an empty payload', 'data=', { contentType: form }, 'no_data'],
     ['form without a payload', 'event=a&distinct_id=b', { contentType: form }, 'no_data'],
     ['gzip of an empty body', gzipSync(''), {}, 'no_data'],
   ])('%s', async (_name, body, hints, code) => {
@@ -125,12 +129,12 @@ describe('rejects bodies that cannot be decoded, and names the layer', () => {
   test.each([
     ['through the thread pool', gzipSync(Buffer.alloc(60_000_000)), 50_000_000],
     ['in the main thread', gzipSync(Buffer.alloc(300_000)), 200_000],
-  ])('E30 stops decompressing a gzip bomb at the limit, %s', async (_name, bomb, cap) => {
+  ])('body-030 stops decompressing a gzip bomb at the limit, %s', async (_name, bomb, cap) => {
     expect(bomb.length).toBeLessThan(cap / 100);
     await expect(decode(bomb, {}, cap)).rejects.toMatchObject({ kind: 'too_large', code: 'request_too_large' });
   });
 
-  test('E30 stops decoding an lz64 bomb at the limit', async () => {
+  test('body-030 stops decoding an lz64 bomb at the limit', async () => {
     const bomb = lzString.compressToBase64('a'.repeat(200_000));
     await expect(decode(bomb, { compression: 'lz64' }, 1_000_000)).rejects.toMatchObject({ kind: 'too_large' });
   });

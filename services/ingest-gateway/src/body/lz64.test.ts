@@ -5,7 +5,7 @@ import { decodeLz64 } from './lz64.ts';
 const noLimit = 10_000_000;
 
 test.each([
-  ['E14 emoji', '{"event":"party 🎉🎊","distinct_id":"ü"}'],
+  ['body-014 emoji', '{"event":"party 🎉🎊","distinct_id":"ü"}'],
   ['an empty string', ''],
   ['one character', 'a'],
   ['one repeated character', 'a'.repeat(5000)],
@@ -34,7 +34,7 @@ test('returns `broken` for any invalid input, and never throws', () => {
   );
 });
 
-test.each(['', '!!!!', 'AAAA', '{"event":1}'])('E15 garbage is broken: %j', (garbage) => {
+test.each(['', '!!!!', 'AAAA', '{"event":1}'])('body-015 garbage is broken: %j', (garbage) => {
   expect(decodeLz64(garbage, noLimit)).toEqual({ outcome: 'broken' });
 });
 

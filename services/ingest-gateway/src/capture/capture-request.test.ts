@@ -45,7 +45,7 @@ test('converts an event to the record that the consumer reads', () => {
   ]);
 });
 
-test('F17, F14 fills in missing fields', () => {
+test('field-017, field-014 fills in missing fields', () => {
   const [accepted] = capture([{ event: 'a', distinct_id: 'b', uuid: '', $set: null, timestamp: null }]).accepted;
   expect(JSON.parse(JSON.stringify(accepted?.record))).toMatchObject({
     uuid: 'made-up',
@@ -56,31 +56,31 @@ test('F17, F14 fills in missing fields', () => {
 });
 
 test.each([
-  ['F13 unchanged', uuid, uuid],
+  ['field-013 unchanged', uuid, uuid],
   ['upper case', uuid.toUpperCase(), uuid],
   ['without hyphens', uuid.replaceAll('-', ''), uuid],
   ['in braces', `{${uuid}}`, uuid],
   ['as URN', `urn:uuid:${uuid}`, uuid],
-  ['F14 null', null, 'made-up'],
+  ['field-014 null', null, 'made-up'],
 ])('stores the UUID of the client in canonical form: %s', (_name, sent, expected) => {
   expect(capture([{ event: 'a', distinct_id: 'b', uuid: sent }]).accepted[0]?.record.uuid).toBe(expected);
 });
 
 describe('drops without an error', () => {
   test.each<[string, ClientEvent, object]>([
-    ['F03 empty name', { event: '', distinct_id: 'b' }, { missing_event_name: 1 }],
-    ['E34 no name', { distinct_id: 'b' }, { missing_event_name: 1 }],
+    ['field-003 empty name', { event: '', distinct_id: 'b' }, { missing_event_name: 1 }],
+    ['body-034 no name', { distinct_id: 'b' }, { missing_event_name: 1 }],
     ['a name that is not a string', { event: 5, distinct_id: 'b' }, { missing_event_name: 1 }],
-    ['F01 no distinct ID', { event: 'a' }, { missing_distinct_id: 1 }],
-    ['F01 blank distinct ID', { event: 'a', distinct_id: ' ' }, { missing_distinct_id: 1 }],
+    ['field-001 no distinct ID', { event: 'a' }, { missing_distinct_id: 1 }],
+    ['field-001 blank distinct ID', { event: 'a', distinct_id: ' ' }, { missing_distinct_id: 1 }],
     ['neither', {}, { missing_event_name: 1 }],
-    ['F24 performance event', { event: '$performance_event', distinct_id: 'b' }, { performance_event: 1 }],
+    ['field-024 performance event', { event: '$performance_event', distinct_id: 'b' }, { performance_event: 1 }],
   ])('%s', (_name, event, expected) => {
     expect(dropped([event])).toEqual(expected);
     expect(capture([event]).accepted).toEqual([]);
   });
 
-  test('F02 keeps the other events of the batch, in their order', () => {
+  test('field-002 keeps the other events of the batch, in their order', () => {
     const good = [1, 2, 3, 4].map((n) => ({ event: `e${n}`, distinct_id: 'b' }));
     const { accepted } = capture([good[0] ?? {}, { event: 'bad' }, ...good.slice(1)]);
     expect(accepted.map(({ record, index }) => [record.event, index])).toEqual([
@@ -119,24 +119,24 @@ describe('drops without an error', () => {
   });
 });
 
-test('E33 gives events without a name the name of the path `/engage`', () => {
+test('body-033 gives events without a name the name of the path `/engage`', () => {
   const { accepted } = capture([{ $distinct_id: 5, $set: { a: 1 } }], {}, { nameForNameless: '$identify' });
   expect(accepted[0]?.record).toMatchObject({ event: '$identify', distinct_id: '5', $set: { a: 1 } });
 });
 
-test('R02 sends a historical batch to the historical topic and marks its records', () => {
+test('topic-002 sends a historical batch to the historical topic and marks its records', () => {
   const { accepted, topic } = capture([{ event: 'a', distinct_id: 'b' }], { isHistorical: true });
   expect(topic).toBe('historical');
   expect(accepted[0]?.record.historical_migration).toBe(true);
 });
 
-test('F19 determines the partition of a cookieless event by the address', () => {
+test('field-019 determines the partition of a cookieless event by the address', () => {
   const event = { event: 'a', distinct_id: 'b' };
   const { accepted } = capture([event, { ...event, properties: { $cookieless_mode: true } }]);
   expect(accepted.map(({ partitionId }) => partitionId)).toEqual(['b', '1.2.3.4']);
 });
 
-test('F21 removes the address of internal traffic', () => {
+test('field-021 removes the address of internal traffic', () => {
   const properties = { capture_internal: true };
   expect(capture([{ event: 'a', distinct_id: 'b', properties }]).accepted[0]?.record.ip).toBe('127.0.0.1');
 });

@@ -19,20 +19,20 @@ const nested = (levels: number): string => `${'{"a":'.repeat(levels)}1${'}'.repe
 
 describe('shapes', () => {
   test.each<[string, unknown, number]>([
-    ['E01 a single event', { api_key: key, ...event }, 1],
+    ['body-001 a single event', { api_key: key, ...event }, 1],
     [
-      'E02 an array',
+      'body-002 an array',
       [
         { ...event, token: key },
         { ...event, token: key },
       ],
       2,
     ],
-    ['E03 a batch', { token: key, batch: [event, event] }, 2],
-    ['E33 an event without a name', { $token: key, $distinct_id: 5, $set: { a: 1 } }, 1],
+    ['body-003 a batch', { token: key, batch: [event, event] }, 2],
+    ['body-033 an event without a name', { $token: key, $distinct_id: 5, $set: { a: 1 } }, 1],
     ['a single event with a field called batch', { api_key: key, ...event, batch: 'x' }, 1],
     [
-      'E32 unknown fields',
+      'body-032 unknown fields',
       { api_key: key, ...event, type: 'capture', library: 'x', library_version: '1', messageId: 'y' },
       1,
     ],
@@ -42,18 +42,18 @@ describe('shapes', () => {
     expect(request.events).toHaveLength(count);
   });
 
-  test('R02 only a batch can be historical', () => {
+  test('topic-002 only a batch can be historical', () => {
     expect(parse({ ...batch(event), historical_migration: true }).isHistorical).toBe(true);
     expect(parse({ ...batch(event), historical_migration: false }).isHistorical).toBe(false);
     expect(parse({ ...batch(event), historical_migration: null }).isHistorical).toBe(false);
   });
 
-  test('R03 ignores the flag in other places', () => {
+  test('topic-003 ignores the flag in other places', () => {
     expect(parse({ api_key: key, ...event, historical_migration: true }).isHistorical).toBe(false);
     expect(parse([{ api_key: key, ...event, historical_migration: true }]).isHistorical).toBe(false);
   });
 
-  test('T11 reads sent_at of a batch, including the spelling of an old client', () => {
+  test('time-011 reads sent_at of a batch, including the spelling of an old client', () => {
     const sentAtMs = Date.UTC(2026, 10, 21);
     expect(parse({ ...batch(event), sent_at: '2026-11-21T00:00:00Z' }).sentAtMs).toBe(sentAtMs);
     expect(parse({ ...batch(event), sentAt: '2026-11-21T00:00:00Z' }).sentAtMs).toBe(sentAtMs);
@@ -63,30 +63,30 @@ describe('shapes', () => {
 
 describe('errors name the field and do not contain its value', () => {
   test.each<[string, unknown, string, string | null]>([
-    ['E20 a trailing comma', '{"api_key":"secret",}', 'invalid_json', null],
-    ['E20 truncated JSON', '{"api_key":"secret"', 'invalid_json', null],
-    ['E20 invalid JSON', 'secret', 'invalid_json', null],
+    ['body-020 a trailing comma', '{"api_key":"secret",}', 'invalid_json', null],
+    ['body-020 truncated JSON', '{"api_key":"secret"', 'invalid_json', null],
+    ['body-020 invalid JSON', 'secret', 'invalid_json', null],
     ['a number', '5', 'invalid_payload', null],
     ['null', 'null', 'invalid_payload', null],
-    ['E22 an empty array', '[]', 'no_events', null],
-    ['E22 an empty batch', batch(), 'no_events', 'batch'],
+    ['body-022 an empty array', '[]', 'no_events', null],
+    ['body-022 an empty batch', batch(), 'no_events', 'batch'],
     ['a null element', batch({ event: '' }, null), 'invalid_payload', 'batch__1'],
     ['an array element', [[event]], 'invalid_payload', '0'],
-    ['E23 the batch as a string', { api_key: key, batch: 'secret' }, 'invalid_payload', 'batch'],
+    ['body-023 the batch as a string', { api_key: key, batch: 'secret' }, 'invalid_payload', 'batch'],
     ['a null batch', { api_key: key, batch: null }, 'invalid_payload', 'batch'],
-    ['F15 an invalid UUID', batch({}, { ...event, uuid: 'secret' }), 'invalid_payload', 'batch__1__uuid'],
+    ['field-015 an invalid UUID', batch({}, { ...event, uuid: 'secret' }), 'invalid_payload', 'batch__1__uuid'],
     ['a UUID that is a number', [{ ...event, uuid: 5 }], 'invalid_payload', '0__uuid'],
-    ['F16 properties as null', { api_key: key, ...event, properties: null }, 'invalid_payload', 'properties'],
+    ['field-016 properties as null', { api_key: key, ...event, properties: null }, 'invalid_payload', 'properties'],
     [
-      'F16 properties as a string',
+      'field-016 properties as a string',
       batch({ ...event, properties: 'secret' }),
       'invalid_payload',
       'batch__0__properties',
     ],
-    ['F16 properties as a number', batch({ ...event, properties: 5 }), 'invalid_payload', 'batch__0__properties'],
+    ['field-016 properties as a number', batch({ ...event, properties: 5 }), 'invalid_payload', 'batch__0__properties'],
     ['properties as an array', batch({ ...event, properties: [1] }), 'invalid_payload', 'batch__0__properties'],
     [
-      'F18 cookieless mode as a string',
+      'field-018 cookieless mode as a string',
       batch({ ...event, properties: { $cookieless_mode: 'yes' } }),
       'invalid_payload',
       'batch__0__properties__$cookieless_mode',
@@ -143,12 +143,12 @@ describe('hostile and unusual text', () => {
     expect(Object.getPrototypeOf(parsed?.properties)).toBe(Object.prototype);
   });
 
-  test('F22 keeps emoji, also as escaped surrogate pairs', () => {
+  test('field-022 keeps emoji, also as escaped surrogate pairs', () => {
     const text = `{"api_key":"${key}","event":"🎉","distinct_id":"b","properties":{"a":"\\ud83c\\udf89"}}`;
     expect(parse(text).events[0]).toMatchObject({ event: '🎉', properties: { a: '🎉' } });
   });
 
-  test('F23, F11 replaces lone surrogates and NUL with U+FFFD in names, IDs, values and keys', () => {
+  test('field-023, field-011 replaces lone surrogates and NUL with U+FFFD in names, IDs, values and keys', () => {
     const text = `{"api_key":"${key}","event":"a\\u0000","distinct_id":"b\\uD83D","properties":{"k\\ud800":["v\\u0000",{"w":"\\udc00x"}]}}`;
     expect(parse(text).events[0]).toMatchObject({
       event: 'a\ufffd',

@@ -42,7 +42,7 @@ export function readName(event: ClientEvent, nameForNameless: string | null): st
   return nameForNameless;
 }
 
-/** With hyphens, 32 digits, in braces or as a URN. An empty string means that there is no UUID (cases F13 to F15). */
+/** With hyphens, 32 digits, in braces or as a URN. An empty string means that there is no UUID (cases field-013 to field-015). */
 const clientUuid =
   /^(?:|[0-9a-f]{8}(?:-?[0-9a-f]{4}){3}-?[0-9a-f]{12}|\{[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}|urn:uuid:[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/i;
 
@@ -71,7 +71,7 @@ export function rawDistinctId(event: ClientEvent): unknown {
 
 /**
  * The complete distinct ID. Null if it is missing, empty or blank. Values that are not strings become JSON text with
- * sorted keys (cases F01 to F11).
+ * sorted keys (cases field-001 to field-011).
  */
 export function readDistinctId(event: ClientEvent): string | null {
   const raw = rawDistinctId(event);
@@ -80,7 +80,7 @@ export function readDistinctId(event: ClientEvent): string | null {
   return text.trim() === '' ? null : text;
 }
 
-/** A distinct ID as it is stored: truncated to 200 code points (case F08). */
+/** A distinct ID as it is stored: truncated to 200 code points (case field-008). */
 export function cutDistinctId(id: string): string {
   return cutToCodePoints(id, maxCodePoints);
 }

@@ -13,12 +13,12 @@ function timeOf(event: ClientEvent, sentAt?: unknown, query: string | null = nul
 
 describe('the time of an event that is received at 12:00:00', () => {
   test.each<[string, ClientEvent, unknown, string]>([
-    ['T01 only a timestamp', { timestamp: `${day}11:00:00Z` }, undefined, '11:00:00.000'],
-    ['T02 a clock that is 5 s ahead', { timestamp: `${day}11:59:55Z` }, `${day}12:00:05Z`, '11:59:50.000'],
-    ['T03 a clock that is 10 s ahead', { timestamp: `${day}11:00:00Z` }, `${day}12:00:10Z`, '10:59:50.000'],
-    ['T03 a clock that is 10 s behind', { timestamp: `${day}11:00:00Z` }, `${day}11:59:50Z`, '11:00:10.000'],
+    ['time-001 only a timestamp', { timestamp: `${day}11:00:00Z` }, undefined, '11:00:00.000'],
+    ['time-002 a clock that is 5 s ahead', { timestamp: `${day}11:59:55Z` }, `${day}12:00:05Z`, '11:59:50.000'],
+    ['time-003 a clock that is 10 s ahead', { timestamp: `${day}11:00:00Z` }, `${day}12:00:10Z`, '10:59:50.000'],
+    ['time-003 a clock that is 10 s behind', { timestamp: `${day}11:00:00Z` }, `${day}11:59:50Z`, '11:00:10.000'],
     [
-      'T03 with the clock ignored',
+      'time-003 with the clock ignored',
       { timestamp: `${day}11:00:00Z`, properties: { $ignore_sent_at: true } },
       `${day}12:00:10Z`,
       '11:00:00.000',
@@ -30,15 +30,20 @@ describe('the time of an event that is received at 12:00:00', () => {
       '10:59:50.000',
     ],
     ['a skew of a year', { timestamp: '2025-11-21T11:00:00Z' }, '2025-11-21T12:00:00Z', '11:00:00.000'],
-    ['T06 no timestamp', {}, undefined, '12:00:00.000'],
-    ['T06 no timestamp, but sent_at', {}, `${day}11:00:00Z`, '12:00:00.000'],
+    ['time-006 no timestamp', {}, undefined, '12:00:00.000'],
+    ['time-006 no timestamp, but sent_at', {}, `${day}11:00:00Z`, '12:00:00.000'],
     ['a null timestamp', { timestamp: null }, undefined, '12:00:00.000'],
-    ['T07 an invalid timestamp', { timestamp: 'yesterday' }, undefined, '12:00:00.000'],
-    ['T08 only an offset', { offset: 5000 }, undefined, '11:59:55.000'],
-    ['T08 offset with a timestamp', { offset: 5000, timestamp: `${day}01:00:00Z` }, `${day}12:00:10Z`, '11:59:55.000'],
+    ['time-007 an invalid timestamp', { timestamp: 'yesterday' }, undefined, '12:00:00.000'],
+    ['time-008 only an offset', { offset: 5000 }, undefined, '11:59:55.000'],
+    [
+      'time-008 offset with a timestamp',
+      { offset: 5000, timestamp: `${day}01:00:00Z` },
+      `${day}12:00:10Z`,
+      '11:59:55.000',
+    ],
     ['a null offset', { offset: null, timestamp: `${day}11:00:00Z` }, undefined, '11:00:00.000'],
-    ['T09 23 h ahead exactly', { timestamp: '2026-11-22T11:00:00.000Z' }, undefined, '2026-11-22T11:00:00.000'],
-    ['T09 1 ms more', { timestamp: '2026-11-22T11:00:00.001Z' }, undefined, '12:00:00.000'],
+    ['time-009 23 h ahead exactly', { timestamp: '2026-11-22T11:00:00.000Z' }, undefined, '2026-11-22T11:00:00.000'],
+    ['time-009 1 ms more', { timestamp: '2026-11-22T11:00:00.001Z' }, undefined, '12:00:00.000'],
     ['the far future by offset', { offset: -90_000_000 }, undefined, '12:00:00.000'],
     ['the far past by offset', { offset: 9_000_000_000_000_000 }, undefined, '1970-01-01T00:00:00.000'],
     ['a year before the first', { timestamp: '0000-06-01T00:00:00Z' }, undefined, '1970-01-01T00:00:00.000'],
@@ -67,9 +72,9 @@ describe('the time of an event that is received at 12:00:00', () => {
       '10:59:50.000',
     ],
     ['a number that is not a time', { timestamp: 5 }, undefined, '12:00:00.000'],
-    ['T10 an invalid sent_at', { timestamp: `${day}11:00:00Z` }, 'soon', '11:00:00.000'],
-    ['T10 sent_at without a time zone', { timestamp: `${day}11:00:00Z` }, `${day}12:00:10`, '11:00:00.000'],
-    ['T10 sent_at as a number', { timestamp: `${day}11:00:00Z` }, now, '11:00:00.000'],
+    ['time-010 an invalid sent_at', { timestamp: `${day}11:00:00Z` }, 'soon', '11:00:00.000'],
+    ['time-010 sent_at without a time zone', { timestamp: `${day}11:00:00Z` }, `${day}12:00:10`, '11:00:00.000'],
+    ['time-010 sent_at as a number', { timestamp: `${day}11:00:00Z` }, now, '11:00:00.000'],
     ['sent_at with a time zone', { timestamp: `${day}11:00:00Z` }, `${day}14:00:10+02:00`, '10:59:50.000'],
     ['sent_at of the year 10000', { timestamp: `${day}11:00:00Z` }, '9999-12-31T23:59:59-10:00', '11:00:00.000'],
   ])('%s', (_name, event, sentAt, expected) => {
@@ -77,20 +82,20 @@ describe('the time of an event that is received at 12:00:00', () => {
   });
 
   test.each<[string, ClientEvent, string | null]>([
-    ['T07 an invalid time', { timestamp: 'yesterday' }, 'ignored_invalid_timestamp'],
-    ['T07 a number that is not a time', { timestamp: 5 }, 'ignored_invalid_timestamp'],
+    ['time-007 an invalid time', { timestamp: 'yesterday' }, 'ignored_invalid_timestamp'],
+    ['time-007 a number that is not a time', { timestamp: 5 }, 'ignored_invalid_timestamp'],
     ['a year that cannot be stored', { timestamp: '0000-06-01T00:00:00Z' }, 'ignored_invalid_timestamp'],
-    ['T09 too far ahead', { timestamp: '2026-11-22T11:00:00.001Z' }, 'event_timestamp_in_future'],
-    ['T09 just within the limit', { timestamp: '2026-11-22T11:00:00.000Z' }, null],
-    ['T06 no time', {}, null],
+    ['time-009 too far ahead', { timestamp: '2026-11-22T11:00:00.001Z' }, 'event_timestamp_in_future'],
+    ['time-009 just within the limit', { timestamp: '2026-11-22T11:00:00.000Z' }, null],
+    ['time-006 no time', {}, null],
     ['an empty time', { timestamp: ' ' }, null],
   ])('warns the project: %s', (_name, event, finding) => {
     expect(readEventTime(event, null, now).finding).toBe(finding);
   });
 
   test.each<[string, string, string]>([
-    ['T11 milliseconds', String(now + 10_000), '10:59:50.000'],
-    ['T12 seconds', String(Math.floor(now / 1000) + 10), '11:00:00.000'],
+    ['time-011 milliseconds', String(now + 10_000), '10:59:50.000'],
+    ['time-012 seconds', String(Math.floor(now / 1000) + 10), '11:00:00.000'],
     ['a year up to 2020', year2020, '11:00:00.000'],
     ['not a number', 'abc', '11:00:00.000'],
     ['empty', '', '11:00:00.000'],

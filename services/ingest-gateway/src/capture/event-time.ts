@@ -15,7 +15,7 @@ interface EventTime {
 }
 
 /**
- * Returns when the event happened, by the rules in docs/wire-rules.md#times (cases T01 to T14):
+ * Returns when the event happened, by the rules in docs/wire-rules.md#times (cases time-001 to time-014):
  * - The difference between `sentAtMs` and `nowMs` corrects the client's clock.
  * - `offset` counts back from `nowMs` and overrides the timestamp.
  * - A time too far in the future becomes `nowMs`.
@@ -49,7 +49,7 @@ function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: numbe
   return timestampMs - (sentAtMs - nowMs);
 }
 
-/** Smaller numbers are in seconds, or are not times. PostHog ignores years up to 2020 (case T12). */
+/** Smaller numbers are in seconds, or are not times. PostHog ignores years up to 2020 (case time-012). */
 const oldestQueryMs = Date.UTC(2021, 0, 1);
 /** The first and last times that can be written with a four-digit year and stored. */
 const newestMs = Date.UTC(9999, 11, 31);
@@ -102,7 +102,7 @@ const longestZoneName = 64;
  * Parses a point in time. Returns milliseconds since the epoch, or null for any other text. Accepts RFC 3339 (also with a
  * two-digit offset, a space instead of the T, or no offset, which means UTC), a date without a time, ISO 8601 without
  * hyphens and colons, ISO week dates and ordinal dates, dates with slashes, RFC 2822, JavaScript's `String(date)`, and
- * Unix seconds or milliseconds as digits. Cases T07, T13, T14 and E-129 (docs/wire-rules.md#times).
+ * Unix seconds or milliseconds as digits. Cases time-007, time-013, time-014 and ingest-129 (docs/wire-rules.md#times).
  */
 export function parseTimestamp(text: string): number | null {
   const trimmed = text.trim();

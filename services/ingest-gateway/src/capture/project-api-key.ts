@@ -22,7 +22,7 @@ function keyInEvent(event: Fields | null): unknown {
  * same key, otherwise `fallback` (from a form field, or the query of a GET request). Surrounding white space is removed.
  *
  * @throws AppError `unauthenticated` with one of the codes `missing_api_key`, `inconsistent`, `not_string`, `empty`,
- * `too_long`, `not_ascii`, `personal_api_key`, `null_byte`: cases K01 to K16.
+ * `too_long`, `not_ascii`, `personal_api_key`, `null_byte`: cases token-001 to token-016.
  */
 export function findProjectApiKey(
   envelope: Fields | null,

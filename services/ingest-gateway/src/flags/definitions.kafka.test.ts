@@ -72,7 +72,7 @@ describe('the document', () => {
     expect(answer.headers.get('cache-control')).toBe('private, must-revalidate');
   });
 
-  test('F-77: returns 304 for all forms of a matching ETag. F-78: the ETag changes when a flag is turned off', async () => {
+  test('flag-077: returns 304 for all forms of a matching ETag. flag-078: the ETag changes when a flag is turned off', async () => {
     const own = await createTestTenant(fixture.database);
     const flag = await rows.addFlag(own.environmentId, 'a');
     const etag = (await documentOf(own, own.personalApiKey)).headers.get('etag') ?? '';
@@ -175,7 +175,7 @@ describe('access', () => {
     ['without the scope', 403, { code: 'permission_denied' }],
     ['of another user', 403, { code: 'permission_denied' }],
     ['for another project', 403, { code: 'permission_denied' }],
-  ])('F-79: %s', async (name, status, expected) => {
+  ])('flag-079: %s', async (name, status, expected) => {
     const stranger = await createTestTenant(fixture.database);
     const bearers: Record<string, () => Promise<string | null> | string | null> = {
       none: () => null,
@@ -259,7 +259,7 @@ describe('payloads of remote config flags', () => {
     expect((await get(numbered, personalApiKey)).json).toBe('{"a": 1}');
   });
 
-  test('F-88: 404 with JSON for other flags, which SDKs parse', async () => {
+  test('flag-088: 404 with JSON for other flags, which SDKs parse', async () => {
     for (const flag of ['a', 'unknown', '%zz', '%00']) {
       const path = `/api/projects/@current/feature_flags/${flag}/remote_config/?token=${tenant.token}`;
       expect(await get(path, tenant.personalApiKey)).toMatchObject({ status: 404, text: 'null' });

@@ -69,7 +69,7 @@ test.each<[string, () => Promise<void> | void]>([
   ['is unreachable', () => postgres.refuse()],
   ['accepts connections and does not respond', () => postgres.blackHole()],
 ])(
-  'F-64: if PostgreSQL %s, flags that need no stored data are correct, and the others fail soon',
+  'flag-064: if PostgreSQL %s, flags that need no stored data are correct, and the others fail soon',
   async (_name, fail) => {
     // After an outage: what is announced before is not heard of.
     await eventually(() => changes.isSubscribed(), { what: 'hearing of changes' });

@@ -21,7 +21,7 @@ const half = { filters: { groups: [{ rollout_percentage: 50 }] }, ensure_experie
 const anyUuid = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
 describe('requests and responses', () => {
-  test('F-60 to F-62: keeps the experience after a login', async () => {
+  test('flag-060 to flag-062: keeps the experience after a login', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'checkout', half);
     // The hash of `checkout.a-3` is within 50 %, that of `checkout.u-2` and `checkout.b-0` is not.
@@ -39,7 +39,7 @@ describe('requests and responses', () => {
     expect(stored).toEqual([{ flag_key: 'checkout', hash_key: anonymous }]);
   });
 
-  test('F-63: a flag keeps its value after the first login, before and after the person is stored', async () => {
+  test('flag-063: a flag keeps its value after the first login, before and after the person is stored', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'checkout', half);
     const [own, anonymous] = await idsByRollout(environmentId, token);
@@ -54,7 +54,7 @@ describe('requests and responses', () => {
     expect(await fixture.database.sql.query(sql, [environmentId])).toEqual([{ hash_key: anonymous }]);
   });
 
-  test('F-65, F-66: a deleted cohort fails only its flag, and unknown persons are not in a static cohort', async () => {
+  test('flag-065, flag-066: a deleted cohort fails only its flag, and unknown persons are not in a static cohort', async () => {
     const { token, environmentId } = await tenant();
     const gone = await rows.addCohort(environmentId, { deleted: true });
     const fixed = await rows.addCohort(environmentId, { is_static: true });
@@ -69,7 +69,7 @@ describe('requests and responses', () => {
     ]);
   });
 
-  test('F-69: flags requested by key are correct even if their dependencies are not requested', async () => {
+  test('flag-069: flags requested by key are correct even if their dependencies are not requested', async () => {
     const { token, environmentId } = await tenant();
     const base = await rows.addFlag(environmentId, 'base');
     const dependency = { key: String(base), type: 'flag', operator: 'flag_evaluates_to', value: true };
@@ -114,7 +114,7 @@ describe('requests and responses', () => {
     });
   });
 
-  test('F-71: contexts', async () => {
+  test('flag-071: contexts', async () => {
     const { token, environmentId } = await tenant();
     for (const [key, contexts] of [
       ['none', []],
@@ -137,7 +137,7 @@ describe('requests and responses', () => {
     ['x'.repeat(250), 'x'.repeat(200)],
     ['nul\0', 'nul\ufffd'],
     ['', ''],
-  ])('F-72, F-73: the distinct ID %p', async (sent, expected) => {
+  ])('flag-072, flag-073: the distinct ID %p', async (sent, expected) => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'me', { filters: condition(person('distinct_id', expected)) });
     for (const name of ['distinct_id', '$distinct_id']) {
@@ -145,7 +145,7 @@ describe('requests and responses', () => {
     }
   });
 
-  test('F-73: returns 400 without a distinct ID, unless no flags are requested', async () => {
+  test('flag-073: returns 400 without a distinct ID, unless no flags are requested', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'a');
     expect((await askFlags(gateway, { token })).status).toBe(400);
@@ -156,7 +156,7 @@ describe('requests and responses', () => {
     });
   });
 
-  test('F-75: the quota of flag requests is used up', async () => {
+  test('flag-075: the quota of flag requests is used up', async () => {
     const { token, environmentId, organizationId } = await tenant();
     await rows.addFlag(environmentId, 'a');
     const asked = { token, distinct_id: 'u' };
@@ -179,7 +179,7 @@ describe('requests and responses', () => {
     ]);
   });
 
-  test('F-76: each version has its own shape', async () => {
+  test('flag-076: each version has its own shape', async () => {
     const { token, environmentId } = await tenant();
     const on = await rows.addFlag(environmentId, 'on', {
       filters: { groups: [{}], payloads: { true: '{"a":1}' } },

@@ -28,7 +28,7 @@ const maxCpuMs = 6000;
 
 /** Each one creates flags and returns a request with the expected result. */
 const attacks: Record<string, (environmentId: number) => Promise<{ request: object; expected: object }>> = {
-  'F-90: patterns that backtrack': async (id) => {
+  'flag-090: patterns that backtrack': async (id) => {
     for (let index = 0; index < 40; index++) {
       await rows.addFlag(id, `f-${index}`, {
         filters: condition(person('regex', '(a+)+$'), person('regex', '(.*)*b')),

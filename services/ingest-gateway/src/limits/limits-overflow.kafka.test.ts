@@ -43,7 +43,7 @@ async function routes(token: string, count: number): Promise<string[]> {
 
 // Decided differently: the key stays, so that one person's events stay in order (docs/architecture.md#the-log). And all
 // events of the request go there, as the consumer of PostHog does (docs/wire-rules.md#topics).
-test('R06 E130 sends three events of a key with a limit of two to the overflow topic, with their key', async () => {
+test('topic-006 E130 sends three events of a key with a limit of two to the overflow topic, with their key', async () => {
   const token = await newToken();
   const gateway = await start();
   for (let i = 0; i < 2; i++) await sendBatch(gateway, token, ['a']);
@@ -54,7 +54,7 @@ test('R06 E130 sends three events of a key with a limit of two to the overflow t
   expect(await measured(gateway, 'traffic_hot_keys')).toBe(1);
 });
 
-test('R07 sends all events to the live topic with their key if overflow is turned off', async () => {
+test('topic-007 sends all events to the live topic with their key if overflow is turned off', async () => {
   const token = await newToken();
   const gateway = await start({ config: { overflowEventsPerSecond: 0 } });
   await sendBatch(gateway, token, [...times(20, 'a'), ...times(20, 'b')]);
@@ -62,7 +62,7 @@ test('R07 sends all events to the live topic with their key if overflow is turne
   expect(new Set(went)).toEqual(new Set(['live K:a', 'live K:b']));
 });
 
-test('R10 a flood of historical events does not overflow, is not a spike, and does not affect live events', async () => {
+test('topic-010 a flood of historical events does not overflow, is not a spike, and does not affect live events', async () => {
   const token = await newToken();
   const gateway = await start({ config: { spikeMinEventsPerSecond: 50 } });
   for (let i = 0; i < 3; i++) await sendBatch(gateway, token, times(100), { isHistorical: true });

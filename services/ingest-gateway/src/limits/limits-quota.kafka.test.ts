@@ -41,7 +41,7 @@ const dropped = (gateway: TestGateway) => measured(gateway, 'capture_events_drop
 const stored = { status: 200, text: '{"status":"Ok"}' };
 const limited = { status: 200, text: '{"status":"Ok","quota_limited":["events"]}' };
 
-describe('R15 the quota of a plan', () => {
+describe('topic-015 the quota of a plan', () => {
   test('expired: a quota that was used up last month is available this month', async () => {
     const { token } = await limitedTenant(2);
     const gateway = await start();
@@ -90,7 +90,7 @@ describe('R15 the quota of a plan', () => {
 
 // Decided differently: a plan has one figure for all events. `$exception` and the others count as events, so that a
 // mixed batch is dropped or stored as a whole.
-test('R16 exceptions have no separate quota', async () => {
+test('topic-016 exceptions have no separate quota', async () => {
   const { token } = await limitedTenant(1);
   const gateway = await start();
   const batch = ['$exception', 'a'].map((event) => ({ event, distinct_id: 'b' }));

@@ -51,7 +51,7 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
     return start();
   }
 
-  test('R14 drop list `t1:a,t2`: drops events with 200, counts and reports them, and stores t1:b', async () => {
+  test('topic-014 drop list `t1:a,t2`: drops events with 200, counts and reports them, and stores t1:b', async () => {
     const [t1, t2] = [await newToken(), await newToken()];
     const gateway = await startWith('drop_event', [
       [t1, 'a:colon'],
@@ -77,7 +77,7 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
     expect(ids(await reader.records(t2, 1))).toEqual([]);
   });
 
-  test('R09 E132 forced overflow by key and by distinct ID: no record key, no person, and other events are not affected', async () => {
+  test('topic-009 E132 forced overflow by key and by distinct ID: no record key, no person, and other events are not affected', async () => {
     const [t1, t2] = [await newToken(), await newToken()];
     const gateway = await startWith('force_overflow', [
       [t1, 'a'],
@@ -97,7 +97,7 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
     expect(await measured(gateway, 'capture_events_rerouted_overflow_total', { reason: 'force_overflow' })).toBe(2);
   });
 
-  test('R02 R10 forced overflow does not affect the topic and the persons of a migration', async () => {
+  test('topic-002 topic-010 forced overflow does not affect the topic and the persons of a migration', async () => {
     const token = await newToken();
     const gateway = await startWith('force_overflow', [[token, null]]);
     await sendBatch(gateway, token, ['a'], { isHistorical: true });
@@ -107,7 +107,7 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
   });
 
   // Decided differently: without persons an event keeps its key on the live topic, which costs nothing and keeps order.
-  test('R22 skip list: no person, but the usual topic and key', async () => {
+  test('topic-022 skip list: no person, but the usual topic and key', async () => {
     const token = await newToken();
     const gateway = await startWith('skip_person_processing', [[token, 'a']]);
     await sendBatch(gateway, token, ['a', 'b']);
@@ -125,7 +125,7 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
 // Unlike in PostHog, operators can drop events or route them to the overflow topic, but not send them to dead letters or to
 // any other topic, which nothing would read.
 test.each(['redirect_to_dlq', 'redirect_to_topic'])(
-  'R11 R12 R13 rejects the restriction %s, which does not exist',
+  'topic-011 topic-012 topic-013 rejects the restriction %s, which does not exist',
   async (kind) => {
     const added = restrict(kind as RestrictionKind, await newToken(), null);
     await expect(added).rejects.toMatchObject({ kind: 'invalid', code: 'invalid_choice', attr: 'kind' });

@@ -213,7 +213,7 @@ interface Routing {
 /**
  * Applies the operator's restrictions, and sends the events of hot keys to the overflow topic. Order of precedence: drop,
  * then historical (never rerouted), then forced overflow, then hot key (docs/wire-rules.md#topics).
- * - Forced overflow: the record has no key and no person, so the events are spread over all partitions (case R09).
+ * - Forced overflow: the record has no key and no person, so the events are spread over all partitions (case topic-009).
  * - Hot key: the record keeps its key, so that the person's events stay in order. Only events in the same partition of the
  *   overflow topic are delayed.
  *

@@ -5,18 +5,18 @@ import { knownDeviations } from './known-deviations.ts';
 
 /** The numbers of docs/cases.md#the-ingest-host, which have gaps. */
 const all = [
-  ...numbers('E', [[1, 8], 10, [11, 18], 20, 22, 23, 25, 26, [28, 37]], [9, 19, 21, 24, 27]),
+  ...numbers('body', [[1, 8], 10, [11, 18], 20, 22, 23, 25, 26, [28, 37]], [9, 19, 21, 24, 27]),
   ...numbers(
-    'K',
+    'token',
     [
       [1, 3],
       [9, 16],
     ],
     [],
   ),
-  ...numbers('F', [[1, 4], 7, 8, 11, [13, 24], 26], []),
+  ...numbers('field', [[1, 4], 7, 8, 11, [13, 24], 26], []),
   ...numbers(
-    'T',
+    'time',
     [
       [1, 3],
       [6, 15],
@@ -24,7 +24,7 @@ const all = [
     [],
   ),
   ...numbers(
-    'R',
+    'topic',
     [
       [1, 7],
       [9, 22],
@@ -33,7 +33,7 @@ const all = [
   ),
 ];
 
-function numbers(letter: string, ranges: (number | [number, number])[], gaps: number[]): string[] {
+function numbers(family: string, ranges: (number | [number, number])[], gaps: number[]): string[] {
   return ranges
     .flatMap((range) =>
       typeof range === 'number'
@@ -41,7 +41,7 @@ function numbers(letter: string, ranges: (number | [number, number])[], gaps: nu
         : Array.from({ length: range[1] - range[0] + 1 }, (_, index) => range[0] + index),
     )
     .filter((no) => !gaps.includes(no))
-    .map((no) => `${letter}${String(no).padStart(2, '0')}`);
+    .map((no) => `${family}-${String(no).padStart(3, '0')}`);
 }
 
 /**
@@ -59,8 +59,10 @@ function namedByTests(): Set<string> {
     if (/\b(?:test|it|describe)\.(?:skip|todo|only)\b|\bx(?:test|it|describe)\(/.test(text)) {
       throw new Error(`${file} leaves tests out.`);
     }
-    for (const [, names = ''] of text.matchAll(/(?:\(|\[|no:)\s*['"`]((?:[EKFTR]\d\d(?:, | and |-| )?)+)/g)) {
-      for (const [name] of names.matchAll(/[EKFTR]\d\d/g)) found.add(name);
+    for (const [, names = ''] of text.matchAll(
+      /(?:\(|\[|no:)\s*['"`]((?:(?:body|token|field|time|topic)-\d{3}(?:, | and | )?)+)/g,
+    )) {
+      for (const [name] of names.matchAll(/[a-z]+-\d{3}/g)) found.add(name);
     }
   }
   return found;
@@ -71,9 +73,9 @@ function withoutComments(text: string): string {
 }
 
 test('counts only numbers in test titles', () => {
-  expect(withoutComments("// E01\ntest('E02', x); // E03\n/* E04 */ const url = 'http://E05';")).toBe(
-    "\ntest('E02', x);\n const url = 'http://E05';",
-  );
+  expect(
+    withoutComments("// body-001\ntest('body-002', x); // body-003\n/* body-004 */ const url = 'http://body-005';"),
+  ).toBe("\ntest('body-002', x);\n const url = 'http://body-005';");
 });
 
 test('every numbered PostHog case has a row, and every row has a valid number', () => {

@@ -22,25 +22,25 @@ const of = (event: string, more: object = {}) => ({ event, distinct_id: 'b', pro
 describe('topics of events, and unusual events (deviations: see known-deviations.ts)', () => {
   test.each<[string, object[], object, 'live' | 'historical']>([
     [
-      'R04 special events are in the same topic as others',
+      'topic-004 special events are in the same topic as others',
       ['$exception', 'a', '$$heatmap', '$$client_ingestion_warning', 'b'].map((name) => of(name)),
       {},
       'live',
     ],
     [
-      'R05 special events of a migration',
+      'topic-005 special events of a migration',
       ['$exception', 'a', '$$heatmap'].map((name) => of(name)),
       { historical_migration: true },
       'historical',
     ],
     [
-      'R21 a page view with heatmap data is one event',
+      'topic-021 a page view with heatmap data is one event',
       [of('$pageview', { properties: { $heatmap_data: {} } })],
       {},
       'live',
     ],
-    ['T15 a day old', [of('old', { timestamp: new Date(Date.now() - dayMs).toISOString() })], {}, 'live'],
-    ['F26 an offset property that is not an integer', [of('a', { properties: { offset: 'soon' } })], {}, 'live'],
+    ['time-015 a day old', [of('old', { timestamp: new Date(Date.now() - dayMs).toISOString() })], {}, 'live'],
+    ['field-026 an offset property that is not an integer', [of('a', { properties: { offset: 'soon' } })], {}, 'live'],
   ])('%s', async (_name, batch, more, expected) => {
     const { token } = await createTestTenant(fixture.database, { plan: 'full' });
     const body = JSON.stringify({ api_key: token, batch, ...more });
@@ -52,7 +52,7 @@ describe('topics of events, and unusual events (deviations: see known-deviations
     expect(new Set(records.map((record) => record.key))).toEqual(new Set([key]));
   });
 
-  test('R20 the record contains the computed time', async () => {
+  test('topic-020 the record contains the computed time', async () => {
     const { token } = await createTestTenant(fixture.database, { plan: 'full' });
     const timestamp = new Date(Date.now() - dayMs).toISOString();
     const body = JSON.stringify({ api_key: token, ...of('a', { timestamp }) });
@@ -60,7 +60,7 @@ describe('topics of events, and unusual events (deviations: see known-deviations
     expect(await reader.events(token, 1)).toMatchObject([{ timestamp }]);
   });
 
-  test('R19 the request fails if the log fails on the third of five writes, and later writes are not attempted', async () => {
+  test('topic-019 the request fails if the log fails on the third of five writes, and later writes are not attempted', async () => {
     const { token } = await createTestTenant(fixture.database, { plan: 'full' });
     let calls = 0;
     const append: typeof fixture.log.append = async (records) => {

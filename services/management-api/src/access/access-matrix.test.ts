@@ -135,13 +135,13 @@ const broad = ['everything', 'owner session'];
 
 const rejections: Rejection[] = [
   {
-    rule: 'K1: no credentials',
+    rule: 'key-001: no credentials',
     isChecked: always,
     credentials: () => [undefined],
     expected: () => authenticationError('not_authenticated', 'Authentication credentials were not provided.'),
   },
   {
-    rule: 'K6: an unknown key or an expired key',
+    rule: 'key-006: an unknown key or an expired key',
     isChecked: always,
     credentials: () => ['unknown', 'expired'],
     expected: () =>
@@ -157,13 +157,13 @@ const rejections: Rejection[] = [
     expected: () => authenticationError('not_authenticated', 'Your session has ended. Sign in again.'),
   },
   {
-    rule: 'K15: a key with every scope except the required one',
+    rule: 'key-015: a key with every scope except the required one',
     isChecked: always,
     credentials: (route) => [`all but ${objectOf(route)}`],
     expected: scopeMissing,
   },
   {
-    rule: 'K13: a key with the read scope for a route that writes',
+    rule: 'key-013: a key with the read scope for a route that writes',
     isChecked: (route) => route.scope.endsWith(':write'),
     credentials: (route) => [`${objectOf(route)}:read`],
     expected: scopeMissing,
@@ -189,7 +189,7 @@ const rejections: Rejection[] = [
     expected: () => NF('Organization not found.'),
   },
   {
-    rule: 'K18: a key for another organization of the user, below an organization',
+    rule: 'key-018: a key for another organization of the user, below an organization',
     isChecked: isBelowOrganization,
     credentials: () => ['second organization'],
     expected: () => PD(`API key does not have access to the requested organization: ID ${own.organizationId}.`),
@@ -214,7 +214,7 @@ const rejections: Rejection[] = [
     expected: () => NF('Project not found.'),
   },
   {
-    rule: 'K18: a key for another project or organization of the user, below a project',
+    rule: 'key-018: a key for another project or organization of the user, below a project',
     isChecked: isBelowProject,
     credentials: () => ['second project', 'second organization'],
     expected: () => PD(`API key does not have access to the requested project: ID ${own.projectId}.`),
@@ -256,7 +256,7 @@ describe.each(rejections)('rejects $rule', ({ isChecked, credentials, places: pl
 
 describe('sessions', () => {
   const changing = guarded.filter(({ method }) => method !== 'GET');
-  test.each(named(changing))('S-012: rejects a request from a page of another site: %s', async (_name, route) => {
+  test.each(named(changing))('signin-012: rejects a request from a page of another site: %s', async (_name, route) => {
     const answer = await api.send(route.method, `${addressOf(route, own)}/`, {
       headers: { cookie: keyOf('owner session') ?? '', origin: 'https://evil.example' },
     });
@@ -267,7 +267,7 @@ describe('sessions', () => {
     );
   });
 
-  test.each(named(guarded))('S-024: requires the second factor of the organization: %s', async (_name, route) => {
+  test.each(named(guarded))('signin-024: requires the second factor of the organization: %s', async (_name, route) => {
     const address = addressOf(route, placeOf('strict'));
     const { status, body } = await send(route, address, keyOf('session without second factor'));
     if (route.isBeforeSecondFactor) expect(body?.code).not.toBe('two_factor_setup_required');
@@ -289,7 +289,7 @@ describe.each(named(lists))('%s', (_name, route) => {
   const statusesOf = (place: Place, names: string[]) =>
     Promise.all(names.map(async (name) => [name, (await send(route, addressOf(route, place), keyOf(name))).status]));
 
-  test('K12, K14, K16, K20: accepts the scope alone, a key for the place, and `@current`', async () => {
+  test('key-012, key-014, key-016, key-020: accepts the scope alone, a key for the place, and `@current`', async () => {
     const object = objectOf(route);
     const names = [`${object}:read`, `${object}:write`];
     if (isBelowProject(route)) names.push('own project');
@@ -324,19 +324,19 @@ describe('keys for single projects and organizations', () => {
   const isOfProject = (path: string) => path.includes('/:project_id') || path === '/api/feature_flag';
   // The routes of users and personal API keys have their own rules (`personal-key-access.test.ts`).
   const others = lists.filter(({ path }) => !isOfProject(path) && !/^\/api\/(users|personal_api_keys)/.test(path));
-  test.each(named(others))('K21, K22: %s rejects a key for single projects', async (_name, route) => {
+  test.each(named(others))('key-021, key-022: %s rejects a key for single projects', async (_name, route) => {
     const detail = 'API keys with scoped projects are only supported on project-based endpoints.';
     expect(await send(route, addressOf(route, own), keyOf('own project'))).toMatchObject(PD(detail));
   });
 
-  test('K23: /api/users/@me/ accepts both kinds', async () => {
+  test('key-023: /api/users/@me/ accepts both kinds', async () => {
     for (const name of ['own project', 'own organization']) {
       const { status, body } = await api.get('/api/users/@me/', keyOf(name));
       expect([status, body.team.id, body.organization.id]).toEqual([200, own.projectId, own.organizationId]);
     }
   });
 
-  test('K19, K24: lists contain only what the key can access', async () => {
+  test('key-019, key-024: lists contain only what the key can access', async () => {
     const key = keyOf('second organization');
     const organizations = (await api.get('/api/organizations/', key)).body;
     const projects = (await api.get('/api/projects/', key)).body;

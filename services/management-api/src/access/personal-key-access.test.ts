@@ -20,7 +20,7 @@ const send = (headers: Record<string, string>, path = probe) => fetch(api.url + 
 const detailOf = async (response: Response) => ((await response.json()) as { detail: string }).detail;
 
 describe('the places of a key in a request', () => {
-  test('K2: extra spaces around the key are allowed', async () => {
+  test('key-002: extra spaces around the key are allowed', async () => {
     expect((await send({ authorization: `Bearer   ${tenant.personalApiKey}  ` })).status).toBe(200);
   });
 
@@ -28,12 +28,12 @@ describe('the places of a key in a request', () => {
     expect((await send({ authorization: `${scheme} ${tenant.personalApiKey}` })).status).toBe(200);
   });
 
-  test('K3: a query parameter', async () => {
+  test('key-003: a query parameter', async () => {
     expect((await send({}, `${probe}?personal_api_key=${tenant.personalApiKey}`)).status).toBe(200);
   });
 
   // fetch rejects GET with a body. The API rejects POST only after it has accepted the key.
-  test('K4: a field of the body', async () => {
+  test('key-004: a field of the body', async () => {
     const post = (key: string) =>
       fetch(api.url + probe, {
         method: 'POST',
@@ -113,7 +113,7 @@ describe('the places of a key in a request', () => {
 describe('invalid keys', () => {
   const isAccepted = async () => (await send({ authorization: `Bearer ${tenant.personalApiKey}` })).status === 200;
 
-  test('K5: the keys of an inactive user are rejected', async () => {
+  test('key-005: the keys of an inactive user are rejected', async () => {
     const setActive = (isActive: boolean) =>
       api.database.prisma.user.update({ where: { id: tenant.userId }, data: { is_active: isActive } });
     expect(await isAccepted()).toBe(true);
@@ -148,19 +148,19 @@ describe('invalid keys', () => {
     expect((await api.get(probe, value)).status).toBe(401);
   });
 
-  test('K9: a key without scopes can do nothing, unlike in PostHog', async () => {
+  test('key-009: a key without scopes can do nothing, unlike in PostHog', async () => {
     await api.database.sql.query("UPDATE personal_api_key SET scopes = '{}' WHERE user_id = $1", [tenant.userId]);
     expect((await api.get(probe, tenant.personalApiKey)).status).toBe(403);
   });
 });
 
 describe('differences from PostHog', () => {
-  test('K10: every action has a scope, so a key with all scopes can perform it', async () => {
+  test('key-010: every action has a scope, so a key with all scopes can perform it', async () => {
     const path = `/api/projects/${tenant.projectId}/environments/${tenant.environmentId}/activity/`;
     expect((await send({ authorization: `Bearer ${tenant.personalApiKey}` }, path)).status).toBe(200);
   });
 
-  test('K7, K8: keys are always stored as SHA-256, so using one never rewrites it', async () => {
+  test('key-007, key-008: keys are always stored as SHA-256, so using one never rewrites it', async () => {
     const hashes = () =>
       api.database.sql.query('SELECT secure_value FROM personal_api_key WHERE user_id = $1', [tenant.userId]);
     const before = await hashes();

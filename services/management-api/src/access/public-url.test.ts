@@ -45,7 +45,7 @@ const asHost = (path: string) =>
     }).on('error', reject);
   });
 
-test('S-393: SAML does not take its own URL from the Host header', async () => {
+test('sso-393: SAML does not take its own URL from the Host header', async () => {
   expect((await asHost('/api/saml/metadata/')).text).toContain(`entityID="${api.url}"`);
   const { location } = await asHost('/login/saml/?email=x@corp.example');
   const request = new URL(location).searchParams.get('SAMLRequest') ?? '';
@@ -63,13 +63,13 @@ describe('without PUBLIC_API_URL', () => {
     ['GET', '/login/saml/?email=x@corp.example'],
     ['GET', '/complete/gitlab/?code=c&state=s'],
     ['POST', '/complete/saml/'],
-  ])('S-394: %s %s redirects to the sign-in page with public_url_required', async (method, path) => {
+  ])('sso-394: %s %s redirects to the sign-in page with public_url_required', async (method, path) => {
     const form = { body: new URLSearchParams({ SAMLResponse: 'x', RelayState: domainId }) };
     const response = await fetch(without.url + path, { method, redirect: 'manual', ...(method === 'POST' && form) });
     expect(errorOf(response)).toBe('public_url_required');
   });
 
-  test('S-394: publishes no SAML metadata, and offers no provider', async () => {
+  test('sso-394: publishes no SAML metadata, and offers no provider', async () => {
     const metadata = await fetch(`${without.url}/api/saml/metadata/`);
     expect([metadata.status, await metadata.text()]).toEqual([
       503,
@@ -80,7 +80,7 @@ describe('without PUBLIC_API_URL', () => {
     expect((await asked(without)).body).toMatchObject({ saml_available: false, social_providers: { gitlab: false } });
   });
 
-  test('S-394: passkeys cannot be registered or used', async () => {
+  test('sso-394: passkeys cannot be registered or used', async () => {
     const refused = { status: 400, body: { code: 'public_url_required' } };
     const key = await signInAs(without, tenant.userId);
     expect(await without.send('POST', '/api/webauthn/register/begin/', { key })).toMatchObject(refused);

@@ -30,7 +30,7 @@ describe.each([
   const limiter = (windows: { seconds: number; limit: number }[], clock: { at: number }) =>
     createRateLimit({ keyValue, name: randomUUID(), windows, now: () => clock.at * 1000 });
 
-  test('K39: with five per minute, the sixth waits until the first ones have left the window', async () => {
+  test('key-039: with five per minute, the sixth waits until the first ones have left the window', async () => {
     const clock = { at: 600_000 };
     const limit = limiter([{ seconds: 60, limit: 5 }], clock);
     for (let count = 0; count < 5; count += 1) expect(await limit.take('a')).toBeNull();
@@ -43,7 +43,7 @@ describe.each([
     expect(await limit.take('a')).toBeNull();
   });
 
-  test('K40: counts each key separately', async () => {
+  test('key-040: counts each key separately', async () => {
     const limit = limiter([{ seconds: 60, limit: 1 }], { at: 600_000 });
     expect(await limit.take('a')).toBeNull();
     expect(await limit.take('a')).not.toBeNull();
@@ -120,7 +120,7 @@ describe('over HTTP', () => {
   });
   afterEach(() => api.stop());
 
-  test('K39 to K41: returns 429 with Retry-After on every route, only for this key', async () => {
+  test('key-039 to key-041: returns 429 with Retry-After on every route, only for this key', async () => {
     for (let count = 0; count < 5; count += 1) {
       expect((await api.get('/api/projects/', tenant.personalApiKey)).status).toBe(200);
     }

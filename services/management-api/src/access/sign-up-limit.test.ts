@@ -51,7 +51,7 @@ test('limits wrong secrets per invite from all addresses, but not the right secr
   expect((await api.send('POST', path, { body: { token }, ...from('192.0.2.9') })).status).toBe(201);
 });
 
-test('K42: limits changes of an account, including failed ones, with any key, but not reads', async () => {
+test('key-042: limits changes of an account, including failed ones, with any key, but not reads', async () => {
   const patch = (body: object) => api.send('PATCH', '/api/users/@me/', { key: tenant.personalApiKey, body });
   const statuses: number[] = [];
   for (let count = 0; count < 7; count += 1) statuses.push((await patch({ first_name: { count } })).status);

@@ -108,7 +108,7 @@ test('only these routes and pages need no credentials', () => {
   ]);
 });
 
-test('S-041: routes for which a session needs a recent sign-in', () => {
+test('signin-041: routes for which a session needs a recent sign-in', () => {
   const bases = ['/projects', '/environments', '/organizations/:organization_id/projects'];
   const items = [...bases, '/projects/:project_id/environments'].map((base) => `${base}/:id`);
   const organization = '/organizations/:organization_id';

@@ -117,7 +117,7 @@ test('shows email addresses and Slack channels to all members', async () => {
   }
 });
 
-test('L-046: a key without `event:read` gets no live events token in any response', async () => {
+test('live-046: a key without `event:read` gets no live events token in any response', async () => {
   const narrow = await keyOfOwner(['project:write']);
   for (const item of itemPaths()) {
     expect([item, (await api.get(item, narrow.value)).body.live_events_token]).toEqual([item, null]);
@@ -136,7 +136,7 @@ test('L-046: a key without `event:read` gets no live events token in any respons
   );
 });
 
-test('L-047: a token names its key and user, and expires no later than the key', async () => {
+test('live-047: a token names its key and user, and expires no later than the key', async () => {
   const [path = ''] = itemPaths();
   const endsAt = new Date(Date.now() + 3_600_500);
   const short = await keyOfOwner(['project:read', 'event:read'], endsAt);

@@ -37,7 +37,7 @@ const hide = (resource: string, id: number) =>
   });
 
 describe.each(['projects', 'environments'])('annotations below %s', (family) => {
-  it('AN-01 creates, shows, changes and restores an annotation with every field', async () => {
+  it('annotation-001 creates, shows, changes and restores an annotation with every field', async () => {
     const where = `/api/${family}/${acme.projectId}/annotations/`;
     const fields = {
       content: 'Released 2.0',
@@ -75,19 +75,19 @@ it('uses the defaults of PostHog for the fields that are left out', async () => 
 });
 
 it.each([
-  ['AN-02', 'the former scope', { scope: 'recording' }, 'scope', 'Recording scope is deprecated'],
-  ['AN-02', 'an unknown dashboard', { dashboard_id: 770_000_001 }, 'dashboard_id', 'Dashboard not found.'],
-  ['AN-07', 'an unknown insight', { dashboard_item: 770_000_001 }, 'dashboard_item', 'Insight not found.'],
-  ['AN-08', 'an unknown scope', { scope: 'team' }, 'scope', '"team" is not a valid choice.'],
-  ['AN-09', 'content that is too long', { content: 'x'.repeat(8193) }, 'content', expect.any(String)],
-  ['AN-10', 'an invalid time', { date_marker: 'yesterday' }, 'date_marker', expect.any(String)],
-  ['AN-11', 'an emoji that is too long', { emoji: 'x'.repeat(17) }, 'emoji', expect.any(String)],
-  ['AN-12', 'an unknown creation type', { creation_type: 'BOT' }, 'creation_type', expect.any(String)],
+  ['annotation-002', 'the former scope', { scope: 'recording' }, 'scope', 'Recording scope is deprecated'],
+  ['annotation-002', 'an unknown dashboard', { dashboard_id: 770_000_001 }, 'dashboard_id', 'Dashboard not found.'],
+  ['annotation-007', 'an unknown insight', { dashboard_item: 770_000_001 }, 'dashboard_item', 'Insight not found.'],
+  ['annotation-008', 'an unknown scope', { scope: 'team' }, 'scope', '"team" is not a valid choice.'],
+  ['annotation-009', 'content that is too long', { content: 'x'.repeat(8193) }, 'content', expect.any(String)],
+  ['annotation-010', 'an invalid time', { date_marker: 'yesterday' }, 'date_marker', expect.any(String)],
+  ['annotation-011', 'an emoji that is too long', { emoji: 'x'.repeat(17) }, 'emoji', expect.any(String)],
+  ['annotation-012', 'an unknown creation type', { creation_type: 'BOT' }, 'creation_type', expect.any(String)],
 ])('%s returns 400 for %s', async (_no, _what, body, attr, detail) => {
   expect(await send('POST', path, body)).toMatchObject({ status: 400, body: { attr, detail } });
 });
 
-it('AN-02 returns 400 for a dashboard of another project', async () => {
+it('annotation-002 returns 400 for a dashboard of another project', async () => {
   const other = await createTestProject(api.database, { organizationId: acme.organizationId });
   const dashboards = `/api/projects/${other.environment.id}/dashboards/`;
   const { body: foreign } = await send('POST', dashboards, { name: 'Elsewhere' });
@@ -97,7 +97,7 @@ it('AN-02 returns 400 for a dashboard of another project', async () => {
   });
 });
 
-it('AN-03 shows annotations of the organization in other projects, which cannot change them', async () => {
+it('annotation-003 shows annotations of the organization in other projects, which cannot change them', async () => {
   const other = await createTestProject(api.database, { organizationId: acme.organizationId });
   const elsewhere = `/api/projects/${other.environment.id}/annotations/`;
   const dashboard = await createRecord('dashboards', { name: 'Board' });
@@ -115,7 +115,7 @@ it('AN-03 shows annotations of the organization in other projects, which cannot 
   });
 });
 
-it('AN-05 filters annotations by scope, time, text and visibility, and sorts by latest date marker', async () => {
+it('annotation-005 filters annotations by scope, time, text and visibility, and sorts by latest date marker', async () => {
   const insight = await createInsight();
   const at = (day: number) => `2026-11-${day}T00:00:00Z`;
   await create({ content: 'Old release', date_marker: at(10), scope: 'project' });
@@ -136,7 +136,7 @@ it('AN-05 filters annotations by scope, time, text and visibility, and sorts by 
   });
 });
 
-it('AN-06 hides an annotation while the insight or dashboard it is scoped to is deleted', async () => {
+it('annotation-006 hides an annotation while the insight or dashboard it is scoped to is deleted', async () => {
   const insight = await createInsight();
   const dashboard = await createRecord('dashboards', { name: 'Board' });
   await create({ content: 'at the insight', dashboard_item: insight });

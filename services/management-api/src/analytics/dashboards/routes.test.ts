@@ -38,7 +38,7 @@ const insightsOn = async (id: number) => (await tilesOf(id)).map((tile) => tile.
 const place = (x: number, y: number) => ({ layouts: { sm: { x, y, w: 6, h: 5 } } });
 
 describe.each(['projects', 'environments'])('dashboards below %s', (family) => {
-  test('Q-266: returns the same fields when a dashboard is created, read and listed', async () => {
+  test('insight-266: returns the same fields when a dashboard is created, read and listed', async () => {
     const where = `/api/${family}/${acme.projectId}/dashboards/`;
     const created = await api.send('POST', where, { key: acme.M.key, body: { name: ' Growth ', tags: ['b', 'A'] } });
     const basic = {
@@ -104,13 +104,13 @@ test('keeps fields that are not sent, and clears fields that are null', async ()
   });
 });
 
-test('Q-267: returns 405 for DELETE', async () => {
+test('insight-267: returns 405 for DELETE', async () => {
   const id = await board();
   expect((await send('DELETE', `dashboards/${id}`)).status).toBe(405);
   expect((await read(id)).status).toBe(200);
 });
 
-test('Q-255, Q-256: adds an insight to the dashboards in its `dashboards`, and restores its layout when it is added again', async () => {
+test('insight-255, insight-256: adds an insight to the dashboards in its `dashboards`, and restores its layout when it is added again', async () => {
   const [id, other] = [await board(), await board()];
   const one = await insight();
   const placed = await send('PATCH', `insights/${one}`, { dashboards: [id, other] });
@@ -126,7 +126,7 @@ test('Q-255, Q-256: adds an insight to the dashboards in its `dashboards`, and r
 });
 
 test.each([
-  ['Q-257: a dashboard of another project', async () => (await theirs()).id],
+  ['insight-257: a dashboard of another project', async () => (await theirs()).id],
   ['a dashboard that does not exist', async () => 2_000_000_000],
   [
     'a deleted dashboard',
@@ -156,7 +156,7 @@ async function theirs() {
   return { id, tile, read };
 }
 
-test('Q-252, Q-253: removes the tiles of a deleted insight, and does not restore them with the insight', async () => {
+test('insight-252, insight-253: removes the tiles of a deleted insight, and does not restore them with the insight', async () => {
   const id = await board();
   const [one, two] = [await insight(id), await insight(id)];
   await send('PATCH', `insights/${one}`, { deleted: true });
@@ -165,7 +165,7 @@ test('Q-252, Q-253: removes the tiles of a deleted insight, and does not restore
   expect(await insightsOn(id)).toEqual([two]);
 });
 
-test('Q-261: lists the insights that are on all of the given dashboards', async () => {
+test('insight-261: lists the insights that are on all of the given dashboards', async () => {
   const [id, other] = [await board(), await board()];
   const [both, one] = [await insight(id, other), await insight(id)];
   await insight();
@@ -176,7 +176,7 @@ test('Q-261: lists the insights that are on all of the given dashboards', async 
   expect(await list('saved=true')).toEqual([one, both]);
 });
 
-test('Q-268, Q-270, Q-271: adds texts, changes only the layout of a tile, and removes a tile', async () => {
+test('insight-268, insight-270, insight-271: adds texts, changes only the layout of a tile, and removes a tile', async () => {
   const id = await board();
   const one = await insight(id);
   const [tile] = await tilesOf(id);
@@ -235,7 +235,7 @@ test('sorts tiles by y, then x, with tiles without a layout last', async () => {
 const small = { kind: 'x'.repeat(128 * 1024) };
 test.each<[string, object, object]>([
   [
-    'Q-269: text that is too long',
+    'insight-269: text that is too long',
     { tiles: [{ text: { body: 'x'.repeat(4001) } }] },
     VE('max_length', 'tiles__0__text__body', 'Text body cannot exceed 4000 characters'),
   ],
@@ -260,7 +260,7 @@ test.each<[string, object, object]>([
     { status: 400, body: { attr: 'tiles__0__layouts' } },
   ],
   [
-    'Q-276: filters that are not an object',
+    'insight-276: filters that are not an object',
     { filters: 'x' },
     { status: 400, body: { attr: 'filters', code: 'not_a_dict' } },
   ],
@@ -287,7 +287,7 @@ test('returns 400 when text is added to the tile of an insight', async () => {
   expect(answer).toMatchObject({ status: 400, body: { attr: 'tiles__0__text' } });
 });
 
-test('Q-272: returns an error and changes nothing when a request contains a tile of another dashboard', async () => {
+test('insight-272: returns an error and changes nothing when a request contains a tile of another dashboard', async () => {
   const [id, other] = [await board(), await board()];
   await change(other, { tiles: [{ text: { body: 'mine' } }] });
   const [mine] = await tilesOf(other);
@@ -318,7 +318,7 @@ test('returns 400 for more than 200 tiles on a dashboard', async () => {
   expect((await change(id, { tiles: [{ id: tile?.id, deleted: true }, { text: { body: 'y' } }] })).status).toBe(200);
 });
 
-test('Q-273: moves a tile to another dashboard with its layout', async () => {
+test('insight-273: moves a tile to another dashboard with its layout', async () => {
   const [id, other] = [await board(), await board()];
   const one = await insight(id);
   const [tile] = await tilesOf(id);
@@ -405,7 +405,7 @@ test('arranges tiles of default size in the given order, two in a row', async ()
   });
 });
 
-test('Q-274: copies a dashboard with the same insights, or with copies of them', async () => {
+test('insight-274: copies a dashboard with the same insights, or with copies of them', async () => {
   const id = await board({ name: 'One', filters: { date_from: '-30d' }, pinned: true });
   const one = (await made('insights', { name: 'Sign-ups', query, dashboards: [id] })).id;
   const [tile] = await tilesOf(id);
@@ -425,7 +425,7 @@ test('Q-274: copies a dashboard with the same insights, or with copies of them',
   expect(await tilesOf(id)).toHaveLength(2);
 });
 
-test('Q-275: returns 400 for templates and for dashboards that do not exist in the project', async () => {
+test('insight-275: returns 400 for templates and for dashboards that do not exist in the project', async () => {
   const id = await board();
   const both = { use_dashboard: id, use_template: 'x' };
   const detail = '`use_dashboard` and `use_template` cannot be used together';
@@ -441,7 +441,7 @@ test('Q-275: returns 400 for templates and for dashboards that do not exist in t
   }
 });
 
-test('Q-279: lists pinned dashboards first, then by name, and filters the list', async () => {
+test('insight-279: lists pinned dashboards first, then by name, and filters the list', async () => {
   await board({ name: 'b', tags: ['x'] });
   await board({ name: 'c', pinned: true, description: 'All of it' });
   const a = await board({ name: 'a' });
@@ -470,7 +470,7 @@ test('Q-279: lists pinned dashboards first, then by name, and filters the list',
   });
 });
 
-test('Q-280: lets only the owner and administrators change a restricted dashboard', async () => {
+test('insight-280: lets only the owner and administrators change a restricted dashboard', async () => {
   const mine = await board({ name: 'Mine', restriction_level: 37 });
   const { id } = (await send('POST', 'dashboards', { name: 'Theirs', restriction_level: 37 }, acme.A.key)).body;
   expect((await change(mine, { name: 'Still mine' })).status).toBe(200);
@@ -505,7 +505,7 @@ test('Q-280: lets only the owner and administrators change a restricted dashboar
   expect(level.status).toBe(403);
 });
 
-test('Q-281, Q-282: deletes a dashboard, and restores it with its tiles and the insights that were deleted with it', async () => {
+test('insight-281, insight-282: deletes a dashboard, and restores it with its tiles and the insights that were deleted with it', async () => {
   const [id, other] = [await board(), await board()];
   const [only, both] = [await insight(id), await insight(id, other)];
   await change(id, { tiles: [{ text: { body: 'off' } }] });

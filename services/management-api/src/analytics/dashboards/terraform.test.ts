@@ -104,7 +104,7 @@ test.each([
   ['retention', sourceOf('RetentionQuery', { retentionFilter: { period: 'Week', totalIntervals: 8 } })],
   ['lifecycle', sourceOf('LifecycleQuery', { series: [{ event: 'a', kind: 'EventsNode' }] })],
   ['paths', sourceOf('PathsQuery', { pathsFilter: { includeEventTypes: ['$pageview'] } })],
-])('Q-283: has an empty plan after apply, and no insight after destroy: %s', async (_what, query) => {
+])('insight-283: has an empty plan after apply, and no insight after destroy: %s', async (_what, query) => {
   const config = { name: 'Sign-ups', query_json: JSON.stringify(query), tags: ['managed-by:terraform', 'B', 'a'] };
   const { id, deleted } = await ok('POST', 'insights', { ...insightBody(config), _create_in_folder: 'Unfiled' });
   expect([typeof id, deleted]).toEqual(['number', false]);
@@ -113,7 +113,7 @@ test.each([
   expect(await planInsight(id, config)).toBeNull();
 });
 
-test('Q-284, Q-285: applies changed values and fewer tags with one request, and then has an empty plan', async () => {
+test('insight-284, insight-285: applies changed values and fewer tags with one request, and then has an empty plan', async () => {
   const config = { name: 'One', description: 'x', query_json: JSON.stringify(trends), tags: ['a', 'b'] };
   const { id } = await ok('POST', 'insights', insightBody(config));
   const query = { ...trends, source: { ...trends.source, dateRange: { date_from: '-90d' } } };
@@ -239,7 +239,7 @@ async function setUp() {
   return { id, board, one, two, layout, query_json };
 }
 
-test('Q-286: has an empty plan for a dashboard with two insights, a text and a layout, and no dashboard after destroy', async () => {
+test('insight-286: has an empty plan for a dashboard with two insights, a text and a layout, and no dashboard after destroy', async () => {
   const { id, board, one, two, layout, query_json } = await setUp();
   await applyLayout(id, layout);
   expect(await planLayout(id, layout)).toEqual([]);
@@ -269,7 +269,7 @@ test('Q-286: has an empty plan for a dashboard with two insights, a text and a l
   }
 });
 
-test('Q-287: deletes a text that was added by hand, and removes the layout of an insight that was added by hand', async () => {
+test('insight-287: deletes a text that was added by hand, and removes the layout of an insight that was added by hand', async () => {
   const { id, layout, query_json } = await setUp();
   await applyLayout(id, layout);
   const byHand = { name: 'By hand', query_json, dashboard_ids: [id] };
@@ -294,7 +294,7 @@ test('keeps separate tiles for two texts with the same body', async () => {
   expect(await planLayout(id, layout)).toEqual([]);
 });
 
-test('Q-288: has an empty plan after an import', async () => {
+test('insight-288: has an empty plan after an import', async () => {
   const { id, board, one, query_json } = await setUp();
   const read = await ok('GET', `insights/${one}`);
   const imported = { name: read.name, query_json: JSON.stringify(read.query), tags: read.tags };
@@ -303,7 +303,7 @@ test('Q-288: has an empty plan after an import', async () => {
   expect(await planDashboard(id, board)).toEqual([]);
 });
 
-test('Q-289: creates resources again that were deleted outside of Terraform', async () => {
+test('insight-289: creates resources again that were deleted outside of Terraform', async () => {
   const { id, board, one, query_json } = await setUp();
   await ok('PATCH', `insights/${one}`, { deleted: true });
   await ok('PATCH', `dashboards/${id}`, { deleted: true });

@@ -1,4 +1,4 @@
-/** Cases IV-01 to IV-12: variables of SQL queries, and the values that queries and dashboards set for them. */
+/** Cases variable-001 to variable-012: variables of SQL queries, and the values that queries and dashboards set for them. */
 
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -25,7 +25,7 @@ const created = async (body: object) => {
 const run = (query: object, more: object = {}) =>
   send('POST', 'query/', { query: { kind: 'HogQLQuery', ...query }, ...more });
 
-test('IV-01: creates a variable and derives the code name from its name', async () => {
+test('variable-001: creates a variable and derives the code name from its name', async () => {
   const variable = await created({ name: 'Min. Order Value (€)', type: 'Number', default_value: 5 });
   expect(variable).toEqual({
     id: expect.any(String),
@@ -44,33 +44,37 @@ test('IV-01: creates a variable and derives the code name from its name', async 
 });
 
 test.each([
-  ['IV-02: without a name', { type: 'String' }, 'name'],
-  ['IV-02: with a name without letters and digits', { name: '- -', type: 'String' }, 'name'],
-  ['IV-02: with an unknown type', { name: 'a', type: 'Text' }, 'type'],
-  ['IV-03: with a default value of another type', { name: 'a', type: 'Number', default_value: '5' }, 'default_value'],
+  ['variable-002: without a name', { type: 'String' }, 'name'],
+  ['variable-002: with a name without letters and digits', { name: '- -', type: 'String' }, 'name'],
+  ['variable-002: with an unknown type', { name: 'a', type: 'Text' }, 'type'],
   [
-    'IV-03: with a default value that is not a date',
+    'variable-003: with a default value of another type',
+    { name: 'a', type: 'Number', default_value: '5' },
+    'default_value',
+  ],
+  [
+    'variable-003: with a default value that is not a date',
     { name: 'a', type: 'Date', default_value: 'soon' },
     'default_value',
   ],
   [
-    'IV-03: with a default value that is not in the list',
+    'variable-003: with a default value that is not in the list',
     { name: 'a', type: 'List', values: ['x'], default_value: 'y' },
     'default_value',
   ],
-  ['IV-04: with the type List and no values', { name: 'a', type: 'List' }, 'values'],
-  ['IV-04: with values although the type is not List', { name: 'a', type: 'String', values: ['x'] }, 'values'],
+  ['variable-004: with the type List and no values', { name: 'a', type: 'List' }, 'values'],
+  ['variable-004: with values although the type is not List', { name: 'a', type: 'String', values: ['x'] }, 'values'],
 ] as const)('returns 400 for a variable: %s', async (_, body, attr) => {
   expect(await create(body)).toMatchObject({ status: 400, body: { attr } });
 });
 
-test('IV-05: returns 400 for a second variable with the same code name', async () => {
+test('variable-005: returns 400 for a second variable with the same code name', async () => {
   await created({ name: 'Same name', type: 'String' });
   const { status, body } = await create({ name: 'same NAME', type: 'Number' });
   expect([status, body.detail]).toEqual([400, 'Variable with name already exists']);
 });
 
-test('IV-06: changes and deletes a variable, keeps its code name and records the activity', async () => {
+test('variable-006: changes and deletes a variable, keeps its code name and records the activity', async () => {
   const { id } = await created({ name: 'First', type: 'String', default_value: 'a' });
   const changed = await send('PATCH', `insight_variables/${id}/`, { name: 'Second', default_value: 'b' });
   expect(changed).toMatchObject({ status: 200, body: { name: 'Second', code_name: 'first', default_value: 'b' } });
@@ -93,7 +97,7 @@ test('IV-06: changes and deletes a variable, keeps its code name and records the
   ]);
 });
 
-test('IV-07: runs a query with its own value of a variable, the default value, or null', async () => {
+test('variable-007: runs a query with its own value of a variable, the default value, or null', async () => {
   const { id } = await created({ name: 'Price', type: 'Number', default_value: 5 });
   const of = (more: object) => ({
     query: 'SELECT {variables.price} AS n',
@@ -111,7 +115,7 @@ test('IV-07: runs a query with its own value of a variable, the default value, o
   ]);
 });
 
-test('IV-08: uses a new default value immediately, although a result with the former one is cached', async () => {
+test('variable-008: uses a new default value immediately, although a result with the former one is cached', async () => {
   const { id } = await created({ name: 'Cached', type: 'String', default_value: 'old' });
   const query = { query: 'SELECT {variables.cached} AS x' };
   expect((await run(query)).body).toMatchObject({ results: [['old']], is_cached: false });
@@ -121,14 +125,14 @@ test('IV-08: uses a new default value immediately, although a result with the fo
 });
 
 test.each([
-  ['IV-09: that does not exist', {}, 'Variable nope is missing from query'],
+  ['variable-009: that does not exist', {}, 'Variable nope is missing from query'],
   [
-    'IV-09: that does not exist but has a similar name',
+    'variable-009: that does not exist but has a similar name',
     { query: 'SELECT {variables.similr}' },
     'Variable similr is missing from query. Did you mean: similar?',
   ],
   [
-    'IV-10: that is only defined in the query',
+    'variable-010: that is only defined in the query',
     { variables: { x: { code_name: 'nope', value: 1 } } },
     'Variable nope does not exist. Create it with insight_variables/.',
   ],
@@ -138,7 +142,7 @@ test.each([
   expect([status, body.code, body.detail]).toEqual([400, 'hogql_query_error', detail]);
 });
 
-test('IV-11: replaces the values in a query with those in variables_override', async () => {
+test('variable-011: replaces the values in a query with those in variables_override', async () => {
   const { id } = await created({ name: 'Replaced', type: 'List', values: ['a', 'b', 3], default_value: 'a' });
   const query = {
     query: 'SELECT {variables.replaced} AS x',
@@ -149,7 +153,7 @@ test('IV-11: replaces the values in a query with those in variables_override', a
   expect((await run(query, override('z'))).body).toMatchObject({ code: 'invalid_input', attr: 'query' });
 });
 
-test('IV-12: does not read or use variables of another project', async () => {
+test('variable-012: does not read or use variables of another project', async () => {
   const { id } = await created({ name: 'Mine', type: 'String', default_value: 'secret' });
   const { projectId, personalApiKey: key } = await createTestTenant(api.database);
   const other = `/api/projects/${projectId}/`;

@@ -41,7 +41,7 @@ const query = { kind: 'InsightVizNode', source };
 const paid = [{ key: 'plan', value: 'paid', operator: 'exact', type: 'event' }];
 const dataOf = ({ result }: { result: { data: number[] }[] | null }) => result?.map(({ data }) => data) ?? null;
 
-test('Q-247, Q-248, Q-249: returns no result at first, computes it on request, and then returns it from the cache', async () => {
+test('insight-247, insight-248, insight-249: returns no result at first, computes it on request, and then returns it from the cache', async () => {
   const { id } = await made('insights', { query });
   const before = (await get(`insights/${id}/`)).body;
   expect(before).toMatchObject({ result: null, is_cached: false, last_refresh: null, filters_hash: null });
@@ -93,7 +93,7 @@ test('returns an error for an insight with an unsupported query only if the requ
   });
 });
 
-test('Q-265: applies the filters of the dashboard with from_dashboard', async () => {
+test('insight-265: applies the filters of the dashboard with from_dashboard', async () => {
   const board = await made('dashboards', {
     name: 'Board',
     filters: { date_from: '2026-11-12', date_to: '2026-11-12' },
@@ -124,7 +124,7 @@ interface ShownTile {
   is_cached: boolean;
 }
 
-test('Q-277: applies the filters of a dashboard to each insight, unless its tile has filters', async () => {
+test('insight-277: applies the filters of a dashboard to each insight, unless its tile has filters', async () => {
   const board = await made('dashboards', { name: 'Board', filters: { properties: paid } });
   const first = await made('insights', { query, dashboards: [board.id] });
   const second = await made('insights', { query: source, dashboards: [board.id] });
@@ -148,7 +148,7 @@ test('Q-277: applies the filters of a dashboard to each insight, unless its tile
   expect(overridden.tiles.map(({ insight }: ShownTile) => dataOf(insight))).toEqual([[[1]], [[2]]]);
 });
 
-test('Q-278: returns the results of a dashboard although one insight fails', async () => {
+test('insight-278: returns the results of a dashboard although one insight fails', async () => {
   const board = await made('dashboards', { name: 'Board' });
   await made('insights', { query: { kind: 'StickinessQuery' }, dashboards: [board.id] });
   await made('insights', { query, dashboards: [board.id] });

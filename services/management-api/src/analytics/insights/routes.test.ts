@@ -103,7 +103,7 @@ const odd = {
   },
 };
 
-test('Q-242: returns a query exactly as it was sent, including the order of its keys', async () => {
+test('insight-242: returns a query exactly as it was sent, including the order of its keys', async () => {
   const { id, query } = await made({ query: odd });
   expect(JSON.stringify(query)).toBe(JSON.stringify(odd));
   expect(JSON.stringify((await read(id)).body.query)).toBe(JSON.stringify(odd));
@@ -111,7 +111,7 @@ test('Q-242: returns a query exactly as it was sent, including the order of its 
   expect(JSON.stringify(changed.body.query)).toBe(JSON.stringify(odd));
 });
 
-test('Q-243: returns 400 for an insight without a query, unlike PostHog', async () => {
+test('insight-243: returns 400 for an insight without a query, unlike PostHog', async () => {
   for (const query of [undefined, null]) {
     expect(await create({ query })).toMatchObject({ status: 400, body: { attr: 'query' } });
   }
@@ -183,14 +183,14 @@ test('accepts a query although the cohort in the test account filters was delete
 
 const inner = (source: unknown, kind = 'InsightVizNode') => ({ query: { kind, source } });
 test.each<[string, object]>([
-  ['Q-244: trends without a wrapper', { query: { kind: 'TrendsQuery', series } }],
-  ['Q-244: funnels', inner({ kind: 'FunnelsQuery', series: [{ event: 'a' }, { event: 'b' }] })],
-  ['Q-244: retention', inner({ kind: 'RetentionQuery' })],
-  ['Q-244: lifecycle', inner({ kind: 'LifecycleQuery', series })],
-  ['Q-244: stickiness, which is not computed yet', inner({ kind: 'StickinessQuery' })],
-  ['Q-244: paths, which are not computed yet', inner({ kind: 'PathsQuery' })],
-  ['Q-244: a table of events', inner({ kind: 'EventsQuery', select: ['event'] }, 'DataTableNode')],
-  ['Q-244: a table of persons', inner({ kind: 'ActorsQuery' }, 'DataTableNode')],
+  ['insight-244: trends without a wrapper', { query: { kind: 'TrendsQuery', series } }],
+  ['insight-244: funnels', inner({ kind: 'FunnelsQuery', series: [{ event: 'a' }, { event: 'b' }] })],
+  ['insight-244: retention', inner({ kind: 'RetentionQuery' })],
+  ['insight-244: lifecycle', inner({ kind: 'LifecycleQuery', series })],
+  ['insight-244: stickiness, which is not computed yet', inner({ kind: 'StickinessQuery' })],
+  ['insight-244: paths, which are not computed yet', inner({ kind: 'PathsQuery' })],
+  ['insight-244: a table of events', inner({ kind: 'EventsQuery', select: ['event'] }, 'DataTableNode')],
+  ['insight-244: a table of persons', inner({ kind: 'ActorsQuery' }, 'DataTableNode')],
   ['empty filters', { filters: {} }],
 ])('stores an insight: %s', async (_what, body) => {
   expect(await create(body)).toMatchObject({ status: 201, body: { ...body } });
@@ -201,12 +201,12 @@ const kinds =
 const charts = kinds.replace(', EventsQuery, ActorsQuery, HogQLQuery', '');
 test.each<[string, object, object]>([
   [
-    'Q-244: an unknown query kind',
+    'insight-244: an unknown query kind',
     { query: { kind: 'NoQuery' } },
     VE('invalid_choice', 'query__kind', `This kind of query is not supported. Choose one of: ${kinds}.`),
   ],
   [
-    'Q-244: SQL in a node for other kinds',
+    'insight-244: SQL in a node for other kinds',
     inner({ kind: 'HogQLQuery' }),
     VE('invalid_choice', 'query__source__kind', `This kind of query is not supported. Choose one of: ${charts}.`),
   ],
@@ -249,7 +249,7 @@ test.each<[string, object, object]>([
     ),
   ],
   [
-    'Q-264: a name that is too long',
+    'insight-264: a name that is too long',
     { name: 'x'.repeat(401) },
     VE('max_length', 'name', 'Ensure this field has no more than 400 characters.'),
   ],
@@ -260,7 +260,7 @@ test.each<[string, object, object]>([
   expect((await read(id)).body).toMatchObject({ query: trends, name: null });
 });
 
-test('Q-245: finds the same insight by numeric ID and by short ID', async () => {
+test('insight-245: finds the same insight by numeric ID and by short ID', async () => {
   const one = await made({ name: 'One' });
   expect((await read(one.short_id)).body).toEqual((await read(one.id)).body);
   expect(await change(one.short_id, { name: 'Two' })).toMatchObject({ status: 200, body: { id: one.id, name: 'Two' } });
@@ -275,14 +275,14 @@ test('Q-245: finds the same insight by numeric ID and by short ID', async () => 
   }
 });
 
-test('Q-246: filters the list by short ID', async () => {
+test('insight-246: filters the list by short ID', async () => {
   const { short_id } = await made({ name: 'One' });
   await made({ name: 'Two' });
   expect(await names(`?short_id=${short_id}`)).toEqual(['One']);
   expect(await names('?short_id=nothing')).toEqual([]);
 });
 
-test('Q-250: keeps fields that are not sent, clears fields that are null, and returns the user who made the change', async () => {
+test('insight-250: keeps fields that are not sent, clears fields that are null, and returns the user who made the change', async () => {
   const before = await made({ name: 'One', description: 'about', query: trends, tags: ['a'] });
   const { body } = await change(before.id, { name: 'Two' }, acme.A.key);
   expect(body).toMatchObject({ name: 'Two', description: 'about', query: trends, tags: ['a'], saved: true });
@@ -299,7 +299,7 @@ test('Q-250: keeps fields that are not sent, clears fields that are null, and re
   expect((await change(before.id, { name: '' })).body.name).toBe('');
 });
 
-test('Q-251: does not update `last_modified_at` when an insight becomes a favorite', async () => {
+test('insight-251: does not update `last_modified_at` when an insight becomes a favorite', async () => {
   const before = await made({ name: 'One' });
   const { body } = await change(before.id, { favorited: true, tags: ['x'] }, acme.A.key);
   expect(body).toMatchObject({
@@ -310,7 +310,7 @@ test('Q-251: does not update `last_modified_at` when an insight becomes a favori
   expect(body.updated_at > before.updated_at).toBe(true);
 });
 
-test('Q-252, Q-253: does not return or list a deleted insight, and can restore it', async () => {
+test('insight-252, insight-253: does not return or list a deleted insight, and can restore it', async () => {
   const { id, short_id } = await made({ name: 'One' });
   expect(await change(id, { deleted: true })).toMatchObject({ status: 200, body: { deleted: true } });
   expect(await read(id)).toMatchObject(NF());
@@ -322,19 +322,19 @@ test('Q-252, Q-253: does not return or list a deleted insight, and can restore i
   expect((await read(id)).status).toBe(200);
 });
 
-test('Q-254: returns 405 for DELETE', async () => {
+test('insight-254: returns 405 for DELETE', async () => {
   const { id } = await made();
   expect((await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).status).toBe(405);
   expect((await read(id)).status).toBe(200);
 });
 
-test('Q-258: keeps the order and case of tags', async () => {
+test('insight-258: keeps the order and case of tags', async () => {
   const { id, tags } = await made({ tags: ['b', 'A', 'a'] });
   expect(tags).toEqual(['b', 'A', 'a']);
   expect((await read(id)).body.tags).toEqual(['b', 'A', 'a']);
 });
 
-test('Q-259: lists insights in pages', async () => {
+test('insight-259: lists insights in pages', async () => {
   await api.database.sql.query(
     `INSERT INTO insight (project_id, short_id, name) SELECT $1, 'page' || n, n::text FROM generate_series(1, 250) AS n`,
     [acme.projectId],
@@ -345,7 +345,7 @@ test('Q-259: lists insights in pages', async () => {
   expect(all.map(({ name }) => Number(name))).toEqual(Array.from({ length: 250 }, (_, index) => 250 - index));
 });
 
-test('Q-260: leaves out results with basic=true', async () => {
+test('insight-260: leaves out results with basic=true', async () => {
   await made();
   const [basic] = (await api.get(`${path}?basic=true&refresh=force_blocking`, acme.M.key)).body.results;
   for (const name of ['result', 'hasMore', 'cache_target_age', 'effective_privilege_level', 'timezone', 'alerts']) {
@@ -354,7 +354,7 @@ test('Q-260: leaves out results with basic=true', async () => {
   expect(basic).toMatchObject({ query: trends, short_id: expect.any(String) });
 });
 
-test('Q-261: filters the list', async () => {
+test('insight-261: filters the list', async () => {
   const kind = (name: string) => inner({ kind: name, ...(name === 'FunnelsQuery' && { series }) });
   const a = await made({ name: 'Sign-ups', query: trends, tags: ['growth'], favorited: true });
   await made({ name: 'b', derived_name: 'All signs', ...kind('FunnelsQuery'), saved: true });
@@ -411,14 +411,14 @@ test.each([
   'last_viewed_at',
   'nonsense',
   'query',
-])('Q-262: accepts the order %s in both directions', async (name) => {
+])('insight-262: accepts the order %s in both directions', async (name) => {
   await made({ name: 'a' });
   await made({ name: 'b' });
   expect((await names(`?order=${name}`)).sort()).toEqual(['a', 'b']);
   expect((await names(`?order=-${name}`)).sort()).toEqual(['a', 'b']);
 });
 
-test('Q-262: sorts the list by latest change', async () => {
+test('insight-262: sorts the list by latest change', async () => {
   const { id } = await made({ name: 'a' });
   await made({ name: 'b' });
   await change(id, { description: 'new' });
@@ -426,7 +426,7 @@ test('Q-262: sorts the list by latest change', async () => {
   expect(await names('?order=last_modified_at')).toEqual(['b', 'a']);
 });
 
-test('Q-263: lets a key with only read scope store views, but not create insights', async () => {
+test('insight-263: lets a key with only read scope store views, but not create insights', async () => {
   const { value } = await createPersonalApiKey(api.database.sql, {
     actor: null,
     userId: acme.M.userId,

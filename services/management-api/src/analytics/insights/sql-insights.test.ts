@@ -1,4 +1,4 @@
-/** Cases SI-01 to SI-10: SQL insights on their own, on dashboards and as files. */
+/** Cases sql-insight-001 to sql-insight-010: SQL insights on their own, on dashboards and as files. */
 
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -50,7 +50,7 @@ test.each([
   ['a DataVisualizationNode', chart],
   ['a DataTableNode', { kind: 'DataTableNode', source }],
   ['a query without a wrapper', source],
-])('SI-01: stores %s as it was sent, and returns rows, columns and types', async (_, query) => {
+])('sql-insight-001: stores %s as it was sent, and returns rows, columns and types', async (_, query) => {
   const { id, query: stored } = await made('insights', { query });
   expect(stored).toEqual(query);
   expect((await get(`insights/${id}/`)).body).toMatchObject({ result: null, columns: null });
@@ -73,38 +73,43 @@ test.each([
 const withSql = (query: string, more: object = {}) => ({ query: { kind: 'HogQLQuery', query, ...more } });
 test.each([
   [
-    'SI-02: SQL with an unknown column',
+    'sql-insight-002: SQL with an unknown column',
     withSql('SELECT event,\n  evnt FROM events'),
     'hogql_query_error',
     'Unable to resolve field: evnt (line 2, column 3)',
   ],
   [
-    'SI-02: incomplete SQL',
+    'sql-insight-002: incomplete SQL',
     withSql('SELECT event FROM'),
     'hogql_syntax_error',
     'Unexpected end of query (line 1, column 18)',
   ],
   [
-    'SI-02: a variable that does not exist',
+    'sql-insight-002: a variable that does not exist',
     withSql('SELECT {variables.nope}'),
     'hogql_query_error',
     'Variable nope is missing from query (line 1, column 8)',
   ],
   [
-    'SI-03: a query for another database',
+    'sql-insight-003: a query for another database',
     withSql('SELECT 1', { connectionId: 'x' }),
     'invalid_input',
     'connectionId: Unknown field.',
   ],
-  ['SI-03: explain', withSql('SELECT 1', { explain: true }), 'invalid_input', 'explain: Only false is supported here.'],
   [
-    'SI-03: an axis that is not a column',
+    'sql-insight-003: explain',
+    withSql('SELECT 1', { explain: true }),
+    'invalid_input',
+    'explain: Only false is supported here.',
+  ],
+  [
+    'sql-insight-003: an axis that is not a column',
     { query: { ...chart, chartSettings: { yAxis: ['orders'] } } },
     'invalid_input',
     'chartSettings.yAxis: Expected a list of objects with `column`.',
   ],
   [
-    'SI-03: a display that is not a string',
+    'sql-insight-003: a display that is not a string',
     { query: { ...chart, display: 5 } },
     'invalid_input',
     'display: Expected a text.',
@@ -117,14 +122,14 @@ test.each([
   expect((await get(`insights/${id}/`)).body.query).toEqual(source);
 });
 
-test('SI-04: ?insight=SQL lists SQL insights', async () => {
+test('sql-insight-004: ?insight=SQL lists SQL insights', async () => {
   const { id } = await made('insights', { name: 'only SQL', query: chart });
   const { body } = await get('insights/?insight=SQL&limit=1000');
   expect(body.results.map((one: { id: number }) => one.id)).toContain(id);
   expect((await get('insights/?insight=TRENDS')).body.count).toBe(0);
 });
 
-test('SI-05: replaces {filters} with the dates and property filters of a dashboard', async () => {
+test('sql-insight-005: replaces {filters} with the dates and property filters of a dashboard', async () => {
   const properties = [{ key: 'plan', value: 'free', operator: 'exact', type: 'event' }];
   const filters = { date_from: '2026-11-11', date_to: '2026-11-13', properties };
   const { id: dashboard } = await made('dashboards', { name: 'Filtered', filters });
@@ -148,7 +153,7 @@ test('SI-05: replaces {filters} with the dates and property filters of a dashboa
   ]);
 });
 
-test('SI-06: replaces the variables of an insight with those of the dashboard or the request', async () => {
+test('sql-insight-006: replaces the variables of an insight with those of the dashboard or the request', async () => {
   const variable = await made('insight_variables', {
     name: 'Wanted plan',
     type: 'List',
@@ -175,7 +180,7 @@ test('SI-06: replaces the variables of an insight with those of the dashboard or
   });
 });
 
-test('SI-07: returns 400 for a variable of a dashboard with a value of the wrong type', async () => {
+test('sql-insight-007: returns 400 for a variable of a dashboard with a value of the wrong type', async () => {
   const { id } = await made('insight_variables', { name: 'Least', type: 'Number', default_value: 1 });
   const { id: dashboard } = await made('dashboards', { name: 'Typed' });
   for (const [variables, detail] of [
@@ -193,7 +198,7 @@ test('SI-07: returns 400 for a variable of a dashboard with a value of the wrong
   });
 });
 
-test('SI-08: fails only the insights that use a variable that was deleted later', async () => {
+test('sql-insight-008: fails only the insights that use a variable that was deleted later', async () => {
   const { id: variable } = await made('insight_variables', { name: 'Passing', type: 'Number', default_value: 1 });
   const { id: dashboard } = await made('dashboards', { variables: { [variable]: { code_name: 'passing', value: 2 } } });
   const using = await made('insights', {
@@ -220,7 +225,7 @@ async function fileOf(path: string): Promise<string[]> {
   return (await (await fetch(`${api.url}${base}/${path}`, { headers })).text()).split('\r\n');
 }
 
-test('SI-09: computes the file of an SQL insight, which has more rows than the result', async () => {
+test('sql-insight-009: computes the file of an SQL insight, which has more rows than the result', async () => {
   const { id } = await made('insights', { query: { kind: 'HogQLQuery', query: 'SELECT arrayJoin(range(150)) AS n' } });
   expect((await get(`insights/${id}/?refresh=blocking`)).body).toMatchObject({
     hasMore: true,
@@ -235,7 +240,7 @@ test('SI-09: computes the file of an SQL insight, which has more rows than the r
   expect(await fileOf(`insights/${limited.id}/?format=csv`)).toEqual(['n', '0', '1', '2', '']);
 });
 
-test('SI-10: shows the rows, the chart or the number of an SQL insight in a report preview', async () => {
+test('sql-insight-010: shows the rows, the chart or the number of an SQL insight in a report preview', async () => {
   const preview = async (query: object, format = '') => {
     const { id } = await made('insights', { name: 'Orders', query });
     const path = `${base}/subscriptions/preview/?insight=${id}${format}`;

@@ -1,4 +1,4 @@
-/** Cases Q-029 and Q-212 to Q-241: running a query through the API. */
+/** Cases insight-029 and insight-212 to insight-241: running a query through the API. */
 
 import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
@@ -30,7 +30,7 @@ const trends = {
 const ask = (body: unknown, { key = own.personalApiKey, path = `/api/projects/${own.projectId}/query/` } = {}) =>
   api.send('POST', path, { key, body });
 
-test('Q-212: runs a query below a project and below an environment, with and without a trailing slash', async () => {
+test('insight-212: runs a query below a project and below an environment, with and without a trailing slash', async () => {
   for (const path of [`/api/projects/${own.projectId}/query/`, `/api/environments/${own.projectId}/query`]) {
     const { status, body } = await ask({ query: trends }, { path });
     expect([status, body.results]).toMatchObject([200, [{ label: 'order', data: [2, 0, 1], count: 3 }]]);
@@ -109,7 +109,7 @@ test('returns the query unchanged when it is upgraded', async () => {
   expect(await ask({}, { path })).toMatchObject({ status: 400, body: { code: 'required', attr: 'query' } });
 });
 
-test('Q-213: returns 403 for a key with another scope', async () => {
+test('insight-213: returns 403 for a key with another scope', async () => {
   const user = await createUser(api.database.sql, { email: 'insight@example.com' });
   await addMember(api.database.sql, { organizationId: own.organizationId, userId: user.id, level: 1 });
   const key = await createPersonalApiKey(api.database.sql, {
@@ -126,24 +126,24 @@ test('Q-213: returns 403 for a key with another scope', async () => {
   ]);
 });
 
-test('Q-214: returns 401 without a key', async () => {
+test('insight-214: returns 401 without a key', async () => {
   const path = `/api/projects/${own.projectId}/query/`;
   expect(await api.send('POST', path, { body: { query: trends } })).toMatchObject({
     ...{ status: 401, body: { type: 'authentication_error', code: 'not_authenticated' } },
   });
 });
 
-test('Q-215: returns 404 for a project of another organization', async () => {
+test('insight-215: returns 404 for a project of another organization', async () => {
   const { personalApiKey: key } = await createTestTenant(api.database);
   expect((await ask({ query: trends }, { key })).status).toBe(404);
 });
 
 test.each<[string, unknown, string, RegExp]>([
-  ['Q-216: no query', {}, 'required', /required/],
-  ['Q-217: a string', { query: 'text' }, 'invalid_input', /./],
-  ['Q-217: a list', { query: [] }, 'invalid_input', /./],
+  ['insight-216: no query', {}, 'required', /required/],
+  ['insight-217: a string', { query: 'text' }, 'invalid_input', /./],
+  ['insight-217: a list', { query: [] }, 'invalid_input', /./],
   [
-    'Q-211: SQL with an unknown column',
+    'insight-211: SQL with an unknown column',
     { query: { kind: 'HogQLQuery', query: 'select evnt from events' } },
     'hogql_query_error',
     /^Unable to resolve field: evnt$/,
@@ -161,39 +161,44 @@ test.each<[string, unknown, string, RegExp]>([
     /^connectionId: /,
   ],
   [
-    'Q-028: an invalid time',
+    'insight-028: an invalid time',
     { query: { ...trends, dateRange: { date_from: 'yesterdayish' } } },
     'invalid_input',
     /^dateRange.date_from: /,
   ],
-  ['Q-027: an invalid interval', { query: { ...trends, interval: 'fortnight' } }, 'invalid_input', /^interval: /],
+  ['insight-027: an invalid interval', { query: { ...trends, interval: 'fortnight' } }, 'invalid_input', /^interval: /],
   [
-    'Q-029: too many points',
+    'insight-029: too many points',
     { query: { ...trends, interval: 'minute', dateRange: { date_from: '-60d' } } },
     'invalid_input',
     /^dateRange: /,
   ],
   [
-    'Q-062: SQL as math without an expression',
+    'insight-062: SQL as math without an expression',
     { query: { ...trends, series: [{ kind: 'EventsNode', math: 'hogql' }] } },
     'invalid_input',
     /^series.0.math_hogql: /,
   ],
   [
-    'Q-064: an action',
+    'insight-064: an action',
     { query: { ...trends, series: [{ kind: 'ActionsNode', id: 5 }] } },
     'invalid_input',
     /^series.0.kind: /,
   ],
-  ['Q-054: a sampling factor of 0', { query: { ...trends, samplingFactor: 0 } }, 'invalid_input', /^samplingFactor: /],
   [
-    'Q-110: an invalid pattern',
+    'insight-054: a sampling factor of 0',
+    { query: { ...trends, samplingFactor: 0 } },
+    'invalid_input',
+    /^samplingFactor: /,
+  ],
+  [
+    'insight-110: an invalid pattern',
     { query: { ...trends, properties: [{ key: 'a', operator: 'regex', value: '(' }] } },
     'invalid_input',
     /^properties.0.value: /,
   ],
   [
-    'Q-126: a filter without a value',
+    'insight-126: a filter without a value',
     { query: { ...trends, properties: [{ key: 'a', operator: 'exact' }] } },
     'invalid_input',
     /^properties.0.value: /,
@@ -260,7 +265,7 @@ test('does not read events of another project in SQL', async () => {
   expect(body.results).toEqual([[0]]);
 });
 
-test('Q-218, Q-239: returns the time zone, the times and the cache key with a result', async () => {
+test('insight-218, insight-239: returns the time zone, the times and the cache key with a result', async () => {
   await api.database.sql.query("UPDATE environment SET timezone = 'Asia/Tokyo' WHERE id = $1", [own.environmentId]);
   const { body } = await ask({ query: trends });
   await api.database.sql.query("UPDATE environment SET timezone = 'UTC' WHERE id = $1", [own.environmentId]);
@@ -273,7 +278,7 @@ test('Q-218, Q-239: returns the time zone, the times and the cache key with a re
   expect(Date.parse(body.cache_target_age) - Date.parse(body.last_refresh)).toBe(24 * 3_600_000);
 });
 
-test('Q-224, Q-225: has the same cache key for any order of fields, and another key for another query', async () => {
+test('insight-224, insight-225: has the same cache key for any order of fields, and another key for another query', async () => {
   const keyOf = async (query: unknown) => (await ask({ query })).body.cache_key;
   const { kind, ...rest } = trends;
   const first = await keyOf(trends);
@@ -281,7 +286,7 @@ test('Q-224, Q-225: has the same cache key for any order of fields, and another 
   expect(await keyOf({ ...trends, interval: 'week' })).not.toBe(first);
 });
 
-test('Q-237: applies the filters of a dashboard to a query', async () => {
+test('insight-237: applies the filters of a dashboard to a query', async () => {
   const { body } = await ask({ query: trends, filters_override: { date_from: '2026-11-12', date_to: '2026-11-12' } });
   expect(body.results).toMatchObject([{ days: ['2026-11-12'], data: [1] }]);
 });
@@ -294,7 +299,7 @@ const running = async () =>
     )
   ).length;
 
-test('Q-219, Q-220: returns the cached result until a new one is requested', async () => {
+test('insight-219, insight-220: returns the cached result until a new one is requested', async () => {
   const query = { ...trends, series: [{ kind: 'EventsNode', event: 'refund' }] };
   const first = (await ask({ query })).body;
   await storeEvent(api.database.sql, own.projectId, { event: 'refund', timestamp: '2026-11-11T12:00:00Z' });
@@ -306,7 +311,7 @@ test('Q-219, Q-220: returns the cached result until a new one is requested', asy
   expect((await ask({ query })).body).toEqual({ ...third, is_cached: true });
 });
 
-test('Q-225, Q-226: does not return cached results from before the settings changed', async () => {
+test('insight-225, insight-226: does not return cached results from before the settings changed', async () => {
   const set = (column: string, value: unknown) =>
     api.database.sql.query(`UPDATE environment SET ${column} = $2 WHERE id = $1`, [own.environmentId, value]);
   const query = { ...trends, filterTestAccounts: true };
@@ -325,7 +330,7 @@ test.each([
   ['async', '2026-11-13'],
   ['lazy_async', '2026-11-14'],
   ['force_async', '2026-11-15'],
-])('Q-227, Q-228: computes a result in the background: %s', async (refresh, date_to) => {
+])('insight-227, insight-228: computes a result in the background: %s', async (refresh, date_to) => {
   // The query has not been run before, so no result is cached.
   const query = { ...trends, dateRange: { date_from: '2026-11-10', date_to } };
   const lock = await holdEvents(api.database);
@@ -347,7 +352,7 @@ test.each([
   expect((await ask({ query })).body).toMatchObject({ is_cached: true, last_refresh: results.last_refresh });
 });
 
-test('Q-229, Q-230, Q-232: finds a background query by the ID that the client chose, only in its project', async () => {
+test('insight-229, insight-230, insight-232: finds a background query by the ID that the client chose, only in its project', async () => {
   const asked = await ask({ query: trends, refresh: 'force_async', client_query_id: 'abc' });
   expect([asked.status, asked.body.query_status.id]).toEqual([202, 'abc']);
   const other = await createTestTenant(api.database);
@@ -359,7 +364,7 @@ test('Q-229, Q-230, Q-232: finds a background query by the ID that the client ch
   expect((await ask({ query: trends, client_query_id: '' })).status).toBe(400);
 });
 
-test('Q-231: cancels a background query in the database and reports it in the status', async () => {
+test('insight-231: cancels a background query in the database and reports it in the status', async () => {
   const lock = await holdEvents(api.database);
   await ask({ query: trends, refresh: 'force_async', client_query_id: 'long' });
   await eventually(async () => (await running()) === 1, { what: 'the query to run' });
@@ -376,7 +381,7 @@ test('Q-231: cancels a background query in the database and reports it in the st
   });
 });
 
-test('Q-233: returns the error of a failed background query', async () => {
+test('insight-233: returns the error of a failed background query', async () => {
   const { body } = await ask({ query: { ...trends, interval: 'fortnight' }, async: true });
   const answer = await eventually(async () => {
     const one = await statusOf(body.query_status.id);
@@ -409,7 +414,7 @@ test('returns 400 for an unknown field next to the query', async () => {
   });
 });
 
-test('Q-231: cancels a background query with the former route', async () => {
+test('insight-231: cancels a background query with the former route', async () => {
   const lock = await holdEvents(api.database);
   await ask({ query: trends, refresh: 'force_async', client_query_id: 'former' });
   await eventually(async () => (await running()) === 1, { what: 'the query to run' });
@@ -430,7 +435,7 @@ test('returns ok from check_auth_for_async to a key that may run queries', async
 test.each([
   ['an insight query', () => trends],
   ['an SQL query', () => ({ kind: 'HogQLQuery', query: 'SELECT count() FROM events' })],
-])('Q-236: cancels %s in the database when the client disconnects', async (_, query) => {
+])('insight-236: cancels %s in the database when the client disconnects', async (_, query) => {
   const lock = await holdEvents(api.database);
   const controller = new AbortController();
   const sent = fetch(`${api.url}/api/projects/${own.projectId}/query/`, {

@@ -70,11 +70,11 @@ const begin = new Date('2026-11-20T12:00:00Z');
 const after = (hours: number) => new Date(begin.getTime() + hours * 3_600_000 + 1000);
 
 test.each<[string, RefreshMode, string, number | null, string]>([
-  ['Q-218', 'blocking', 'day', null, 'computed'],
-  ['Q-219', 'blocking', 'day', 5, 'cached'],
-  ['Q-220', 'force_blocking', 'day', 0, 'computed'],
-  ['Q-221', 'blocking', 'day', 6, 'computed'],
-  ['Q-222', 'force_cache', 'day', 6, 'cached'],
+  ['insight-218', 'blocking', 'day', null, 'computed'],
+  ['insight-219', 'blocking', 'day', 5, 'cached'],
+  ['insight-220', 'force_blocking', 'day', 0, 'computed'],
+  ['insight-221', 'blocking', 'day', 6, 'computed'],
+  ['insight-222', 'force_cache', 'day', 6, 'cached'],
   ['an hour', 'blocking', 'hour', 0.9, 'cached'],
   ['an hour', 'blocking', 'hour', 1, 'computed'],
   ['minutes', 'blocking', 'minute', 0.1, 'computed'],
@@ -103,8 +103,8 @@ test.each<[string, RefreshMode, string, number | null, string]>([
 );
 
 test.each<[string, number, string]>([
-  ['Q-223: still fresh', 7, 'cached'],
-  ['Q-223: stale after a day, because of late events', 24, 'computed'],
+  ['insight-223: still fresh', 7, 'cached'],
+  ['insight-223: stale after a day, because of late events', 24, 'computed'],
 ])('keeps a result fresh for a day if its date range has ended: %s', async (_, hours, expected) => {
   const query = newQuery('day', true);
   await questions.ask(asker, { query, refresh: 'blocking', signal, now: begin });
@@ -126,20 +126,20 @@ test.each<[string, object, number]>([
   expect(next / 60_000).toBe(minutes);
 });
 
-test('Q-222: returns the cached result however old it is with force_cache', async () => {
+test('insight-222: returns the cached result however old it is with force_cache', async () => {
   const query = newQuery('day');
   const { answer: first } = await questions.ask(asker, { query, refresh: 'blocking', signal, now: begin });
   const { answer } = await questions.ask(asker, { query, refresh: 'force_cache', signal, now: after(100) });
   expect(answer).toEqual({ ...first, is_cached: true });
 });
 
-test('Q-238: caches nothing for a query that fails', async () => {
+test('insight-238: caches nothing for a query that fails', async () => {
   const query = { ...newQuery('day'), interval: 'fortnight' };
   await expect(questions.ask(asker, { query, refresh: 'blocking', signal })).rejects.toMatchObject({ kind: 'invalid' });
   expect(await questions.ask(asker, { query, refresh: 'force_cache', signal })).toMatchObject({ answer: null });
 });
 
-test('Q-234: runs three queries of a project at the same time in all processes, and rejects another one after a wait', async () => {
+test('insight-234: runs three queries of a project at the same time in all processes, and rejects another one after a wait', async () => {
   const slots = () =>
     Promise.all(
       [1, 2, 3].map(async (slot) => (await keyValue.get(`query slot:${own.environmentId}:${slot}`)) !== null),
@@ -217,7 +217,7 @@ test('does not mix old and new settings if they change while a query waits', asy
   expect((await questions.ask(asker, question)).answer).toMatchObject({ timezone: 'UTC', is_cached: true });
 });
 
-test('Q-235: cancels a query that exceeds its time limit with an error, and runs the next one', async () => {
+test('insight-235: cancels a query that exceeds its time limit with an error, and runs the next one', async () => {
   const hasty = openQuestions(keyValue, 700);
   const lock = await holdEvents(database);
   const query = newQuery('day');

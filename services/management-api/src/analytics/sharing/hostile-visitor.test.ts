@@ -49,7 +49,7 @@ const seen = ({ status, headers, body }: TestAnswer) => {
   return { status, headers: others, body };
 };
 
-it('HV-01 returns the same response for every link that does not work', async () => {
+it('visitor-001 returns the same response for every link that does not work', async () => {
   const insight = await create('insights', { name: 'Orders', query: trends });
   const rotated = await share('insights', insight);
   const current = (await send('POST', `insights/${insight}/sharing/refresh/`)).body.access_token as string;
@@ -72,7 +72,7 @@ it('HV-01 returns the same response for every link that does not work', async ()
   expect((await visit(current)).status).toBe(200);
 });
 
-it('HV-02 shows only the documented fields, and nothing that identifies the counted persons', async () => {
+it('visitor-002 shows only the documented fields, and nothing that identifies the counted persons', async () => {
   await storeOrders();
   const cohort = (await send('POST', 'cohorts/', { name: 'Cohort of visitors', is_static: true })).body.id;
   const properties = [
@@ -152,7 +152,7 @@ it('HV-02 shows only the documented fields, and nothing that identifies the coun
   for (const secret of [...secrets, `"id":${dashboard}`]) expect(text).not.toContain(secret);
 });
 
-it('HV-03 returns 400 for parameters and 405 for other methods, and ignores credentials', async () => {
+it('visitor-003 returns 400 for parameters and 405 for other methods, and ignores credentials', async () => {
   await storeOrders();
   const token = await share('insights', await create('insights', { name: 'Orders', query: trends }));
   const before = await numbersOf(token);
@@ -188,7 +188,7 @@ it('HV-03 returns 400 for parameters and 405 for other methods, and ignores cred
   }
 });
 
-it('HV-15 shows columns and rows of an SQL insight, but not its text, values and filters', async () => {
+it('visitor-015 shows columns and rows of an SQL insight, but not its text, values and filters', async () => {
   await storeOrders();
   const source = {
     ...{
@@ -228,7 +228,7 @@ it('HV-15 shows columns and rows of an SQL insight, but not its text, values and
   expect([many.result.length, many.result[0], many.query.chartSettings]).toEqual([1000, [0], {}]);
 });
 
-it('HV-04 hides tiles that are closed to members, deleted, lists of persons, or from another project', async () => {
+it('visitor-004 hides tiles that are closed to members, deleted, lists of persons, or from another project', async () => {
   await storeOrders();
   const dashboard = await create('dashboards', { name: 'Board' });
   const add = (name: string, query: object = trends) => create('insights', { name, query, dashboards: [dashboard] });
@@ -265,17 +265,17 @@ it('HV-04 hides tiles that are closed to members, deleted, lists of persons, or 
 
 describe('a link stops working immediately, even if results are cached', () => {
   const cases: [string, string, (id: number) => Promise<unknown>][] = [
-    ['HV-05', 'it is turned off', (id) => send('PATCH', `insights/${id}/sharing/`, { enabled: false })],
-    ['HV-06', 'it is replaced', (id) => send('POST', `insights/${id}/sharing/refresh/`)],
-    ['HV-07', 'its insight is deleted', (id) => send('PATCH', `insights/${id}/`, { deleted: true })],
+    ['visitor-005', 'it is turned off', (id) => send('PATCH', `insights/${id}/sharing/`, { enabled: false })],
+    ['visitor-006', 'it is replaced', (id) => send('POST', `insights/${id}/sharing/refresh/`)],
+    ['visitor-007', 'its insight is deleted', (id) => send('PATCH', `insights/${id}/`, { deleted: true })],
     [
-      'HV-08',
+      'visitor-008',
       'its insight is closed to members',
       (id) => send('PUT', `insights/${id}/access_controls/`, { access_level: 'none' }, acme.A.key),
     ],
-    ['HV-09', 'its project is deleted', () => send('DELETE', '', undefined, acme.W.key)],
+    ['visitor-009', 'its project is deleted', () => send('DELETE', '', undefined, acme.W.key)],
     [
-      'HV-10',
+      'visitor-010',
       'the organization forbids public links',
       () =>
         api.send('PATCH', `/api/organizations/${acme.organizationId}/`, {
@@ -296,7 +296,7 @@ describe('a link stops working immediately, even if results are cached', () => {
   });
 });
 
-it('HV-11 computes a result only when it is not fresh, and one that fails at most three times a minute', async () => {
+it('visitor-011 computes a result only when it is not fresh, and one that fails at most three times a minute', async () => {
   await storeOrders();
   const id = await create('insights', { name: 'Orders', query: trends });
   const token = await share('insights', id);
@@ -323,7 +323,7 @@ it('HV-11 computes a result only when it is not fresh, and one that fails at mos
   expect(statuses).toEqual(['failed', 'failed', 'failed', 'pending', 'pending']);
 });
 
-it('HV-14 serves the same page for all links with the status of the link, and lets other sites frame only embedded pages', async () => {
+it('visitor-014 serves the same page for all links with the status of the link, and lets other sites frame only embedded pages', async () => {
   const html = '<!doctype html><title>Shared page</title>';
   const pages = await startTestApi({ sharedHtml: Buffer.from(html) }, { databaseUrl: api.databaseUrl });
   const token = await share('insights', await create('insights', { name: 'Orders', query: trends }));
@@ -377,7 +377,7 @@ describe('rate limits of public links', () => {
   };
   const guess = () => randomBytes(32).toString('base64url');
 
-  it('HV-12 blocks an address that guesses links, except for links that were opened recently', async () => {
+  it('visitor-012 blocks an address that guesses links, except for links that were opened recently', async () => {
     const [known, other] = [
       await share('insights', await create('insights', { name: 'One', query: trends })),
       await share('insights', await create('insights', { name: 'Two', query: trends })),
@@ -390,7 +390,7 @@ describe('rate limits of public links', () => {
     expect(await statuses('192.0.2.2', () => other, 1)).toEqual([200]);
   });
 
-  it('HV-13 limits the requests of one address', async () => {
+  it('visitor-013 limits the requests of one address', async () => {
     const token = await share('insights', await create('insights', { name: 'One', query: trends }));
     const found = await statuses('192.0.2.3', () => token, 35);
     expect(found.filter((status) => status === 200)).toHaveLength(30);

@@ -30,7 +30,7 @@ const visit = (token: string) => api.get(`/api/shared/${token}`);
 
 describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
   it.each(['projects', 'environments'])(
-    'SH-01 turns a link on, replaces it and turns it off below %s',
+    'sharing-001 turns a link on, replaces it and turns it off below %s',
     async (family) => {
       const id = await create(kind);
       const path = `/api/${family}/${acme.projectId}/${kind}/${id}/sharing/`;
@@ -60,7 +60,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     },
   );
 
-  it('SH-02 replaces the settings that are sent and shows them on the public page', async () => {
+  it('sharing-002 replaces the settings that are sent and shows them on the public page', async () => {
     const id = await create(kind);
     const settings = { noHeader: true, theme: 'dark' };
     const { body } = await share(kind, id, { enabled: true, settings });
@@ -72,22 +72,22 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
   });
 
   it.each([
-    ['SH-03', 'a password', { password_required: true }, 'password_required'],
-    ['SH-04', 'passwords', { share_passwords: ['secret'] }, 'share_passwords'],
-    ['SH-05', 'a setting that has no effect here', { settings: { whitelabel: true } }, 'settings__whitelabel'],
-    ['SH-06', 'an unknown theme', { settings: { theme: 'pink' } }, 'settings__theme'],
-    ['SH-07', 'a switch that is neither on nor off', { enabled: 'maybe' }, 'enabled'],
+    ['sharing-003', 'a password', { password_required: true }, 'password_required'],
+    ['sharing-004', 'passwords', { share_passwords: ['secret'] }, 'share_passwords'],
+    ['sharing-005', 'a setting that has no effect here', { settings: { whitelabel: true } }, 'settings__whitelabel'],
+    ['sharing-006', 'an unknown theme', { settings: { theme: 'pink' } }, 'settings__theme'],
+    ['sharing-007', 'a switch that is neither on nor off', { enabled: 'maybe' }, 'enabled'],
   ])('%s returns 400 for %s', async (_no, _what, body, attr) => {
     expect(await share(kind, await create(kind), body)).toMatchObject({ status: 400, body: { attr } });
   });
 
-  it('SH-08 accepts the constant fields of its own response', async () => {
+  it('sharing-008 accepts the constant fields of its own response', async () => {
     const id = await create(kind);
     const { body } = await share(kind, id);
     expect((await share(kind, id, body)).body).toEqual(body);
   });
 
-  it('SH-09 returns 404 for a deleted record and one of another project', async () => {
+  it('sharing-009 returns 404 for a deleted record and one of another project', async () => {
     const id = await create(kind);
     const elsewhere = `/api/projects/${acme.off.projectId}/${kind}/${id}/sharing/`;
     expect((await api.send('PATCH', elsewhere, { key: acme.off.personalApiKey, body: { enabled: true } })).status).toBe(
@@ -103,7 +103,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     }
   });
 
-  it('SH-10 requires edit access to the record', async () => {
+  it('sharing-010 requires edit access to the record', async () => {
     const id = await create(kind);
     const token = (await share(kind, id)).body.access_token;
     // The creator always has access to a record, so the rule limits another member.
@@ -123,7 +123,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     expect((await visit(token)).status).toBe(404);
   });
 
-  it('SH-11 requires the scope for sharing and the scope to read the record', async () => {
+  it('sharing-011 requires the scope for sharing and the scope to read the record', async () => {
     const id = await create(kind);
     const kindScope = `${kind === 'insights' ? 'insight' : 'dashboard'}:read` as Scope;
     const statusOf = async (scopes: Scope[], method: Method) => {
@@ -140,7 +140,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     expect(await statusOf(['sharing_configuration:write', kindScope], 'PATCH')).toBe(200);
   });
 
-  it('SH-12 returns 403 while the organization forbids public links', async () => {
+  it('sharing-012 returns 403 while the organization forbids public links', async () => {
     const id = await create(kind);
     const allow = (allow_publicly_shared_resources: boolean) =>
       api.send('PATCH', `/api/organizations/${acme.organizationId}/`, {
@@ -157,7 +157,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     expect((await share(kind, id)).status).toBe(200);
   });
 
-  it('SH-13 returns 403 for a record that is closed to members', async () => {
+  it('sharing-013 returns 403 for a record that is closed to members', async () => {
     const id = await create(kind);
     await send('PUT', `${kind}/${id}/access_controls/`, { access_level: 'none' }, acme.A.key);
     expect(await share(kind, id)).toMatchObject({
@@ -166,7 +166,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
     });
   });
 
-  it('SH-14 logs the changes to a link, but not its token', async () => {
+  it('sharing-014 logs the changes to a link, but not its token', async () => {
     const id = await create(kind);
     const token = (await share(kind, id)).body.access_token;
     await send('POST', `${kind}/${id}/sharing/refresh/`);
@@ -184,7 +184,7 @@ describe.each(['insights', 'dashboards'] as const)('sharing of %s', (kind) => {
   });
 });
 
-it('SH-15 shows on a dashboard whether it is shared', async () => {
+it('sharing-015 shows on a dashboard whether it is shared', async () => {
   const id = await create('dashboards');
   const isShared = async () => (await send('GET', `dashboards/${id}/`)).body.is_shared;
   const seen = [await isShared()];
@@ -195,7 +195,7 @@ it('SH-15 shows on a dashboard whether it is shared', async () => {
   expect(seen).toEqual([false, true, false]);
 });
 
-it('SH-16 requires edit access to a restricted dashboard, and to the insights that are only on it', async () => {
+it('sharing-016 requires edit access to a restricted dashboard, and to the insights that are only on it', async () => {
   const dashboard = await create('dashboards', { name: 'Mine', restriction_level: 37 });
   const insight = await create('insights', { name: 'Orders', query, dashboards: [dashboard] });
   const other = (await createActors(api.database)).M;
@@ -207,7 +207,7 @@ it('SH-16 requires edit access to a restricted dashboard, and to the insights th
   expect((await share('insights', insight, { enabled: true }, other.key)).status).toBe(403);
 });
 
-it('SH-17 prevents a member from sharing a dashboard with an insight that is closed to them', async () => {
+it('sharing-017 prevents a member from sharing a dashboard with an insight that is closed to them', async () => {
   const dashboard = await create('dashboards');
   const made = await send('POST', 'insights/', { name: 'Secret', query, dashboards: [dashboard] }, acme.W.key);
   const membership = await api.database.sql.query<{ id: string }>('SELECT id FROM membership WHERE user_id = $1', [
@@ -230,7 +230,7 @@ it('SH-17 prevents a member from sharing a dashboard with an insight that is clo
   expect((await send('PATCH', `dashboards/${dashboard}/move_tile/`, move)).status).toBe(403);
 });
 
-it.each(['EventsQuery', 'ActorsQuery'])('SH-18 returns 400 for an insight with %s', async (queryKind) => {
+it.each(['EventsQuery', 'ActorsQuery'])('sharing-018 returns 400 for an insight with %s', async (queryKind) => {
   const id = await create('insights');
   const query = JSON.stringify({ kind: 'DataTableNode', source: { kind: queryKind } });
   await api.database.sql.query('UPDATE insight SET query = $1 WHERE id = $2', [query, id]);

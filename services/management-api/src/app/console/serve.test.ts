@@ -82,7 +82,7 @@ test('redirects a browser from the URL of the API to the console', async () => {
   for (const path of ['/', '/console']) expect((await get(path)).headers.get('location')).toBe('/console/');
 });
 
-test('C-046: behind a proxy with a path, file names include the path, and the ingest URL is escaped', async () => {
+test('console-046: behind a proxy with a path, file names include the path, and the ingest URL is escaped', async () => {
   const text = await (await get('/console/projects/1/live', browser, below)).text();
   expect(text).toContain('src="/analytics/console/assets/a-1.js"');
   expect(text).toContain('content="https://in.example.com/&quot;>&lt;b>"');
@@ -91,7 +91,7 @@ test('C-046: behind a proxy with a path, file names include the path, and the in
   expect(root.headers.get('location')).toBe('https://example.com/analytics/console/');
 });
 
-test('C-046: without a console, the page is not found, and the URL of the API redirects to the documentation', async () => {
+test('console-046: without a console, the page is not found, and the URL of the API redirects to the documentation', async () => {
   expect(await serveConsole({ directory: join(directory, 'nowhere') })).toBeNull();
   const without = await startTestApi({ publicUrl: undefined, console: null });
   expect((await get('/console/', browser, without)).status).toBe(404);

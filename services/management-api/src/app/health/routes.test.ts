@@ -54,7 +54,7 @@ interface DroppedEvents {
   stored?: string;
 }
 
-test('C-032 reports an alarm for an event that waits longer than the threshold', async () => {
+test('console-032 reports an alarm for an event that waits longer than the threshold', async () => {
   const { sql } = api.database;
   await log.append([0, 1].map(() => ({ topic: topics.live, key: 'a', value: Buffer.from('{}') })));
   const [end] = await log.endOffsets(topics.live);

@@ -6,7 +6,7 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestAnswer, type TestApi, testSecretBox } from '../../testing/start-test-api.ts';
 
-/** Cases X1 to X34 (docs/cases.md#the-rest-api), and rows 1 and 2 of the routes (docs/api/README.md#routes-and-fields). */
+/** Cases export-001 to export-034 (docs/cases.md#the-rest-api), and rows 1 and 2 of the routes (docs/api/README.md#routes-and-fields). */
 let api: TestApi;
 let acme: OrganizationActors;
 let path: string;
@@ -75,7 +75,7 @@ const storeRun = async (
 };
 
 test.each(['environments', 'projects'])(
-  'X1: below %s, creates an export for each interval and returns it without secrets',
+  'export-001: below %s, creates an export for each interval and returns it without secrets',
   async (family) => {
     for (const interval of ['hour', 'day', 'week', 'every 5 minutes']) {
       const { status, body } = await create({ interval }, `/api/${family}/${acme.projectId}/batch_exports`);
@@ -107,11 +107,11 @@ test.each(['environments', 'projects'])(
   },
 );
 
-test('X2: intervals shorter than an hour require no permission, unlike in PostHog', async () => {
+test('export-002: intervals shorter than an hour require no permission, unlike in PostHog', async () => {
   expect((await create({ interval: 'every 5 minutes' })).status).toBe(201);
 });
 
-test('X3, X12, X14, X21, X32, X33: returns 403 for all requests by a member of another organization', async () => {
+test('export-003, export-012, export-014, export-021, export-032, export-033: returns 403 for all requests by a member of another organization', async () => {
   const { id } = await created();
   const key = acme.off.personalApiKey;
   for (const [where, refusal] of [
@@ -130,7 +130,7 @@ test('X3, X12, X14, X21, X32, X33: returns 403 for all requests by a member of a
   expect(await read(id)).toMatchObject({ paused: false });
 });
 
-test('X12, X14, X21, X32: returns 404 below another project of the organization', async () => {
+test('export-012, export-014, export-021, export-032: returns 404 below another project of the organization', async () => {
   const { id } = await created();
   const { key } = acme.M;
   expect(await api.get(`${otherProject}${id}/`, key)).toMatchObject(NF());
@@ -155,7 +155,7 @@ const schemaOfQuery = {
     "SELECT toString(uuid) AS uuid, 'test' AS test, plus(1, 1) AS n, event FROM events WHERE notEquals(event, 'noise')",
 };
 
-test('X4, X26: shows the columns that a query selects, and null again after the query is removed', async () => {
+test('export-004, export-026: shows the columns that a query selects, and null again after the query is removed', async () => {
   const first = await created({ hogql_query: query });
   expect(first.schema).toEqual(schemaOfQuery);
   expect(first).not.toHaveProperty('hogql_query');
@@ -174,11 +174,11 @@ test('X4, X26: shows the columns that a query selects, and null again after the 
 });
 
 test.each([
-  ['X5', 'SELECT', /^Failed to parse query: /],
-  ['X6', 'SELECT event,, FROM events', /^Failed to parse query: /],
-  ['X7', 'SELECT no_such_column FROM events', /^Invalid HogQL query: Unable to resolve field: no_such_column/],
-  ['X8', 'SELECT event FROM events JOIN persons ON events.person_id = persons.id', /JOINs are not supported/],
-  ['X9', 'SELECT event FROM events UNION ALL SELECT event FROM events', /UNIONs are not supported/],
+  ['export-005', 'SELECT', /^Failed to parse query: /],
+  ['export-006', 'SELECT event,, FROM events', /^Failed to parse query: /],
+  ['export-007', 'SELECT no_such_column FROM events', /^Invalid HogQL query: Unable to resolve field: no_such_column/],
+  ['export-008', 'SELECT event FROM events JOIN persons ON events.person_id = persons.id', /JOINs are not supported/],
+  ['export-009', 'SELECT event FROM events UNION ALL SELECT event FROM events', /UNIONs are not supported/],
   ['no table', 'SELECT 1 AS n', /Query must SELECT FROM events/],
   ['another table', 'SELECT id FROM persons', /Query must only SELECT FROM events/],
   ['a subquery as a table', 'SELECT event FROM (SELECT event FROM events)', /Query must only SELECT FROM events/],
@@ -222,7 +222,7 @@ test('rejects a query that does not fit the model or the destination', async () 
   expect(await change(id, { hogql_query: withoutId })).toMatchObject(refused(/must select `uuid`/));
 });
 
-test("X10, X11: lists the project's exports, newest first, without deleted ones, and those of all projects for the organization", async () => {
+test("export-010, export-011: lists the project's exports, newest first, without deleted ones, and those of all projects for the organization", async () => {
   const actors = await createActors(api.database);
   const where = `/api/projects/${actors.projectId}/batch_exports/`;
   const [first, second] = [
@@ -252,7 +252,7 @@ describe.each(['organization', 'project'])('pausing below the %s (rows 1 and 2)'
   const send = (address: string, body?: unknown, headers = {}) =>
     api.send('POST', address, { key: acme.M.key, body, headers });
 
-  test('X13: returns 200 without a body and changes the state', async () => {
+  test('export-013: returns 200 without a body and changes the state', async () => {
     const { id } = await created();
     const whole = { ...valid, paused: false, model: 'events', last_paused_at: 'nonsense', hogql_query: 'SELECT' };
     const paused = await send(at(id, 'pause'), whole);
@@ -277,7 +277,7 @@ describe.each(['organization', 'project'])('pausing below the %s (rows 1 and 2)'
     }
   });
 
-  test('X15, X16: leaves an export unchanged that already has the state', async () => {
+  test('export-015, export-016: leaves an export unchanged that already has the state', async () => {
     const { id, last_updated_at } = await created();
     expect((await send(at(id, 'unpause'))).status).toBe(200);
     expect((await read(id)).last_updated_at).toBe(last_updated_at);
@@ -287,7 +287,7 @@ describe.each(['organization', 'project'])('pausing below the %s (rows 1 and 2)'
     expect(await read(id)).toEqual(paused);
   });
 
-  test('X18: unpausing with a backfill exports the missed intervals, and each event once', async () => {
+  test('export-018: unpausing with a backfill exports the missed intervals, and each event once', async () => {
     const { id } = await created();
     const hours = (count: number) => new Date(Math.floor(Date.now() / 3_600_000 + count) * 3_600_000);
     const pausedAt = new Date(hours(-3).getTime() + 1_200_000);
@@ -327,7 +327,7 @@ describe.each(['organization', 'project'])('pausing below the %s (rows 1 and 2)'
   });
 });
 
-test('X17, X22: an export has no separate schedule that could be missing, unlike in PostHog', async () => {
+test('export-017, export-022: an export has no separate schedule that could be missing, unlike in PostHog', async () => {
   const { id } = await created();
   await api.database.sql.query(
     'UPDATE batch_export SET next_interval_start = NULL, next_interval_end = NULL WHERE id = $1',
@@ -337,7 +337,7 @@ test('X17, X22: an export has no separate schedule that could be missing, unlike
   expect((await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).status).toBe(204);
 });
 
-test('X19, X20: deletes an export and cancels its backfills and runs', async () => {
+test('export-019, export-020: deletes an export and cancels its backfills and runs', async () => {
   const { id } = await created();
   await post(`${id}/backfill`, { start_at: '2021-01-01T00:00:00+00:00', end_at: '2021-01-01T01:00:00+00:00' });
   await storeRun(id, { status: 'Running' });
@@ -353,7 +353,7 @@ test('X19, X20: deletes an export and cancels its backfills and runs', async () 
   }
 });
 
-test('X23, X24: PUT requires name, destination and interval, and keeps the rest', async () => {
+test('export-023, export-024: PUT requires name, destination and interval, and keeps the rest', async () => {
   const { id } = await created({ end_at: '2100-01-01T00:00:00Z' });
   expect(await change(id, { name: 'n', interval: 'day' }, 'PUT')).toMatchObject(
     VE('required', 'destination', 'This field is required.'),
@@ -364,7 +364,7 @@ test('X23, X24: PUT requires name, destination and interval, and keeps the rest'
   });
 });
 
-test('X25: merges the settings of the destination, keeps the secrets and never returns them', async () => {
+test('export-025: merges the settings of the destination, keeps the secrets and never returns them', async () => {
   const { id } = await created();
   const answer = await change(id, {
     destination: { type: 'S3', config: { bucket_name: 'other', compression: 'gzip' } },
@@ -570,7 +570,7 @@ describe('backfills', () => {
     return api.get(`${path}${id}/backfill?${query}`, acme.M.key);
   };
 
-  test('X27: a range gets an ID, and the same one again while it is running', async () => {
+  test('export-027: a range gets an ID, and the same one again while it is running', async () => {
     const { id } = await created();
     const body = range('2021-01-01T00:00:00+00:00', '2021-01-01T01:00:00+00:00');
     const backfill_id = `${id}-Backfill-2021-01-01T00:00:00Z-2021-01-01T01:00:00Z`;
@@ -600,19 +600,19 @@ describe('backfills', () => {
   test.each<[string, unknown, unknown, string]>([
     ['no start', undefined, '2021-01-01T00:00:00Z', "Both 'start_at' and 'end_at' must be specified"],
     ['no end', '2021-01-01T00:00:00Z', null, "Both 'start_at' and 'end_at' must be specified"],
-    ['X28', 'not a date', '2021-01-01T00:00:00Z', 'Input not a date is not a valid ISO formatted datetime.'],
-    ['X28', '2021-01-01T00:00:00Z', 'not a date', 'Input not a date is not a valid ISO formatted datetime.'],
-    ['X29', '2021-01-01T00:00:00', '2021-01-01T01:00:00Z', 'Input 2021-01-01T00:00:00 is naive.'],
-    ['X29 a date', '2021-01-01', '2021-01-02T01:00:00Z', 'Input 2021-01-01 is naive.'],
-    ['X30', '2021-01-01T00:00:00Z', soon(2), 'too far into the future'],
+    ['export-028', 'not a date', '2021-01-01T00:00:00Z', 'Input not a date is not a valid ISO formatted datetime.'],
+    ['export-028', '2021-01-01T00:00:00Z', 'not a date', 'Input not a date is not a valid ISO formatted datetime.'],
+    ['export-029', '2021-01-01T00:00:00', '2021-01-01T01:00:00Z', 'Input 2021-01-01T00:00:00 is naive.'],
+    ['export-029 a date', '2021-01-01', '2021-01-02T01:00:00Z', 'Input 2021-01-01 is naive.'],
+    ['export-030', '2021-01-01T00:00:00Z', soon(2), 'too far into the future'],
     [
       'too many runs',
       '2019-01-01T00:00:00Z',
       '2021-01-01T00:00:00Z',
       "needs more than that with the interval 'hour'. Split the range into several backfills.",
     ],
-    ['X31 equal', '2021-01-01T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
-    ['X31 reversed', '2021-01-02T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
+    ['export-031 equal', '2021-01-01T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
+    ['export-031 reversed', '2021-01-02T00:00:00Z', '2021-01-01T00:00:00Z', "'start_at' happens after 'end_at'"],
   ])('%s: returns 400 for %s to %s', async (_name, start, end, detail) => {
     const { id } = await created();
     const refusal = VE('invalid_input', null, expect.stringContaining(detail));
@@ -625,15 +625,18 @@ describe('backfills', () => {
     ['hour', '2021-01-01T00:30Z', '2021-01-01T02:15Z', [3, '01T00:30', '01T01:00', '01T02:00', '01T02:15']],
     ['day', '2021-01-01T06:00Z', '2021-01-01T07:00Z', [1, '01T06:00', '01T07:00', '01T06:00', '01T07:00']],
     ['week', '2021-01-04T00:00Z', '2021-01-18T00:00Z', [2, '04T00:00', '11T00:00', '11T00:00', '18T00:00']],
-  ])('C-037: by the %s from %s to %s, counts the runs without starting them', async (interval, start, end, runs) => {
-    const { id } = await created({ interval });
-    const { status, body } = await preview(id, range(start, end));
-    const { total_runs, first_run: first, last_run: last } = body;
-    const times = [first.start_at, first.end_at, last.start_at, last.end_at].map((time) => time.slice(8, 16));
-    expect([status, [total_runs, ...times]]).toEqual([200, runs]);
-    expect([body.start_at, body.end_at]).toEqual([first.start_at, last.end_at]);
-    expect(await backfills(id)).toEqual([]);
-  });
+  ])(
+    'console-037: by the %s from %s to %s, counts the runs without starting them',
+    async (interval, start, end, runs) => {
+      const { id } = await created({ interval });
+      const { status, body } = await preview(id, range(start, end));
+      const { total_runs, first_run: first, last_run: last } = body;
+      const times = [first.start_at, first.end_at, last.start_at, last.end_at].map((time) => time.slice(8, 16));
+      expect([status, [total_runs, ...times]]).toEqual([200, runs]);
+      expect([body.start_at, body.end_at]).toEqual([first.start_at, last.end_at]);
+      expect(await backfills(id)).toEqual([]);
+    },
+  );
 
   test('accepts a year of hours as one backfill, and ten running backfills', async () => {
     const { id } = await created();
@@ -654,7 +657,7 @@ describe('backfills', () => {
 });
 
 describe('runs', () => {
-  test('X33: are listed newest first, in pages and by time range', async () => {
+  test('export-033: are listed newest first, in pages and by time range', async () => {
     const { id } = await created();
     const old = await storeRun(id, { createdAt: '2026-01-01T00:00:00Z' });
     const ids: string[] = [];
@@ -806,7 +809,7 @@ describe('filters, time zone and offsets', () => {
   });
 });
 
-test('X34: returns 403 naming the scope that the key lacks', async () => {
+test('export-034: returns 403 naming the scope that the key lacks', async () => {
   const { id } = await created();
   const { value: key } = await createPersonalApiKey(api.database.sql, {
     actor: null,

@@ -3,7 +3,7 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases S1 to S27 (docs/cases.md#the-rest-api), and the fields as PostHog's API has them. */
+/** Cases subscription-001 to subscription-027 (docs/cases.md#the-rest-api), and the fields as PostHog's API has them. */
 let api: TestApi;
 let acme: OrganizationActors;
 let path: string;
@@ -104,7 +104,7 @@ describe.each(['environments', 'projects'])('below %s', (family) => {
   });
 });
 
-test('S1: returns 402 for all requests if the plan does not include subscriptions', async () => {
+test('subscription-001: returns 402 for all requests if the plan does not include subscriptions', async () => {
   const free = await createActors(api.database, { plan: 'free' });
   const where = `/api/environments/${free.projectId}/subscriptions/`;
   const refused = { status: 402, body: { type: 'server_error', code: 'payment_required', attr: null } };
@@ -113,7 +113,7 @@ test('S1: returns 402 for all requests if the plan does not include subscription
   expect(await api.send('DELETE', `${where}1/`, { key: free.W.key })).toMatchObject(refused);
 });
 
-test('S2, S3: creates a subscription with defaults and a delivery to each recipient', async () => {
+test('subscription-002, subscription-003: creates a subscription with defaults and a delivery to each recipient', async () => {
   const { status, body } = await create({ invite_message: 'Look' });
   expect(status).toBe(201);
   expect(body).toMatchObject({
@@ -147,7 +147,7 @@ test("accepts the API's example, which has neither dashboard nor insight", async
   expect(await create({ dashboard })).toMatchObject({ status: 201, body: { dashboard, insight } });
 });
 
-test('S4: after a change of the target, sends only to the added address', async () => {
+test('subscription-004: after a change of the target, sends only to the added address', async () => {
   const { body } = await create({ target_value: 'a@x.com' });
   await change(body.id, { target_value: 'a@x.com,b@x.com', invite_message: 'Welcome' });
   await change(body.id, { title: 'Other', invite_message: 'Nobody reads this' });
@@ -157,7 +157,7 @@ test('S4: after a change of the target, sends only to the added address', async 
   ]);
 });
 
-test('S5, S6: the next date is in the future, changes with the rule and not with title or target', async () => {
+test('subscription-005, subscription-006: the next date is in the future, changes with the rule and not with title or target', async () => {
   const { body } = await create();
   expect(Date.parse(body.next_delivery_date)).toBeGreaterThan(Date.now());
   const moved = await change(body.id, { start_date: '2022-01-02T10:30:00Z' });
@@ -167,7 +167,7 @@ test('S5, S6: the next date is in the future, changes with the rule and not with
   expect(same.body.next_delivery_date).toBe(moved.body.next_delivery_date);
 });
 
-test('S7-S13: dates and summary come from the rule (all rows are tested in packages/schedule)', async () => {
+test('subscription-007-S13: dates and summary come from the rule (all rows are tested in packages/schedule)', async () => {
   const { body } = await create({ frequency: 'monthly', interval: 2, byweekday: ['wednesday'], bysetpos: 1 });
   expect(body.summary).toBe('sent every 2 months on the first Wednesday');
   expect(new Date(body.next_delivery_date).getUTCDay()).toBe(3);
@@ -195,7 +195,7 @@ test("days and hours are in the project's time zone", async () => {
   expect(next.getUTCHours()).toBe(isWinter ? 14 : 13);
 });
 
-describe('S14: the unsubscribe link of an email', () => {
+describe('subscription-014: the unsubscribe link of an email', () => {
   const three = 'ada@x.com,grace@x.com,alan@x.com';
   const linkOf = async (id: number, target: string) => {
     const [row] = await api.database.sql.query<{ link: string }>(
@@ -272,7 +272,7 @@ describe('S14: the unsubscribe link of an email', () => {
   });
 });
 
-test('S15: rejects DELETE with any ID without a response body, after checking key, scope and project', async () => {
+test('subscription-015: rejects DELETE with any ID without a response body, after checking key, scope and project', async () => {
   const { body } = await create();
   for (const id of [body.id, 999_999, 'abc']) {
     const response = await fetch(`${api.url}${path}${id}/`, {
@@ -286,7 +286,7 @@ test('S15: rejects DELETE with any ID without a response body, after checking ke
   expect((await read(body.id)).body.deleted).toBe(false);
 });
 
-test('S16: a subscription deleted by PATCH leaves the list, can be read and restored', async () => {
+test('subscription-016: a subscription deleted by PATCH leaves the list, can be read and restored', async () => {
   const dashboard = await made('dashboards');
   const { body } = await create({ dashboard });
   const ids = async (query: string) =>
@@ -307,18 +307,22 @@ describe('bad input', () => {
   const text = (detail: string) => expect.stringContaining(detail);
   test.each<[string, Record<string, unknown>, ReturnType<typeof VE>]>([
     [
-      'S18 target_type sms',
+      'subscription-018 target_type sms',
       { target_type: 'sms' },
       VE('invalid_choice', 'target_type', '"sms" is not a valid choice. Choose one of: email, slack, webhook.'),
     ],
-    ['S18 target_type null', { target_type: null }, VE('null', 'target_type', 'This field may not be null.')],
     [
-      'S18 target_type empty',
+      'subscription-018 target_type null',
+      { target_type: null },
+      VE('null', 'target_type', 'This field may not be null.'),
+    ],
+    [
+      'subscription-018 target_type empty',
       { target_type: '' },
       VE('invalid_choice', 'target_type', '"" is not a valid choice. Choose one of: email, slack, webhook.'),
     ],
     [
-      'S19',
+      'subscription-019',
       { frequency: 'hourly' },
       VE(
         'invalid_choice',
@@ -327,7 +331,7 @@ describe('bad input', () => {
       ),
     ],
     [
-      'S20 a bad weekday',
+      'subscription-020 a bad weekday',
       { byweekday: ['monday', 'funday'] },
       VE(
         'invalid_choice',
@@ -336,26 +340,26 @@ describe('bad input', () => {
       ),
     ],
     [
-      'S20 a weekday that is not a list',
+      'subscription-020 a weekday that is not a list',
       { byweekday: 'monday' },
       VE('not_a_list', 'byweekday', 'Expected a list of items but got type "str". Send a JSON array.'),
     ],
     [
-      'S21 insight as a string',
+      'subscription-021 insight as a string',
       { insight: 'abc' },
       VE('incorrect_type', 'insight', 'Incorrect type. Expected pk value, received str.'),
     ],
     [
-      'S21 insight true',
+      'subscription-021 insight true',
       { insight: true },
       VE('incorrect_type', 'insight', 'Incorrect type. Expected pk value, received bool.'),
     ],
     ['insight 0', { insight: 0 }, VE('does_not_exist', 'insight', 'Invalid pk "0" - object does not exist.')],
-    ['S23 start_date as a word', { start_date: 'tomorrow' }, VE('invalid_input', 'start_date', dateText)],
-    ['S23 start_date as a number', { start_date: 5 }, VE('invalid_input', 'start_date', dateText)],
-    ['S23 start_date null', { start_date: null }, VE('null', 'start_date', 'This field may not be null.')],
+    ['subscription-023 start_date as a word', { start_date: 'tomorrow' }, VE('invalid_input', 'start_date', dateText)],
+    ['subscription-023 start_date as a number', { start_date: 5 }, VE('invalid_input', 'start_date', dateText)],
+    ['subscription-023 start_date null', { start_date: null }, VE('null', 'start_date', 'This field may not be null.')],
     [
-      'S25',
+      'subscription-025',
       { title: 'x'.repeat(101) },
       VE('max_length', 'title', 'Ensure this field has no more than 100 characters.'),
     ],
@@ -377,7 +381,7 @@ describe('bad input', () => {
     ],
   ])('%s', async (_name, body, expected) => expect(await create(body)).toMatchObject(expected));
 
-  test('S17: returns 400 for an empty body', async () => {
+  test('subscription-017: returns 400 for an empty body', async () => {
     expect(await api.send('POST', path, { key: acme.M.key, body: {} })).toMatchObject(
       VE('required', 'target_type', 'This field is required.'),
     );
@@ -386,7 +390,7 @@ describe('bad input', () => {
   const nothing = (name: string, id: number) =>
     VE('does_not_exist', name, `Invalid pk "${id}" - object does not exist.`);
 
-  test('S21: returns 400 for an insight or dashboard that does not exist', async () => {
+  test('subscription-021: returns 400 for an insight or dashboard that does not exist', async () => {
     for (const name of ['insight', 'dashboard']) {
       expect(await create({ [name]: 2_000_000_000 })).toMatchObject(nothing(name, 2_000_000_000));
     }
@@ -398,7 +402,7 @@ describe('bad input', () => {
     expect((await read(body.id)).body.insight).toBe(insight);
   });
 
-  test('S22: returns the same error for those of another project as for missing ones, unlike PostHog', async () => {
+  test('subscription-022: returns the same error for those of another project as for missing ones, unlike PostHog', async () => {
     const { projectId, personalApiKey: key } = acme.off;
     const theirs = [await made('insights', { projectId, key }), await made('dashboards', { projectId, key })] as const;
     expect(await create({ insight: theirs[0] })).toMatchObject(nothing('insight', theirs[0]));
@@ -416,11 +420,11 @@ describe('bad input', () => {
   });
 });
 
-test('S24: accepts a time with an offset and returns it in UTC', async () => {
+test('subscription-024: accepts a time with an offset and returns it in UTC', async () => {
   expect((await create({ start_date: '2022-01-01T02:00:00+02:00' })).body.start_date).toBe('2022-01-01T00:00:00Z');
 });
 
-test('S26, S27: PUT requires the same fields as POST, PATCH requires none', async () => {
+test('subscription-026, subscription-027: PUT requires the same fields as POST, PATCH requires none', async () => {
   const { body } = await create({ count: 4 });
   expect(await change(body.id, { title: 'x' }, 'PUT')).toMatchObject(
     VE('required', 'target_type', 'This field is required.'),

@@ -147,7 +147,7 @@ describe('a flag', () => {
     expect(await post({ key: 'mine' })).toMatchObject(taken);
     const other = await created('other');
     expect(await patch(other.id, { key: 'mine' })).toMatchObject(taken);
-    // F-82, F-83.
+    // flag-082, flag-083.
     expect((await patch(first.id, { deleted: true })).body).toMatchObject({ deleted: true, status: 'DELETED' });
     expect(await get(`${first.id}/`)).toMatchObject({ status: 200, body: { deleted: true } });
     expect((await post({ key: 'mine' })).status).toBe(201);
@@ -163,7 +163,7 @@ describe('a flag', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400]);
   });
 
-  test('F-84: returns 405 for DELETE', async () => {
+  test('flag-084: returns 405 for DELETE', async () => {
     const { id } = await created('stays');
     const answer = await api.send('DELETE', `${path}${id}/`, { key: tenant.personalApiKey });
     expect([answer.status, answer.body]).toEqual([405, undefined]);
@@ -217,7 +217,7 @@ describe('a change of a flag', () => {
     expect(await patch(2_000_000_000, {})).toMatchObject(NF());
   });
 
-  test('F-74, F-81: with only payloads keeps the conditions, and requires JSON texts', async () => {
+  test('flag-074, flag-081: with only payloads keeps the conditions, and requires JSON texts', async () => {
     const { id } = await created('p', {
       filters: { groups: [{ rollout_percentage: 7 }], payloads: { true: { a: 1 } } },
     });
@@ -229,7 +229,7 @@ describe('a change of a flag', () => {
     expect((await patch(id, { filters: {} })).body.filters).toMatchObject({ payloads: { true: '[2]' } });
   });
 
-  test('F-86: returns 409 for a field that another user has changed, but not for other fields', async () => {
+  test('flag-086: returns 409 for a field that another user has changed, but not for other fields', async () => {
     const original = await created('raced');
     await patch(original.id, { name: 'Theirs' });
     const mine = { version: original.version, original_flag: original };
@@ -249,7 +249,7 @@ describe('a change of a flag', () => {
     expect((await patch(original.id, { ...unchecked, version: -2 })).body).toMatchObject({ attr: 'version' });
   });
 
-  test('F-89: keeps the rollout of a flag in the old form', async () => {
+  test('flag-089: keeps the rollout of a flag in the old form', async () => {
     const { id } = await created('old');
     await api.database.sql.query(`UPDATE feature_flag SET filters = '{}', rollout_percentage = 40 WHERE id = $1`, [id]);
     const groups = [{ properties: [], rollout_percentage: 40 }];
@@ -350,7 +350,7 @@ describe('flags that depend on other flags', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
-  test('F-87: prevent those from being disabled and deleted', async () => {
+  test('flag-087: prevent those from being disabled and deleted', async () => {
     const base = await created('base');
     const names: string[] = [];
     for (let index = 0; index < 7; index += 1) {

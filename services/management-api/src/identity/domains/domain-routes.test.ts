@@ -5,7 +5,7 @@ import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases D1 to D31 (docs/cases.md#the-rest-api). */
+/** Cases domain-001 to domain-031 (docs/cases.md#the-rest-api). */
 let api: TestApi;
 let dns: DnsServer;
 let acme: OrganizationActors;
@@ -52,7 +52,7 @@ async function addVerified(actors = acme): Promise<TestAnswer['body']> {
   return domain;
 }
 
-test('D1, D2: a member lists the domains, and reads each domain as the list shows it', async () => {
+test('domain-001, domain-002: a member lists the domains, and reads each domain as the list shows it', async () => {
   const actors = await createActors(api.database);
   const created = await addDomain({ domain: 'listed.example.org' }, actors);
   await addDomain({ domain: 'also.example.org' }, actors);
@@ -76,7 +76,7 @@ test('D1, D2: a member lists the domains, and reads each domain as the list show
   expect(await read(created.id, actors)).toEqual(body.results[1]);
 });
 
-test('D3, D4: returns 404 or 403 for domains of other organizations', async () => {
+test('domain-003, domain-004: returns 404 or 403 for domains of other organizations', async () => {
   const other = await createActors(api.database);
   const foreign = await addDomain({}, other);
   expect(await api.get(`/api/organizations/@current/domains/${foreign.id}/`, acme.A.key)).toMatchObject(NF());
@@ -86,7 +86,7 @@ test('D3, D4: returns 404 or 403 for domains of other organizations', async () =
   expect(await api.get(`${path}${randomUUID()}/`, acme.A.key)).toMatchObject(NF());
 });
 
-test('D5: ignores read-only fields when a domain is added', async () => {
+test('domain-005: ignores read-only fields when a domain is added', async () => {
   const body = {
     domain: 'the.example.com',
     verified_at: '2020-01-01T00:00:00Z',
@@ -102,11 +102,11 @@ test('D5: ignores read-only fields when a domain is added', async () => {
   expect(answer.body.verification_challenge).toHaveLength(43);
 });
 
-test("D6: adds a domain on any plan, unlike PostHog's hosted service", async () => {
+test("domain-006: adds a domain on any plan, unlike PostHog's hosted service", async () => {
   expect((await addDomain({}, free)).is_verified).toBe(false);
 });
 
-test('D7: returns 400 for a domain name that another organization has verified', async () => {
+test('domain-007: returns 400 for a domain name that another organization has verified', async () => {
   const { domain } = await addVerified(free);
   const expected = VE('unique', 'domain', 'domain with this domain already exists.');
   expect(await api.send('POST', path, { key: acme.A.key, body: { domain } })).toMatchObject(expected);
@@ -173,11 +173,11 @@ describe('a domain name that no organization has verified', () => {
 });
 
 test.each([
-  ['D8', 'test@x.com'],
-  ['D9', '🦔.com'],
-  ['D10', 'one.two.c'],
-  ['D11', '--alpha.com'],
-  ['D12', 'javascript: alert(1)'],
+  ['domain-008', 'test@x.com'],
+  ['domain-009', '🦔.com'],
+  ['domain-010', 'one.two.c'],
+  ['domain-011', '--alpha.com'],
+  ['domain-012', 'javascript: alert(1)'],
   ['capitals', 'Example.com'],
   ['one label', 'localhost'],
   ['a trailing dot', 'example.com.'],
@@ -209,11 +209,11 @@ test.each([
     { domain: 'ok.example.com', saml_acs_url: 'x'.repeat(513) },
     VE('max_length', 'saml_acs_url', 'Ensure this field has no more than 512 characters.'),
   ],
-])('D13: returns 400 for %j', async (body, expected) => {
+])('domain-013: returns 400 for %j', async (body, expected) => {
   expect(await api.send('POST', path, { key: acme.A.key, body })).toMatchObject(expected);
 });
 
-test('D14: verifies a domain whose TXT record contains the challenge', async () => {
+test('domain-014: verifies a domain whose TXT record contains the challenge', async () => {
   const domain = await addDomain();
   prove(domain);
   const before = Date.now();
@@ -231,13 +231,13 @@ test('D14: verifies a domain whose TXT record contains the challenge', async () 
 const none = { outcome: 'not shown', found: [] };
 const unproved: [string, (domain: { domain: string; verification_challenge: string }) => void, object][] = [
   [
-    'D15: no TXT record',
+    'domain-015: no TXT record',
     ({ domain }) => dns.setTxt(`_millrace-challenge.${domain}`, []),
     { ...none, error: 'ENODATA' },
   ],
-  ['D16: NXDOMAIN', () => {}, { ...none, error: 'ENOTFOUND' }],
+  ['domain-016: NXDOMAIN', () => {}, { ...none, error: 'ENOTFOUND' }],
   [
-    'D17: another value',
+    'domain-017: another value',
     ({ domain }) => dns.setTxt(`_millrace-challenge.${domain}`, [['another']]),
     { outcome: 'not shown', found: ['another'], error: null },
   ],
@@ -276,7 +276,7 @@ test('returns no body without a `Prefer` header', async () => {
   expect(await read(domain.id)).toMatchObject({ is_verified: true });
 });
 
-test('D18: returns 400 when the domain is already verified', async () => {
+test('domain-018: returns 400 when the domain is already verified', async () => {
   const { id } = await addVerified();
   expect(await verify(id)).toMatchObject(VE('already_verified', null, 'This domain has already been verified.'));
 });
@@ -298,7 +298,7 @@ it('shows a domain as not verified once its record has been missing for seven da
   expect(await read(id)).toMatchObject({ is_verified: true });
 });
 
-test('D19, D20: returns 403 when a member adds or verifies a domain', async () => {
+test('domain-019, domain-020: returns 403 when a member adds or verifies a domain', async () => {
   const domain = await addDomain();
   prove(domain);
   expect(await api.send('POST', path, { key: acme.M.key, body: { domain: freshName() } })).toMatchObject(insufficient);
@@ -306,7 +306,7 @@ test('D19, D20: returns 403 when a member adds or verifies a domain', async () =
   expect(await read(domain.id)).toMatchObject({ is_verified: false });
 });
 
-test('D21: changes the sign-in settings of a verified domain', async () => {
+test('domain-021: changes the sign-in settings of a verified domain', async () => {
   const { id } = await addVerified();
   const body = { sso_enforcement: 'google-oauth2', jit_provisioning_enabled: true };
   const answer = await api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body });
@@ -315,8 +315,8 @@ test('D21: changes the sign-in settings of a verified domain', async () => {
 });
 
 test.each([
-  ['D22', { sso_enforcement: 'google-oauth2' }, 'sso_enforcement'],
-  ['D23', { jit_provisioning_enabled: true }, 'jit_provisioning_enabled'],
+  ['domain-022', { sso_enforcement: 'google-oauth2' }, 'sso_enforcement'],
+  ['domain-023', { jit_provisioning_enabled: true }, 'jit_provisioning_enabled'],
   ['also the current value', { jit_provisioning_enabled: false, sso_enforcement: '' }, 'jit_provisioning_enabled'],
 ])('%s: returns 400 for sign-in settings of an unverified domain: %j', async (_, body, attr) => {
   const { id } = await addDomain();
@@ -324,7 +324,7 @@ test.each([
   expect(await api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body })).toMatchObject(expected);
 });
 
-test('D24: ignores read-only fields when a domain is changed', async () => {
+test('domain-024: ignores read-only fields when a domain is changed', async () => {
   const domain = await addDomain();
   const body = { verified_at: '2020-01-01T00:00:00Z', verification_challenge: '123', is_verified: true };
   expect(await api.send('PATCH', `${path}${domain.id}/`, { key: acme.A.key, body })).toMatchObject({
@@ -333,7 +333,7 @@ test('D24: ignores read-only fields when a domain is changed', async () => {
   });
 });
 
-test('D25 to D29: returns 403 or 404 when a member or a stranger changes or deletes a domain', async () => {
+test('domain-025 to domain-029: returns 403 or 404 when a member or a stranger changes or deletes a domain', async () => {
   const { id } = await addDomain();
   const foreign = await addDomain({}, free);
   const foreignPath = `/api/organizations/${free.organizationId}/domains/${foreign.id}/`;
@@ -354,7 +354,7 @@ test('allows other organizations to add the name of a deleted domain', async () 
   expect((await addDomain({ domain }, free)).domain).toBe(domain);
 });
 
-test('D30: requires a plan with automatic provisioning for `jit_provisioning_enabled`', async () => {
+test('domain-030: requires a plan with automatic provisioning for `jit_provisioning_enabled`', async () => {
   const { id } = await addVerified(free);
   const address = `/api/organizations/${free.organizationId}/domains/${id}/`;
   const expected = VE(
@@ -366,7 +366,7 @@ test('D30: requires a plan with automatic provisioning for `jit_provisioning_ena
   expect(await api.send('PATCH', address, { key: free.A.key, body })).toMatchObject(expected);
 });
 
-test('D31: accepts SAML settings before the verification, and has SAML once all three fields are set', async () => {
+test('domain-031: accepts SAML settings before the verification, and has SAML once all three fields are set', async () => {
   const { id } = await addDomain();
   const body = { saml_entity_id: 'urn:idp', saml_acs_url: 'https://idp.example/acs', saml_x509_cert: 'MIIC' };
   const patch = (changes: object) => api.send('PATCH', `${path}${id}/`, { key: acme.A.key, body: changes });

@@ -5,7 +5,7 @@ import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases T1 to T22, T49 to T73 and A1 to A7 (docs/cases.md#the-rest-api). */
+/** Cases project-001 to project-022, project-049 to project-073 and environment-001 to environment-007 (docs/cases.md#the-rest-api). */
 let api: TestApi;
 let fixture: ItemFixture;
 let announced: Awaited<ReturnType<typeof hearAnnouncedKeys>>;
@@ -43,13 +43,13 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     family === 'project' ? '/api/projects/' : `/api/projects/${fixture.tenant.projectId}/environments/`;
   const create = (body: object, key = fixture.keys.A) => api.send('POST', list(), { key, body });
 
-  test('T1: lists summaries', async () => {
+  test('project-001: lists summaries', async () => {
     const { body } = await api.get(list(), fixture.keys.M);
     expect(body).toMatchObject({ count: 1, next: null, previous: null });
     expect(Object.keys(body.results[0])).toHaveLength(family === 'project' ? 11 : 12);
   });
 
-  test('T2: resolves `@current`', async () => {
+  test('project-002: resolves `@current`', async () => {
     const { status, body } = await api.get(pathOf(fixture.tenant, '@current'), fixture.keys.M);
     expect([status, body.id, body.timezone, body.is_demo, body.has_group_types]).toEqual([
       200,
@@ -60,7 +60,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     ]);
   });
 
-  test('T3, T53, T58: returns 404 or 403 for environments of other organizations', async () => {
+  test('project-003, project-053, project-058: returns 404 or 403 for environments of other organizations', async () => {
     const outsider = { key: fixture.keys.stranger };
     const detail = family === 'project' ? 'Not found.' : 'Project not found.';
     for (const answer of [
@@ -75,8 +75,8 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await api.get(path(), fixture.keys.M)).body.name).toBe('Test project');
   });
 
-  // T4: without a geo database, `week_start_day` is null unless the request sets it.
-  test('T4: creates an environment with default filters and makes it the current one', async () => {
+  // project-004: without a geo database, `week_start_day` is null unless the request sets it.
+  test('project-004: creates an environment with default filters and makes it the current one', async () => {
     const { status, body } = await create({ week_start_day: 0 });
     expect([status, body.week_start_day, body.effective_membership_level]).toEqual([201, 0, 8]);
     expect(body.api_token).toMatch(/^phc_[0-9A-Za-z]{43}$/);
@@ -89,13 +89,13 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(current.id).toBeGreaterThan(body.id);
   });
 
-  test('T5: returns 403 to members; T11: unless it is for demo data; T12: of which there can be one', async () => {
+  test('project-005: returns 403 to members; project-011: unless it is for demo data; project-012: of which there can be one', async () => {
     expect(await create({}, fixture.keys.M)).toMatchObject(insufficient);
     expect(await create({ is_demo: true }, fixture.keys.M)).toMatchObject({ status: 201, body: { is_demo: true } });
     expect(await create({ is_demo: true })).toMatchObject(upgrade);
   });
 
-  test('T6, T9, T10, T72: without the plan feature, allows one environment besides demo data, which can be changed', async () => {
+  test('project-006, project-009, project-010, project-072: without the plan feature, allows one environment besides demo data, which can be changed', async () => {
     await setFeatures([]);
     expect(await create({})).toMatchObject(upgrade);
     expect(await create({ is_demo: false })).toMatchObject(upgrade);
@@ -130,31 +130,31 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await create({ is_demo: true })).status).toBe(201);
   });
 
-  test('T7, T72: enforces the limit of the plan, also for concurrent requests', async () => {
+  test('project-007, project-072: enforces the limit of the plan, also for concurrent requests', async () => {
     const key = family === 'project' ? 'organizations_projects' : 'environments';
     await setFeatures([{ key, name: key, limit: 3 }]);
     const answers = await Promise.all([create({}), create({}), create({}), create({})]);
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 201, 403, 403]);
   });
 
-  test('T8, T72: allows any number of environments without a limit', async () => {
+  test('project-008, project-072: allows any number of environments without a limit', async () => {
     for (let count = 0; count < 5; count += 1) expect((await create({})).status).toBe(201);
   });
 
-  test('T13: creates no dashboard with an environment', async () => {
+  test('project-013: creates no dashboard with an environment', async () => {
     expect(await create({ primary_dashboard: 2 })).toMatchObject(
       VE('invalid_input', 'primary_dashboard', 'Primary dashboard cannot be set on project creation.'),
     );
   });
 
-  test('T14: creates a private environment', async () => {
+  test('project-014: creates a private environment', async () => {
     expect(await create({ name: 'x', access_control: true })).toMatchObject({
       status: 201,
       body: { access_control: true, effective_membership_level: 8 },
     });
   });
 
-  test('T22, T61, T62: returns a private environment only to members with access', async () => {
+  test('project-022, project-061, project-062: returns a private environment only to members with access', async () => {
     await create({ name: 'open' });
     await makePrivate();
     const ids = async (key: string) => (await api.get(list(), key)).body.results.map(({ id }: { id: number }) => id);
@@ -170,7 +170,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await api.get(path(), fixture.keys.M)).body.effective_membership_level).toBe(8);
   });
 
-  test('T57, T61: resolves `@current` to a private environment', async () => {
+  test('project-057, project-061: resolves `@current` to a private environment', async () => {
     await makePrivate();
     const current = pathOf(fixture.tenant, '@current');
     const expected = PD("You don't have sufficient permissions in the project.");
@@ -180,12 +180,12 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await api.send('PATCH', current, { key: fixture.keys.M, body: { name: 'x' } })).status).toBe(200);
   });
 
-  test('T56: a member can rename an open environment', async () => {
+  test('project-056: a member can rename an open environment', async () => {
     const { body } = await api.send('PATCH', path(), { key: fixture.keys.M, body: { name: 'Renamed' } });
     expect(body.name).toBe('Renamed');
   });
 
-  test('T49, T50: an administrator rolls the API key; gateways are notified, and the activity omits both keys', async () => {
+  test('project-049, project-050: an administrator rolls the API key; gateways are notified, and the activity omits both keys', async () => {
     expect(await api.send('PATCH', path('reset_token/'), { key: fixture.keys.M })).toMatchObject(insufficient);
     const { status, body } = await api.send('PATCH', path('reset_token'), { key: fixture.keys.A });
     expect(status).toBe(200);
@@ -238,7 +238,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     ]);
   });
 
-  test('T51, T52, T54: an administrator deletes an environment immediately and permanently', async () => {
+  test('project-051, project-052, project-054: an administrator deletes an environment immediately and permanently', async () => {
     expect(await api.send('DELETE', path(), { key: fixture.keys.M })).toMatchObject(insufficient);
     const removed = await api.send('DELETE', path(), { key: fixture.keys.A });
     expect([removed.status, removed.body]).toEqual([204, undefined]);
@@ -259,14 +259,14 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(activity).toEqual([{ scope: 'Project' }, { scope: 'Team' }]);
   });
 
-  test('T51: a member with level 8 in the environment can delete a private environment but not an open one', async () => {
+  test('project-051: a member with level 8 in the environment can delete a private environment but not an open one', async () => {
     await admit('admin');
     expect(await api.send('DELETE', path(), { key: fixture.keys.M })).toMatchObject(insufficient);
     await makePrivate();
     expect((await api.send('DELETE', path(), { key: fixture.keys.M })).status).toBe(204);
   });
 
-  test('T63, T73: returns 404 for IDs that match no environment', async () => {
+  test('project-063, project-073: returns 404 for IDs that match no environment', async () => {
     for (const id of [2_000_000_000, 99_999_999_999, 0, -1]) {
       expect(await api.get(pathOf(fixture.tenant, id), fixture.keys.A)).toMatchObject(NF());
     }
@@ -275,12 +275,12 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     );
   });
 
-  test('T65: never reports that demo data is being generated', async () => {
+  test('project-065: never reports that demo data is being generated', async () => {
     const { status, body } = await api.get(path('is_generating_demo_data/'), fixture.keys.M);
     expect([status, body]).toEqual([200, { is_generating_demo_data: false }]);
   });
 
-  test('T66, T67: creates a product intent once and counts repetitions', async () => {
+  test('project-066, project-067: creates a product intent once and counts repetitions', async () => {
     const add = (body: object) => api.send('PATCH', path('add_product_intent/'), { key: fixture.keys.M, body });
     const first = await add({ product_type: 'surveys', intent_context: 'onboarding', metadata: { a: 1 } });
     expect(first.status).toBe(201);
@@ -305,7 +305,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect((await api.get(path(''), fixture.keys.M)).body.name).toBe(name);
   });
 
-  test('T71: records the creation without changes', async () => {
+  test('project-071: records the creation without changes', async () => {
     const { body } = await create({ name: 'New' });
     const rows = await api.database.sql.query(
       'SELECT scope, activity, detail FROM activity_log WHERE environment_id = $1 ORDER BY scope',
@@ -315,7 +315,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(rows[0]).toMatchObject({ activity: 'created', detail: { name: 'New', changes: null } });
   });
 
-  test('A1 to A6: access rules', async () => {
+  test('environment-001 to environment-006: access rules', async () => {
     const put = (body: object, key = fixture.keys.A) => api.send('PUT', path('access_controls/'), { key, body });
     expect(await put({ access_level: 'admin' }, fixture.keys.M)).toMatchObject(
       PD('Must be admin to modify project permissions.'),
@@ -328,14 +328,14 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
       body: { access_level: 'admin', organization_member: fixture.membershipId },
     });
     expect((await api.get(path(), fixture.keys.M)).body.effective_membership_level).toBe(8);
-    // A5: members can lower their own rule, and then cannot raise it again.
+    // environment-005: members can lower their own rule, and then cannot raise it again.
     expect(
       (await put({ access_level: 'member', organization_member: fixture.membershipId }, fixture.keys.M)).status,
     ).toBe(200);
     expect(
       await put({ access_level: 'admin', organization_member: fixture.membershipId }, fixture.keys.M),
     ).toMatchObject(PD('Must be admin to modify project permissions.'));
-    // A3: 200 with the removed rule instead of 204, because a route has one success answer.
+    // environment-003: 200 with the removed rule instead of 204, because a route has one success answer.
     expect(await put({ access_level: null, organization_member: fixture.membershipId })).toMatchObject({
       status: 200,
       body: { access_level: null },
@@ -398,7 +398,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
   });
 });
 
-test('T15: adds an environment to its project', async () => {
+test('project-015: adds an environment to its project', async () => {
   const path = `/api/projects/${fixture.tenant.projectId}/environments/`;
   const { body } = await api.send('POST', path, { key: fixture.keys.A, body: { name: 'Staging' } });
   expect([body.project_id, body.id === fixture.tenant.projectId, body.name]).toEqual([
@@ -418,7 +418,7 @@ test('T15: adds an environment to its project', async () => {
   );
 });
 
-test('T16: returns 400 without a project', async () => {
+test('project-016: returns 400 without a project', async () => {
   expect(await api.send('POST', '/api/environments/', { key: fixture.keys.A, body: {} })).toMatchObject(
     VE(
       'invalid_input',
@@ -428,16 +428,16 @@ test('T16: returns 400 without a project', async () => {
   );
 });
 
-test('T17, T18: returns 404 for a project that does not exist', async () => {
+test('project-017, project-018: returns 404 for a project that does not exist', async () => {
   const send = (id: number | string, key: string) =>
     api.send('POST', `/api/projects/${id}/environments/`, { key, body: {} });
   expect(await send(2_000_000_000, fixture.keys.A)).toMatchObject(NF('Project not found.'));
   expect(await send('abc', fixture.keys.A)).toMatchObject(NF('Project not found.'));
-  // In T18, PostHog returns "Organization not found." after the user left, which reveals that the project exists.
+  // In project-018, PostHog returns "Organization not found." after the user left, which reveals that the project exists.
   expect(await send(fixture.tenant.projectId, fixture.keys.stranger)).toMatchObject(NF('Project not found.'));
 });
 
-test('T19, T20: uses the organization of the path', async () => {
+test('project-019, project-020: uses the organization of the path', async () => {
   const path = `/api/organizations/${fixture.tenant.organizationId}/projects/`;
   const { status, body } = await api.send('POST', path, { key: fixture.keys.A, body: { name: 'x' } });
   expect([status, body.organization]).toEqual([201, fixture.tenant.organizationId]);
@@ -445,7 +445,7 @@ test('T19, T20: uses the organization of the path', async () => {
   expect((await api.send('POST', path, { key: fixture.keys.stranger, body: {} })).status).toBe(403);
 });
 
-test('T21: returns 404 to a user without an organization', async () => {
+test('project-021: returns 404 to a user without an organization', async () => {
   const lonely = await createTestTenant(api.database);
   await api.database.prisma.membership.deleteMany({ where: { user_id: lonely.userId } });
   expect(await api.send('POST', '/api/projects/', { key: lonely.personalApiKey, body: {} })).toMatchObject(

@@ -1,7 +1,7 @@
 import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases T23 to T48, T64, T68 and T69 (docs/cases.md#the-rest-api): each setting and its rules. */
+/** Cases project-023 to project-048, project-064, project-068 and project-069 (docs/cases.md#the-rest-api): each setting and its rules. */
 let api: TestApi;
 let fixture: ItemFixture;
 beforeAll(async () => {
@@ -26,7 +26,7 @@ const flagKeys = "Must provide a dictionary with only 'id' and 'key' keys. _or_ 
 
 const refused: [string, object, object][] = [
   [
-    'T24',
+    'project-024',
     { timezone: 'America/I_Dont_Exist' },
     invalid(
       'timezone',
@@ -35,7 +35,7 @@ const refused: [string, object, object][] = [
     ),
   ],
   [
-    'T24: an offset',
+    'project-024: an offset',
     { timezone: '+02:00' },
     invalid(
       'timezone',
@@ -43,68 +43,76 @@ const refused: [string, object, object][] = [
       'invalid_choice',
     ),
   ],
-  ['T24: null', { timezone: null }, invalid('timezone', 'This field may not be null.', 'null')],
+  ['project-024: null', { timezone: null }, invalid('timezone', 'This field may not be null.', 'null')],
   [
-    'T28',
+    'project-028',
     { autocapture_exceptions_opt_in: 'Welwyn' },
     invalid('autocapture_exceptions_opt_in', 'Must be a valid boolean.'),
   ],
-  ['T29: an object', { [ignored]: { a: 1 } }, invalid(null, `Must provide a list for field: ${ignored}.`)],
+  ['project-029: an object', { [ignored]: { a: 1 } }, invalid(null, `Must provide a list for field: ${ignored}.`)],
   [
-    'T29: items that are not strings',
+    'project-029: items that are not strings',
     { [ignored]: [1, false] },
     invalid(null, `Must provide a list of strings to field: ${ignored}.`),
   ],
   [
-    'T29: too long',
+    'project-029: too long',
     { [ignored]: Array(300).fill('abc') },
     expect.objectContaining({ attr: null, detail: expect.stringContaining('must be less than 300 characters') }),
   ],
-  ['T29: null', { [ignored]: null }, invalid(ignored, 'This field may not be null.', 'null')],
-  ['T30', { [rate]: 'x' }, invalid(rate, 'A valid number is required.')],
-  ['T31', { [rate]: '-1' }, invalid(rate, 'Ensure this value is greater than or equal to 0.', 'min_value')],
-  ['T32', { [rate]: '1.5' }, invalid(rate, 'Ensure this value is less than or equal to 1.', 'max_value')],
+  ['project-029: null', { [ignored]: null }, invalid(ignored, 'This field may not be null.', 'null')],
+  ['project-030', { [rate]: 'x' }, invalid(rate, 'A valid number is required.')],
+  ['project-031', { [rate]: '-1' }, invalid(rate, 'Ensure this value is greater than or equal to 0.', 'min_value')],
+  ['project-032', { [rate]: '1.5' }, invalid(rate, 'Ensure this value is less than or equal to 1.', 'max_value')],
   [
-    'T33',
+    'project-033',
     { [rate]: '0.534' },
     invalid(rate, 'Ensure that there are no more than 2 decimal places.', 'max_decimal_places'),
   ],
   [
-    'T33: digits',
+    'project-033: digits',
     { [rate]: '12.34' },
     invalid(rate, 'Ensure that there are no more than 3 digits in total.', 'max_digits'),
   ],
   [
-    'T33: an integer',
+    'project-033: an integer',
     { [rate]: 22 },
     invalid(rate, 'Ensure that there are no more than 1 digits before the decimal point.', 'max_whole_digits'),
   ],
-  ['T35', { [duration]: 'x' }, invalid(duration, 'A valid integer is required.')],
-  ['T36', { [duration]: '-1' }, invalid(duration, 'Ensure this value is greater than or equal to 0.', 'min_value')],
-  ['T37', { [duration]: 30_001 }, invalid(duration, 'Ensure this value is less than or equal to 30000.', 'max_value')],
-  ['T38', { [duration]: '0.5' }, invalid(duration, 'A valid integer is required.')],
-  ['T39: text', { [flag]: 's' }, invalid(flag, dictionary)],
-  ['T39: 1', { [flag]: 1 }, invalid(flag, dictionary)],
-  ['T39: "1"', { [flag]: '1' }, invalid(flag, dictionary)],
+  ['project-035', { [duration]: 'x' }, invalid(duration, 'A valid integer is required.')],
+  [
+    'project-036',
+    { [duration]: '-1' },
+    invalid(duration, 'Ensure this value is greater than or equal to 0.', 'min_value'),
+  ],
+  [
+    'project-037',
+    { [duration]: 30_001 },
+    invalid(duration, 'Ensure this value is less than or equal to 30000.', 'max_value'),
+  ],
+  ['project-038', { [duration]: '0.5' }, invalid(duration, 'A valid integer is required.')],
+  ['project-039: text', { [flag]: 's' }, invalid(flag, dictionary)],
+  ['project-039: 1', { [flag]: 1 }, invalid(flag, dictionary)],
+  ['project-039: "1"', { [flag]: '1' }, invalid(flag, dictionary)],
   ...['key', 'id', 'variant', 'key,variant', 'id,variant', 'wat'].map((keys): [string, object, object] => [
-    `T40: ${keys}`,
+    `project-040: ${keys}`,
     { [flag]: Object.fromEntries(keys.split(',').map((key) => [key, 1])) },
     invalid(flag, flagKeys),
   ]),
-  ['T42: text', { [network]: 's' }, invalid(network, dictionary)],
+  ['project-042: text', { [network]: 's' }, invalid(network, dictionary)],
   [
-    'T42: a key',
+    'project-042: a key',
     { [network]: { key: 1 } },
     invalid(network, "Must provide a dictionary with only 'recordHeaders' and/or 'recordBody' keys."),
   ],
   [
-    'T45: a key',
+    'project-045: a key',
     { [replay]: { wat: 1 } },
     invalid(replay, 'Must provide a dictionary with only known keys. One or more of record_canvas, ai_config.'),
   ],
-  ['T45: ai_config', { [replay]: { ai_config: 's' } }, invalid(replay, dictionary)],
+  ['project-045: ai_config', { [replay]: { ai_config: 's' } }, invalid(replay, dictionary)],
   [
-    'T45: ai_config key',
+    'project-045: ai_config key',
     { [replay]: { ai_config: { key: 1 } } },
     invalid(
       replay,
@@ -168,7 +176,7 @@ const refused: [string, object, object][] = [
   ],
   ['anonymize_ips, null', { anonymize_ips: null }, invalid('anonymize_ips', 'This field may not be null.', 'null')],
   [
-    'T27: primary_dashboard, of another environment',
+    'project-027: primary_dashboard, of another environment',
     { primary_dashboard: 12 },
     invalid('primary_dashboard', 'Dashboard does not belong to this team.', 'invalid_input'),
   ],
@@ -178,40 +186,48 @@ const refused: [string, object, object][] = [
     invalid('primary_dashboard', 'Ensure this value is less than or equal to 2147483647.', 'max_value'),
   ],
   [
-    'G14: two faults, the first in order of fields',
+    'request-014: two faults, the first in order of fields',
     { name: '', timezone: 'x', app_urls: 1 },
     invalid('name', 'This field may not be blank.', 'blank'),
   ],
-  ['G11', [], invalid(null, 'Invalid data. Expected a dictionary, but got list. Send a JSON object.')],
+  ['request-011', [], invalid(null, 'Invalid data. Expected a dictionary, but got list. Send a JSON object.')],
 ];
 
 const taken: [string, Record<string, unknown>, Record<string, unknown>][] = [
-  ['T25', { test_account_filters_default_checked: 'true' }, { test_account_filters_default_checked: true }],
-  ['T26', { test_account_filters: [{ key: 'k', value: 'v' }] }, { test_account_filters: [{ key: 'k', value: 'v' }] }],
-  ['T27: null', { primary_dashboard: null }, { primary_dashboard: null }],
-  ['T28', { autocapture_exceptions_opt_in: true }, { autocapture_exceptions_opt_in: true }],
-  ['T28: the word null', { autocapture_exceptions_opt_in: 'null' }, { autocapture_exceptions_opt_in: null }],
-  ['T29', { [ignored]: ['a'] }, { [ignored]: ['a'] }],
-  ['T34', { [rate]: 0.4 }, { [rate]: '0.40' }],
-  ['T34: a string', { [rate]: '1' }, { [rate]: '1.00' }],
-  ['T34: empty', { [rate]: '' }, { [rate]: null }],
-  ['T38: 1.0', { [duration]: '2000.0' }, { [duration]: 2000 }],
-  ['T41', { [flag]: { id: 1, key: 'k' } }, { [flag]: { id: 1, key: 'k' } }],
-  ['T41: variant', { [flag]: { id: 1, key: 'k', variant: 'v' } }, { [flag]: { id: 1, key: 'k', variant: 'v' } }],
-  ['T41: null', { [flag]: null }, { [flag]: null }],
+  ['project-025', { test_account_filters_default_checked: 'true' }, { test_account_filters_default_checked: true }],
   [
-    'T64',
+    'project-026',
+    { test_account_filters: [{ key: 'k', value: 'v' }] },
+    { test_account_filters: [{ key: 'k', value: 'v' }] },
+  ],
+  ['project-027: null', { primary_dashboard: null }, { primary_dashboard: null }],
+  ['project-028', { autocapture_exceptions_opt_in: true }, { autocapture_exceptions_opt_in: true }],
+  ['project-028: the word null', { autocapture_exceptions_opt_in: 'null' }, { autocapture_exceptions_opt_in: null }],
+  ['project-029', { [ignored]: ['a'] }, { [ignored]: ['a'] }],
+  ['project-034', { [rate]: 0.4 }, { [rate]: '0.40' }],
+  ['project-034: a string', { [rate]: '1' }, { [rate]: '1.00' }],
+  ['project-034: empty', { [rate]: '' }, { [rate]: null }],
+  ['project-038: 1.0', { [duration]: '2000.0' }, { [duration]: 2000 }],
+  ['project-041', { [flag]: { id: 1, key: 'k' } }, { [flag]: { id: 1, key: 'k' } }],
+  [
+    'project-041: variant',
+    { [flag]: { id: 1, key: 'k', variant: 'v' } },
+    { [flag]: { id: 1, key: 'k', variant: 'v' } },
+  ],
+  ['project-041: null', { [flag]: null }, { [flag]: null }],
+  [
+    'project-064',
     { correlation_config: { excluded_person_property_names: ['a'] } },
     { correlation_config: { excluded_person_property_names: ['a'] } },
   ],
-  ['T68', { app_urls: ['a', null, 'b', null, ''] }, { app_urls: ['a', 'b'] }],
-  ['T68: all null', { app_urls: [null, null] }, { app_urls: [] }],
-  ['T69 and its like', { live_events_columns: [null, 'event'] }, { live_events_columns: ['event'] }],
-  ['T69 and its like', { person_display_name_properties: [null] }, { person_display_name_properties: [] }],
-  ['T69', { recording_domains: null }, { recording_domains: null }],
+  ['project-068', { app_urls: ['a', null, 'b', null, ''] }, { app_urls: ['a', 'b'] }],
+  ['project-068: all null', { app_urls: [null, null] }, { app_urls: [] }],
+  ['project-069 and its like', { live_events_columns: [null, 'event'] }, { live_events_columns: ['event'] }],
+  ['project-069 and its like', { person_display_name_properties: [null] }, { person_display_name_properties: [] }],
+  ['project-069', { recording_domains: null }, { recording_domains: null }],
   ['week_start_day', { week_start_day: '1' }, { week_start_day: 1 }],
   [
-    'G13: unknown and read-only fields',
+    'request-013: unknown and read-only fields',
     { id: 7, uuid: 'x', api_token: 'phc_mine', ingested_event: true, wat: 1 },
     { ingested_event: false },
   ],
@@ -240,7 +256,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect((await api.get(pathOf(fixture.tenant), fixture.keys.M)).body).toMatchObject(expected);
   });
 
-  test('T27: requires an existing dashboard of the environment as primary dashboard', async () => {
+  test('project-027: requires an existing dashboard of the environment as primary dashboard', async () => {
     const dashboards = `/api/projects/${fixture.tenant.projectId}/dashboards/`;
     const { body } = await api.send('POST', dashboards, { key: fixture.keys.A, body: { name: 'Home' } });
     expect((await patch({ primary_dashboard: body.id })).body.primary_dashboard).toBe(body.id);
@@ -249,13 +265,13 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect((await patch({ primary_dashboard: body.id })).status).toBe(400);
   });
 
-  test('T43: replaces the network configuration completely, and clears it with null', async () => {
+  test('project-043: replaces the network configuration completely, and clears it with null', async () => {
     await patch({ [network]: { recordHeaders: true } });
     expect((await patch({ [network]: { recordBody: false } })).body[network]).toEqual({ recordBody: false });
     expect((await patch({ [network]: null })).body[network]).toBeNull();
   });
 
-  test('T44, T46, T47, T48: merges replay settings one level deep, replaces arrays, and clears them with null', async () => {
+  test('project-044, project-046, project-047, project-048: merges replay settings one level deep, replaces arrays, and clears them with null', async () => {
     await patch({ [replay]: { ai_config: { opt_in: true } } });
     expect((await patch({ [replay]: { record_canvas: true } })).body[replay]).toEqual({
       ai_config: { opt_in: true },
@@ -276,7 +292,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     expect((await patch({ survey_config: null })).body.survey_config).toBeNull();
   });
 
-  test('T23: records a change once, and records nothing when nothing changes', async () => {
+  test('project-023: records a change once, and records nothing when nothing changes', async () => {
     fixture = await createItemFixture(api);
     const { tenant } = fixture;
     await patch({ timezone: 'Europe/Lisbon' });
@@ -297,8 +313,8 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     });
   });
 
-  // PostHog's T34 records "0.4" as it was sent. Here, a record contains the stored value, which is the one shown everywhere else.
-  test('T34: records a setting that was empty as created', async () => {
+  // PostHog's project-034 records "0.4" as it was sent. Here, a record contains the stored value, which is the one shown everywhere else.
+  test('project-034: records a setting that was empty as created', async () => {
     fixture = await createItemFixture(api);
     const { tenant } = fixture;
     await patch({ [rate]: 0.4 });
@@ -346,7 +362,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
     });
   });
 
-  test('T59: returns 403 for `access_control` unless the caller is an administrator of the organization', async () => {
+  test('project-059: returns 403 for `access_control` unless the caller is an administrator of the organization', async () => {
     fixture = await createItemFixture(api);
     const { tenant, keys, membershipId } = fixture;
     const detail = 'Your organization access level is insufficient to configure project access restrictions.';
@@ -358,7 +374,7 @@ describe.each(pathFamilies)('%s', (_family, pathOf) => {
       [tenant.environmentId, membershipId],
     );
     expect((await patch({ access_control: true }, keys.M)).status).toBe(403);
-    // T60 describes a later version of PostHog, which rejects the field. The API has it.
+    // project-060 describes a later version of PostHog, which rejects the field. The API has it.
     expect(await patch({ access_control: true })).toMatchObject({ status: 200, body: { access_control: true } });
   });
 });

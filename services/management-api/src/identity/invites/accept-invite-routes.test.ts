@@ -260,7 +260,7 @@ test('returns 400 to a user who has become a member in another way', async () =>
   );
 });
 
-describe('C-033: the secret that the inviter sees', () => {
+describe('console-033: the secret that the inviter sees', () => {
   /** Invites a user in a session. @returns both secrets. */
   async function inviteShown(body: Record<string, unknown> = {}) {
     const key = await signInAs(api, acme.W.userId);

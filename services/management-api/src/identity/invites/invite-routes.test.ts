@@ -18,7 +18,7 @@ import { type Actor, createActor, createActors, type OrganizationActors } from '
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { createInviteMailing, type InviteMailing } from './mailing.ts';
 
-/** Cases I1 to I39 (docs/cases.md#the-rest-api). */
+/** Cases invite-001 to invite-039 (docs/cases.md#the-rest-api). */
 let mailServer: MailServer;
 let proxy: FaultProxy;
 let mailer: Mailer;
@@ -77,7 +77,7 @@ async function addEnvironment({ isPrivate }: { isPrivate: boolean }): Promise<nu
   return id;
 }
 
-test('I1, I2, I13, I17: returns 403 or 404 for invites of another organization', async () => {
+test('invite-001, invite-002, invite-013, invite-017: returns 403 or 404 for invites of another organization', async () => {
   const foreign = `/api/organizations/${acme.off.organizationId}/invites/`;
   expect(await api.get(foreign, acme.A.key)).toMatchObject(PD());
   expect(await invite({ target_email: newEmail() }, acme.A, foreign)).toMatchObject(PD());
@@ -86,11 +86,11 @@ test('I1, I2, I13, I17: returns 403 or 404 for invites of another organization',
   expect(await countInvites(acme.off.organizationId)).toBe(0);
 });
 
-test('I2: returns 405 for GET of a single invite, because Millrace has no such route', async () => {
+test('invite-002: returns 405 for GET of a single invite, because Millrace has no such route', async () => {
   expect((await api.get(`${path}${randomUUID()}/`, acme.A.key)).status).toBe(405);
 });
 
-test('I4: creates an invite and sends an email', async () => {
+test('invite-004: creates an invite and sends an email', async () => {
   const email = newEmail();
   const { status, body } = await invite({ target_email: email });
   expect(status).toBe(201);
@@ -145,7 +145,7 @@ test('hides the private projects of an invite from members without access to the
   expect((await api.get(path, acme.A.key)).body.results[0].private_project_access).toEqual(both);
 });
 
-test('I5: sends no email if the request says so', async () => {
+test('invite-005: sends no email if the request says so', async () => {
   const email = newEmail();
   const answer = await invite({ target_email: email, send_email: false });
   expect(answer).toMatchObject({ status: 201, body: { send_email: false, emailing_attempt_made: false } });
@@ -165,7 +165,7 @@ test('quotes the message of the inviter in the email, and no line of it becomes 
   expect([mail?.to, mail?.headers.bcc]).toEqual([[email], undefined]);
 });
 
-test('I6: a new invite replaces the earlier ones for the address', async () => {
+test('invite-006: a new invite replaces the earlier ones for the address', async () => {
   const email = newEmail();
   for (let time = 0; time < 3; time += 1) expect((await invite({ target_email: email })).status).toBe(201);
   expect(await pendingOf(email)).toHaveLength(1);
@@ -183,7 +183,7 @@ describe('access to private projects', () => {
     'Project does not exist on this organization, or it is private and you do not have access to it.',
   );
 
-  test('I7, I8: returns 400 for a project of another organization, or one that the inviter cannot access', async () => {
+  test('invite-007, invite-008: returns 400 for a project of another organization, or one that the inviter cannot access', async () => {
     const granting = (id: number) => ({ target_email: newEmail(), private_project_access: [{ id, level: 1 }] });
     expect(await invite(granting(acme.off.projectId))).toMatchObject(noProject);
     expect(await invite(granting(await addEnvironment({ isPrivate: true })), acme.M)).toMatchObject(noProject);
@@ -191,7 +191,7 @@ describe('access to private projects', () => {
     expect(await invite(granting(9e15))).toMatchObject(noProject);
   });
 
-  test("I9, I10: returns 400 for a higher level than the inviter's own", async () => {
+  test("invite-009, invite-010: returns 400 for a higher level than the inviter's own", async () => {
     const id = await addEnvironment({ isPrivate: false });
     const body = { target_email: newEmail(), private_project_access: [{ id, level: 8 }] };
     expect(await invite(body, acme.M)).toMatchObject(
@@ -203,7 +203,7 @@ describe('access to private projects', () => {
     );
   });
 
-  test('I11, I12: an administrator can grant access to any project, a member to an open one', async () => {
+  test('invite-011, invite-012: an administrator can grant access to any project, a member to an open one', async () => {
     const hidden = [{ id: await addEnvironment({ isPrivate: true }), level: 8 }];
     const open = [{ id: await addEnvironment({ isPrivate: false }), level: 1 }];
     expect(await invite({ target_email: newEmail(), private_project_access: hidden })).toMatchObject({
@@ -224,7 +224,7 @@ describe('access to private projects', () => {
     [[{}], 'Each dictionary must contain "id" and "level" keys.'],
     [[{ id: 'x', level: 1 }], 'The "id" field must be an integer.'],
     [[{ id: 1, level: 15 }], 'The "level" field must be either "member" or "admin".'],
-  ])('I38: returns 400 for %j', async (value, detail) => {
+  ])('invite-038: returns 400 for %j', async (value, detail) => {
     expect(await invite({ target_email: newEmail(), private_project_access: value })).toMatchObject(
       VE('invalid_input', 'private_project_access', detail),
     );
@@ -260,7 +260,7 @@ test.each([
 });
 
 describe('several invites in one request', () => {
-  test('I14: creates seven in order and emails each', async () => {
+  test('invite-014: creates seven in order and emails each', async () => {
     const emails = Array.from({ length: 7 }, newEmail);
     const { status, body } = await bulk(emails.map((target_email) => ({ target_email })));
     // Unlike PostHog, returns 200, and a body only on request.
@@ -315,7 +315,7 @@ describe('several invites in one request', () => {
     expect([answer.status, answer.body]).toEqual([200, undefined]);
   });
 
-  test('I15: returns 400 for more than twenty', async () => {
+  test('invite-015: returns 400 for more than twenty', async () => {
     const before = await countInvites();
     const body = Array.from({ length: 21 }, () => ({ target_email: newEmail() }));
     expect(await bulk(body)).toMatchObject(
@@ -326,7 +326,7 @@ describe('several invites in one request', () => {
   });
 
   test.each([
-    ['I16: no address', { target_email: null }, 'null', '4__target_email', 'This field may not be null.'],
+    ['invite-016: no address', { target_email: null }, 'null', '4__target_email', 'This field may not be null.'],
     [
       'an element that is not an object',
       5,
@@ -366,7 +366,7 @@ describe('several invites in one request', () => {
     expect(await countInvites()).toBe(before);
   });
 
-  test('I18: accepts an object as one invite, for clients generated from the OpenAPI document', async () => {
+  test('invite-018: accepts an object as one invite, for clients generated from the OpenAPI document', async () => {
     const email = newEmail();
     expect(await bulk({ target_email: email })).toMatchObject({ status: 200, body: [{ target_email: email }] });
     expect(await bulk({})).toMatchObject(VE('required', 'target_email', 'This field is required.'));
@@ -375,7 +375,7 @@ describe('several invites in one request', () => {
     );
   });
 
-  test('I19: accepts an empty list', async () => {
+  test('invite-019: accepts an empty list', async () => {
     expect(await bulk([])).toMatchObject({ status: 200, body: [] });
   });
 
@@ -391,7 +391,7 @@ describe('several invites in one request', () => {
   });
 });
 
-test('I20: any member can withdraw an invite, once', async () => {
+test('invite-020: any member can withdraw an invite, once', async () => {
   const { body } = await invite({ target_email: newEmail() });
   const foreign = await createActors(api.database);
   const elsewhere = `/api/organizations/${foreign.organizationId}/invites/${body.id}/`;
@@ -408,7 +408,7 @@ describe('earlier invites for the address', () => {
       data: { created_at: new Date(Date.now() - 3 * 86_400_000 - 1000) },
     });
 
-  test('I21: combines them to the highest levels', async () => {
+  test('invite-021: combines them to the highest levels', async () => {
     const [p1, p2] = [await addEnvironment({ isPrivate: true }), await addEnvironment({ isPrivate: true })];
     const target_email = newEmail();
     await invite({
@@ -462,12 +462,12 @@ describe('earlier invites for the address', () => {
     expect((await invite({ target_email }, small)).status).toBe(201);
   });
 
-  test('I22: combines with nothing if there are no earlier invites', async () => {
+  test('invite-022: combines with nothing if there are no earlier invites', async () => {
     const answer = await invite({ target_email: newEmail(), combine_pending_invites: true });
     expect(answer).toMatchObject({ status: 201, body: { level: 1, private_project_access: null } });
   });
 
-  test('I23: ignores expired invites', async () => {
+  test('invite-023: ignores expired invites', async () => {
     const target_email = newEmail();
     const { body } = await invite({ target_email, level: 8 });
     await expire(body.id);
@@ -478,14 +478,14 @@ describe('earlier invites for the address', () => {
     expect(await pendingOf(target_email)).toHaveLength(1);
   });
 
-  test('I24: ignores earlier invites unless the request combines them', async () => {
+  test('invite-024: ignores earlier invites unless the request combines them', async () => {
     const target_email = newEmail();
     await invite({ target_email, level: 8 });
     expect(await invite({ target_email })).toMatchObject({ status: 201, body: { level: 1 } });
     expect(await pendingOf(target_email)).toHaveLength(1);
   });
 
-  test('I39: an invite expires after three days and is still listed', async () => {
+  test('invite-039: an invite expires after three days and is still listed', async () => {
     const actors = await createActors(api.database);
     const list = `/api/organizations/${actors.organizationId}/invites/`;
     const { body } = await invite({ target_email: newEmail() }, actors.A, list);
@@ -500,14 +500,14 @@ describe('earlier invites for the address', () => {
 describe('levels', () => {
   const tooHigh = PD('You cannot invite a user with a higher permission level than your own.');
 
-  test("I25, I26: returns 403 for a higher level than the inviter's own", async () => {
+  test("invite-025, invite-026: returns 403 for a higher level than the inviter's own", async () => {
     const before = await countInvites();
     expect(await invite({ target_email: newEmail(), level: 8 }, acme.M)).toMatchObject(tooHigh);
     expect(await invite({ target_email: newEmail(), level: 15 }, acme.A)).toMatchObject(tooHigh);
     expect(await countInvites()).toBe(before);
   });
 
-  test("I27: accepts any level up to the inviter's own", async () => {
+  test("invite-027: accepts any level up to the inviter's own", async () => {
     for (const [actor, level] of [
       [acme.M, 1],
       [acme.A, 8],
@@ -517,7 +517,7 @@ describe('levels', () => {
     }
   });
 
-  test('I28, I29: creates none in bulk if one level is too high', async () => {
+  test('invite-028, invite-029: creates none in bulk if one level is too high', async () => {
     const before = await countInvites();
     const some = (...levels: number[]) => levels.map((level) => ({ target_email: newEmail(), level }));
     expect(await bulk(some(1, 8, 1), acme.M)).toMatchObject(tooHigh);
@@ -531,27 +531,27 @@ describe('levels', () => {
     [null, 'null', 'This field may not be null.'],
     // Unlike PostHog, the message does not contain Python's `True`.
     [true, 'invalid_choice', '"true" is not a valid choice. Choose one of: 1, 8, 15.'],
-  ])('I35: returns 400 for level %j', async (level, code, detail) => {
+  ])('invite-035: returns 400 for level %j', async (level, code, detail) => {
     expect(await invite({ target_email: newEmail(), level })).toMatchObject(VE(code, 'level', detail));
   });
 
-  test('I36: accepts a level written as a string', async () => {
+  test('invite-036: accepts a level written as a string', async () => {
     expect(await invite({ target_email: newEmail(), level: '8' })).toMatchObject({ status: 201, body: { level: 8 } });
   });
 });
 
-test("I30 to I32: ignores `members_can_invite` in an invite, which PostHog's later versions have as a setting", async () => {
+test("invite-030 to invite-032: ignores `members_can_invite` in an invite, which PostHog's later versions have as a setting", async () => {
   expect((await invite({ target_email: newEmail(), members_can_invite: false }, acme.M)).status).toBe(201);
 });
 
-test('I33: returns 400 for the address of a member, in any case', async () => {
+test('invite-033: returns 400 for the address of a member, in any case', async () => {
   const expected = VE('invalid_input', null, 'A user with this email address already belongs to the organization.');
   for (const target_email of [acme.M.email, acme.M.email.toUpperCase()]) {
     expect(await invite({ target_email })).toMatchObject(expected);
   }
 });
 
-test('I34: converts the domain of the address to lower case', async () => {
+test('invite-034: converts the domain of the address to lower case', async () => {
   const local = randomUUID().toUpperCase();
   expect(await invite({ target_email: ` ${local}@Guest.Example ` })).toMatchObject({
     status: 201,
@@ -560,10 +560,10 @@ test('I34: converts the domain of the address to lower case', async () => {
 });
 
 test.each([
-  ['I3', {}, VE('required', 'target_email', 'This field is required.')],
-  ['I37', { target_email: 'foo' }, VE('invalid_input', 'target_email', 'Enter a valid email address.')],
+  ['invite-003', {}, VE('required', 'target_email', 'This field is required.')],
+  ['invite-037', { target_email: 'foo' }, VE('invalid_input', 'target_email', 'Enter a valid email address.')],
   [
-    'I37',
+    'invite-037',
     { target_email: 'a@b.com', first_name: 'x'.repeat(31) },
     VE('max_length', 'first_name', 'Ensure this field has no more than 30 characters.'),
   ],

@@ -5,7 +5,7 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases B1 to B16 (docs/cases.md#the-rest-api). */
+/** Cases member-001 to member-016 (docs/cases.md#the-rest-api). */
 const { member, administrator, owner } = membershipLevels;
 
 let api: TestApi;
@@ -29,7 +29,7 @@ const levelOf = async ({ userId }: Actor) =>
     })
   )?.level;
 
-test('B1, B2: lists the active members of the organization, the latest first', async () => {
+test('member-001, member-002: lists the active members of the organization, the latest first', async () => {
   const actors = await createActors(api.database);
   const inactive = await createActor(api.database, actors.organizationId, member);
   await api.database.prisma.user.update({ where: { id: inactive.userId }, data: { is_active: false } });
@@ -90,7 +90,7 @@ describe('the list of members', () => {
   });
 });
 
-test('B3 to B5: administrators can remove other members, and all members except owners can leave', async () => {
+test('member-003 to member-005: administrators can remove other members, and all members except owners can leave', async () => {
   const [one, other, third] = [await join(member), await join(member), await join(administrator)];
   expect(await remove(one, other)).toMatchObject(PD('You can only edit others if you are an admin.'));
   expect(await levelOf(other)).toBe(member);
@@ -156,7 +156,7 @@ describe('invites by a member who can no longer send them', () => {
   });
 });
 
-test('B6: an owner changes a level, and the response is the member', async () => {
+test('member-006: an owner changes a level, and the response is the member', async () => {
   const target = await join(member);
   const { status, body } = await patch(acme.W, target, { level: 8, joined_at: '2000-01-01T00:00:00Z' });
   expect([status, Object.keys(body)]).toEqual([
@@ -175,24 +175,24 @@ test('B6: an owner changes a level, and the response is the member', async () =>
 
 type Person = 'M' | 'A' | 'W';
 const changes: [string, Person, 1 | 8 | 15, unknown, object, number][] = [
-  ['B7', 'A', member, { level: 8 }, { status: 200 }, 8],
+  ['member-007', 'A', member, { level: 8 }, { status: 200 }, 8],
   ['an administrator demotes another', 'A', administrator, { level: 1 }, { status: 200 }, 1],
   ['a level as a string', 'A', member, { level: '8' }, { status: 200 }, 8],
-  ['B8', 'M', member, { level: 8 }, PD('You can only edit others if you are an admin.'), 1],
-  ['B8, even without a change', 'M', member, {}, PD('You can only edit others if you are an admin.'), 1],
-  ['B10', 'W', member, { level: 15 }, { status: 200 }, 15],
+  ['member-008', 'M', member, { level: 8 }, PD('You can only edit others if you are an admin.'), 1],
+  ['member-008, even without a change', 'M', member, {}, PD('You can only edit others if you are an admin.'), 1],
+  ['member-010', 'W', member, { level: 15 }, { status: 200 }, 15],
   [
-    'B11',
+    'member-011',
     'A',
     member,
     { level: 15 },
     PD("You can only make another member owner if you're this organization's owner."),
     1,
   ],
-  ['B12', 'A', owner, { level: 1 }, PD('You can only edit others with level lower or equal to you.'), 15],
+  ['member-012', 'A', owner, { level: 1 }, PD('You can only edit others with level lower or equal to you.'), 15],
   ['an owner demotes another', 'W', owner, { level: 1 }, { status: 200 }, 1],
   [
-    'B14',
+    'member-014',
     'W',
     member,
     { level: 3 },
@@ -200,14 +200,14 @@ const changes: [string, Person, 1 | 8 | 15, unknown, object, number][] = [
     1,
   ],
   [
-    'B14',
+    'member-014',
     'W',
     member,
     { level: 'x' },
     VE('invalid_choice', 'level', '"x" is not a valid choice. Choose one of: 1, 8, 15.'),
     1,
   ],
-  ['B14', 'W', member, { level: null }, VE('null', 'level', 'This field may not be null.'), 1],
+  ['member-014', 'W', member, { level: null }, VE('null', 'level', 'This field may not be null.'), 1],
   ['nothing', 'W', member, {}, { status: 200 }, 1],
 ];
 test.each(changes)('%s: %s changes a member of level %i with %j', async (_, by, level, body, expected, after) => {
@@ -222,7 +222,7 @@ test('PUT changes a level like PATCH', async () => {
   expect(answer).toMatchObject({ status: 200, body: { level: 8 } });
 });
 
-test('B9, B15: returns 403 when users change their own level', async () => {
+test('member-009, member-015: returns 403 when users change their own level', async () => {
   for (const actor of [acme.M, acme.A, acme.W]) {
     for (const level of [1, 8, 15]) {
       expect(await patch(actor, actor, { level })).toMatchObject(PD("You can't change your own access level."));
@@ -232,7 +232,7 @@ test('B9, B15: returns 403 when users change their own level', async () => {
   expect([await levelOf(acme.M), await levelOf(acme.A), await levelOf(acme.W)]).toEqual([1, 8, 15]);
 });
 
-test('B12, B13: returns 403 when an owner is removed', async () => {
+test('member-012, member-013: returns 403 when an owner is removed', async () => {
   const second = await join(owner);
   expect(await remove(acme.A, second)).toMatchObject(PD('You can only edit others with level lower or equal to you.'));
   for (const [by, target] of [
@@ -245,7 +245,7 @@ test('B12, B13: returns 403 when an owner is removed', async () => {
   }
 });
 
-test('B16: returns 405 for GET of a single member', async () => {
+test('member-016: returns 405 for GET of a single member', async () => {
   const { status, body } = await api.get(`${path}${acme.M.uuid}/`, acme.M.key);
   expect([status, body.code]).toEqual([405, 'method_not_allowed']);
 });

@@ -140,14 +140,14 @@ const badTokens: [string, string, (nonce: string) => string][] = [
   ['another key', 'bad_signature', (nonce) => jwt(claims(nonce), { signer: other })],
   ['an unknown key', 'bad_signature', (nonce) => jwt(claims(nonce), { header: { kid: 'unknown' } })],
 ];
-test.each(badTokens)('S-152: rejects an ID token with %s: %s', async (_, reason, made) => {
+test.each(badTokens)('sso-152: rejects an ID token with %s: %s', async (_, reason, made) => {
   token = made;
   const outcome = await signIn();
   expect(outcome).toMatchObject({ ok: false, reason });
   expect((outcome as { detail: string }).detail).toMatch(/^The .+\.$/);
 });
 
-test('S-152: rejects two keys with one ID', async () => {
+test('sso-152: rejects two keys with one ID', async () => {
   const shown = { ...key.jwk, kid: 'k', alg: 'RS256', use: 'sig' };
   answers['/jwks'] = json({ keys: [shown, { ...other.jwk, kid: 'k', alg: 'RS256', use: 'sig' }] });
   expect(await signIn()).toMatchObject({ ok: false, reason: 'bad_signature' });
@@ -162,15 +162,15 @@ test('rejects a response without a new authentication when one was required', as
 });
 
 const badCallbacks: [string, string, (state: string) => string][] = [
-  ['S-156: refused by the user', 'denied', (state) => `error=access_denied&state=${state}`],
+  ['sso-156: refused by the user', 'denied', (state) => `error=access_denied&state=${state}`],
   [
-    'S-156: with another error, whose text is not shown',
+    'sso-156: with another error, whose text is not shown',
     'provider_refused',
     (state) => `error=%3Cscript%3E&state=${state}`,
   ],
-  ['S-151: with a wrong state', 'wrong_state', () => 'code=c&state=other'],
-  ['S-151: without a state', 'wrong_state', () => 'code=c'],
-  ['S-155: from another issuer', 'wrong_issuer', (state) => `code=c&state=${state}&iss=https%3A%2F%2Fother.example`],
+  ['sso-151: with a wrong state', 'wrong_state', () => 'code=c&state=other'],
+  ['sso-151: without a state', 'wrong_state', () => 'code=c'],
+  ['sso-155: from another issuer', 'wrong_issuer', (state) => `code=c&state=${state}&iss=https%3A%2F%2Fother.example`],
 ];
 test.each(badCallbacks)('%s: rejects the response with the reason %s', async (_, reason, callback) => {
   const outcome = await signIn(callback);
@@ -178,7 +178,7 @@ test.each(badCallbacks)('%s: rejects the response with the reason %s', async (_,
   expect(JSON.stringify(outcome)).not.toContain('<');
 });
 
-test('S-151: a provider returns no token without the PKCE verifier, and a rejected code is reported', async () => {
+test('sso-151: a provider returns no token without the PKCE verifier, and a rejected code is reported', async () => {
   answers['/token'] = json({ error: 'invalid_grant' }, 400);
   expect(await signIn()).toMatchObject({
     ok: false,
@@ -207,13 +207,13 @@ const badProviders: [string, string, Answer][] = [
     (_request, response) => response.writeHead(200, { 'content-length': '100' }).write('{', () => response.destroy()),
   ],
 ];
-test.each(badProviders)('S-154: rejects a provider that returns %s: %s', async (_, reason, answer) => {
+test.each(badProviders)('sso-154: rejects a provider that returns %s: %s', async (_, reason, answer) => {
   answers['/.well-known/openid-configuration'] = answer;
   expect(await signIn()).toMatchObject({ ok: false, reason });
   expect(asked).not.toContain('/elsewhere');
 });
 
-test("S-154: sends no request to an organization's provider in a private network or without TLS", async () => {
+test("sso-154: sends no request to an organization's provider in a private network or without TLS", async () => {
   const oidc = createOidcSignIn({ mayBePrivate: false });
   const begin = (issuer: string) => oidc.begin(provider({ isConfiguredByOperator: false, issuer }), { redirectUri });
   expect(await begin(issuer)).toMatchObject({ ok: false, reason: 'provider_unreachable' });
@@ -242,7 +242,7 @@ describe('GitHub', () => {
   }
   const primary = { email: 'ada@corp.example', primary: true, verified: true };
 
-  test('S-153: identifies the account by its number, and uses the primary address', async () => {
+  test('sso-153: identifies the account by its number, and uses the primary address', async () => {
     const identity = {
       subject: '583231',
       email: 'ada@corp.example',
@@ -259,7 +259,7 @@ describe('GitHub', () => {
   test.each([
     ['the primary address is not verified', [{ ...primary, verified: false }], { isEmailVerified: false }],
     ['no address is primary', [{ ...primary, primary: false }], { email: null, isEmailVerified: false }],
-  ])('S-153: returns no verified address when %s', async (_, emails, identity) => {
+  ])('sso-153: returns no verified address when %s', async (_, emails, identity) => {
     expect(await byGitHub(emails)).toMatchObject({ ok: true, identity });
   });
 

@@ -5,7 +5,7 @@ import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases O1 to O13 (docs/cases.md#the-rest-api). */
+/** Cases organization-001 to organization-013 (docs/cases.md#the-rest-api). */
 let api: TestApi;
 let acme: OrganizationActors;
 let path: string;
@@ -25,7 +25,7 @@ const create = (key: string, body: unknown = { name: 'Second' }) =>
   api.send('POST', '/api/organizations/', { key, body });
 const patch = (key: string, body: unknown, at = path) => api.send('PATCH', at, { key, body });
 
-test('O1: returns all fields of an organization of the caller for `@current`', async () => {
+test('organization-001: returns all fields of an organization of the caller for `@current`', async () => {
   const { status, body } = await api.get('/api/organizations/@current/', acme.M.key);
   expect([status, Object.keys(body)]).toEqual([
     200,
@@ -65,14 +65,14 @@ test('O1: returns all fields of an organization of the caller for `@current`', a
   });
 });
 
-test('O2: requires a plan that allows several organizations for a second one', async () => {
+test('organization-002: requires a plan that allows several organizations for a second one', async () => {
   const free = await createActors(api.database, { plan: 'free' });
   expect(await create(free.W.key)).toMatchObject(
     PD('You must upgrade your Millrace plan to be able to create and manage multiple organizations.'),
   );
 });
 
-test('O3, O4: the creator of an organization owns it, gets a project in it, and has it as current organization', async () => {
+test('organization-003, organization-004: the creator of an organization owns it, gets a project in it, and has it as current organization', async () => {
   const { A } = await createActors(api.database);
   const { status, body } = await create(A.key, { name: ' Second ', plugins_access_level: 6, id: randomUUID() });
   expect(status).toBe(201);
@@ -129,7 +129,7 @@ test('a user without an organization can create the first one', async () => {
   });
 });
 
-test('O5: gives two organizations with similar names different slugs', async () => {
+test('organization-005: gives two organizations with similar names different slugs', async () => {
   const name = `${'x'.repeat(30)} ${randomUUID().slice(0, 17)}`;
   const slug = name.replaceAll(' ', '-').toLowerCase();
   const first = await create(acme.W.key, { name });
@@ -159,7 +159,7 @@ test('returns 403 to a key that is limited to some organizations, because it cou
   expect((await create(value)).status).toBe(403);
 });
 
-test('O6, O7: administrators and owners can change an organization, members cannot', async () => {
+test('organization-006, organization-007: administrators and owners can change an organization, members cannot', async () => {
   for (const { key } of [acme.A, acme.W]) {
     const body = { name: `Acme ${randomUUID().slice(0, 4)}`, is_member_join_email_enabled: false };
     expect(await patch(key, body)).toMatchObject({ status: 200, body });
@@ -168,7 +168,7 @@ test('O6, O7: administrators and owners can change an organization, members cann
   expect(await patch(acme.M.key, { name: 'x' })).toMatchObject(insufficient);
 });
 
-test('O8, O9: ignores read-only fields, and lets only administrators enforce 2FA', async () => {
+test('organization-008, organization-009: ignores read-only fields, and lets only administrators enforce 2FA', async () => {
   const before = (await api.get(path, acme.A.key)).body;
   const body = { plugins_access_level: 9, slug: 'mine', available_product_features: [], customer_id: 'x' };
   expect((await patch(acme.A.key, body)).body).toMatchObject({
@@ -194,7 +194,7 @@ test('keeps concurrent changes of different fields', async () => {
   expect((await api.get(path, acme.A.key)).body).toMatchObject({ name, is_member_join_email_enabled: true });
 });
 
-test('O10, O11: only an owner can delete an organization, once, with everything in it', async () => {
+test('organization-010, organization-011: only an owner can delete an organization, once, with everything in it', async () => {
   const actors = await createActors(api.database);
   const at = `/api/organizations/${actors.organizationId}/`;
   await api.send('POST', `${at}domains/`, { key: actors.A.key, body: { domain: `${randomUUID()}.example.com` } });
@@ -219,7 +219,7 @@ test('O10, O11: only an owner can delete an organization, once, with everything 
   );
 });
 
-test('O12: returns 403 for other organizations, as for all paths below them, unlike PostHog', async () => {
+test('organization-012: returns 403 for other organizations, as for all paths below them, unlike PostHog', async () => {
   const foreign = `/api/organizations/${acme.off.organizationId}/`;
   expect(await patch(acme.W.key, { name: 'x' }, foreign)).toMatchObject(PD());
   expect(await api.send('DELETE', foreign, { key: acme.W.key })).toMatchObject(PD());
@@ -228,7 +228,7 @@ test('O12: returns 403 for other organizations, as for all paths below them, unl
   );
 });
 
-test('O13: shows members only the projects that they can access', async () => {
+test('organization-013: shows members only the projects that they can access', async () => {
   const { prisma } = api.database;
   const actors = await createActors(api.database);
   const at = `/api/organizations/${actors.organizationId}/`;

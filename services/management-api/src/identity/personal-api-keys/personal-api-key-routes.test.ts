@@ -3,7 +3,7 @@ import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases K25 to K38 (docs/cases.md#the-rest-api). */
+/** Cases key-025 to key-038 (docs/cases.md#the-rest-api). */
 let api: TestApi;
 let acme: OrganizationActors;
 let me: Actor;
@@ -34,7 +34,7 @@ async function ownKey(options: Partial<NewPersonalApiKey>): Promise<{ id: string
   return { id: key.id, value };
 }
 
-test('K25: shows a key once, and stores its hash', async () => {
+test('key-025: shows a key once, and stores its hash', async () => {
   const { status, body } = await create({
     label: 'CI',
     scopes: ['project:read'],
@@ -70,7 +70,7 @@ test('K25: shows a key once, and stores its hash', async () => {
   });
 });
 
-test('K26: allows at most ten keys, also with concurrent requests', async () => {
+test('key-026: allows at most ten keys, also with concurrent requests', async () => {
   const answers = await Promise.all(
     Array.from({ length: 12 }, (_, index) => create({ label: `key ${index}`, scopes: ['user:read'] })),
   );
@@ -85,15 +85,15 @@ test('K26: allows at most ten keys, also with concurrent requests', async () => 
 });
 
 test.each([
-  ['K27', { label: '', scopes: ['*'] }, VE('blank', 'label', 'This field may not be blank.')],
-  ['K28', { label: 'x' }, VE('required', 'scopes', 'This field is required.')],
+  ['key-027', { label: '', scopes: ['*'] }, VE('blank', 'label', 'This field may not be blank.')],
+  ['key-028', { label: 'x' }, VE('required', 'scopes', 'This field is required.')],
   [
     'too long',
     { label: 'x'.repeat(41), scopes: ['*'] },
     VE('max_length', 'label', 'Ensure this field has no more than 40 characters.'),
   ],
-  ['K29', { label: 'x', scopes: ['invalid'] }, VE('invalid_input', 'scopes', 'Invalid scope: invalid')],
-  ['K30', { label: 'x', scopes: ['project:fly'] }, VE('invalid_input', 'scopes', 'Invalid scope: project:fly')],
+  ['key-029', { label: 'x', scopes: ['invalid'] }, VE('invalid_input', 'scopes', 'Invalid scope: invalid')],
+  ['key-030', { label: 'x', scopes: ['project:fly'] }, VE('invalid_input', 'scopes', 'Invalid scope: project:fly')],
   ['an empty list of scopes', { label: 'x', scopes: [] }, VE('required', 'scopes', 'A key needs at least one scope.')],
   [
     'a string as scopes',
@@ -114,7 +114,7 @@ test.each([
   expect(await create(body)).toMatchObject(expected);
 });
 
-test('K31: creates a key with all scopes', async () => {
+test('key-031: creates a key with all scopes', async () => {
   expect(await create({ label: 'all', scopes: ['*'] })).toMatchObject({ status: 201, body: { scopes: ['*'] } });
 });
 
@@ -125,7 +125,7 @@ test('accepts a scope that no route requires, and it grants nothing', async () =
   expect(await works(body.value)).toBe(403);
 });
 
-test('K32, K33: a change or revocation of a key applies from the next request on', async () => {
+test('key-032, key-033: a change or revocation of a key applies from the next request on', async () => {
   const { body } = await create({ label: 'CI', scopes: ['user:read'] });
   const at = `${path}${body.id}/`;
   const changed = { label: 'CD', scopes: ['project:read'], expires_at: '2999-01-01T00:00:00Z' };
@@ -157,7 +157,7 @@ test('rolling a key replaces its value, and the old value stops working immediat
   expect([own.status, await works(me.key), await works(own.body.value)]).toEqual([200, 401, 200]);
 });
 
-test("K34, K35: returns the caller's own keys as a plain array, without their values", async () => {
+test("key-034, key-035: returns the caller's own keys as a plain array, without their values", async () => {
   await create({ label: 'CI', scopes: ['user:read'] });
   const { status, body } = await api.get(path, me.key);
   expect([status, body.map((key: { label: string }) => key.label)]).toEqual([200, ['CI', 'Test key']]);
@@ -177,7 +177,7 @@ test('`@current` returns the key of the request', async () => {
   expect((await api.get(`${path}@current/`, value)).body).toMatchObject({ id, scopes: ['user:read'], value: null });
 });
 
-test('K36, K37: a key can only be limited to organizations and projects of its user', async () => {
+test('key-036, key-037: a key can only be limited to organizations and projects of its user', async () => {
   const limited = { label: 'x', scopes: ['*'] };
   expect(await create({ ...limited, scoped_organizations: [acme.off.organizationId] })).toMatchObject(
     VE(
@@ -196,7 +196,7 @@ test('K36, K37: a key can only be limited to organizations and projects of its u
   });
 });
 
-describe('K38: a key can create keys, unlike in PostHog, but none with more permissions than its own', () => {
+describe('key-038: a key can create keys, unlike in PostHog, but none with more permissions than its own', () => {
   const far = '2999-01-01T00:00:00Z';
   test.each<[string, Partial<NewPersonalApiKey>, (own: OrganizationActors) => object, boolean]>([
     ['the same scope', { scopes: ['user:write', 'project:read'] }, () => ({ scopes: ['project:read'] }), true],

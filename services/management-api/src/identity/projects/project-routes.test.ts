@@ -78,7 +78,7 @@ test.each<MembershipLevel>([1, 8, 15])(
   },
 );
 
-test('T1: lists summaries', async () => {
+test('project-001: lists summaries', async () => {
   const { body } = await api.get(`/api/organizations/${tenant.organizationId}/projects/`, tenant.personalApiKey);
   expect(Object.keys(body.results[0])).toHaveLength(11);
 });
@@ -108,14 +108,14 @@ describe('pages', () => {
   let paged: TestTenant;
 
   test.each([
-    ['G1', '?limit=2', 0, 2, '?limit=2&offset=2', null],
-    ['G2', '?limit=2&offset=2', 2, 4, '?limit=2&offset=4', '?limit=2'],
-    ['G3', '?limit=abc', 0, 5, null, null],
-    ['G4', '?limit=1000', 0, 5, null, null],
-    ['G5', '?limit=1&offset=-3', 0, 1, '?limit=1&offset=1', null],
-    ['G6', '?limit=2&offset=9', 9, 9, null, '?limit=2&offset=7'],
+    ['request-001', '?limit=2', 0, 2, '?limit=2&offset=2', null],
+    ['request-002', '?limit=2&offset=2', 2, 4, '?limit=2&offset=4', '?limit=2'],
+    ['request-003', '?limit=abc', 0, 5, null, null],
+    ['request-004', '?limit=1000', 0, 5, null, null],
+    ['request-005', '?limit=1&offset=-3', 0, 1, '?limit=1&offset=1', null],
+    ['request-006', '?limit=2&offset=9', 9, 9, null, '?limit=2&offset=7'],
     // PostHog ignores unknown parameters, while they are 400 here. The parameter that every request can have is kept.
-    ['G7', '?limit=4&format=json', 0, 4, '?format=json&limit=4&offset=4', null],
+    ['request-007', '?limit=4&format=json', 0, 4, '?format=json&limit=4&offset=4', null],
   ])('%s: %s', async (_case, query, from, to, next, previous) => {
     for (const path of [`/api/organizations/${paged.organizationId}/projects`, '/api/projects/']) {
       const { body } = await api.get(path + query, paged.personalApiKey);

@@ -184,13 +184,13 @@ describe('users', () => {
     expect(await members()).not.toContain(`${address('ada')} 1`);
   });
 
-  test('S-166: does not reactivate an account that the operator has deactivated', async () => {
+  test('sso-166: does not reactivate an account that the operator has deactivated', async () => {
     const { id } = await make('ada', { active: false });
     await api.database.sql.query('UPDATE "user" SET is_active = false WHERE uuid = $1', [id]);
     expect(await patch(id, { op: 'replace', path: 'active', value: true })).toMatchObject(error(403));
   });
 
-  test('S-172: deactivation removes the access to the organization, and ends the sessions of a user without other organizations', async () => {
+  test('sso-172: deactivation removes the access to the organization, and ends the sessions of a user without other organizations', async () => {
     const { id } = await make('ada');
     const [row] = await api.database.sql.query<{ id: number }>('SELECT id FROM "user" WHERE uuid = $1', [id]);
     const session = await signInAs(api, row?.id ?? 0);
@@ -199,7 +199,7 @@ describe('users', () => {
     expect((await api.get(`/api/organizations/${acme.organizationId}/`, session)).status).toBe(401);
   });
 
-  test('S-171: the last owner cannot be removed', async () => {
+  test('sso-171: the last owner cannot be removed', async () => {
     domain = await setUpScim(api, acme, 'W');
     await api.database.sql.query('UPDATE "user" SET email = $2 WHERE id = $1', [acme.W.userId, address('owner')]);
     const id = acme.W.uuid;
@@ -208,7 +208,7 @@ describe('users', () => {
     expect(await members()).toContain(`${address('owner')} 15`);
   });
 
-  test('S-171: returns 404 for members with other addresses and for users of the domain in other organizations', async () => {
+  test('sso-171: returns 404 for members with other addresses and for users of the domain in other organizations', async () => {
     const other = await createActors(api.database);
     await createActor(api.database, other.organizationId, 1, address('elsewhere'));
     const elsewhere = await createUser(api.database.sql, { email: address('alone') });
@@ -446,7 +446,7 @@ describe('the token', () => {
   const manage = (method: 'GET' | 'POST', rest = '', key = acme.A.key) =>
     api.send(method, `/api/organizations/${acme.organizationId}/domains/${domain.id}/scim/${rest}`, { key });
 
-  test("S-171: returns 401 at every path for another domain's token, a wrong token and no token", async () => {
+  test("sso-171: returns 401 at every path for another domain's token, a wrong token and no token", async () => {
     const other = await createActors(api.database);
     const theirs = await setUpScim(api, other);
     for (const path of ['/Users', `/Users/${randomUUID()}`, '/Groups', '/ServiceProviderConfig', '/nothing']) {
@@ -537,7 +537,7 @@ describe('the token', () => {
       states.push(await works());
     }
     expect(states).toEqual([401, 200, 401, 200, 401, 200]);
-    // S-103: a rename counts as another domain.
+    // sso-103: a rename counts as another domain.
     await api.send('PATCH', `/api/organizations/${acme.organizationId}/domains/${domain.id}/`, {
       key: acme.A.key,
       body: { domain: `${randomUUID()}.example` },

@@ -63,7 +63,7 @@ const look = (token: string, uuid = user.uuid) => api.send('POST', `/api/reset/$
 const reset = (token: string, uuid = user.uuid) => post(`/api/reset/${uuid}/`, { token, password });
 
 describe('a forgotten password', () => {
-  test('S-031: sends the same response for a known, an unknown and a deactivated account, and an email only to the first', async () => {
+  test('signin-031: sends the same response for a known, an unknown and a deactivated account, and an email only to the first', async () => {
     const shutOut = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
     await setUserActive(api.database.sql, shutOut.id, false);
     const unknown = `${randomUUID()}@example.com`;
@@ -75,7 +75,7 @@ describe('a forgotten password', () => {
     expect([user.email, unknown, shutOut.email].map((email) => mailsTo(email).length)).toEqual([1, 0, 0]);
   });
 
-  test('S-032: the link works once, only for its user, and viewing it does not use it up', async () => {
+  test('signin-032: the link works once, only for its user, and viewing it does not use it up', async () => {
     const { token } = await askForLink();
     expect(await look(token)).toMatchObject({ status: 200, body: {} });
     expect((await look(token)).headers.get('referrer-policy')).toBe('no-referrer');
@@ -89,7 +89,7 @@ describe('a forgotten password', () => {
     expect((await post('/api/login/', { email: user.email, password })).status).toBe(200);
   });
 
-  test('S-032: a newer link or a day later ends it, and a sign-in link cannot be used instead', async () => {
+  test('signin-032: a newer link or a day later ends it, and a sign-in link cannot be used instead', async () => {
     const [old, newer] = [await askForLink(), await askForLink()];
     expect(await look(old.token)).toMatchObject(invalid);
     await api.database.sql.query("UPDATE one_time_link SET expires_at = expires_at - interval '1 day'");
@@ -101,21 +101,21 @@ describe('a forgotten password', () => {
     expect(asSignIn).toMatchObject({ status: 400, body: { code: 'invalid_token', attr: 'secret' } });
   });
 
-  test('S-032: rejecting a weak password does not use the link up', async () => {
+  test('signin-032: rejecting a weak password does not use the link up', async () => {
     const { token } = await askForLink();
     const weak = await post(`/api/reset/${user.uuid}/`, { token, password: 'password1' });
     expect(weak).toMatchObject({ status: 400, body: { code: 'invalid_input', attr: 'password' } });
     expect((await reset(token)).status).toBe(200);
   });
 
-  test('S-033: ends all sessions, and signs no one in', async () => {
+  test('signin-033: ends all sessions, and signs no one in', async () => {
     const key = await signInAs(api, tenant.userId);
     const answer = await reset((await askForLink()).token);
     expect([answer.status, answer.headers.get('set-cookie')]).toEqual([200, null]);
     expect((await api.get('/api/users/@me/', key)).status).toBe(401);
   });
 
-  test('S-034: builds the link from the configured URL, regardless of the request', async () => {
+  test('signin-034: builds the link from the configured URL, regardless of the request', async () => {
     const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
     expect((await post('/api/reset/', { email: user.email }, headers)).status).toBe(204);
     await api.mailsSent();
@@ -124,7 +124,7 @@ describe('a forgotten password', () => {
     expect(body).not.toContain('evil');
   });
 
-  test('S-048: sends at most six emails a day to one address, whether it is known or not', async () => {
+  test('signin-048: sends at most six emails a day to one address, whether it is known or not', async () => {
     for (const email of [user.email, `${randomUUID()}@example.com`]) {
       const statuses: number[] = [];
       for (let count = 0; count < 7; count += 1) {
@@ -136,7 +136,7 @@ describe('a forgotten password', () => {
     await api.mailsSent();
   });
 
-  test('S-048: allows twenty requests per hour from one address', async () => {
+  test('signin-048: allows twenty requests per hour from one address', async () => {
     const from = { 'x-forwarded-for': '203.0.113.1' };
     const ask = async () => (await post('/api/reset/', { email: `${randomUUID()}@example.com` }, from)).status;
     for (let count = 0; count < 20; count += 1) expect(await ask()).toBe(204);
@@ -156,7 +156,7 @@ describe('an invite', () => {
   const sessionOf = (headers: Headers) =>
     sessionKey(/millrace_session=([\w-]{43});/.exec(headers.get('set-cookie') ?? '')?.[1] ?? '');
 
-  test('S-035: with a password, signs the new user in without a key, and works only once', async () => {
+  test('signin-035: with a password, signs the new user in without a key, and works only once', async () => {
     const { path, token, email } = await invite();
     const answer = await post(path, { token, first_name: 'Grace', password });
     expect(answer).toMatchObject({ status: 201, body: { personal_api_key: null, level: 1, user: { email } } });
@@ -168,7 +168,7 @@ describe('an invite', () => {
     expect((await post('/api/login/', { email, password })).status).toBe(200);
   });
 
-  test('S-035: to register a passkey, signs the new user in without a password and without a key', async () => {
+  test('signin-035: to register a passkey, signs the new user in without a password and without a key', async () => {
     const { path, token, email } = await invite();
     expect((await post(path, { token, with_passkey: true }, { origin: 'https://evil.example' })).status).toBe(403);
     const answer = await post(path, { token, with_passkey: true });
@@ -179,7 +179,7 @@ describe('an invite', () => {
     expect((await post(path, { token, with_passkey: true })).status).toBe(404);
   });
 
-  test('S-035: a weak password or a request from another site does not use it up', async () => {
+  test('signin-035: a weak password or a request from another site does not use it up', async () => {
     const { path, token } = await invite();
     expect(await post(path, { token, password: 'password1' })).toMatchObject({
       status: 400,
@@ -190,7 +190,7 @@ describe('an invite', () => {
     expect((await post(path, { token, password })).status).toBe(201);
   });
 
-  test('S-035: users with an account must sign in before they accept', async () => {
+  test('signin-035: users with an account must sign in before they accept', async () => {
     const email = `${randomUUID()}@example.com`;
     const person = await createUser(api.database.sql, { email, isEmailVerified: true });
     const { path, id, token } = await invite(person.email);

@@ -110,7 +110,7 @@ test('emails the user about a sign-in from an unknown browser, except for the fi
 });
 
 describe('an authenticator app', () => {
-  test('S-016, S-023: once connected, a password only starts a sign-in, which gives no access', async () => {
+  test('signin-016, signin-023: once connected, a password only starts a sign-in, which gives no access', async () => {
     const other = cookieOf(await login(), 'session');
     const { secret } = await connectApp();
     expect((await own('GET', '/api/users/@me/', undefined, other)).status).toBe(401);
@@ -141,7 +141,7 @@ describe('an authenticator app', () => {
     });
   });
 
-  test('S-016: an unfinished sign-in expires after ten minutes', async () => {
+  test('signin-016: an unfinished sign-in expires after ten minutes', async () => {
     const { secret } = await connectApp();
     const step = await half();
     await api.database.sql.query("UPDATE sign_in_step SET expires_at = now() - interval '1 second'");
@@ -150,11 +150,11 @@ describe('an authenticator app', () => {
   });
 
   test.each([
-    ['S-017: two steps ago', -2, 400],
-    ['S-017: the last step', -1, 200],
-    ['S-017: this step', 0, 200],
-    ['S-017: the next step', 1, 200],
-    ['S-017: two steps ahead', 2, 400],
+    ['signin-017: two steps ago', -2, 400],
+    ['signin-017: the last step', -1, 200],
+    ['signin-017: this step', 0, 200],
+    ['signin-017: the next step', 1, 200],
+    ['signin-017: two steps ahead', 2, 400],
   ])('%s', async (_case, steps, expected) => {
     const { secret } = await connectApp();
     await api.database.sql.query('UPDATE user_totp SET last_step = 0 WHERE user_id = $1', [user.id]);
@@ -162,7 +162,7 @@ describe('an authenticator app', () => {
     expect(answer.status).toBe(expected);
   });
 
-  test('S-018: accepts a code once, including when it arrives twice concurrently', async () => {
+  test('signin-018: accepts a code once, including when it arrives twice concurrently', async () => {
     const { secret } = await connectApp();
     const steps = [await half(), await half()];
     const code = totp(secret);
@@ -172,7 +172,7 @@ describe('an authenticator app', () => {
     expect(used).toMatchObject({ status: 400, body: { code: '2fa_invalid', attr: 'token' } });
   });
 
-  test('S-019: after six wrong codes, checks no more codes, even the right one in a new sign-in', async () => {
+  test('signin-019: after six wrong codes, checks no more codes, even the right one in a new sign-in', async () => {
     const { secret } = await connectApp();
     const step = await half();
     for (let count = 0; count < 6; count += 1) {
@@ -186,7 +186,7 @@ describe('an authenticator app', () => {
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
   });
 
-  test('S-022: is stored only after a right code, encrypted, and never shown again', async () => {
+  test('signin-022: is stored only after a right code, encrypted, and never shown again', async () => {
     const start = await own('GET', '/api/users/@me/two_factor_start_setup/');
     expect(start.body.uri).toContain(`secret=${start.body.secret}`);
     const steps = await api.database.sql.query('SELECT data FROM sign_in_step WHERE user_id = $1', [user.id]);
@@ -205,7 +205,7 @@ describe('an authenticator app', () => {
     expect(again).toMatchObject({ status: 400, body: { code: 'setup_expired' } });
   });
 
-  test('S-023: the activity record contains no secret', async () => {
+  test('signin-023: the activity record contains no secret', async () => {
     const { secret, codes } = await connectApp();
     const rows = await api.database.sql.query('SELECT detail FROM activity_log WHERE item_id = $1', [user.uuid]);
     const text = JSON.stringify(rows);
@@ -213,7 +213,7 @@ describe('an authenticator app', () => {
     for (const hidden of [secret, ...codes]) expect(text).not.toContain(hidden);
   });
 
-  test('S-022: requires a confirmation in a session older than two hours, and rejects keys', async () => {
+  test('signin-022: requires a confirmation in a session older than two hours, and rejects keys', async () => {
     await api.database.sql.query("UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = $1", [
       user.id,
     ]);
@@ -263,7 +263,7 @@ test('counts sign-in attempts by method and outcome', async () => {
 });
 
 describe('backup codes', () => {
-  test('S-020: each code signs in once, in any spelling, and the user is notified', async () => {
+  test('signin-020: each code signs in once, in any spelling, and the user is notified', async () => {
     const { codes } = await connectApp();
     expect(codes).toHaveLength(10);
     const [code = ''] = codes;
@@ -279,7 +279,7 @@ describe('backup codes', () => {
     await waitForMail('A backup code was used');
   });
 
-  test('S-020: new codes replace the old ones, and require a second factor', async () => {
+  test('signin-020: new codes replace the old ones, and require a second factor', async () => {
     const none = await own('POST', '/api/users/@me/two_factor_backup_codes/');
     expect(none).toMatchObject({ status: 400, body: { code: '2fa_not_enabled' } });
     const { codes } = await connectApp();
@@ -298,7 +298,7 @@ describe('a remembered browser', () => {
     return cookieOf(await post('/api/login/token/', { token: codes[0], remember: true }, await half()), 'device');
   }
 
-  test('S-021: skips the second factor, which other browsers and other users need', async () => {
+  test('signin-021: skips the second factor, which other browsers and other users need', async () => {
     const device = await remember();
     expect((await login(device)).status).toBe(200);
     expect((await login()).status).toBe(401);
@@ -306,7 +306,7 @@ describe('a remembered browser', () => {
     expect((await login(device)).status).toBe(401);
   });
 
-  it('S-021: stays known for 30 days after its last sign-in, and skips the second factor for 30 days after it was used', async () => {
+  it('signin-021: stays known for 30 days after its last sign-in, and skips the second factor for 30 days after it was used', async () => {
     const device = await remember();
     const { sql } = api.database;
     await sql.query(
@@ -321,7 +321,7 @@ describe('a remembered browser', () => {
     expect((await login(device)).status).toBe(401);
   });
 
-  test('S-021: is forgotten after a new password, and when the factor is turned off and on', async () => {
+  test('signin-021: is forgotten after a new password, and when the factor is turned off and on', async () => {
     const device = await remember();
     const key = cookieOf(await login(device), 'session');
     expect((await own('POST', '/api/users/@me/two_factor_disable/', undefined, key)).status).toBe(200);
@@ -335,7 +335,7 @@ describe('an organization that requires a second factor', () => {
   const demand = (enforce: boolean) =>
     api.database.sql.query('UPDATE organization SET enforce_2fa = $2 WHERE id = $1', [tenant.organizationId, enforce]);
 
-  test('S-024: a session without one can only set one up, and keys are not affected', async () => {
+  test('signin-024: a session without one can only set one up, and keys are not affected', async () => {
     await demand(true);
     const path = `/api/projects/${tenant.projectId}/`;
     expect(await own('GET', path)).toMatchObject({ status: 403, body: { code: 'two_factor_setup_required' } });
@@ -354,7 +354,7 @@ describe('an organization that requires a second factor', () => {
     expect((await own('GET', path, undefined, unshown)).status).toBe(200);
   });
 
-  test('S-025: the last factor cannot be removed', async () => {
+  test('signin-025: the last factor cannot be removed', async () => {
     await connectApp();
     await demand(true);
     expect(await own('POST', '/api/users/@me/two_factor_disable/')).toMatchObject({
@@ -366,7 +366,7 @@ describe('an organization that requires a second factor', () => {
 });
 
 describe('confirming a session', () => {
-  test('S-041: requires the second factor in addition to the password', async () => {
+  test('signin-041: requires the second factor in addition to the password', async () => {
     const { secret } = await connectApp();
     const confirm = (body: object) => own('POST', '/api/reauthenticate/', body);
     expect(await confirm({ password })).toMatchObject({ status: 400, body: { code: '2fa_required', attr: 'token' } });
@@ -396,7 +396,7 @@ describe('passkeys', () => {
     return post('/api/webauthn/login/complete/', { credential: passkey.answer(options, odd) }, step);
   }
 
-  test('S-026: is registered in a session, listed, renamed, and signs in without a password', async () => {
+  test('signin-026: is registered in a session, listed, renamed, and signs in without a password', async () => {
     const { passkey, handle, answer } = await register();
     expect(answer).toMatchObject({
       status: 201,
@@ -414,8 +414,8 @@ describe('passkeys', () => {
   });
 
   test.each([
-    ['S-026: a passkey of another page', { origin: 'https://evil.example' }],
-    ['S-026: a passkey for another installation', { rpId: 'evil.example' }],
+    ['signin-026: a passkey of another page', { origin: 'https://evil.example' }],
+    ['signin-026: a passkey for another installation', { rpId: 'evil.example' }],
   ])('%s: rejects the registration and the sign-in', async (_case, odd) => {
     expect((await register(odd)).answer).toMatchObject({ status: 400, body: { code: '2fa_invalid_passkey' } });
     const { passkey, handle } = await register();
@@ -425,7 +425,7 @@ describe('passkeys', () => {
     });
   });
 
-  test('S-026: a challenge can be answered once, within five minutes', async () => {
+  test('signin-026: a challenge can be answered once, within five minutes', async () => {
     const { passkey, handle } = await register();
     const { options, step } = await question();
     const credential = passkey.answer(options, { userHandle: handle });
@@ -436,14 +436,14 @@ describe('passkeys', () => {
     expect(await own('POST', '/api/webauthn/register/complete/', { credential })).toMatchObject(expired);
   });
 
-  test('S-026: rejects the user handle of another user, and a missing one', async () => {
+  test('signin-026: rejects the user handle of another user, and a missing one', async () => {
     const { passkey } = await register();
     for (const userHandle of [Buffer.alloc(16).toString('base64url'), null]) {
       expect((await enter(passkey, { userHandle })).status).toBe(400);
     }
   });
 
-  test('S-027: requires the second factor if the passkey did not verify the user', async () => {
+  test('signin-027: requires the second factor if the passkey did not verify the user', async () => {
     const { passkey, handle } = await register();
     const odd = { userHandle: handle, isVerified: false };
     expect((await enter(passkey, odd)).status).toBe(200);
@@ -456,7 +456,7 @@ describe('passkeys', () => {
     expect((await enter(passkey, { userHandle: handle })).status).toBe(200);
   });
 
-  test('S-028: rejects a counter that does not increase and emails the user, but accepts one that is always 0', async () => {
+  test('signin-028: rejects a counter that does not increase and emails the user, but accepts one that is always 0', async () => {
     const { passkey, handle } = await register();
     for (const [counter, expected] of [
       [0, 200],
@@ -505,7 +505,7 @@ describe('passkeys', () => {
     expect((await status()).has_passkeys).toBe(true);
   });
 
-  test('S-030: the last sign-in method cannot be removed; removing another passkey notifies the user', async () => {
+  test('signin-030: the last sign-in method cannot be removed; removing another passkey notifies the user', async () => {
     const [one, two] = [await register(), await register()];
     await api.database.sql.query('DELETE FROM user_password WHERE user_id = $1', [user.id]);
     const remove = ({ answer }: typeof one) => own('DELETE', `/api/webauthn/credentials/${answer.body.id}/`);
@@ -517,7 +517,7 @@ describe('passkeys', () => {
     expect((await enter(one.passkey, { userHandle: one.handle })).status).toBe(400);
   });
 
-  test("S-042: confirms a session, but not another user's", async () => {
+  test("signin-042: confirms a session, but not another user's", async () => {
     const { passkey, handle } = await register();
     const { options, step } = await question();
     const credential = passkey.answer(options, { userHandle: handle });

@@ -60,7 +60,7 @@ const ended = {
 };
 
 describe('signing in with a password', () => {
-  test('S-001: returns 200 with a session cookie, forbids caching, and creates another secret each time', async () => {
+  test('signin-001: returns 200 with a session cookie, forbids caching, and creates another secret each time', async () => {
     const answer = await login();
     expect([answer.status, answer.body, answer.headers.get('cache-control')]).toEqual([
       200,
@@ -85,7 +85,7 @@ describe('signing in with a password', () => {
     expect((await api.get(path, tenant.personalApiKey)).body.results[0].last_login).toEqual(expect.any(String));
   });
 
-  test('S-002: returns the same error for a wrong password, an unknown address, a deactivated user and a user without a password', async () => {
+  test('signin-002: returns the same error for a wrong password, an unknown address, a deactivated user and a user without a password', async () => {
     const other = await createUser(api.database.sql, { email: `${randomUUID()}@example.com` });
     expect(await login({ email, password: 'wrong' })).toMatchObject(wrong);
     expect(await login({ email: 'nobody@example.com', password })).toMatchObject(wrong);
@@ -94,7 +94,7 @@ describe('signing in with a password', () => {
     expect(await login()).toMatchObject(wrong);
   });
 
-  test('S-003: accepts the address in any case and with surrounding spaces, but not with a lookalike character', async () => {
+  test('signin-003: accepts the address in any case and with surrounding spaces, but not with a lookalike character', async () => {
     const kate = await createUser(api.database.sql, { email: `kate-${randomUUID()}@example.com` });
     const hash = await createPasswords({ cost: 4 }).hash(password);
     await api.database.transaction((tx) => changePassword(tx, { ...kate, password_hash: null }, { hash, actor: null }));
@@ -103,24 +103,24 @@ describe('signing in with a password', () => {
   });
 
   test.each([
-    ['S-003', 'email', { password }],
-    ['S-003', 'password', { email: 'a@example.com' }],
+    ['signin-003', 'email', { password }],
+    ['signin-003', 'password', { email: 'a@example.com' }],
   ])('%s: requires %s', async (_case, attr, body) => {
     expect(await login(body)).toMatchObject({ status: 400, body: { code: 'required', attr } });
   });
 
-  test('S-006: NFC and NFD of a text are the same password, and surrounding spaces are part of it', async () => {
+  test('signin-006: NFC and NFD of a text are the same password, and surrounding spaces are part of it', async () => {
     await setPassword(' Gr\u00fc\u00dfe aus K\u00f6ln ');
     expect((await login({ email, password: ' Gr\u00fc\u00dfe aus K\u00f6ln '.normalize('NFD') })).status).toBe(200);
     expect(await login({ email, password: 'Gr\u00fc\u00dfe aus K\u00f6ln' })).toMatchObject(wrong);
   });
 
-  test.each(['password', 'email'])('S-007: rejects a %s of a megabyte immediately', async (field) => {
+  test.each(['password', 'email'])('signin-007: rejects a %s of a megabyte immediately', async (field) => {
     const answer = await login({ email, password, [field]: 'x'.repeat(1024 * 1024) });
     expect(answer).toMatchObject({ status: 413, body: { code: 'request_too_large' } });
   });
 
-  test('S-008: replaces a hash with another cost', async () => {
+  test('signin-008: replaces a hash with another cost', async () => {
     await setPassword(password, 3);
     const stored = async () => (await findSigningIn(api.database.sql, { id: tenant.userId }))?.password_hash;
     expect(await stored()).toMatch(/^\$scrypt\$ln=3,/);
@@ -129,7 +129,7 @@ describe('signing in with a password', () => {
     expect((await login()).status).toBe(200);
   });
 
-  test('S-010: returns the same sign-in methods for an address without an account', async () => {
+  test('signin-010: returns the same sign-in methods for an address without an account', async () => {
     const known = await post('/api/login/precheck/', { email });
     const unknown = await post('/api/login/precheck/', { email: 'nobody@example.com' });
     expect(known).toMatchObject({
@@ -143,7 +143,7 @@ describe('signing in with a password', () => {
     ['another origin', { origin: 'https://evil.example' }],
     ['an opaque origin', { origin: 'null' }],
     ['another site according to Sec-Fetch-Site', { 'sec-fetch-site': 'cross-site' }],
-  ])('S-012: rejects a page of %s', async (_what, headers) => {
+  ])('signin-012: rejects a page of %s', async (_what, headers) => {
     expect((await login({ email, password }, headers)).status).toBe(403);
   });
 });
@@ -182,7 +182,7 @@ describe('a session', () => {
     ['from another site', { 'sec-fetch-site': 'cross-site' }, 403],
     ['from the same site', { 'sec-fetch-site': 'same-site' }, 403],
     ['from its own page', { 'sec-fetch-site': 'same-origin' }, 200],
-  ])('S-012: a write %s', async (_what, headers, status) => {
+  ])('signin-012: a write %s', async (_what, headers, status) => {
     const { secret } = { secret: await signedIn() };
     const send = (method: 'PATCH' | 'GET') =>
       api.send(method, '/api/users/@me/', {
@@ -198,14 +198,14 @@ describe('a session', () => {
     ['entered in the address bar', { 'sec-fetch-site': 'none' }, 403],
     ['from its own page', { 'sec-fetch-site': 'same-origin' }, 404],
     ['of an older browser', {}, 404],
-  ])('S-012: a GET that changes something, %s', async (_what, headers, status) => {
+  ])('signin-012: a GET that changes something, %s', async (_what, headers, status) => {
     const path = `/api/projects/${tenant.projectId}/cohorts/2000000000/duplicate_as_static_cohort/`;
     const cookie = await signedIn();
     expect((await api.send('GET', path, { headers: { cookie, ...headers } })).status).toBe(status);
   });
 
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
-    'S-012: a write as %s',
+    'signin-012: a write as %s',
     async (type) => {
       const answer = await api.send('PATCH', '/api/users/@me/', {
         key: await signedIn(),
@@ -216,7 +216,7 @@ describe('a session', () => {
     },
   );
 
-  test('S-013: a key in the header takes precedence, with its scopes', async () => {
+  test('signin-013: a key in the header takes precedence, with its scopes', async () => {
     const cookie = await signedIn();
     const send = (authorization: string) => api.send('GET', '/api/users/@me/', { headers: { cookie, authorization } });
     expect((await send(`Bearer ${tenant.personalApiKey}`)).body.sensitive_session_expires_at).toBeNull();
@@ -224,7 +224,7 @@ describe('a session', () => {
   });
 
   test.each(['/api/logout/', '/api/logout', '/logout'])(
-    'S-015: signing out at %s ends the session on the server',
+    'signin-015: signing out at %s ends the session on the server',
     async (path) => {
       const key = await signedIn();
       const answer = await api.send('POST', path, { key });
@@ -233,7 +233,7 @@ describe('a session', () => {
     },
   );
 
-  test('S-015: GET of the sign-out path does not sign out, nor does a page of another site', async () => {
+  test('signin-015: GET of the sign-out path does not sign out, nor does a page of another site', async () => {
     const key = await signedIn();
     expect((await api.get('/api/logout/', key)).status).toBe(405);
     const foreign = { cookie: key, origin: 'https://evil.example' };
@@ -241,7 +241,7 @@ describe('a session', () => {
     expect((await me(key)).status).toBe(200);
   });
 
-  test('S-041: sensitive actions require a sign-in within the last two hours, or a confirmation', async () => {
+  test('signin-041: sensitive actions require a sign-in within the last two hours, or a confirmation', async () => {
     const key = await signedIn();
     const create = (as: string) =>
       api.send('POST', '/api/personal_api_keys/', { key: as, body: { label: 'Mine', scopes: ['*'] } });
@@ -258,7 +258,7 @@ describe('a session', () => {
     expect((await create(renewed)).status).toBe(201);
   });
 
-  test('S-041: other actions and keys require no confirmation', async () => {
+  test('signin-041: other actions and keys require no confirmation', async () => {
     const key = await signedIn();
     await shift('signed_in_at', '3 hours');
     const patch = (as: string, body: object) => api.send('PATCH', '/api/users/@me/', { key: as, body });
@@ -267,7 +267,7 @@ describe('a session', () => {
     expect((await patch(tenant.personalApiKey, { first_name: 'Ada' })).status).toBe(200);
   });
 
-  test('S-043: the list contains no secret and no session of other users, and the last use is updated every five minutes', async () => {
+  test('signin-043: the list contains no secret and no session of other users, and the last use is updated every five minutes', async () => {
     const [first, key] = [await signedIn(), await signedIn()];
     await shift('last_seen_at', '10 minutes');
     const stored = () => api.database.prisma.session.findMany({ where: { user_id: tenant.userId } });
@@ -294,7 +294,7 @@ describe('a session', () => {
     expect((await me(first)).status).toBe(200);
   });
 
-  test('S-044: the next request of an ended session is rejected, for one session and for all others', async () => {
+  test('signin-044: the next request of an ended session is rejected, for one session and for all others', async () => {
     const [one, two, three] = [await signedIn(), await signedIn(), await signedIn()];
     const { body } = await api.get('/api/users/@me/login_sessions/', one);
     const current = (await api.get('/api/users/@me/login_sessions/', two)).body[0].id;
@@ -307,7 +307,7 @@ describe('a session', () => {
     expect((await me(one)).status).toBe(200);
   });
 
-  test('S-045: deactivation ends it permanently, removal from the organization takes the access away', async () => {
+  test('signin-045: deactivation ends it permanently, removal from the organization takes the access away', async () => {
     const key = await signedIn();
     await api.database.prisma.membership.deleteMany({ where: { user_id: tenant.userId } });
     expect((await api.get(`/api/projects/${tenant.projectId}/`, key)).status).toBe(404);
@@ -319,13 +319,13 @@ describe('a session', () => {
   test.each([
     ['72 hours without use', 'last_seen_at', '72 hours'],
     ['14 days', 'expires_at', '14 days'],
-  ])('S-046: ends after %s', async (_what, column, interval) => {
+  ])('signin-046: ends after %s', async (_what, column, interval) => {
     const key = await signedIn();
     await shift(column, interval);
     expect(await me(key)).toMatchObject(ended);
   });
 
-  test('S-049: a key created in it has the chosen scopes, and has no `@current`', async () => {
+  test('signin-049: a key created in it has the chosen scopes, and has no `@current`', async () => {
     const key = await signedIn();
     const body = { label: 'Small', scopes: ['event:read'], scoped_teams: [tenant.environmentId] };
     const made = await api.send('POST', '/api/personal_api_keys/', { key, body });
@@ -345,13 +345,13 @@ describe('a new password', () => {
   const change = (key: string, body: object) => api.send('PATCH', '/api/users/@me/', { key, body });
   const next = 'four unrelated words here';
 
-  test('S-039: cannot be set with a key', async () => {
+  test('signin-039: cannot be set with a key', async () => {
     const answer = await change(tenant.personalApiKey, { current_password: password, password: next });
     expect(answer.status).toBe(403);
     expect((await login()).status).toBe(200);
   });
 
-  test('S-040: requires the right current password', async () => {
+  test('signin-040: requires the right current password', async () => {
     const key = await signedIn();
     const refused = (code: string) => ({ status: 400, body: { code, attr: 'current_password' } });
     expect(await change(key, { password: next })).toMatchObject(refused('required'));
@@ -376,24 +376,24 @@ describe('a new password', () => {
   });
 
   test.each([
-    ['S-006', 'seven characters', 'qW3$kz!', 'at least 8'],
-    ['S-006', '257 characters', 'correct horse '.repeat(19).slice(0, 257), 'at most 256'],
-    ['S-006', 'only spaces', ' '.repeat(12), 'only of whitespace'],
-    ['S-009', 'a common password', 'password123', 'easy to guess'],
-    ['S-009', 'a row of keyboard keys', 'qwertyuiop', 'easy to guess'],
-    ['S-009', 'a repeated word', 'abcabcabcabc', 'easy to guess'],
+    ['signin-006', 'seven characters', 'qW3$kz!', 'at least 8'],
+    ['signin-006', '257 characters', 'correct horse '.repeat(19).slice(0, 257), 'at most 256'],
+    ['signin-006', 'only spaces', ' '.repeat(12), 'only of whitespace'],
+    ['signin-009', 'a common password', 'password123', 'easy to guess'],
+    ['signin-009', 'a row of keyboard keys', 'qwertyuiop', 'easy to guess'],
+    ['signin-009', 'a repeated word', 'abcabcabcabc', 'easy to guess'],
   ])('%s: rejects %s', async (_case, _what, text, reason) => {
     const answer = await change(await signedIn(), { current_password: password, password: text });
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_input', attr: 'password' } });
     expect(answer.body.detail).toContain(reason);
   });
 
-  test('S-006: rejects a null character', async () => {
+  test('signin-006: rejects a null character', async () => {
     const answer = await change(await signedIn(), { current_password: password, password: `${next}\0` });
     expect(answer).toMatchObject({ status: 400, body: { code: 'null_characters_not_allowed' } });
   });
 
-  test("S-009: rejects the user's own address and name as weak", async () => {
+  test("signin-009: rejects the user's own address and name as weak", async () => {
     const key = await signedIn();
     for (const own of [email, `${email.split('@')[0]}1`]) {
       const { status, body } = await change(key, { current_password: password, password: own });
@@ -404,7 +404,7 @@ describe('a new password', () => {
   test.each([
     ['256 characters', `${'correct horse battery staple '.repeat(9)}x`.slice(0, 256).padEnd(256, 'y')],
     ['eight four-byte characters', '\u{1F40E}\u{1F50B}\u{1F4CE}\u{1F9F2}\u{1F9ED}\u{1F991}\u{1F3BB}\u{1F9CA}'],
-  ])('S-006: accepts %s', async (_what, text) => {
+  ])('signin-006: accepts %s', async (_what, text) => {
     expect((await change(await signedIn(), { current_password: password, password: text })).status).toBe(200);
     expect((await login({ email, password: text })).status).toBe(200);
   });
@@ -521,7 +521,7 @@ describe('limits', () => {
   const attempt = (text: string, client: string, who = address) =>
     served.send('POST', '/api/login/', { body: { email: who, password: text }, headers: from(client) });
 
-  test('S-004, S-048: after too many failures, rejects even the right password from the address, with Retry-After', async () => {
+  test('signin-004, signin-048: after too many failures, rejects even the right password from the address, with Retry-After', async () => {
     for (let count = 0; count < 5; count += 1) expect((await attempt(password, '192.0.2.1')).status).toBe(200);
     for (let count = 0; count < 3; count += 1) {
       expect((await attempt('wrong', '192.0.2.1', `${count}@example.com`)).status).toBe(400);
@@ -535,7 +535,7 @@ describe('limits', () => {
     expect((await attempt(password, '192.0.2.2')).status).toBe(200);
   });
 
-  test('S-004: counts all addresses of an IPv6 /64 together', async () => {
+  test('signin-004: counts all addresses of an IPv6 /64 together', async () => {
     for (let count = 0; count < 3; count += 1) {
       expect((await attempt('wrong', `2001:db8:1:1::${count}`, `v6-${count}@example.com`)).status).toBe(400);
     }
@@ -543,7 +543,7 @@ describe('limits', () => {
     expect((await attempt(password, '2001:db8:1:2::1')).status).toBe(200);
   });
 
-  test('S-005, S-048: slows an account down after failures from many addresses, whether it exists or not', async () => {
+  test('signin-005, signin-048: slows an account down after failures from many addresses, whether it exists or not', async () => {
     for (const who of [address, `unknown-${randomUUID()}@example.com`]) {
       for (let count = 0; count < 5; count += 1) {
         expect((await attempt('wrong', `198.51.100.${count}`, who)).status).toBe(400);
@@ -554,7 +554,7 @@ describe('limits', () => {
     }
   });
 
-  test("S-005: lets the owner in from a known device until the password changes, but not from another user's device", async () => {
+  test("signin-005: lets the owner in from a known device until the password changes, but not from another user's device", async () => {
     const device = (answer: TestAnswer) =>
       /millrace_device=[\w-]{43}/.exec(answer.headers.get('set-cookie') ?? '')?.[0] ?? '';
     const signInWith = (client: string, cookie: string) =>
@@ -583,7 +583,7 @@ describe('limits', () => {
     ['/api/login/precheck/', { email: 'a@example.com' }],
     ['/api/console_link/look/', { secret: 'x' }],
     ['/api/console_link/', { secret: 'x' }],
-  ])('S-048: limits the requests to %s', async (path, body) => {
+  ])('signin-048: limits the requests to %s', async (path, body) => {
     const client = { headers: from(`192.0.2.${100 + path.length}`), body };
     const statuses: number[] = [];
     for (let count = 0; count < 3; count += 1) statuses.push((await served.send('POST', path, client)).status);
@@ -592,7 +592,7 @@ describe('limits', () => {
   });
 });
 
-test('S-007: limits concurrent hashes and returns 429 beyond that, with and without an account', async () => {
+test('signin-007: limits concurrent hashes and returns 429 beyond that, with and without an account', async () => {
   const passwords = createPasswords({ cost: 14, atOnce: 1, waiting: 2 });
   const outcomes = await Promise.allSettled(Array.from({ length: 50 }, () => passwords.compare('x', null)));
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(3);

@@ -144,23 +144,50 @@ describe('the account and the organization that a sign-in opens', () => {
     outcome: string,
   ];
   const table: Row[] = [
-    ['S-301', 'GitLab', 'linked', 'verified', 'same', '-', '-', 'in: ada@home.example 1/-'],
-    ['S-302', 'GitLab', 'linked', 'verified', 'same', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
-    ['S-303', 'GitLab', 'linked', 'verified', 'same', 'invite', '-', 'in: ada@home.example 1/-'],
-    ['S-304', 'GitLab', 'linked', 'verified', 'same', 'invite', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
-    ['S-305', 'GitLab', 'linked', 'verified', 'other', '-', '-', 'in: ada@home.example 1/-'],
-    ['S-306', 'GitLab', 'linked', 'verified', 'other', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
-    ['S-307', 'GitLab', 'linked', 'verified', 'other', 'invite', '-', 'in: ada@home.example 1/-'],
-    ['S-308', 'GitLab', 'linked', 'verified', 'other', 'invite', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
-    ['S-309', 'GitLab', 'linked', 'verified', 'free', '-', '-', 'in: ada@home.example 1/-'],
-    ['S-310', 'GitLab', 'linked', 'verified', 'free', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
-    ['S-311', 'GitLab', 'linked', 'verified', 'free', 'invite', '-', 'in: ada@home.example 1/-'],
-    ['S-312', 'GitLab', 'linked', 'verified', 'free', 'invite', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
-    ['S-313', 'GitLab', 'linked', 'unverified', 'same', '-', '-', 'in: ada@home.example 1/-'],
-    ['S-314', 'GitLab', 'linked', 'unverified', 'same', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
-    ['S-315', 'GitLab', 'linked', 'unverified', 'same', 'invite', '-', 'in: ada@home.example 1/-'],
+    ['sso-301', 'GitLab', 'linked', 'verified', 'same', '-', '-', 'in: ada@home.example 1/-'],
+    ['sso-302', 'GitLab', 'linked', 'verified', 'same', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['sso-303', 'GitLab', 'linked', 'verified', 'same', 'invite', '-', 'in: ada@home.example 1/-'],
     [
-      'S-316',
+      'sso-304',
+      'GitLab',
+      'linked',
+      'verified',
+      'same',
+      'invite',
+      'enforced',
+      'saml_sso_enforced: ada@home.example -/-',
+    ],
+    ['sso-305', 'GitLab', 'linked', 'verified', 'other', '-', '-', 'in: ada@home.example 1/-'],
+    ['sso-306', 'GitLab', 'linked', 'verified', 'other', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['sso-307', 'GitLab', 'linked', 'verified', 'other', 'invite', '-', 'in: ada@home.example 1/-'],
+    [
+      'sso-308',
+      'GitLab',
+      'linked',
+      'verified',
+      'other',
+      'invite',
+      'enforced',
+      'saml_sso_enforced: ada@home.example -/-',
+    ],
+    ['sso-309', 'GitLab', 'linked', 'verified', 'free', '-', '-', 'in: ada@home.example 1/-'],
+    ['sso-310', 'GitLab', 'linked', 'verified', 'free', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['sso-311', 'GitLab', 'linked', 'verified', 'free', 'invite', '-', 'in: ada@home.example 1/-'],
+    [
+      'sso-312',
+      'GitLab',
+      'linked',
+      'verified',
+      'free',
+      'invite',
+      'enforced',
+      'saml_sso_enforced: ada@home.example -/-',
+    ],
+    ['sso-313', 'GitLab', 'linked', 'unverified', 'same', '-', '-', 'in: ada@home.example 1/-'],
+    ['sso-314', 'GitLab', 'linked', 'unverified', 'same', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['sso-315', 'GitLab', 'linked', 'unverified', 'same', 'invite', '-', 'in: ada@home.example 1/-'],
+    [
+      'sso-316',
       'GitLab',
       'linked',
       'unverified',
@@ -169,11 +196,11 @@ describe('the account and the organization that a sign-in opens', () => {
       'enforced',
       'saml_sso_enforced: ada@home.example -/-',
     ],
-    ['S-317', 'GitLab', 'linked', 'unverified', 'other', '-', '-', 'in: ada@home.example 1/-'],
-    ['S-318', 'GitLab', 'linked', 'unverified', 'other', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
-    ['S-319', 'GitLab', 'linked', 'unverified', 'other', 'invite', '-', 'in: ada@home.example 1/-'],
+    ['sso-317', 'GitLab', 'linked', 'unverified', 'other', '-', '-', 'in: ada@home.example 1/-'],
+    ['sso-318', 'GitLab', 'linked', 'unverified', 'other', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['sso-319', 'GitLab', 'linked', 'unverified', 'other', 'invite', '-', 'in: ada@home.example 1/-'],
     [
-      'S-320',
+      'sso-320',
       'GitLab',
       'linked',
       'unverified',
@@ -182,11 +209,11 @@ describe('the account and the organization that a sign-in opens', () => {
       'enforced',
       'saml_sso_enforced: ada@home.example -/-',
     ],
-    ['S-321', 'GitLab', 'linked', 'unverified', 'free', '-', '-', 'in: ada@home.example 1/-'],
-    ['S-322', 'GitLab', 'linked', 'unverified', 'free', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
-    ['S-323', 'GitLab', 'linked', 'unverified', 'free', 'invite', '-', 'in: ada@home.example 1/-'],
+    ['sso-321', 'GitLab', 'linked', 'unverified', 'free', '-', '-', 'in: ada@home.example 1/-'],
+    ['sso-322', 'GitLab', 'linked', 'unverified', 'free', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['sso-323', 'GitLab', 'linked', 'unverified', 'free', 'invite', '-', 'in: ada@home.example 1/-'],
     [
-      'S-324',
+      'sso-324',
       'GitLab',
       'linked',
       'unverified',
@@ -195,60 +222,60 @@ describe('the account and the organization that a sign-in opens', () => {
       'enforced',
       'saml_sso_enforced: ada@home.example -/-',
     ],
-    ['S-325', 'GitLab', 'linked', 'none', '-', '-', '-', 'in: ada@home.example 1/-'],
-    ['S-326', 'GitLab', 'linked', 'none', '-', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
-    ['S-327', 'GitLab', 'new', 'verified', 'same', '-', '-', 'in: new@home.example 1/-'],
-    ['S-328', 'GitLab', 'new', 'verified', 'same', '-', 'enforced', 'saml_sso_enforced: no account'],
-    ['S-329', 'GitLab', 'new', 'verified', 'same', 'invite', '-', 'in: new@home.example 8/-, invite used'],
-    ['S-330', 'GitLab', 'new', 'verified', 'same', 'invite', 'enforced', 'saml_sso_enforced: no account'],
-    ['S-331', 'GitLab', 'new', 'verified', 'other', '-', '-', 'in: new@other.example -/1'],
-    ['S-332', 'GitLab', 'new', 'verified', 'other', '-', 'enforced', 'saml_sso_enforced: no account'],
-    ['S-333', 'GitLab', 'new', 'verified', 'other', 'invite', '-', 'in: new@other.example -/8, invite used'],
-    ['S-334', 'GitLab', 'new', 'verified', 'other', 'invite', 'enforced', 'saml_sso_enforced: no account'],
-    ['S-335', 'GitLab', 'new', 'verified', 'free', '-', '-', 'no_new_organizations: no account'],
-    ['S-336', 'GitLab', 'new', 'verified', 'free', '-', 'enforced', 'no_new_organizations: no account'],
-    ['S-337', 'GitLab', 'new', 'verified', 'free', 'invite', '-', 'no_new_organizations: no account'],
-    ['S-338', 'GitLab', 'new', 'verified', 'free', 'invite', 'enforced', 'no_new_organizations: no account'],
-    ['S-339', 'GitLab', 'new', 'unverified', 'same', '-', '-', 'email_not_verified: no account'],
-    ['S-340', 'GitLab', 'new', 'unverified', 'same', '-', 'enforced', 'email_not_verified: no account'],
-    ['S-341', 'GitLab', 'new', 'unverified', 'same', 'invite', '-', 'email_not_verified: no account'],
-    ['S-342', 'GitLab', 'new', 'unverified', 'same', 'invite', 'enforced', 'email_not_verified: no account'],
-    ['S-343', 'GitLab', 'new', 'unverified', 'other', '-', '-', 'email_not_verified: no account'],
-    ['S-344', 'GitLab', 'new', 'unverified', 'other', '-', 'enforced', 'email_not_verified: no account'],
-    ['S-345', 'GitLab', 'new', 'unverified', 'other', 'invite', '-', 'email_not_verified: no account'],
-    ['S-346', 'GitLab', 'new', 'unverified', 'other', 'invite', 'enforced', 'email_not_verified: no account'],
-    ['S-347', 'GitLab', 'new', 'unverified', 'free', '-', '-', 'email_not_verified: no account'],
-    ['S-348', 'GitLab', 'new', 'unverified', 'free', '-', 'enforced', 'email_not_verified: no account'],
-    ['S-349', 'GitLab', 'new', 'unverified', 'free', 'invite', '-', 'email_not_verified: no account'],
-    ['S-350', 'GitLab', 'new', 'unverified', 'free', 'invite', 'enforced', 'email_not_verified: no account'],
-    ['S-351', 'GitLab', 'new', 'none', '-', '-', '-', 'no_email: no account'],
-    ['S-352', 'GitLab', 'new', 'none', '-', '-', 'enforced', 'no_email: no account'],
-    ['S-353', 'own', 'linked', 'verified', 'same', '-', '-', 'in: new@home.example 1/-'],
-    ['S-354', 'own', 'linked', 'verified', 'same', 'invite', '-', 'in: new@home.example 8/-, invite used'],
-    ['S-355', 'own', 'linked', 'verified', 'other', '-', '-', 'other_domain: ada@home.example -/-'],
-    ['S-356', 'own', 'linked', 'verified', 'other', 'invite', '-', 'other_domain: ada@home.example -/-'],
-    ['S-357', 'own', 'linked', 'verified', 'free', '-', '-', 'other_domain: ada@home.example -/-'],
-    ['S-358', 'own', 'linked', 'verified', 'free', 'invite', '-', 'other_domain: ada@home.example -/-'],
-    ['S-359', 'own', 'linked', 'unverified', 'same', '-', '-', 'in: ada@home.example 1/-'],
-    ['S-360', 'own', 'linked', 'unverified', 'same', 'invite', '-', 'in: ada@home.example 1/-'],
-    ['S-361', 'own', 'linked', 'unverified', 'other', '-', '-', 'other_domain: ada@home.example -/-'],
-    ['S-362', 'own', 'linked', 'unverified', 'other', 'invite', '-', 'other_domain: ada@home.example -/-'],
-    ['S-363', 'own', 'linked', 'unverified', 'free', '-', '-', 'other_domain: ada@home.example -/-'],
-    ['S-364', 'own', 'linked', 'unverified', 'free', 'invite', '-', 'other_domain: ada@home.example -/-'],
-    ['S-365', 'own', 'linked', 'none', '-', '-', '-', 'in: ada@home.example 1/-'],
-    ['S-366', 'own', 'new', 'verified', 'same', '-', '-', 'in: new@home.example 1/-'],
-    ['S-367', 'own', 'new', 'verified', 'same', 'invite', '-', 'in: new@home.example 8/-, invite used'],
-    ['S-368', 'own', 'new', 'verified', 'other', '-', '-', 'other_domain: no account'],
-    ['S-369', 'own', 'new', 'verified', 'other', 'invite', '-', 'other_domain: no account'],
-    ['S-370', 'own', 'new', 'verified', 'free', '-', '-', 'other_domain: no account'],
-    ['S-371', 'own', 'new', 'verified', 'free', 'invite', '-', 'other_domain: no account'],
-    ['S-372', 'own', 'new', 'unverified', 'same', '-', '-', 'email_not_verified: no account'],
-    ['S-373', 'own', 'new', 'unverified', 'same', 'invite', '-', 'email_not_verified: no account'],
-    ['S-374', 'own', 'new', 'unverified', 'other', '-', '-', 'email_not_verified: no account'],
-    ['S-375', 'own', 'new', 'unverified', 'other', 'invite', '-', 'email_not_verified: no account'],
-    ['S-376', 'own', 'new', 'unverified', 'free', '-', '-', 'email_not_verified: no account'],
-    ['S-377', 'own', 'new', 'unverified', 'free', 'invite', '-', 'email_not_verified: no account'],
-    ['S-378', 'own', 'new', 'none', '-', '-', '-', 'no_email: no account'],
+    ['sso-325', 'GitLab', 'linked', 'none', '-', '-', '-', 'in: ada@home.example 1/-'],
+    ['sso-326', 'GitLab', 'linked', 'none', '-', '-', 'enforced', 'saml_sso_enforced: ada@home.example -/-'],
+    ['sso-327', 'GitLab', 'new', 'verified', 'same', '-', '-', 'in: new@home.example 1/-'],
+    ['sso-328', 'GitLab', 'new', 'verified', 'same', '-', 'enforced', 'saml_sso_enforced: no account'],
+    ['sso-329', 'GitLab', 'new', 'verified', 'same', 'invite', '-', 'in: new@home.example 8/-, invite used'],
+    ['sso-330', 'GitLab', 'new', 'verified', 'same', 'invite', 'enforced', 'saml_sso_enforced: no account'],
+    ['sso-331', 'GitLab', 'new', 'verified', 'other', '-', '-', 'in: new@other.example -/1'],
+    ['sso-332', 'GitLab', 'new', 'verified', 'other', '-', 'enforced', 'saml_sso_enforced: no account'],
+    ['sso-333', 'GitLab', 'new', 'verified', 'other', 'invite', '-', 'in: new@other.example -/8, invite used'],
+    ['sso-334', 'GitLab', 'new', 'verified', 'other', 'invite', 'enforced', 'saml_sso_enforced: no account'],
+    ['sso-335', 'GitLab', 'new', 'verified', 'free', '-', '-', 'no_new_organizations: no account'],
+    ['sso-336', 'GitLab', 'new', 'verified', 'free', '-', 'enforced', 'no_new_organizations: no account'],
+    ['sso-337', 'GitLab', 'new', 'verified', 'free', 'invite', '-', 'no_new_organizations: no account'],
+    ['sso-338', 'GitLab', 'new', 'verified', 'free', 'invite', 'enforced', 'no_new_organizations: no account'],
+    ['sso-339', 'GitLab', 'new', 'unverified', 'same', '-', '-', 'email_not_verified: no account'],
+    ['sso-340', 'GitLab', 'new', 'unverified', 'same', '-', 'enforced', 'email_not_verified: no account'],
+    ['sso-341', 'GitLab', 'new', 'unverified', 'same', 'invite', '-', 'email_not_verified: no account'],
+    ['sso-342', 'GitLab', 'new', 'unverified', 'same', 'invite', 'enforced', 'email_not_verified: no account'],
+    ['sso-343', 'GitLab', 'new', 'unverified', 'other', '-', '-', 'email_not_verified: no account'],
+    ['sso-344', 'GitLab', 'new', 'unverified', 'other', '-', 'enforced', 'email_not_verified: no account'],
+    ['sso-345', 'GitLab', 'new', 'unverified', 'other', 'invite', '-', 'email_not_verified: no account'],
+    ['sso-346', 'GitLab', 'new', 'unverified', 'other', 'invite', 'enforced', 'email_not_verified: no account'],
+    ['sso-347', 'GitLab', 'new', 'unverified', 'free', '-', '-', 'email_not_verified: no account'],
+    ['sso-348', 'GitLab', 'new', 'unverified', 'free', '-', 'enforced', 'email_not_verified: no account'],
+    ['sso-349', 'GitLab', 'new', 'unverified', 'free', 'invite', '-', 'email_not_verified: no account'],
+    ['sso-350', 'GitLab', 'new', 'unverified', 'free', 'invite', 'enforced', 'email_not_verified: no account'],
+    ['sso-351', 'GitLab', 'new', 'none', '-', '-', '-', 'no_email: no account'],
+    ['sso-352', 'GitLab', 'new', 'none', '-', '-', 'enforced', 'no_email: no account'],
+    ['sso-353', 'own', 'linked', 'verified', 'same', '-', '-', 'in: new@home.example 1/-'],
+    ['sso-354', 'own', 'linked', 'verified', 'same', 'invite', '-', 'in: new@home.example 8/-, invite used'],
+    ['sso-355', 'own', 'linked', 'verified', 'other', '-', '-', 'other_domain: ada@home.example -/-'],
+    ['sso-356', 'own', 'linked', 'verified', 'other', 'invite', '-', 'other_domain: ada@home.example -/-'],
+    ['sso-357', 'own', 'linked', 'verified', 'free', '-', '-', 'other_domain: ada@home.example -/-'],
+    ['sso-358', 'own', 'linked', 'verified', 'free', 'invite', '-', 'other_domain: ada@home.example -/-'],
+    ['sso-359', 'own', 'linked', 'unverified', 'same', '-', '-', 'in: ada@home.example 1/-'],
+    ['sso-360', 'own', 'linked', 'unverified', 'same', 'invite', '-', 'in: ada@home.example 1/-'],
+    ['sso-361', 'own', 'linked', 'unverified', 'other', '-', '-', 'other_domain: ada@home.example -/-'],
+    ['sso-362', 'own', 'linked', 'unverified', 'other', 'invite', '-', 'other_domain: ada@home.example -/-'],
+    ['sso-363', 'own', 'linked', 'unverified', 'free', '-', '-', 'other_domain: ada@home.example -/-'],
+    ['sso-364', 'own', 'linked', 'unverified', 'free', 'invite', '-', 'other_domain: ada@home.example -/-'],
+    ['sso-365', 'own', 'linked', 'none', '-', '-', '-', 'in: ada@home.example 1/-'],
+    ['sso-366', 'own', 'new', 'verified', 'same', '-', '-', 'in: new@home.example 1/-'],
+    ['sso-367', 'own', 'new', 'verified', 'same', 'invite', '-', 'in: new@home.example 8/-, invite used'],
+    ['sso-368', 'own', 'new', 'verified', 'other', '-', '-', 'other_domain: no account'],
+    ['sso-369', 'own', 'new', 'verified', 'other', 'invite', '-', 'other_domain: no account'],
+    ['sso-370', 'own', 'new', 'verified', 'free', '-', '-', 'other_domain: no account'],
+    ['sso-371', 'own', 'new', 'verified', 'free', 'invite', '-', 'other_domain: no account'],
+    ['sso-372', 'own', 'new', 'unverified', 'same', '-', '-', 'email_not_verified: no account'],
+    ['sso-373', 'own', 'new', 'unverified', 'same', 'invite', '-', 'email_not_verified: no account'],
+    ['sso-374', 'own', 'new', 'unverified', 'other', '-', '-', 'email_not_verified: no account'],
+    ['sso-375', 'own', 'new', 'unverified', 'other', 'invite', '-', 'email_not_verified: no account'],
+    ['sso-376', 'own', 'new', 'unverified', 'free', '-', '-', 'email_not_verified: no account'],
+    ['sso-377', 'own', 'new', 'unverified', 'free', 'invite', '-', 'email_not_verified: no account'],
+    ['sso-378', 'own', 'new', 'none', '-', '-', '-', 'no_email: no account'],
   ];
   test.each(table)(
     '%s: %s, %s account, %s address, %s domain, %s, %s: %s',
@@ -269,7 +296,7 @@ describe('the account and the organization that a sign-in opens', () => {
 });
 
 describe('a linked account', () => {
-  test('S-381: does not take the invite of another organization for an address that the provider has not verified', async () => {
+  test('sso-381: does not take the invite of another organization for an address that the provider has not verified', async () => {
     await signIn(gitlab, 'eve', verified('eve@home.example'));
     await inviteAdministrator(other, 'boss@other.example');
     expect(await signIn(gitlab, 'eve', unverified('boss@other.example'))).toBeNull();
@@ -277,7 +304,7 @@ describe('a linked account', () => {
     expect(await hasInvite('boss@other.example')).toBe(true);
   });
 
-  test('S-382: takes the invite for its own address whatever the provider reports', async () => {
+  test('sso-382: takes the invite for its own address whatever the provider reports', async () => {
     await linkAda(gitlab);
     await inviteAdministrator(home, 'ada@home.example');
     expect(await signIn(gitlab, 'u1', verified('ada@free.example'))).toBeNull();
@@ -288,13 +315,13 @@ describe('a linked account', () => {
     ['its own address', {}],
     ['its own address, while the provider reports another', verified('ada@free.example')],
     ['its own address, while the provider reports another unverified one', unverified('ada@free.example')],
-  ])('S-383: cannot bypass the enforced provider of its domain: %s', async (_, claims) => {
+  ])('sso-383: cannot bypass the enforced provider of its domain: %s', async (_, claims) => {
     await linkAda(gitlab);
     await enforceSaml('home.example');
     expect(await signIn(gitlab, 'u1', claims)).toBe('saml_sso_enforced');
   });
 
-  test('S-384: keeps its address when the provider of its domain has not verified the new one', async () => {
+  test('sso-384: keeps its address when the provider of its domain has not verified the new one', async () => {
     await configureOwn(own);
     await linkAda(own);
     const browser = newBrowser();
@@ -304,7 +331,7 @@ describe('a linked account', () => {
     expect(await me(browser)).toMatchObject({ email: 'ada.king@home.example', is_email_verified: true });
   });
 
-  test('S-385: enters no organization by its own address while that is not verified', async () => {
+  test('sso-385: enters no organization by its own address while that is not verified', async () => {
     await linkAda(gitlab);
     await sql(`UPDATE "user" SET is_email_verified = false WHERE email = 'ada@home.example'`);
     await inviteAdministrator(home, 'ada@home.example');
@@ -313,7 +340,7 @@ describe('a linked account', () => {
     expect(await hasInvite('ada@home.example')).toBe(true);
   });
 
-  test('S-392: signs in although the provider puts null characters into its claims, and keeps its address', async () => {
+  test('sso-392: signs in although the provider puts null characters into its claims, and keeps its address', async () => {
     await configureOwn(own);
     await linkAda(own);
     const claims = { email: 'x\0@home.example', email_verified: true, given_name: 'A\0' };
@@ -322,7 +349,7 @@ describe('a linked account', () => {
     expect(await me(browser)).toMatchObject({ email: 'ada@home.example' });
   });
 
-  test('S-386: cannot confirm its session through a provider that its domain no longer accepts', async () => {
+  test('sso-386: cannot confirm its session through a provider that its domain no longer accepts', async () => {
     const browser = newBrowser();
     expect(await signIn(gitlab, 'u1', verified('ada@home.example'), { browser })).toBeNull();
     const confirm = () => signIn(gitlab, 'u1', {}, { browser, path: '/login/gitlab/?reauth=true' });
@@ -333,7 +360,7 @@ describe('a linked account', () => {
 });
 
 describe('the issuer', () => {
-  test("S-387: the same subject of a domain's replaced provider is another user", async () => {
+  test("sso-387: the same subject of a domain's replaced provider is another user", async () => {
     await configureOwn(own);
     await linkAda(own);
     await configureOwn(replacement);
@@ -347,7 +374,7 @@ describe('the issuer', () => {
     expect((await me(browser)).email).toBe('ada@home.example');
   });
 
-  test('S-388: the same subject of a replaced installation provider is another user', async () => {
+  test('sso-388: the same subject of a replaced installation provider is another user', async () => {
     await linkAda(gitlab);
     const { client } = gitlab;
     let url = '';
@@ -367,7 +394,7 @@ describe('the issuer', () => {
 });
 
 describe('the own provider of a domain', () => {
-  test('S-389: is not proved by an administrator who signs in through the OpenID provider of the installation', async () => {
+  test('sso-389: is not proved by an administrator who signs in through the OpenID provider of the installation', async () => {
     await configureOwn(own);
     await sql(`UPDATE organization_domain SET sso_enforcement = 'oidc' WHERE id = $1`, [homeDomainId]);
     const state = async () =>
@@ -383,7 +410,7 @@ describe('the own provider of a domain', () => {
     expect(await state()).toBe('active');
   });
 
-  test('S-390: fails a test with an address that it has not verified', async () => {
+  test('sso-390: fails a test with an address that it has not verified', async () => {
     await configureOwn(own);
     const key = await signInAs(api, home.userId);
     own.person = { subject: 'u1', claims: unverified('ada@home.example') };

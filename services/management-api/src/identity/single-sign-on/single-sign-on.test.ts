@@ -189,7 +189,7 @@ const login = (email: string) =>
   api.send('POST', '/api/login/', { body: { email, password: 'correct horse battery staple' } });
 
 describe('an OpenID provider of the installation', () => {
-  test('S-161: adds a user with an address in a domain that allows automatic joining to the organization', async () => {
+  test('sso-161: adds a user with an address in a domain that allows automatic joining to the organization', async () => {
     const { browser, end } = await byGitLab(verified(`ada@${domain.toUpperCase()}`));
     expect(end).toBe('/console/events');
     expect(await me(browser)).toMatchObject({
@@ -205,23 +205,23 @@ describe('an OpenID provider of the installation', () => {
 
   const outcomes: [string, Person, string][] = [
     [
-      'S-153: an address that is not verified',
+      'sso-153: an address that is not verified',
       { email: 'NEW', email_verified: false },
       '/console/sign-in?error_code=email_not_verified',
     ],
     [
-      'S-153: an address without the verified claim',
+      'sso-153: an address without the verified claim',
       { email: 'NEW' },
       '/console/sign-in?error_code=email_not_verified',
     ],
-    ['S-153: no address', {}, '/console/sign-in?error_code=no_email'],
+    ['sso-153: no address', {}, '/console/sign-in?error_code=no_email'],
     [
-      'S-161: an address in an unknown domain',
+      'sso-161: an address in an unknown domain',
       { email: 'ada@nowhere.example', email_verified: true },
       '/console/sign-in?error_code=no_new_organizations',
     ],
     [
-      'S-103: an address in a subdomain',
+      'sso-103: an address in a subdomain',
       { email: 'SUB', email_verified: true },
       '/console/sign-in?error_code=no_new_organizations',
     ],
@@ -245,12 +245,12 @@ describe('an OpenID provider of the installation', () => {
         api.database.transaction((tx) => setOrganizationPlan(tx, tenant.organizationId, { plan: 'free', actor: null })),
     ],
   ];
-  test.each(withoutJit)('S-161: users cannot join automatically if that is %s', async (_, prepare) => {
+  test.each(withoutJit)('sso-161: users cannot join automatically if that is %s', async (_, prepare) => {
     await prepare();
     expect((await byGitLab(verified(`ada@${domain}`))).end).toBe('/console/sign-in?error_code=jit_not_enabled');
   });
 
-  test('S-168: users cannot join through a domain whose record has been missing for more than seven days', async () => {
+  test('sso-168: users cannot join through a domain whose record has been missing for more than seven days', async () => {
     await sql(`UPDATE organization_domain SET proof_missing_since = now() - interval '8 days' WHERE id = $1`, [
       domainId,
     ]);
@@ -258,7 +258,7 @@ describe('an OpenID provider of the installation', () => {
     expect(end).toBe('/console/sign-in?error_code=no_new_organizations');
   });
 
-  test('S-161: a user with an account joins at the next sign-in, and an existing member keeps their level', async () => {
+  test('sso-161: a user with an account joins at the next sign-in, and an existing member keeps their level', async () => {
     const user = await createUser(api.database.sql, { email: `ada@${domain}`, isEmailVerified: true });
     await byGitLab(verified(user.email));
     expect(await level(user.email)).toBe(1);
@@ -267,7 +267,7 @@ describe('an OpenID provider of the installation', () => {
     expect(await level(user.email)).toBe(8);
   });
 
-  test('S-165: treats an internationalized domain name and its xn-- form as one domain, in any case', async () => {
+  test('sso-165: treats an internationalized domain name and its xn-- form as one domain, in any case', async () => {
     await sql('UPDATE organization_domain SET domain = $2 WHERE id = $1', [domainId, `xn--bcher-kva.${domain}`]);
     for (const [at, host] of [`bücher.${domain}`, `BÜCHER.${domain}`, `XN--BCHER-KVA.${domain}`].entries()) {
       const { browser, end } = await byGitLab(verified(`ada${at}@${host}`));
@@ -276,7 +276,7 @@ describe('an OpenID provider of the installation', () => {
     }
   });
 
-  test('S-162: concurrent first sign-ins create one user and one membership', async () => {
+  test('sso-162: concurrent first sign-ins create one user and one membership', async () => {
     const claims = verified(`ada@${domain}`);
     provider.person = { subject: 'the same', claims };
     const ends = await Promise.all(
@@ -288,13 +288,13 @@ describe('an OpenID provider of the installation', () => {
     ).toHaveLength(1);
   });
 
-  test('S-166: a deactivated user cannot sign in through any provider', async () => {
+  test('sso-166: a deactivated user cannot sign in through any provider', async () => {
     const user = await createUser(api.database.sql, { email: `ada@${domain}`, isEmailVerified: true });
     await setUserActive(api.database.sql, user.id, false);
     expect((await byGitLab(verified(user.email))).end).toBe('/console/sign-in?error_code=account_disabled');
   });
 
-  test('S-167: a removed member joins again at the next sign-in, unless an administrator has blocked the address', async () => {
+  test('sso-167: a removed member joins again at the next sign-in, unless an administrator has blocked the address', async () => {
     const organization = `/api/organizations/${tenant.organizationId}`;
     const { subject } = await byGitLab(verified(`ada@${domain}`));
     const remove = async (query: string) => {
@@ -320,7 +320,7 @@ describe('an OpenID provider of the installation', () => {
     expect(await level(`ada@${domain}`)).toBe(1);
   });
 
-  test('S-144: an account with an unverified address loses its credentials', async () => {
+  test('sso-144: an account with an unverified address loses its credentials', async () => {
     const user = await createUser(api.database.sql, { email: `ada@${domain}` });
     await setPassword(user.id);
     const prepared = await signInAs(api, user.id);
@@ -330,7 +330,7 @@ describe('an OpenID provider of the installation', () => {
     await isMailed(user.email, 'Your account was secured');
   });
 
-  test('S-144: an account with a verified address keeps its password, and the user is notified', async () => {
+  test('sso-144: an account with a verified address keeps its password, and the user is notified', async () => {
     await setPassword(tenant.userId);
     const { browser } = await byGitLab(verified(owner));
     expect(await me(browser)).toMatchObject({ email: owner, has_password: true, has_social_auth: true });
@@ -344,19 +344,19 @@ describe('an OpenID provider of the installation', () => {
     expect(sessionOf(browser)).toBeUndefined();
   });
 
-  test("S-024: an organization's requirement of a second factor does not apply to a sign-in through a provider", async () => {
+  test("signin-024: an organization's requirement of a second factor does not apply to a sign-in through a provider", async () => {
     await sql('UPDATE organization SET enforce_2fa = true WHERE id = $1', [tenant.organizationId]);
     const { browser } = await byGitLab(verified(owner));
     expect((await api.get(`/api/organizations/${tenant.organizationId}/`, sessionOf(browser))).status).toBe(200);
   });
 
-  test("S-156: returns to the sign-in page after a refusal, without showing the provider's text", async () => {
+  test("sso-156: returns to the sign-in page after a refusal, without showing the provider's text", async () => {
     const end = await newBrowser().walk(`${api.url}/login/gitlab/`);
     expect(path(end)).toBe('/console/sign-in?error_code=sso_denied');
     expect(end.searchParams.get('error_id')).toMatch(/^[\w-]{36}$/);
   });
 
-  test('S-151: a response works once, in the browser that started the sign-in, with its state', async () => {
+  test('sso-151: a response works once, in the browser that started the sign-in, with its state', async () => {
     provider.person = { subject: 's', claims: verified(owner) };
     const browser = newBrowser();
     let answer = '';
@@ -375,7 +375,7 @@ describe('an OpenID provider of the installation', () => {
     expect(sessionOf(browser)).toBeUndefined();
   });
 
-  test('S-155: rejects a response for another redirect URL or from another provider', async () => {
+  test('sso-155: rejects a response for another redirect URL or from another provider', async () => {
     provider.person = { subject: 's', claims: verified(owner) };
     const go = async (changed: (answer: string) => string) => {
       const browser = newBrowser();
@@ -411,7 +411,7 @@ describe('an OpenID provider of the installation', () => {
     'console',
     '/a\nb',
     `/${'x'.repeat(3000)}`,
-  ])('S-014, S-140: does not redirect to %s after the sign-in', async (next) => {
+  ])('signin-014, sso-140: does not redirect to %s after the sign-in', async (next) => {
     provider.person = { subject: 's', claims: verified(owner) };
     expect(path(await newBrowser().walk(`${api.url}/login/gitlab/?next=${encodeURIComponent(next)}`))).toBe(
       '/console/',
@@ -429,7 +429,7 @@ describe('an OpenID provider of the installation', () => {
 });
 
 describe('confirming a session', () => {
-  test('S-042: works with the same account, and another account changes nothing', async () => {
+  test('signin-042: works with the same account, and another account changes nothing', async () => {
     const { browser, subject } = await byGitLab(verified(owner));
     const before = sessionOf(browser) ?? '';
     await sql(`UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = $1`, [tenant.userId]);
@@ -447,7 +447,7 @@ describe('confirming a session', () => {
     expect(made.status).toBe(201);
   });
 
-  test('S-042: works through SAML only if the user authenticated again', async () => {
+  test('signin-042: works through SAML only if the user authenticated again', async () => {
     const nameId = randomUUID();
     const { browser } = await bySaml({ nameId });
     const before = sessionOf(browser);
@@ -503,7 +503,7 @@ describe('the OpenID provider of a domain', () => {
     ]);
   });
 
-  test('S-157: its secret is encrypted in the database and in no response', async () => {
+  test('sso-157: its secret is encrypted in the database and in no response', async () => {
     const [{ oidc_client_secret: stored } = { oidc_client_secret: '' }] = await sql<{ oidc_client_secret: string }>(
       'SELECT oidc_client_secret FROM organization_domain WHERE id = $1',
       [domainId],
@@ -565,7 +565,7 @@ describe('the OpenID provider of a domain', () => {
 });
 
 describe('the SAML provider of a domain', () => {
-  test('S-111, S-112: publishes metadata without secrets', async () => {
+  test('sso-111, sso-112: publishes metadata without secrets', async () => {
     const response = await fetch(`${api.url}/api/saml/metadata/`);
     expect(response.headers.get('content-type')).toBe('text/xml; charset=utf-8');
     expect(await response.text()).toContain(`Location="${api.url}/complete/saml/"`);
@@ -590,7 +590,7 @@ describe('the SAML provider of a domain', () => {
     expect(sessionOf(browser)).toBeUndefined();
   });
 
-  test('S-048: limits the sign-ins from one address per minute, and shows the error on the sign-in page', async () => {
+  test('signin-048: limits the sign-ins from one address per minute, and shows the error on the sign-in page', async () => {
     const limited = await startTestApi(
       { limits: { ...noLimits, signInQuestionsPerMinute: 2 } },
       { databaseUrl: api.databaseUrl },
@@ -602,7 +602,7 @@ describe('the SAML provider of a domain', () => {
     expect(ends).toEqual([away, away, away, away, '/console/sign-in?error_code=throttled']);
   });
 
-  test('S-136: accepts a message once, also with concurrent requests', async () => {
+  test('sso-136: accepts a message once, also with concurrent requests', async () => {
     const [one, two] = [await beginSaml(), await beginSaml()];
     const message = answerFor(null, { inResponseTo: null, responseInResponseTo: null });
     await sql('UPDATE organization_domain SET saml_allow_unsolicited = true WHERE id = $1', [domainId]);
@@ -616,7 +616,7 @@ describe('the SAML provider of a domain', () => {
     expect((await tries())[0]).toMatchObject({ outcome: 'refused', reason: 'replayed' });
   });
 
-  test("S-137: rejects an attacker's own valid response in another browser", async () => {
+  test("sso-137: rejects an attacker's own valid response in another browser", async () => {
     const { relayState, requestId } = await beginSaml();
     const victim = newBrowser();
     const end = await victim.walk(`${api.url}/complete/saml/`, {
@@ -626,14 +626,14 @@ describe('the SAML provider of a domain', () => {
     expect(sessionOf(victim)).toBeUndefined();
   });
 
-  test('S-135: rejects a second response to the same request', async () => {
+  test('sso-135: rejects a second response to the same request', async () => {
     const { browser, form } = await bySaml();
     expect(path(await browser.walk(`${api.url}/complete/saml/`, { form }))).toBe(
       '/console/sign-in?error_code=state_unknown',
     );
   });
 
-  test('S-135, S-139: rejects an unsolicited response, or asks the user for confirmation if the domain allows it', async () => {
+  test('sso-135, sso-139: rejects an unsolicited response, or asks the user for confirmation if the domain allows it', async () => {
     const parts = { inResponseTo: null, responseInResponseTo: null };
     const go = (browser = newBrowser()) =>
       browser.walk(`${api.url}/complete/saml/`, {
@@ -656,28 +656,28 @@ describe('the SAML provider of a domain', () => {
 
   const refusals: [string, Partial<SamlResponseParts>, string, string][] = [
     [
-      'S-141: an address of another domain',
+      'sso-141: an address of another domain',
       { attributes: { email: ['ada@other.example'] } },
       'other_domain',
       'other_domain',
     ],
-    ['S-131: for another audience', { audiences: [['urn:other']] }, 'social_login_failure', 'wrong_audience'],
+    ['sso-131: for another audience', { audiences: [['urn:other']] }, 'social_login_failure', 'wrong_audience'],
     [
-      'S-138: a failed sign-in at the provider',
+      'sso-138: a failed sign-in at the provider',
       { status: 'urn:oasis:names:tc:SAML:2.0:status:AuthnFailed' },
       'social_login_failure',
       'status_not_success',
     ],
-    ['S-144: a name ID of 257 characters', { nameId: 'x'.repeat(257) }, 'social_login_failure', 'no_subject'],
+    ['sso-144: a name ID of 257 characters', { nameId: 'x'.repeat(257) }, 'social_login_failure', 'no_subject'],
     [
-      'S-144: a transient name ID',
+      'sso-144: a transient name ID',
       { nameIdFormat: 'urn:oasis:names:tc:SAML:2.0:nameid-format:transient' },
       'social_login_failure',
       'no_subject',
     ],
   ];
   test.each(refusals)(
-    'S-146: %s: the page shows a code and an ID, and administrators see the reason',
+    'sso-146: %s: the page shows a code and an ID, and administrators see the reason',
     async (_, parts, code, reason) => {
       const { browser, end } = await bySaml(parts);
       expect(end).toBe(`/console/sign-in?error_code=${code}`);
@@ -693,7 +693,7 @@ describe('the SAML provider of a domain', () => {
   test.each([
     ['saml_acs_url', 'b'],
     ['saml_x509_cert', 'MIIC'],
-  ])('S-113: with a broken %s, does not redirect to the provider or accept its responses', async (field, value) => {
+  ])('sso-113: with a broken %s, does not redirect to the provider or accept its responses', async (field, value) => {
     const { requestId, relayState } = await beginSaml();
     await change({ [field]: value })();
     const away = await fetch(`${api.url}/login/saml/?email=x@${domain}`, { redirect: 'manual' });
@@ -723,7 +723,7 @@ describe('the SAML provider of a domain', () => {
     });
   });
 
-  test('S-126, S-140: rejects malformed messages', async () => {
+  test('sso-126, sso-140: rejects malformed messages', async () => {
     for (const form of [
       {},
       { SAMLResponse: 'x' },
@@ -739,7 +739,7 @@ describe('the SAML provider of a domain', () => {
     ).toContain('error_code=');
   });
 
-  test('S-143: changes the address of the account to the one reported for the same name ID, and notifies both addresses', async () => {
+  test('sso-143: changes the address of the account to the one reported for the same name ID, and notifies both addresses', async () => {
     const nameId = randomUUID();
     const { browser } = await bySaml({ nameId });
     const { uuid } = await me(browser);
@@ -750,7 +750,7 @@ describe('the SAML provider of a domain', () => {
   });
 
   test.each([`a b@`, `${'x'.repeat(250)}@`, `ada@${'free.example'},b@`])(
-    'S-143: does not change the address to an invalid one: %s',
+    'sso-143: does not change the address to an invalid one: %s',
     async (text) => {
       const nameId = randomUUID();
       await bySaml({ nameId });
@@ -759,14 +759,14 @@ describe('the SAML provider of a domain', () => {
     },
   );
 
-  test('S-143: does not change the address to that of another account', async () => {
+  test('sso-143: does not change the address to that of another account', async () => {
     const nameId = randomUUID();
     await bySaml({ nameId });
     const { browser } = await bySaml({ nameId, attributes: { email: [owner] } });
     expect((await me(browser)).email).toBe(`ada@${domain}`);
   });
 
-  test('S-391: the same name ID of a provider with another entity ID is another user', async () => {
+  test('sso-391: the same name ID of a provider with another entity ID is another user', async () => {
     const nameId = 'u1';
     await bySaml({ nameId });
     const issuer = 'https://new-idp.example/entity';
@@ -776,7 +776,7 @@ describe('the SAML provider of a domain', () => {
     expect((await me(browser)).email).toBe(`bea@${domain}`);
   });
 
-  test('S-107: a rename of the domain deletes its linked identities', async () => {
+  test('sso-107: a rename of the domain deletes its linked identities', async () => {
     const nameId = randomUUID();
     await bySaml({ nameId });
     expect((await change({ domain: `renamed-${domain}` })()).body).toMatchObject({
@@ -788,7 +788,7 @@ describe('the SAML provider of a domain', () => {
     expect(response.headers.get('location')).toContain('error_code=improperly_configured_sso');
   });
 
-  test('S-113: reports problems with its settings and does not redirect to it', async () => {
+  test('sso-113: reports problems with its settings and does not redirect to it', async () => {
     expect((await change({ saml_x509_cert: 'MIIC' })()).body).toMatchObject({ has_saml: true });
     expect(await signOn()).toMatchObject({
       saml_problem: expect.stringContaining('certificate'),
@@ -804,7 +804,7 @@ describe('the SAML provider of a domain', () => {
 });
 
 describe('an enforced provider', () => {
-  test('S-105: takes effect after an administrator has signed in through it, and notifies the administrators', async () => {
+  test('sso-105: takes effect after an administrator has signed in through it, and notifies the administrators', async () => {
     await setPassword(tenant.userId);
     expect((await change({ sso_enforcement: 'saml' })()).body.sso_enforcement).toBe('saml');
     expect((await signOn()).sso_enforcement_state).toBe('waiting');
@@ -819,13 +819,13 @@ describe('an enforced provider', () => {
     expect(await signOn()).toMatchObject({ sso_enforcement_state: 'active', sso_enforcement_reason: null });
   });
 
-  test('S-105: a new certificate requires another sign-in by an administrator', async () => {
+  test('sso-105: a new certificate requires another sign-in by an administrator', async () => {
     await enforceSaml();
     await change({ saml_x509_cert: createTestKey().certificate })();
     expect((await signOn()).sso_enforcement_state).toBe('waiting');
   });
 
-  test('S-101: returns 400 for an unknown provider, and ignores one that is already stored', async () => {
+  test('sso-101: returns 400 for an unknown provider, and ignores one that is already stored', async () => {
     expect(await change({ sso_enforcement: 'okta' })()).toMatchObject({
       status: 400,
       body: { code: 'invalid_choice', attr: 'sso_enforcement' },
@@ -852,7 +852,7 @@ describe('an enforced provider', () => {
   ];
   const precheck = async (email: string) => (await api.send('POST', '/api/login/precheck/', { body: { email } })).body;
   test.each(withoutEffect)(
-    'S-011, S-102: has no effect without %s, so that the password works',
+    'signin-011, sso-102: has no effect without %s, so that the password works',
     async (_, _name, prepare) => {
       await setPassword(tenant.userId);
       await enforceSaml();
@@ -864,7 +864,7 @@ describe('an enforced provider', () => {
     },
   );
 
-  test('S-101: closes all other sign-in methods, and keeps API keys and existing sessions', async () => {
+  test('sso-101: closes all other sign-in methods, and keeps API keys and existing sessions', async () => {
     await setPassword(tenant.userId);
     const session = await signInAs(api, tenant.userId);
     const { value } = await api.database.transaction((tx) =>
@@ -888,11 +888,11 @@ describe('an enforced provider', () => {
       status: 400,
       body: { code: 'sso_enforced_new_email' },
     });
-    // S-103: a subdomain is another domain.
+    // sso-103: a subdomain is another domain.
     expect(await login(`x@sub.${domain}`)).toMatchObject({ body: { code: 'invalid_credentials' } });
   });
 
-  test('S-011: is returned as the only sign-in method, whether the account exists or not', async () => {
+  test('signin-011: is returned as the only sign-in method, whether the account exists or not', async () => {
     expect(await precheck(owner)).toEqual({
       password_login_available: true,
       sso_enforcement: null,
@@ -912,7 +912,7 @@ describe('an enforced provider', () => {
     expect(await precheck('x@free.example')).toMatchObject({ password_login_available: true, saml_available: false });
   });
 
-  test('S-029: rejects passkeys too', async () => {
+  test('signin-029: rejects passkeys too', async () => {
     const session = await signInAs(api, tenant.userId);
     const passkey = softwarePasskey(new URL(api.url).origin);
     const { body: options } = await api.send('POST', '/api/webauthn/register/begin/', { key: session });
@@ -930,7 +930,7 @@ describe('an enforced provider', () => {
     expect(await enter()).toMatchObject({ status: 400, body: { code: 'sso_enforced' } });
   });
 
-  test("S-036, S-164: rejects a password for an invite, and the sign-in gives the invite's level", async () => {
+  test("signin-036, sso-164: rejects a password for an invite, and the sign-in gives the invite's level", async () => {
     await enforceSaml();
     const invite = { target_email: `ada@${domain}`, level: 8 };
     const made = await api.send('POST', `/api/organizations/${tenant.organizationId}/invites/`, {
@@ -949,7 +949,7 @@ describe('an enforced provider', () => {
     expect(await sql('SELECT FROM organization_invite WHERE id = $1', [id])).toEqual([]);
   });
 
-  test('S-164: ignores an expired invite', async () => {
+  test('sso-164: ignores an expired invite', async () => {
     await api.send('POST', `/api/organizations/${tenant.organizationId}/invites/`, {
       key: await signInAs(api, tenant.userId),
       body: { target_email: `ada@${domain}`, level: 15 },
@@ -961,7 +961,7 @@ describe('an enforced provider', () => {
     expect(await level(`ada@${domain}`)).toBe(1);
   });
 
-  test('S-105: exempts owners with a second factor if the organization allows it, with a notice', async () => {
+  test('sso-105: exempts owners with a second factor if the organization allows it, with a notice', async () => {
     await setPassword(tenant.userId);
     await enforceSaml();
     await changeSignOn({ sso_owner_exception: true });
@@ -973,7 +973,7 @@ describe('an enforced provider', () => {
     expect(wrong.body.code).toBe('sso_enforced');
   });
 
-  test("S-105: an operator's link bypasses it, with a notice and an activity record", async () => {
+  test("sso-105: an operator's link bypasses it, with a notice and an activity record", async () => {
     await enforceSaml();
     const { createOneTimeLink } = await import('@millrace/accounts');
     const { secret } = await api.database.transaction((tx) =>

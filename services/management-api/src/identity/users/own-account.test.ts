@@ -53,7 +53,7 @@ async function codeFor(address: string, count = 1): Promise<string> {
 }
 
 describe('a new address', () => {
-  test('S-037: takes effect after its code, while the current one stays in use; notifies both and ends other sessions', async () => {
+  test('signin-037: takes effect after its code, while the current one stays in use; notifies both and ends other sessions', async () => {
     const other = await signInAs(api, tenant.userId);
     expect((await ask(`  ${wanted().toUpperCase()}`)).body).toMatchObject({ email, pending_email: wanted() });
     await eventually(async () => mailsTo(email, 'A new email address').length === 1, {
@@ -70,7 +70,7 @@ describe('a new address', () => {
     expect(await prove('123456')).toMatchObject({ status: 400, body: { code: 'no_pending_email' } });
   });
 
-  test('S-037: allows five wrong codes, also concurrently, and then requires a new code', async () => {
+  test('signin-037: allows five wrong codes, also concurrently, and then requires a new code', async () => {
     await ask(wanted());
     const code = await codeFor(wanted());
     const wrong = code === '000000' ? '000001' : '000000';
@@ -81,7 +81,7 @@ describe('a new address', () => {
     expect((await prove(await codeFor(wanted(), 2))).status).toBe(200);
   });
 
-  test('S-038: does not reveal that another account has the address before the code was entered', async () => {
+  test('signin-038: does not reveal that another account has the address before the code was entered', async () => {
     const other = await createUser(api.database.sql, { email: `taken-${tenant.userId}@example.com` });
     expect(await ask(other.email)).toMatchObject({ status: 200, body: { email, pending_email: other.email } });
     const answer = await prove(await codeFor(other.email));
@@ -97,7 +97,7 @@ describe('a new address', () => {
     expect((await send('POST', '/api/users/request_email_verification/')).status).toBe(400);
   });
 
-  test('S-039: is rejected with a key, more than five minutes after the sign-in, and if it is invalid', async () => {
+  test('signin-039: is rejected with a key, more than five minutes after the sign-in, and if it is invalid', async () => {
     expect((await ask(wanted(), tenant.personalApiKey)).status).toBe(403);
     expect(await ask('nobody')).toMatchObject({ status: 400, body: { attr: 'email' } });
     await api.database.sql.query("UPDATE session SET signed_in_at = now() - interval '6 minutes' WHERE user_id = $1", [
@@ -109,7 +109,7 @@ describe('a new address', () => {
     expect((await me()).pending_email).toBeNull();
   });
 
-  test('S-048: sends at most six codes a day per account, to any addresses', async () => {
+  test('signin-048: sends at most six codes a day per account, to any addresses', async () => {
     for (let count = 0; count < 6; count += 1) expect((await ask(`${count}-${wanted()}`)).status).toBe(200);
     expect((await ask(wanted())).status).toBe(429);
     expect((await send('POST', '/api/users/request_email_verification/')).status).toBe(429);
@@ -133,7 +133,7 @@ describe('a new address', () => {
   });
 });
 
-test("S-047: the user's own activity contains sign-ins with method, address and browser, and sign-outs", async () => {
+test("signin-047: the user's own activity contains sign-ins with method, address and browser, and sign-outs", async () => {
   const stranger = await createTestTenant(api.database);
   const strange = await signInAs(api, stranger.userId);
   const { secret } = await api.database.transaction((tx) =>

@@ -74,7 +74,7 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       refusedBody: refusedUserFields,
       responses: { 200: { description: 'The user.', schema: me } },
       examples: { request: { first_name: 'Ada', set_current_team: 1 }, response: meExample },
-      // Runs before the body is validated, so that failed requests count too (case K42).
+      // Runs before the body is validated, so that failed requests count too (case key-042).
       target: async ({ caller }) => {
         const wait = await userChangeLimit.take(String(caller.userId));
         if (wait !== null) throw throttled(wait, 'You changed your account too often.');
@@ -240,7 +240,7 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
         },
       },
       handler: async ({ caller, request }) => {
-        // A key gets the response that PostHog gives (U5).
+        // A key gets the response that PostHog gives (user-005).
         if (caller.credential.kind === 'key') {
           throw new AppError('method_not_allowed', 'Method "DELETE" not allowed.');
         }

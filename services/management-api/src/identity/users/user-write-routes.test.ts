@@ -5,7 +5,7 @@ import { PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
-/** Cases U6 to U10 (docs/cases.md#the-rest-api); the others are in user-routes.test.ts. */
+/** Cases user-006 to user-010 (docs/cases.md#the-rest-api); the others are in user-routes.test.ts. */
 let api: TestApi;
 let acme: OrganizationActors;
 let second: { organizationId: string; projectId: number };
@@ -22,11 +22,11 @@ afterAll(() => api.stop());
 const me = () => api.get('/api/users/@me/', acme.A.key);
 const patch = (body: unknown) => api.send('PATCH', '/api/users/@me/', { key: acme.A.key, body });
 
-test('U2: returns 401 without credentials', async () => {
+test('user-002: returns 401 without credentials', async () => {
   expect((await api.get('/api/users/@me/')).status).toBe(401);
 });
 
-test('U3, U4: lists only the caller, and returns 403 for other users', async () => {
+test('user-003, user-004: lists only the caller, and returns 403 for other users', async () => {
   const own = (await me()).body;
   expect((await api.get('/api/users/', acme.A.key)).body).toEqual({
     count: 1,
@@ -41,7 +41,7 @@ test('U3, U4: lists only the caller, and returns 403 for other users', async () 
   }
 });
 
-test('U5: returns 405 when a user is created, or deleted with a key', async () => {
+test('user-005: returns 405 when a user is created, or deleted with a key', async () => {
   for (const [method, path] of [
     ['POST', '/api/users/'],
     ['DELETE', '/api/users/@me/'],
@@ -51,7 +51,7 @@ test('U5: returns 405 when a user is created, or deleted with a key', async () =
   }
 });
 
-test('U6, U7: sets what `@current` refers to, by organization or by environment', async () => {
+test('user-006, user-007: sets what `@current` refers to, by organization or by environment', async () => {
   expect((await patch({ set_current_organization: second.organizationId })).body).toMatchObject({
     organization: { id: second.organizationId },
     team: { id: second.projectId },
@@ -67,14 +67,14 @@ test('U6, U7: sets what `@current` refers to, by organization or by environment'
   expect((await patch({ set_current_organization: acme.organizationId })).body.team.id).toBe(acme.projectId);
 });
 
-test('U8: returns 400 for an environment of another organization', async () => {
+test('user-008: returns 400 for an environment of another organization', async () => {
   const body = { set_current_organization: acme.organizationId, set_current_team: second.projectId };
   expect(await patch(body)).toMatchObject(
     VE('invalid_input', 'set_current_team', 'Team must belong to the same organization in set_current_organization.'),
   );
 });
 
-test('U9: returns 400 for organizations and environments of other users', async () => {
+test('user-009: returns 400 for organizations and environments of other users', async () => {
   const missing = (attr: string, id: string | number) =>
     VE('does_not_exist', attr, `Object with id=${id} does not exist.`);
   for (const id of [acme.off.organizationId, randomUUID(), 'x']) {
@@ -88,12 +88,12 @@ test('U9: returns 400 for organizations and environments of other users', async 
   expect((await me()).body.first_name).toBe('Ada');
 });
 
-test('U10: ignores read-only fields', async () => {
+test('user-010: ignores read-only fields', async () => {
   const before = (await me()).body;
   const body = {
     uuid: randomUUID(),
     distinct_id: 'x',
-    // Keys cannot change the address (S-039).
+    // Keys cannot change the address (signin-039).
     email: before.email,
     is_email_verified: true,
   };

@@ -126,7 +126,7 @@ test('combines filters with AND, and pages are complete although many dead lette
   expect(seen.map(({ id }) => id)).toEqual([...many.sort().reverse(), early]);
 });
 
-test('C-030: replays the record to its topic unchanged, decides each dead letter only once, and records each decision', async () => {
+test('console-030: replays the record to its topic unchanged, decides each dead letter only once, and records each decision', async () => {
   const [first, second, third] = [await storeDeadLetter(), await storeDeadLetter(), await storeDeadLetter()];
   expect((await send('replay', { ids: [first, first, second] })).body).toEqual({ replayed: 2, skipped: [] });
   expect(await replayedRecords()).toMatchObject([{ headers: { kept: 'yes' } }, { headers: { kept: 'yes' } }]);

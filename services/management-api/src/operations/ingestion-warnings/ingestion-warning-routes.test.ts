@@ -66,7 +66,7 @@ describe('counts', () => {
   const counts = async (query: string) =>
     (await api.get(`${path}/counts?${query}`, tenant.personalApiKey)).body.results;
 
-  test("C-031: counts by type and hour in the project's time zone, with the first and last time, the most frequent type first", async () => {
+  test("console-031: counts by type and hour in the project's time zone, with the first and last time, the most frequent type first", async () => {
     await api.database.sql.query("UPDATE environment SET timezone = 'Asia/Kolkata' WHERE id = $1", [
       tenant.environmentId,
     ]);

@@ -224,7 +224,7 @@ const personId = randomUUID();
 const ofOne = (tenant: TestTenant, event: Partial<ProcessedEvent>) =>
   processed(tenant, { person_id: personId, ...event });
 
-describe.each(['postgres', 'kafka'] as const)('L-045: on %s', (kind) => {
+describe.each(['postgres', 'kafka'] as const)('live-045: on %s', (kind) => {
   let world: World;
   let tenant: TestTenant;
   beforeAll(async () => {
@@ -233,7 +233,7 @@ describe.each(['postgres', 'kafka'] as const)('L-045: on %s', (kind) => {
   });
   afterAll(() => world.stop());
 
-  test('L-010, L-011, L-012: sends the head, the first bytes and heartbeats, and each message as one line', async () => {
+  test('live-010, live-011, live-012: sends the head, the first bytes and heartbeats, and each message as one line', async () => {
     const client = await watch(world, tenant);
     expect(client.response.headers).toMatchObject({
       'content-type': 'text/event-stream',
@@ -262,11 +262,11 @@ describe.each(['postgres', 'kafka'] as const)('L-045: on %s', (kind) => {
       stored_at: expect.any(String),
     });
     expect(client.frames.find(({ event: name }) => name === null)?.text).toMatch(/^data: [^\n]+$/);
-    // L-035: heartbeats contain the lag, so that clients can distinguish silence from a stalled source.
+    // live-035: heartbeats contain the lag, so that clients can distinguish silence from a stalled source.
     await eventually(() => client.comments.some((comment) => /^: lag [\d.]+s$/.test(comment)));
   });
 
-  test('L-015: sends one frame of valid JSON for any characters in a name or property', async () => {
+  test('live-015: sends one frame of valid JSON for any characters in a name or property', async () => {
     const client = await watch(world, tenant);
     const text = 'a\nb\r\n\n\u2028\u2029\0</script>\ud83d data: x';
     await publish(world, processed(tenant, { event: text, properties: { [text]: text } }));
@@ -274,7 +274,7 @@ describe.each(['postgres', 'kafka'] as const)('L-045: on %s', (kind) => {
     expect(client.events[0]).toMatchObject({ event: text, properties: { [text]: text } });
   });
 
-  test('L-016: an event delivered twice appears once', async () => {
+  test('live-016: an event delivered twice appears once', async () => {
     const client = await watch(world, tenant);
     const twice = ofOne(tenant, {});
     await publish(world, twice, ofOne(tenant, { event: 'between' }));
@@ -283,7 +283,7 @@ describe.each(['postgres', 'kafka'] as const)('L-045: on %s', (kind) => {
     expect(client.names()).toEqual(['seen', 'between', 'mark']);
   });
 
-  test('L-009: contains no events of other projects', async () => {
+  test('live-009: contains no events of other projects', async () => {
     const other = await createTestTenant(world.api.database);
     const client = await watch(world, tenant, `?distinctId=`);
     await publish(world, processed(other, { person_id: personId }));
@@ -327,7 +327,7 @@ describe('individual streams', () => {
   const tokenOf = async (own: TestTenant): Promise<string> =>
     (await world.api.get(`/api/projects/${own.projectId}/`, own.personalApiKey)).body.live_events_token;
 
-  test('L-001, L-041: returns 401 without a token in the header', async () => {
+  test('live-001, live-041: returns 401 without a token in the header', async () => {
     const token = await tokenOf(tenant);
     const [head, body, signature] = token.split('.');
     const headers: Record<string, string>[] = [
@@ -355,38 +355,38 @@ describe('individual streams', () => {
 
   const hour = () => Math.floor(Date.now() / 1000) + 3600;
   test.each<[string, (claims: ReturnType<typeof claimsOf>) => string]>([
-    ['L-002 alg none', (claims) => sign(claims, { alg: 'none' })],
-    ['L-002 alg RS256', (claims) => sign(claims, { alg: 'RS256' })],
-    ['L-002 another secret', (claims) => sign(claims, { secret: 'an unknown secret' })],
-    ['L-003 no audience', ({ aud: _aud, ...claims }) => sign(claims)],
-    ['L-003 a wrong audience', (claims) => sign({ ...claims, aud: 'posthog:other' })],
+    ['live-002 alg none', (claims) => sign(claims, { alg: 'none' })],
+    ['live-002 alg RS256', (claims) => sign(claims, { alg: 'RS256' })],
+    ['live-002 another secret', (claims) => sign(claims, { secret: 'an unknown secret' })],
+    ['live-003 no audience', ({ aud: _aud, ...claims }) => sign(claims)],
+    ['live-003 a wrong audience', (claims) => sign({ ...claims, aud: 'posthog:other' })],
     // Our tokens always have a single audience.
-    ['L-003 a list of audiences', (claims) => sign({ ...claims, aud: ['posthog:livestream'] })],
-    ['L-004 expired a second ago', (claims) => sign({ ...claims, exp: Date.now() / 1000 - 1 })],
-    ['L-004 no expiry', ({ exp: _exp, ...claims }) => sign(claims)],
-    ['L-004 an expiry that is a string', (claims) => sign({ ...claims, exp: String(hour()) })],
+    ['live-003 a list of audiences', (claims) => sign({ ...claims, aud: ['posthog:livestream'] })],
+    ['live-004 expired a second ago', (claims) => sign({ ...claims, exp: Date.now() / 1000 - 1 })],
+    ['live-004 no expiry', ({ exp: _exp, ...claims }) => sign(claims)],
+    ['live-004 an expiry that is a string', (claims) => sign({ ...claims, exp: String(hour()) })],
     ...[String(1), 0, -1, 1.5, undefined].map((team_id): [string, (claims: object) => string] => [
-      `L-005 team_id ${JSON.stringify(team_id)}`,
+      `live-005 team_id ${JSON.stringify(team_id)}`,
       (claims) => sign({ ...claims, team_id }),
     ]),
-    ['L-005 an empty api_token', (claims) => sign({ ...claims, api_token: '' })],
-    ['L-006 another api_token', (claims) => sign({ ...claims, api_token: 'phc_former' })],
-    ['L-007 another user', (claims) => sign({ ...claims, user_id: claims.user_id + 1 })],
-    ['L-042 a secret that is no longer configured', (claims) => sign(claims, { secret: 'removed from the list' })],
-    ['L-047 an unknown key', (claims) => sign({ ...claims, key_id: randomUUID() })],
-    ['L-047 no key', ({ key_id: _key, ...claims }) => sign(claims)],
+    ['live-005 an empty api_token', (claims) => sign({ ...claims, api_token: '' })],
+    ['live-006 another api_token', (claims) => sign({ ...claims, api_token: 'phc_former' })],
+    ['live-007 another user', (claims) => sign({ ...claims, user_id: claims.user_id + 1 })],
+    ['live-042 a secret that is no longer configured', (claims) => sign(claims, { secret: 'removed from the list' })],
+    ['live-047 an unknown key', (claims) => sign({ ...claims, key_id: randomUUID() })],
+    ['live-047 no key', ({ key_id: _key, ...claims }) => sign(claims)],
   ])('%s: returns 401', async (_case, make) => {
     const token = make(claimsOf(tenant, await keyOf(tenant)));
     for (const path of ['/events', '/stats']) expect((await refusal(world, path, bearer(token))).status).toBe(401);
   });
 
-  test('L-042: accepts a token that was signed with a previous, still configured secret', async () => {
+  test('live-042: accepts a token that was signed with a previous, still configured secret', async () => {
     const token = sign(claimsOf(tenant, await keyOf(tenant)), { secret: testTokenSecrets[1] });
     const client = await open(world, '/events', bearer(token));
     await untilMarked(world, tenant, client);
   });
 
-  test('L-009, L-012: a token gives only events as messages, and the `teamId` parameter is ignored', async () => {
+  test('live-009, live-012: a token gives only events as messages, and the `teamId` parameter is ignored', async () => {
     const other = await createTestTenant(world.api.database);
     const client = await open(world, `/events?teamId=${other.projectId}`, bearer(await tokenOf(tenant)));
     await publish(world, processed(other, { person_id: personId }));
@@ -398,30 +398,33 @@ describe('individual streams', () => {
 
   /** Changes that end the access while a stream is open. */
   const endings: [string, (own: TestTenant, member: { id: number }) => Promise<unknown>][] = [
-    ['L-047 the key is deleted', (own) => sql().query('DELETE FROM personal_api_key WHERE user_id = $1', [own.userId])],
     [
-      'L-047 the key is rolled',
+      'live-047 the key is deleted',
+      (own) => sql().query('DELETE FROM personal_api_key WHERE user_id = $1', [own.userId]),
+    ],
+    [
+      'live-047 the key is rolled',
       (own) => world.api.send('POST', '/api/personal_api_keys/@current/roll/', { key: own.personalApiKey, body: {} }),
     ],
     [
-      'L-047 the key expires',
+      'live-047 the key expires',
       (own) => sql().query('UPDATE personal_api_key SET expires_at = now() WHERE user_id = $1', [own.userId]),
     ],
     [
-      'L-047 the key is limited to other projects',
+      'live-047 the key is limited to other projects',
       (own) => sql().query("UPDATE personal_api_key SET scoped_teams = '{1}' WHERE user_id = $1", [own.userId]),
     ],
     [
-      'L-047 the key loses the scope event:read',
+      'live-047 the key loses the scope event:read',
       (own) => sql().query("UPDATE personal_api_key SET scopes = '{flag:read}' WHERE user_id = $1", [own.userId]),
     ],
-    ['L-007 the member is removed', (own) => sql().query('DELETE FROM membership WHERE user_id = $1', [own.userId])],
+    ['live-007 the member is removed', (own) => sql().query('DELETE FROM membership WHERE user_id = $1', [own.userId])],
     [
-      'L-007 the user is deactivated',
+      'live-007 the user is deactivated',
       (own) => sql().query('UPDATE "user" SET is_active = false WHERE id = $1', [own.userId]),
     ],
     [
-      'L-007 the project becomes private',
+      'live-007 the project becomes private',
       async (own) => {
         await sql().query('UPDATE membership SET level = 1 WHERE user_id = $1', [own.userId]);
         await sql().query('UPDATE environment SET access_control = true WHERE id = $1', [own.environmentId]);
@@ -438,7 +441,7 @@ describe('individual streams', () => {
     expect((await refusal(world, '/events', bearer(token))).status).toBe(401);
   });
 
-  test('L-007, L-033: the stream of a session ends with the session, and does not extend it', async () => {
+  test('live-007, live-033: the stream of a session ends with the session, and does not extend it', async () => {
     const own = await createTestTenant(world.api.database);
     const cookie = await signInAs(world.api, own.userId);
     const seen = () => sql().query('SELECT last_seen_at FROM session WHERE user_id = $1', [own.userId]);
@@ -460,7 +463,7 @@ describe('individual streams', () => {
     expect((await refusal(world, '/events', bearer(token))).status).toBe(401);
   });
 
-  test('L-006: a new project API key ends streams with a token, but no others', async () => {
+  test('live-006: a new project API key ends streams with a token, but no others', async () => {
     const own = await createTestTenant(world.api.database);
     const [byKey, byToken] = [await watch(world, own), await open(world, '/events', bearer(await tokenOf(own)))];
     const reset = await world.api.send('PATCH', `/api/projects/${own.projectId}/reset_token/`, {
@@ -472,7 +475,7 @@ describe('individual streams', () => {
     expect(byKey.isOver).toBe(false);
   });
 
-  test('L-046: returns 403 without the scope, and no token', async () => {
+  test('live-046: returns 403 without the scope, and no token', async () => {
     const narrow = await createTestTenant(world.api.database, { scopes: ['project:read'] });
     expect(await refusal(world, pathOf(narrow), bearer(narrow.personalApiKey))).toMatchObject({ status: 403 });
     expect((await world.api.get(`/api/projects/${narrow.projectId}/`, narrow.personalApiKey)).body).toMatchObject({
@@ -495,45 +498,45 @@ describe('individual streams', () => {
   const without = (...names: string[]) => all.filter((name) => !names.includes(name));
   const props = (...filters: object[]) => `?properties=${encodeURIComponent(JSON.stringify(filters))}`;
   test.each<[string, string, string[]]>([
-    ['L-017 any of the names', '?eventType=text,number', ['text', 'number']],
-    ['L-017 an unknown name', '?eventType=nothing', []],
-    ['L-017 empty means all', '?eventType=', all],
-    ['L-017 names with spaces and special characters', `?eventType=${encodeURIComponent('a b+ä')}`, ['a b+ä']],
+    ['live-017 any of the names', '?eventType=text,number', ['text', 'number']],
+    ['live-017 an unknown name', '?eventType=nothing', []],
+    ['live-017 empty means all', '?eventType=', all],
+    ['live-017 names with spaces and special characters', `?eventType=${encodeURIComponent('a b+ä')}`, ['a b+ä']],
     [
-      'L-017 a distinct ID with spaces and special characters',
+      'live-017 a distinct ID with spaces and special characters',
       `?distinctId=${encodeURIComponent('id a b+ä')}`,
       ['a b+ä'],
     ],
-    ['L-017 a distinct ID in another case', `?distinctId=${encodeURIComponent('ID text')}`, []],
-    ['L-022 excluded names', '?notEventType=text,other,nothing', without('text', 'other')],
-    ['L-019 exact', props({ key: 'p', value: 'Chrome', operator: 'exact' }), ['text']],
-    ['L-019 exact, a number and a string', props({ key: 'p', value: 5, operator: 'exact' }), ['number', 'digits']],
-    ['L-019 exact, a list', props({ key: 'p', value: ['Chrome', '5'] }), ['text', 'number', 'digits']],
+    ['live-017 a distinct ID in another case', `?distinctId=${encodeURIComponent('ID text')}`, []],
+    ['live-022 excluded names', '?notEventType=text,other,nothing', without('text', 'other')],
+    ['live-019 exact', props({ key: 'p', value: 'Chrome', operator: 'exact' }), ['text']],
+    ['live-019 exact, a number and a string', props({ key: 'p', value: 5, operator: 'exact' }), ['number', 'digits']],
+    ['live-019 exact, a list', props({ key: 'p', value: ['Chrome', '5'] }), ['text', 'number', 'digits']],
     [
-      'L-019 is_not',
+      'live-019 is_not',
       props({ key: 'p', value: ['Chrome', 5], operator: 'is_not' }),
       without('text', 'number', 'digits'),
     ],
-    ['L-019 icontains', props({ key: 'p', value: 'CHROME', operator: 'icontains' }), ['text', 'other', 'a b+ä']],
+    ['live-019 icontains', props({ key: 'p', value: 'CHROME', operator: 'icontains' }), ['text', 'other', 'a b+ä']],
     [
-      'L-019 not_icontains',
+      'live-019 not_icontains',
       props({ key: 'p', value: 'chrome', operator: 'not_icontains' }),
       without('text', 'other', 'a b+ä'),
     ],
-    ['L-019 regex', props({ key: 'p', value: '^[Cc]hrome( |$)', operator: 'regex' }), ['text', 'other']],
-    ['L-019 not_regex', props({ key: 'p', value: '^[Cc]hrome', operator: 'not_regex' }), without('text', 'other')],
-    ['L-019 gt', props({ key: 'p', value: 4, operator: 'gt' }), ['number', 'digits']],
-    ['L-019 gte', props({ key: 'p', value: 5, operator: 'gte' }), ['number', 'digits']],
-    ['L-019 lt', props({ key: 'p', value: 5, operator: 'lt' }), []],
-    ['L-019 lte', props({ key: 'p', value: '5', operator: 'lte' }), ['number', 'digits']],
-    ['L-019 is_set', props({ key: 'p', operator: 'is_set' }), without('null', 'absent')],
-    ['L-019 is_not_set', props({ key: 'p', operator: 'is_not_set' }), ['null', 'absent']],
+    ['live-019 regex', props({ key: 'p', value: '^[Cc]hrome( |$)', operator: 'regex' }), ['text', 'other']],
+    ['live-019 not_regex', props({ key: 'p', value: '^[Cc]hrome', operator: 'not_regex' }), without('text', 'other')],
+    ['live-019 gt', props({ key: 'p', value: 4, operator: 'gt' }), ['number', 'digits']],
+    ['live-019 gte', props({ key: 'p', value: 5, operator: 'gte' }), ['number', 'digits']],
+    ['live-019 lt', props({ key: 'p', value: 5, operator: 'lt' }), []],
+    ['live-019 lte', props({ key: 'p', value: '5', operator: 'lte' }), ['number', 'digits']],
+    ['live-019 is_set', props({ key: 'p', operator: 'is_set' }), without('null', 'absent')],
+    ['live-019 is_not_set', props({ key: 'p', operator: 'is_not_set' }), ['null', 'absent']],
     [
-      'L-019 combined with AND',
+      'live-019 combined with AND',
       props({ key: 'p', operator: 'is_set' }, { key: 'p', value: '5' }),
       ['number', 'digits'],
     ],
-    ['L-019 a person property', props({ key: 'plan', value: 'pro', type: 'person' }), ['number']],
+    ['live-019 a person property', props({ key: 'plan', value: 'pro', type: 'person' }), ['number']],
   ])('%s', async (_case, query, expected) => {
     const [client, end] = [await watch(world, tenant, query), await watch(world, tenant)];
     const events = Object.entries(stored).map(([event, properties]) =>
@@ -549,9 +552,9 @@ describe('individual streams', () => {
   });
 
   test.each<[string, string, object]>([
-    ['L-018 absent', '', { a: 1, b: { c: 2 } }],
-    ['L-018 empty', '?columns=', {}],
-    ['L-018 listed', '?columns=b,x', { b: { c: 2 } }],
+    ['live-018 absent', '', { a: 1, b: { c: 2 } }],
+    ['live-018 empty', '?columns=', {}],
+    ['live-018 listed', '?columns=b,x', { b: { c: 2 } }],
   ])('%s columns', async (_case, query, expected) => {
     const client = await watch(world, tenant, query);
     await publish(world, processed(tenant, { properties: { a: 1, b: { c: 2 } } }));
@@ -560,20 +563,20 @@ describe('individual streams', () => {
   });
 
   test.each<[string, string, string]>([
-    ['L-020 broken JSON', '?properties=[', 'properties'],
-    ['L-020 an unknown operator', props({ key: 'p', value: 1, operator: 'like' }), 'properties__0__operator'],
+    ['live-020 broken JSON', '?properties=[', 'properties'],
+    ['live-020 an unknown operator', props({ key: 'p', value: 1, operator: 'like' }), 'properties__0__operator'],
     [
-      'L-021 a pattern with a backreference',
+      'live-021 a pattern with a backreference',
       props({ key: 'p', value: '(a)\\1', operator: 'regex' }),
       'properties__0__value',
     ],
     [
-      'L-021 a pattern with too many repetitions',
+      'live-021 a pattern with too many repetitions',
       props({ key: 'p', value: '(a{1,200}){1,200}', operator: 'regex' }),
       'properties__0__value',
     ],
     [
-      'L-021 a pattern that is too long',
+      'live-021 a pattern that is too long',
       props({ key: 'p', value: 'x'.repeat(1001), operator: 'regex' }),
       'properties__0__value',
     ],
@@ -583,7 +586,7 @@ describe('individual streams', () => {
     expect([answer.status, answer.body?.attr]).toEqual([400, attr]);
   });
 
-  test('L-021: a pattern that would backtrack does not delay other streams', async () => {
+  test('live-021: a pattern that would backtrack does not delay other streams', async () => {
     const pattern = '(x+x+)+y';
     const client = await watch(world, tenant, props({ key: 'p', value: pattern, operator: 'regex' }));
     const other = await watch(world, tenant);
@@ -592,7 +595,7 @@ describe('individual streams', () => {
     expect(client.events).toEqual([]);
   });
 
-  test('L-022: excludes internal users, as far as that can be evaluated on one event', async () => {
+  test('live-022: excludes internal users, as far as that can be evaluated on one event', async () => {
     const own = await createTestTenant(world.api.database);
     await sql().query('UPDATE environment SET test_account_filters = $2 WHERE id = $1', [
       own.environmentId,
@@ -609,14 +612,14 @@ describe('individual streams', () => {
     expect(everybody.names()).toEqual(['ours', 'seen', 'mark']);
   });
 
-  test('L-023: explains in the first message that locations are not available', async () => {
+  test('live-023: explains in the first message that locations are not available', async () => {
     const [client, other] = [await watch(world, tenant, '?geo=true'), await watch(world, tenant)];
     await untilMarked(world, tenant, other);
     expect(client.notice('hello')).toMatchObject({ stored: false, why: expect.stringContaining('Location data') });
     expect(client.events).toEqual([]);
   });
 
-  test('L-024: returns 405 for other methods, and a stream for any Accept header', async () => {
+  test('live-024: returns 405 for other methods, and a stream for any Accept header', async () => {
     const headers = bearer(tenant.personalApiKey);
     for (const method of ['HEAD', 'POST', 'PUT']) {
       for (const path of [pathOf(tenant), '/events']) {
@@ -627,7 +630,7 @@ describe('individual streams', () => {
     expect(client.response.headers['content-type']).toBe('text/event-stream');
   });
 
-  test('L-025: allows pages of configured origins to read with a token, and no others', async () => {
+  test('live-025: allows pages of configured origins to read with a token, and no others', async () => {
     const headers = bearer(await tokenOf(tenant));
     const listed = await refusal(world, '/stats', { ...headers, origin: 'https://shown.example' });
     expect(listed.headers).toMatchObject({ 'access-control-allow-origin': 'https://shown.example' });
@@ -650,7 +653,7 @@ describe('individual streams', () => {
     }
   });
 
-  test('L-026: a user can have ten streams and an environment twelve; another one is rejected and the open ones continue', async () => {
+  test('live-026: a user can have ten streams and an environment twelve; another one is rejected and the open ones continue', async () => {
     const own = await createTestTenant(world.api.database);
     const first = await watch(world, own);
     const [before, ...more] = await Promise.all(Array.from({ length: 9 }, () => watch(world, own)));
@@ -663,12 +666,12 @@ describe('individual streams', () => {
     for (let count = 0; count < 2; count += 1) await open(world, pathOf(own), bearer(value));
     expect((await refusal(world, pathOf(own), bearer(value))).status).toBe(429);
     await untilMarked(world, own, first);
-    // L-031: closing a stream frees its place.
+    // live-031: closing a stream frees its place.
     for (const one of [before, ...more]) one?.close();
     await eventually(async () => (await refusal(world, pathOf(own), bearer(own.personalApiKey))).status === 200);
   });
 
-  test('L-027, L-028: reports to a slow client how many events it missed, with a limited buffer', async () => {
+  test('live-027, live-028: reports to a slow client how many events it missed, with a limited buffer', async () => {
     const own = await createTestTenant(world.api.database);
     const [slow, quick] = [await watch(world, own), await watch(world, own)];
     slow.response.pause();
@@ -685,7 +688,7 @@ describe('individual streams', () => {
     expect(quick.notice('gap')).toBeUndefined();
   });
 
-  test('L-029, L-030: shows a sample of many events and reports its share, without delaying quiet projects', async () => {
+  test('live-029, live-030: shows a sample of many events and reports its share, without delaying quiet projects', async () => {
     const [busy, quiet] = [await createTestTenant(world.api.database), await createTestTenant(world.api.database)];
     const [client, other] = [await watch(world, busy), await watch(world, quiet)];
     await publish(world, ...Array.from({ length: 500 }, () => ofOne(busy, {})));
@@ -696,7 +699,7 @@ describe('individual streams', () => {
     await untilMarked(world, busy, client);
   });
 
-  test('L-036: ignores Last-Event-ID and starts with new events', async () => {
+  test('live-036: ignores Last-Event-ID and starts with new events', async () => {
     const event = ofOne(tenant, {});
     const earlier = await watch(world, tenant);
     await publish(world, event);
@@ -707,7 +710,7 @@ describe('individual streams', () => {
     expect(client.names()).toEqual(['mark']);
   });
 
-  test('L-037, L-038, L-039: statistics count recently active users by arrival time, without imports', async () => {
+  test('live-037, live-038, live-039: statistics count recently active users by arrival time, without imports', async () => {
     const own = await createTestTenant(world.api.database);
     const statsPath = `/api/projects/${own.projectId}/live/stats`;
     const noActivity = {
@@ -734,7 +737,7 @@ describe('individual streams', () => {
     });
   });
 
-  test('L-043: contains dropped and changed events with reason and rule, without properties', async () => {
+  test('live-043: contains dropped and changed events with reason and rule, without properties', async () => {
     const client = await watch(world, tenant);
     const other = await createTestTenant(world.api.database);
     await storeWarning(sql(), other.projectId, {});
@@ -755,7 +758,7 @@ describe('individual streams', () => {
     ]);
   });
 
-  test('L-043: omits dropped events if the key cannot read warnings', async () => {
+  test('live-043: omits dropped events if the key cannot read warnings', async () => {
     const own = await createTestTenant(world.api.database, { scopes: ['event:read'] });
     const client = await watch(world, own);
     expect(client.notice('hello')).toMatchObject({ stored: true, dropped: false });
@@ -764,7 +767,7 @@ describe('individual streams', () => {
     expect(client.names()).toEqual(['mark']);
   });
 
-  test('L-044: contains historical migrations only on request', async () => {
+  test('live-044: contains historical migrations only on request', async () => {
     const [client, asking] = [await watch(world, tenant), await watch(world, tenant, '?historical=true')];
     await publish(world, ofOne(tenant, { event: 'import', historical_migration: true }));
     await untilMarked(world, tenant, client);
@@ -773,7 +776,7 @@ describe('individual streams', () => {
   });
 });
 
-test('L-040: without published events, the first message names the setting, and dropped events are still shown', async () => {
+test('live-040: without published events, the first message names the setting, and dropped events are still shown', async () => {
   const world = await startWorld('postgres', { publishes: false });
   try {
     const tenant = await createTestTenant(world.api.database);
@@ -789,7 +792,7 @@ test('L-040: without published events, the first message names the setting, and 
   }
 });
 
-test('L-034: returns 503 without a configured event log', async () => {
+test('live-034: returns 503 without a configured event log', async () => {
   const api = await startTestApi();
   try {
     const tenant = await createTestTenant(api.database);
@@ -809,7 +812,7 @@ test('L-034: returns 503 without a configured event log', async () => {
   }
 });
 
-test('L-026: limits the streams of a process, and a closed stream frees its place', async () => {
+test('live-026: limits the streams of a process, and a closed stream frees its place', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   const world = await startWorld('postgres', { streamsPerProcess: 2, metrics });
   try {
@@ -833,7 +836,7 @@ test.each([
   { end: 'session', sql: 'DELETE FROM session WHERE user_id = $1', bySession: true, byKey: false },
   { end: 'key', sql: 'DELETE FROM personal_api_key WHERE user_id = $1', bySession: false, byKey: true },
   { end: 'membership', sql: 'DELETE FROM membership WHERE user_id = $1', bySession: true, byKey: true },
-])('S-172, L-007: notices the end of a $end before the next full access check', async ({ sql, ...ends }) => {
+])('sso-172, live-007: notices the end of a $end before the next full access check', async ({ sql, ...ends }) => {
   const world = await startWorld('postgres', { times: { ...times, checkMs: 100, recheckMs: 600_000 } });
   const own = await createTestTenant(world.api.database);
   const cookie = await signInAs(world.api, own.userId);
@@ -859,7 +862,7 @@ test('skips the rest of a second after a filter has used its time, and reports t
   await world.stop();
 });
 
-test('L-032, L-033: streams end when the process stops, with a retry time, and after half an hour', async () => {
+test('live-032, live-033: streams end when the process stops, with a retry time, and after half an hour', async () => {
   const world = await startWorld('postgres', { times: { ...times, longestMs: 1 } });
   const tenant = await createTestTenant(world.api.database);
   const client = await watch(world, tenant);
@@ -876,7 +879,7 @@ test('L-032, L-033: streams end when the process stops, with a retry time, and a
   expect(other.notice('bye')).toEqual({ reason: 'The service is shutting down. Reconnect in a few seconds.' });
 });
 
-describe('L-008, L-034: failures of the database and the log', () => {
+describe('live-008, live-034: failures of the database and the log', () => {
   let world: World;
   let tenant: TestTenant;
   let proxy: FaultProxy;
@@ -914,7 +917,7 @@ describe('L-008, L-034: failures of the database and the log', () => {
     await proxy.stop();
   });
 
-  test('L-034: returns 503 if the log fails at the start, and reports a later failure without ending the stream', async () => {
+  test('live-034: returns 503 if the log fails at the start, and reports a later failure without ending the stream', async () => {
     await proxy.refuse();
     expect((await refusal(world, pathOf(tenant), bearer(tenant.personalApiKey))).status).toBe(503);
     await proxy.pass();
@@ -929,7 +932,7 @@ describe('L-008, L-034: failures of the database and the log', () => {
     expect(client.isOver).toBe(false);
   });
 
-  test('L-008: ends the stream if the access cannot be checked', async () => {
+  test('live-008: ends the stream if the access cannot be checked', async () => {
     const client = await watch(world, tenant);
     const { sql, transaction } = world.api.database;
     await transaction(async (tx) => {

@@ -88,7 +88,7 @@ const valuesOf = async (key: string): Promise<unknown[]> => {
   return values;
 };
 
-test('F-80: changing the key assigns users to new buckets', async () => {
+test('flag-080: changing the key assigns users to new buckets', async () => {
   const { id } = await created('old-key', { groups: [{ rollout_percentage: 50 }] });
   const before = await valuesOf('old-key');
   const renamed = await api.send('PATCH', `${path}${id}/`, { key: tenant.personalApiKey, body: { key: 'new-key' } });
@@ -100,7 +100,7 @@ test('F-80: changing the key assigns users to new buckets', async () => {
   expect(changed).toBeLessThan(50);
 });
 
-test('F-85: accepts thirds with decimals as shares, and they cover all users', async () => {
+test('flag-085: accepts thirds with decimals as shares, and they cover all users', async () => {
   const thirds = (shares: number[]) =>
     shares.map((rollout_percentage, index) => ({ key: 'abc'.charAt(index), rollout_percentage }));
   const filters = (shares: number[]) => ({ groups: [{}], multivariate: { variants: thirds(shares) } });

@@ -244,7 +244,7 @@ test('the group type of the flag is the one of its conditions, if it is the same
 });
 
 test.each([[33.3, 33.3, 33.4], [33.33, 33.33, 33.33], [33.333, 33.333, 33.333], [0, 100], [100]])(
-  'F-85: accepts the shares %p',
+  'flag-085: accepts the shares %p',
   (...shares) => {
     expect(problemOf(variants(...shares))).toBeNull();
   },
