@@ -2,12 +2,12 @@
 
 import type { Sql } from '@millrace/db';
 import { isAppError } from '@millrace/runtime';
-import { withFilters } from './override.ts';
+import { overrideFilters } from './override.ts';
 import { parseQuery, readStoredQuery } from './parse-query.ts';
-import { modifiersOf, planContext } from './plan/context.ts';
+import { createPlanContext, readModifiers } from './plan/context.ts';
 import { planQuery } from './plan/query.ts';
-import { isRecord, queryError } from './query-parts.ts';
-import { readSettings } from './records-store.ts';
+import { createQueryError, isRecord } from './query-parts.ts';
+import { readProjectSettings } from './records-store.ts';
 import { uncheckedExpression } from './sql/expressions.ts';
 import type { SqlParser } from './sql/parse.ts';
 import { sqlRequest } from './sql/request.ts';
@@ -33,7 +33,7 @@ export async function checkQuery(
 ): Promise<void> {
   if (isRecord(sent) && sent.kind === 'HogQLQuery') {
     // Unknown fields can change what SQL returns, so they are rejected as when the query runs.
-    const settings = await readSettings(sql, projectId);
+    const settings = await readProjectSettings(sql, projectId);
     return requireSql({ sql, parser }, sqlRequest(parseQuery(sent) as SqlQuery, { projectId, settings, now }));
   }
   await checkInsight(sql, { projectId, now, query: sent });
@@ -41,8 +41,8 @@ export async function checkQuery(
 
 async function checkInsight(sql: Sql, { projectId, now, query: sent }: Stored & { query: unknown }): Promise<void> {
   const query = readStoredQuery(sent);
-  const settings = { ...(await readSettings(sql, projectId)), testAccountFilters: [] };
-  const context = planContext(modifiersOf(query), { settings, now, earliest: null, booleans: new Set() });
+  const settings = { ...(await readProjectSettings(sql, projectId)), testAccountFilters: [] };
+  const context = createPlanContext(readModifiers(query), { settings, now, earliest: null, booleans: new Set() });
   planQuery(query, { ...context, allowsUnknown: true, expression: uncheckedExpression });
 }
 
@@ -51,13 +51,13 @@ async function checkInsight(sql: Sql, { projectId, now, query: sent }: Stored & 
  * @throws AppError `invalid` naming the part of the filters.
  */
 export async function checkFilters(sql: Sql, { filters, ...stored }: Stored & { filters: unknown }): Promise<void> {
-  const query = withFilters({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode' }] }, filters);
+  const query = overrideFilters({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode' }] }, filters);
   try {
     await checkInsight(sql, { ...stored, query });
   } catch (error) {
     if (!isAppError(error, 'invalid')) throw error;
     // Rename the query fields to those of the filters.
     const detail = error.message.replace(/^dateRange\./, '').replace(/^breakdownFilter/, 'breakdown_filter');
-    throw queryError('', detail);
+    throw createQueryError('', detail);
   }
 }

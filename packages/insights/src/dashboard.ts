@@ -1,6 +1,6 @@
 // Order and queries of the tiles of a dashboard.
 
-import { withFilters, withVariables } from './override.ts';
+import { overrideFilters, overrideVariables } from './override.ts';
 import { isRecord } from './query-parts.ts';
 
 interface Placed {
@@ -10,7 +10,7 @@ interface Placed {
 }
 
 /** Returns the tiles that are not deleted, in display order: from top to bottom, those without a position last. */
-export function inOrderOfLayout<Tile extends Placed>(tiles: readonly Tile[]): Tile[] {
+export function sortByLayout<Tile extends Placed>(tiles: readonly Tile[]): Tile[] {
   const placeOf = ({ layouts: { sm }, id }: Tile) => {
     const place = isRecord(sm) ? sm : {};
     return [place.y, place.x].map((value) => (typeof value === 'number' ? value : 100)).concat(id);
@@ -24,10 +24,10 @@ function compareLists(one: number[], other: number[]): number {
 }
 
 /** Returns the query of a tile. The tile's own filters replace those of the dashboard. */
-export function queryOfTile(
+export function buildTileQuery(
   query: unknown,
   { own, ofDashboard, variables }: { own: Record<string, unknown> | null; ofDashboard: unknown; variables: unknown },
 ): unknown {
-  const filtered = withFilters(query, own !== null && Object.keys(own).length > 0 ? own : ofDashboard);
-  return withVariables(filtered, variables);
+  const filtered = overrideFilters(query, own !== null && Object.keys(own).length > 0 ? own : ofDashboard);
+  return overrideVariables(filtered, variables);
 }

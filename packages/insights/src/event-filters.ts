@@ -1,8 +1,8 @@
 import type { Sql } from '@millrace/db';
 import type { Condition } from './event-store/selection.ts';
 import { type FilterContext, readFilters } from './plan/conditions.ts';
-import { clockOf } from './plan/dates.ts';
-import { readSettings } from './records-store.ts';
+import { createClock } from './plan/dates.ts';
+import { readProjectSettings } from './records-store.ts';
 import { uncheckedExpression } from './sql/expressions.ts';
 
 /**
@@ -40,8 +40,8 @@ interface FiltersToRead {
 }
 
 async function contextOf(sql: Sql, { projectId, now }: { projectId: number; now: number }): Promise<FilterContext> {
-  const { timezone, weekStart, cohorts } = await readSettings(sql, projectId);
-  return { clock: clockOf(timezone, weekStart, now), personsAsStored: true, cohorts };
+  const { timezone, weekStart, cohorts } = await readProjectSettings(sql, projectId);
+  return { clock: createClock(timezone, weekStart, now), personsAsStored: true, cohorts };
 }
 
 /**
@@ -55,7 +55,7 @@ export function readPropertyFilters(
   { timeZone, now, of }: { timeZone: string; now: number; of: 'events' | 'stored events' | 'persons' },
 ): Condition {
   return readFilters(filters, 'properties', {
-    clock: clockOf(timeZone, null, now),
+    clock: createClock(timeZone, null, now),
     personsAsStored: of === 'stored events',
     showsPersons: of === 'events',
     isOfPersons: of === 'persons',

@@ -2,9 +2,9 @@
 
 import { compileTest, PropertyValue, parseVersion, textForm } from '@millrace/flags';
 import { type TimeZone, timeZone } from '@millrace/schedule';
-import { kindsOf, localTimePattern, numberPattern, versionKey, zonedTimePattern } from './event-store/dialect.ts';
+import { localTimePattern, numberPattern, splitByKind, versionKey, zonedTimePattern } from './event-store/dialect.ts';
 import type { Comparison, Condition, Property, Test } from './event-store/selection.ts';
-import { readAbsolute } from './plan/dates.ts';
+import { readAbsoluteTime } from './plan/dates.ts';
 
 /** An event that is not stored yet. Its person is the one at ingestion. */
 export interface EventInMemory {
@@ -112,7 +112,7 @@ function compare(value: number, than: Comparison, bound: number): boolean {
 /** As text, except that a number also equals its other notations, and a list or object its JSON in any notation. */
 function equalsAny(values: readonly string[]): (value: unknown) => boolean {
   const texts = new Set(values);
-  const { numbers, lists } = kindsOf(values);
+  const { numbers, lists } = splitByKind(values);
   const ofNumbers = new Set(numbers.map(Number));
   const ofLists = new Set(lists.map((list) => textForm(JSON.parse(list))));
   return (value) => {
@@ -128,7 +128,7 @@ function timeOf(value: unknown, zone: TimeZone): number | null {
     return Math.abs(value) < 1e14 ? Math.trunc(value) : null;
   }
   const isTime = typeof value === 'string' && (localTime.test(value) || zonedTime.test(value));
-  return isTime ? readAbsolute(value, zone) : null;
+  return isTime ? readAbsoluteTime(value, zone) : null;
 }
 
 const numericText = new RegExp(numberPattern);

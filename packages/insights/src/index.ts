@@ -1,31 +1,31 @@
 export { nullLabel, otherLabel } from './breakdown-labels.ts';
 export { checkFilters, checkQuery } from './check-query.ts';
-export { inOrderOfLayout, queryOfTile } from './dashboard.ts';
+export { buildTileQuery, sortByLayout } from './dashboard.ts';
 export { checkEventFilters, readEventFilters, readPropertyFilters } from './event-filters.ts';
 export {
   claimCopy,
-  finishRemovals,
+  deleteEventRemovals,
+  type EventRemoval,
   isRebuilding,
-  noteCopied,
-  oldestStored,
-  type Removal,
   readCopiedUntil,
-  readRemovals,
+  readEventRemovals,
+  readOldestStoredAt,
   releaseCopy,
+  saveCopiedUntil,
 } from './event-store/clickhouse/copy-store.ts';
 export { clickhouseEngine } from './event-store/clickhouse/engine.ts';
-export { CoversLess, rebuildEvents } from './event-store/clickhouse/rebuild.ts';
-export { createSpan } from './event-store/clickhouse/span.ts';
+export { RebuildLosesEvents, rebuildEvents } from './event-store/clickhouse/rebuild.ts';
+export { createCopySpan } from './event-store/clickhouse/span.ts';
 export {
   copyEvents,
-  countCopied,
+  countCopiedEvents,
   createTables,
   deleteEvents,
   deleteOldEvents,
+  type EventsToRemove,
+  propertyColumns,
   type ReadablePostgres,
-  type RemovedEvents,
-  stripEvents,
-  usualProperties,
+  removePersonData,
 } from './event-store/clickhouse/tables.ts';
 export {
   type ClickHouseClient,
@@ -36,21 +36,21 @@ export {
   openEventStore,
 } from './event-store/open.ts';
 export { type EventStore, OverBudget } from './event-store/port.ts';
-export { postgresEngine, printPersons, sqlEngine } from './event-store/postgres/engine.ts';
+export { postgresEngine, printPersonCondition, sqlEngine } from './event-store/postgres/engine.ts';
 export { type EventSpan, spanOfEvents } from './event-store/postgres/span-of-events.ts';
-export type { EventKey, EventList, ListedEvent, ListQuestion } from './event-store/queries.ts';
+export type { EventKey, EventList, EventListQuery, ListedEvent } from './event-store/queries.ts';
 export type { Condition } from './event-store/selection.ts';
 export { createEventStore } from './event-store/store.ts';
 export { matchesInMemory } from './in-memory.ts';
-export { changeSource, sourceOf, withFilters, withVariables } from './override.ts';
+export { changeSource, findSource, overrideFilters, overrideVariables } from './override.ts';
 export { parseQuery } from './parse-query.ts';
-export { patternProblem, postgresPattern } from './patterns.ts';
+export { findPatternProblem, toPostgresPattern } from './patterns.ts';
 export type { ProjectSettings } from './plan/context.ts';
 export { filterOperators } from './plan/property-tests.ts';
 export { queryKinds } from './query.ts';
 export { isRecord } from './query-parts.ts';
-export { readSettings } from './records-store.ts';
-export { budgetProblem, narrowing, type QueryAnswer, type QueryDeps, runQuery } from './run.ts';
+export { readProjectSettings } from './records-store.ts';
+export { createBudgetError, narrowingAdvice, type QueryDeps, type QueryResult, runQuery } from './run.ts';
 export {
   type ExportColumn,
   type ExportQuery,
@@ -60,5 +60,11 @@ export {
 } from './sql/export.ts';
 export { createParser as createSqlParser, parseAhead, type SqlParser } from './sql/parse.ts';
 export { SqlProblem } from './sql/problem.ts';
-export { mergedVariables, type VariableType, valueProblem, variablesProblem, variableTypes } from './sql-variables.ts';
-export { readVisualization, type Visualization, visualizationProblem } from './visualization.ts';
+export {
+  findValueProblem,
+  findVariablesProblem,
+  mergeVariables,
+  type VariableType,
+  variableTypes,
+} from './sql-variables.ts';
+export { findVisualizationProblem, readVisualization, type Visualization } from './visualization.ts';

@@ -1,14 +1,14 @@
 // Applies the filters of a dashboard to a query.
 
-import { isRecord, queryError } from './query-parts.ts';
-import { mergedVariables } from './sql-variables.ts';
+import { createQueryError, isRecord } from './query-parts.ts';
+import { mergeVariables } from './sql-variables.ts';
 
 const wrappers = new Set(['InsightVizNode', 'DataTableNode', 'DataVisualizationNode']);
 
 /** Returns the source of a query without its visualization wrappers; null if it is not a query. */
-export function sourceOf(query: unknown): Record<string, unknown> | null {
+export function findSource(query: unknown): Record<string, unknown> | null {
   if (!isRecord(query)) return null;
-  return wrappers.has(String(query.kind)) ? sourceOf(query.source) : query;
+  return wrappers.has(String(query.kind)) ? findSource(query.source) : query;
 }
 
 /** Changes the source of a query, and keeps its visualization wrappers. */
@@ -24,17 +24,17 @@ export function changeSource(
  * Applies dashboard filters to a query: replaces its dates and breakdown, and adds the properties. Keeps its
  * visualization wrappers.
  */
-export function withFilters(query: unknown, filters: unknown): unknown {
+export function overrideFilters(query: unknown, filters: unknown): unknown {
   if (filters === undefined || filters === null || !isRecord(query)) return query;
-  if (!isRecord(filters)) throw queryError('filters_override', 'Expected a JSON object.');
+  if (!isRecord(filters)) throw createQueryError('filters_override', 'Expected a JSON object.');
   return changeSource(query, (source) => underFilters(source, filters));
 }
 
 /** Applies the variables of a dashboard to an SQL query: its values replace those of the query. Other queries stay. */
-export function withVariables(query: unknown, variables: unknown): unknown {
+export function overrideVariables(query: unknown, variables: unknown): unknown {
   if (!isRecord(variables) || Object.keys(variables).length === 0) return query;
   return changeSource(query, (source) =>
-    source.kind === 'HogQLQuery' ? { ...source, variables: mergedVariables(source.variables, variables) } : source,
+    source.kind === 'HogQLQuery' ? { ...source, variables: mergeVariables(source.variables, variables) } : source,
   );
 }
 

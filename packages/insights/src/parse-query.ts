@@ -3,7 +3,7 @@
 import type { TObject } from 'typebox';
 import { Errors } from 'typebox/value';
 import { type Query, queryKinds } from './query.ts';
-import { isRecord, queryError } from './query-parts.ts';
+import { createQueryError, isRecord } from './query-parts.ts';
 
 /** Nodes that describe how to visualize their `source`. */
 const wrappers = new Set(['InsightVizNode', 'DataTableNode', 'DataVisualizationNode']);
@@ -32,13 +32,13 @@ interface Strictness {
 function readQuery(sent: unknown, strictness: Strictness): Query {
   const source = unwrap(sent);
   const query = withoutNulls(source);
-  if (!isRecord(query)) throw queryError('', 'Expected an object with a `kind`.');
+  if (!isRecord(query)) throw createQueryError('', 'Expected an object with a `kind`.');
   const kind = String(query.kind);
   // A value of an SQL query can be null.
   if (kind === 'HogQLQuery' && isRecord(source) && isRecord(source.values)) query.values = source.values;
   refuseUnstorable(query, []);
   if (!Object.hasOwn(queryKinds, kind)) {
-    throw queryError(
+    throw createQueryError(
       'kind',
       `"${kind.slice(0, 100)}" is not supported. Choose one of: ${Object.keys(queryKinds).join(', ')}.`,
     );
@@ -54,14 +54,14 @@ function unwrap(sent: unknown): unknown {
 /** Engines reject such strings, or interpret them as others. */
 function refuseUnstorable(value: unknown, path: string[]): void {
   if (typeof value === 'string' && unstorable.test(value))
-    throw queryError(
+    throw createQueryError(
       path.join('.'),
       'The string contains characters that cannot be stored (null characters or unpaired surrogates).',
     );
   if (typeof value !== 'object' || value === null) return;
   for (const [name, part] of Object.entries(value)) {
     if (unstorable.test(name))
-      throw queryError(
+      throw createQueryError(
         path.join('.'),
         'A field name contains characters that cannot be stored (null characters or unpaired surrogates).',
       );
@@ -96,7 +96,7 @@ function requireKnown(
       (one) => (one.properties.kind as { const?: string } | undefined)?.const === source.kind,
     );
     if (member === undefined)
-      throw queryError(
+      throw createQueryError(
         [...path, name, 'kind'].join('.'),
         `"${String(source.kind).slice(0, 100)}" is not supported here.`,
       );
@@ -104,7 +104,7 @@ function requireKnown(
   }
   const unknown = Object.keys(value).find((name) => !Object.hasOwn(schema.properties, name));
   if (refusesUnknown && unknown !== undefined)
-    throw queryError([...path, unknown.slice(0, 100)].join('.'), 'Unknown field.');
+    throw createQueryError([...path, unknown.slice(0, 100)].join('.'), 'Unknown field.');
   // `boolean` and `additionalProperties` are the errors of unknown fields and their content. Some clients also leave
   // out the kind of a node.
   const isOfUnknown = ({ keyword, params }: Failure) => {
@@ -115,7 +115,7 @@ function requireKnown(
   // Report a wrong node kind first, because other errors may follow from it.
   const error = errors.find(({ keyword }) => keyword === 'const') ?? errors[0];
   if (error === undefined) return;
-  throw queryError([...path, ...placeOf(error)].join('.'), sentenceOf(error));
+  throw createQueryError([...path, ...placeOf(error)].join('.'), sentenceOf(error));
 }
 
 interface Failure {

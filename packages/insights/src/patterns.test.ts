@@ -1,4 +1,4 @@
-import { patternProblem } from './patterns.ts';
+import { findPatternProblem } from './patterns.ts';
 
 const unsupported = expect.stringMatching(/^The escape \\. is not supported in regular expressions\.$/);
 const nul = 'A regular expression cannot contain null characters.';
@@ -18,7 +18,7 @@ describe('patternProblem', () => {
     '\\\\0',
     'a{255}',
   ])('accepts %j', (pattern) => {
-    expect(patternProblem(pattern)).toBeNull();
+    expect(findPatternProblem(pattern)).toBeNull();
   });
 
   it.each([
@@ -44,6 +44,6 @@ describe('patternProblem', () => {
     ['(a{100}){20}', 'Nested repetitions in a regular expression must not exceed 1000 in total.'],
     ['(a)\\1', 'Backreferences are not supported in regular expressions.'],
   ])('rejects %j', (pattern, problem) => {
-    expect(patternProblem(pattern)).toEqual(problem);
+    expect(findPatternProblem(pattern)).toEqual(problem);
   });
 });

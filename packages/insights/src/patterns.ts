@@ -13,7 +13,7 @@ const commonEscape = /^\\(?:[dDwWsSbBfnrtv]|x[0-9A-Fa-f]{2}|[^A-Za-z0-9])$/;
  * Returns the problem of a regular expression as a sentence, or null. Valid patterns need no backtracking, so the time
  * to match one is proportional to the text. Limits on repetitions bound the time to compile it.
  */
-export function patternProblem(text: string): string | null {
+export function findPatternProblem(text: string): string | null {
   if (text === '') return 'A regular expression must not be empty.';
   if (text.length > maxLength) return `A regular expression can have at most ${maxLength} characters.`;
   if (text.includes('\0')) return noNul;
@@ -51,7 +51,7 @@ export function patternProblem(text: string): string | null {
 }
 
 /** Converts a valid pattern to PostgreSQL's syntax, in which `\b`, `\B` and `\z` have other names. */
-export function postgresPattern(text: string): string {
+export function toPostgresPattern(text: string): string {
   const words: Record<string, string> = { '\\b': '\\y', '\\B': '\\Y', '\\z': '\\Z' };
   const [flags = ''] = /^\(\?i\)/.exec(text) ?? [];
   const source = text.slice(flags.length).replace(/\\[\s\S]/g, (escaped) => words[escaped] ?? escaped);

@@ -10,9 +10,9 @@ export const flag = (description: string) => Type.Optional(Type.Boolean({ descri
 export const choice = <T extends string>(values: readonly T[], description: string) =>
   Type.Optional(Type.Enum([...values], { description }));
 /** Fields that only affect how clients draw the result. */
-export const drawing = <N extends string>(...names: N[]) =>
+export const displayFields = <N extends string>(...names: N[]) =>
   Object.fromEntries(names.map((name) => [name, Type.Optional(Type.Unknown())])) as Record<N, ReturnType<typeof any>>;
-export const placing = ['legendPosition', 'hideWeekends', 'showAnnotations', 'showTrendLines'] as const;
+export const placementFields = ['legendPosition', 'hideWeekends', 'showAnnotations', 'showTrendLines'] as const;
 const any = () => Type.Optional(Type.Unknown());
 
 const intervals = ['minute', 'hour', 'day', 'week', 'month'] as const;
@@ -52,7 +52,7 @@ const dateRange = Type.Optional(
 );
 
 /** Fields that every query can have and that do not affect its result. */
-export const marks = drawing('version', 'tags', 'name', 'response', 'dataColorTheme');
+export const metadataFields = displayFields('version', 'tags', 'name', 'response', 'dataColorTheme');
 export const modifiers = Type.Optional(
   Type.Object(
     {
@@ -62,7 +62,7 @@ export const modifiers = Type.Optional(
   ),
 );
 
-export const common = {
+export const commonFields = {
   dateRange,
   properties: filters,
   filterTestAccounts: flag("Whether to apply the project's `test_account_filters`."),
@@ -70,7 +70,7 @@ export const common = {
     Type.Number({ exclusiveMinimum: 0, maximum: 1, description: 'Accepted, but has no effect. All events are used.' }),
   ),
   modifiers,
-  ...marks,
+  ...metadataFields,
 };
 
 export const interval = choice(intervals, 'Interval of the result. Defaults to `day`.');
@@ -83,7 +83,7 @@ export const compareFilter = Type.Optional(
 );
 
 /** Creates the error for an invalid query. @param path part of the query at fault, for example `series.1.math` */
-export function queryError(path: string, detail: string, code = 'invalid_input'): AppError {
+export function createQueryError(path: string, detail: string, code = 'invalid_input'): AppError {
   return new AppError('invalid', path === '' ? detail : `${path}: ${detail}`, { code, attr: 'query' });
 }
 

@@ -3,17 +3,17 @@
 import { type Static, type TObject, Type } from 'typebox';
 import {
   choice,
-  common,
+  commonFields,
   compareFilter,
-  drawing,
+  displayFields,
   filters,
   flag,
   groupIndex,
   interval,
-  marks,
+  metadataFields,
   modifiers,
   object,
-  placing,
+  placementFields,
   text,
 } from './query-parts.ts';
 import { type AnySqlQuery, databaseSchemaQuery, sqlMetadata, sqlQuery } from './sql-query.ts';
@@ -61,7 +61,7 @@ export const eventsNode = object('InsightEventsNode', {
   properties: filters,
   fixedProperties: filters,
   optionalInFunnel: flag('Whether this funnel step is optional.'),
-  ...drawing('response', 'version', 'limit', 'orderBy'),
+  ...displayFields('response', 'version', 'limit', 'orderBy'),
 });
 export type EventsNode = Static<typeof eventsNode>;
 
@@ -111,7 +111,7 @@ export const trendsQuery = object('TrendsQuery', {
   kind: Type.Literal('TrendsQuery'),
   series: series(26),
   interval,
-  ...common,
+  ...commonFields,
   breakdownFilter,
   compareFilter,
   aggregation_group_type_index: groupIndex,
@@ -127,18 +127,30 @@ export const trendsQuery = object('TrendsQuery', {
         Type.Integer({ minimum: 1, maximum: 1000, description: 'Number of intervals in the moving average.' }),
       ),
       isIncreaseBad: flag('Whether clients show an increase as bad and a decrease as good. Defaults to false.'),
-      ...drawing('aggregationAxisFormat', 'aggregationAxisPrefix', 'aggregationAxisPostfix', 'decimalPlaces'),
-      ...drawing('minDecimalPlaces', 'showLegend', 'showValuesOnSeries', 'showLabelsOnSeries', 'showPercentStackView'),
-      ...drawing('yAxisScaleType', 'showMultipleYAxes', 'hiddenLegendIndexes', 'goalLines', 'resultCustomizations'),
-      ...drawing('resultCustomizationBy', 'showConfidenceIntervals', 'confidenceLevel', 'showTrendLines'),
-      ...drawing('showMovingAverage', 'movingAverageIntervals', 'showAlertThresholdLines'),
-      ...drawing(
+      ...displayFields('aggregationAxisFormat', 'aggregationAxisPrefix', 'aggregationAxisPostfix', 'decimalPlaces'),
+      ...displayFields(
+        'minDecimalPlaces',
+        'showLegend',
+        'showValuesOnSeries',
+        'showLabelsOnSeries',
+        'showPercentStackView',
+      ),
+      ...displayFields(
+        'yAxisScaleType',
+        'showMultipleYAxes',
+        'hiddenLegendIndexes',
+        'goalLines',
+        'resultCustomizations',
+      ),
+      ...displayFields('resultCustomizationBy', 'showConfidenceIntervals', 'confidenceLevel', 'showTrendLines'),
+      ...displayFields('showMovingAverage', 'movingAverageIntervals', 'showAlertThresholdLines'),
+      ...displayFields(
         'detailedResultsAggregationType',
         'excludeBoxPlotOutliers',
         'compare',
         'breakdown_histogram_bin_count',
       ),
-      ...drawing(...placing),
+      ...displayFields(...placementFields),
     }),
   ),
 });
@@ -155,10 +167,10 @@ export const funnelsQuery = object('FunnelsQuery', {
   kind: Type.Literal('FunnelsQuery'),
   series: series(32),
   interval,
-  ...common,
+  ...commonFields,
   breakdownFilter,
   // Clients send this field with every kind of insight, but funnels do not support comparisons.
-  ...drawing('compareFilter'),
+  ...displayFields('compareFilter'),
   aggregation_group_type_index: groupIndex,
   funnelsFilter: Type.Optional(
     object('InsightFunnelsFilter', {
@@ -181,9 +193,9 @@ export const funnelsQuery = object('FunnelsQuery', {
       ),
       breakdownAttributionValue: step,
       funnelAggregateByHogQL: Type.Optional(Type.Enum(['person_id'])),
-      ...drawing('funnelStepReference', 'layout', 'hiddenLegendBreakdowns', 'resultCustomizations', 'goalLines'),
-      ...drawing('showValuesOnSeries', 'useUdf', 'showTrendLines', 'showLegend', 'display', 'breakdownSorting'),
-      ...drawing(...placing, 'decimalPlaces', 'resultCustomizationBy', 'yAxisScaleType'),
+      ...displayFields('funnelStepReference', 'layout', 'hiddenLegendBreakdowns', 'resultCustomizations', 'goalLines'),
+      ...displayFields('showValuesOnSeries', 'useUdf', 'showTrendLines', 'showLegend', 'display', 'breakdownSorting'),
+      ...displayFields(...placementFields, 'decimalPlaces', 'resultCustomizationBy', 'yAxisScaleType'),
     }),
   ),
 });
@@ -195,13 +207,13 @@ const retentionEntity = Type.Optional(
     type: Type.Optional(Type.Enum(['events'])),
     kind: Type.Optional(Type.Enum(['EventsNode'])),
     properties: filters,
-    ...drawing('name', 'order', 'custom_name', 'uuid'),
+    ...displayFields('name', 'order', 'custom_name', 'uuid'),
   }),
 );
 
 export const retentionQuery = object('RetentionQuery', {
   kind: Type.Literal('RetentionQuery'),
-  ...common,
+  ...commonFields,
   breakdownFilter,
   aggregation_group_type_index: groupIndex,
   retentionFilter: Type.Optional(
@@ -236,11 +248,17 @@ export const retentionQuery = object('RetentionQuery', {
         'Property to aggregate. The first column uses target events, and later columns use returning events.',
       ),
       aggregationPropertyType: choice(['event', 'person'], 'Type of the property. Defaults to `event`.'),
-      ...drawing('retentionReference', 'meanRetentionCalculation', 'display', 'dashboardDisplay', 'showTrendLines'),
-      ...drawing(
+      ...displayFields(
+        'retentionReference',
+        'meanRetentionCalculation',
+        'display',
+        'dashboardDisplay',
+        'showTrendLines',
+      ),
+      ...displayFields(
         'selectedInterval',
         'goalLines',
-        ...placing,
+        ...placementFields,
         'showLegend',
         'showValuesOnSeries',
         'resultCustomizations',
@@ -254,12 +272,19 @@ export const lifecycleQuery = object('LifecycleQuery', {
   kind: Type.Literal('LifecycleQuery'),
   series: series(1),
   interval,
-  ...common,
+  ...commonFields,
   aggregation_group_type_index: groupIndex,
   lifecycleFilter: Type.Optional(
     object(
       'InsightLifecycleFilter',
-      drawing('showValuesOnSeries', 'toggledLifecycles', 'showLegend', 'stacked', 'goalLines', ...placing),
+      displayFields(
+        'showValuesOnSeries',
+        'toggledLifecycles',
+        'showLegend',
+        'stacked',
+        'goalLines',
+        ...placementFields,
+      ),
     ),
   ),
 });
@@ -284,7 +309,7 @@ const insightActors = object('InsightActorsQuery', {
     Type.Union([Type.String(), Type.Number(), Type.Array(Type.Union([Type.String(), Type.Number()]))]),
   ),
   compare: choice(['current', 'previous'], 'Period that the data point belongs to.'),
-  ...drawing('includeRecordings', 'modifiers', ...(['version', 'tags', 'response'] as const)),
+  ...displayFields('includeRecordings', 'modifiers', ...(['version', 'tags', 'response'] as const)),
 });
 const funnelsActors = object('FunnelsActorsQuery', {
   kind: Type.Literal('FunnelsActorsQuery'),
@@ -300,7 +325,7 @@ const funnelsActors = object('FunnelsActorsQuery', {
   ),
   funnelTrendsDropOff: flag('Whether to return actors who did not convert.'),
   funnelTrendsEntrancePeriodStart: text('Start of the interval in which the actors entered the funnel.'),
-  ...drawing('includeRecordings', 'modifiers', ...(['version', 'tags', 'response'] as const)),
+  ...displayFields('includeRecordings', 'modifiers', ...(['version', 'tags', 'response'] as const)),
 });
 export const eventsQuery = object('EventsQuery', {
   kind: Type.Literal('EventsQuery'),
@@ -317,13 +342,13 @@ export const eventsQuery = object('EventsQuery', {
   ),
   properties: filters,
   fixedProperties: filters,
-  filterTestAccounts: common.filterTestAccounts,
+  filterTestAccounts: commonFields.filterTestAccounts,
   personId: Type.Optional(Type.String({ format: 'uuid', description: 'Returns only events of this person.' })),
   after: text('Returns only events after this time. Defaults to `-24h`. `all` means no limit.'),
   before: text('Returns only events before this time. Defaults to now.'),
   source: Type.Optional(insightActors),
   modifiers,
-  ...marks,
+  ...metadataFields,
 });
 export type EventsQuery = Static<typeof eventsQuery>;
 
@@ -334,8 +359,8 @@ export const actorsQuery = object('ActorsQuery', {
   search: Type.Optional(Type.String({ maxLength: 200 })),
   properties: filters,
   fixedProperties: filters,
-  ...marks,
-  ...drawing('modifiers'),
+  ...metadataFields,
+  ...displayFields('modifiers'),
 });
 export type ActorsQuery = Static<typeof actorsQuery>;
 export type InsightActorsQuery = Static<typeof insightActors>;

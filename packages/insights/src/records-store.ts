@@ -6,7 +6,7 @@ import { type ProjectSettings, propertyKey } from './plan/context.ts';
 import type { StoredVariable } from './sql-variables.ts';
 
 /** Reads the settings of an existing project. */
-export async function readSettings(sql: Sql, projectId: number): Promise<ProjectSettings> {
+export async function readProjectSettings(sql: Sql, projectId: number): Promise<ProjectSettings> {
   const [row] = await sql.query<SettingsRow>(
     `SELECT timezone, week_start_day, test_account_filters, modifiers, human_friendly_comparison_periods,
             (SELECT json_agg(json_build_object('id', v.id, 'code_name', v.code_name, 'type', v.type,
@@ -64,7 +64,7 @@ function modeOf(modifiers: unknown): string | null {
 const propertyTypes = ['', 'event', 'person', 'group'];
 
 /** Returns those of the properties that are known to be boolean, by `propertyKey`. */
-export async function readBooleans(
+export async function readBooleanProperties(
   sql: Sql,
   projectId: number,
   names: readonly string[],
@@ -98,7 +98,7 @@ export async function readPropertyTypes(
   );
 }
 
-export interface ShownPerson {
+export interface PersonRecord {
   id: string;
   properties: Record<string, unknown>;
   is_identified: boolean;
@@ -114,9 +114,9 @@ export async function readPersons(
   sql: Sql,
   projectId: number,
   uuids: readonly string[],
-): Promise<Map<string, ShownPerson>> {
+): Promise<Map<string, PersonRecord>> {
   if (uuids.length === 0) return new Map();
-  const rows = await sql.query<ShownPerson & Record<string, unknown>>(
+  const rows = await sql.query<PersonRecord & Record<string, unknown>>(
     `SELECT p.uuid AS id, p.properties, p.is_identified, p.created_at,
             ARRAY(SELECT d.distinct_id FROM person_distinct_id d
                    WHERE d.project_id = p.project_id AND d.person_uuid = p.uuid
@@ -127,7 +127,7 @@ export async function readPersons(
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-export interface ShownGroup {
+export interface GroupRecord {
   group_key: string;
   group_properties: Record<string, unknown>;
   created_at: Date;
@@ -137,8 +137,8 @@ export async function readGroups(
   sql: Sql,
   projectId: number,
   { index, keys }: { index: number; keys: readonly string[] },
-): Promise<Map<string, ShownGroup>> {
-  const rows = await sql.query<ShownGroup & Record<string, unknown>>(
+): Promise<Map<string, GroupRecord>> {
+  const rows = await sql.query<GroupRecord & Record<string, unknown>>(
     `SELECT group_key, group_properties, created_at FROM "group"
       WHERE project_id = $1 AND group_type_index = $2 AND group_key = ANY ($3::text[])`,
     [projectId, index, keys],

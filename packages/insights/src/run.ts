@@ -2,18 +2,11 @@
 
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
-import { answerActors, unitsOfFunnel } from './answer/actors.ts';
-import { answerEvents, personsShown } from './answer/events.ts';
-import { funnelAnswer, needsUnits } from './answer/funnel.ts';
-import { answerLifecycle } from './answer/lifecycle.ts';
-import { answerRetention } from './answer/retention.ts';
-import { answerTrends, shownRange } from './answer/trends.ts';
-import { answerWeb, type WebRows } from './answer/web.ts';
 import { type Budget, type EventStore, type OverBudget, untilDeadline } from './event-store/port.ts';
-import type { SeriesQuestion, UnitRow, UnitsOrder } from './event-store/queries.ts';
+import type { ActorRow, ActorsOrder, SeriesQuery } from './event-store/queries.ts';
 import { parseQuery } from './parse-query.ts';
 import { type ActorsPlan, planActors } from './plan/actors.ts';
-import { modifiersOf, type PlanContext, type ProjectSettings, planContext } from './plan/context.ts';
+import { createPlanContext, type PlanContext, type ProjectSettings, readModifiers } from './plan/context.ts';
 import { planEvents } from './plan/events.ts';
 import { planFunnel } from './plan/funnel.ts';
 import { planLifecycle } from './plan/lifecycle.ts';
@@ -22,8 +15,15 @@ import { planRetention } from './plan/retention.ts';
 import { planTrends, type TrendsPlan } from './plan/trends.ts';
 import { planWeb, type WebPlan } from './plan/web.ts';
 import type { Query } from './query.ts';
-import { queryError } from './query-parts.ts';
-import { readBooleans, readGroups, readPersons, readSettings } from './records-store.ts';
+import { createQueryError } from './query-parts.ts';
+import { readBooleanProperties, readGroups, readPersons, readProjectSettings } from './records-store.ts';
+import { collectFunnelActors, formatActors } from './results/actors.ts';
+import { formatEvents, listPersonIds } from './results/events.ts';
+import { createFunnelResult, needsSingleActors } from './results/funnel.ts';
+import { formatLifecycle } from './results/lifecycle.ts';
+import { formatRetention } from './results/retention.ts';
+import { formatRange, formatTrends } from './results/trends.ts';
+import { formatWeb, type WebRows } from './results/web.ts';
 import { type DatabaseSchema, databaseSchema } from './sql/database-schema.ts';
 import { withExpressions } from './sql/expressions.ts';
 import type { SqlParser } from './sql/parse.ts';
@@ -39,7 +39,7 @@ export interface QueryDeps {
   parser?: SqlParser;
 }
 
-export interface Asked {
+export interface QueryRequest {
   projectId: number;
   /** The query as sent. */
   query: unknown;
@@ -52,7 +52,7 @@ export interface Asked {
 }
 
 /** Result of any kind of query. */
-export interface QueryAnswer extends Partial<SqlMetadata>, Partial<DatabaseSchema> {
+export interface QueryResult extends Partial<SqlMetadata>, Partial<DatabaseSchema> {
   results: unknown;
   hasMore?: boolean;
   columns?: string[];
@@ -75,35 +75,41 @@ export interface QueryAnswer extends Partial<SqlMetadata>, Partial<DatabaseSchem
  */
 export async function runQuery(
   deps: QueryDeps,
-  { projectId, query: sent, now, rows, settings: known }: Asked,
+  { projectId, query: sent, now, rows, settings: known }: QueryRequest,
   budget: Budget,
-): Promise<QueryAnswer> {
+): Promise<QueryResult> {
   const query = parseQuery(sent);
   const run = untilDeadline(budget);
-  const settings = known ?? (await readSettings(deps.sql, projectId));
+  const settings = known ?? (await readProjectSettings(deps.sql, projectId));
   if (query.kind === 'DatabaseSchemaQuery') return { results: [], ...databaseSchema(), timezone: settings.timezone };
   if (query.kind === 'HogQLQuery' || query.kind === 'HogQLMetadata')
-    return answerSql(deps, { query, projectId, settings, now, ...(rows !== undefined && { rows }) }, run);
+    return runSqlQuery(deps, { query, projectId, settings, now, ...(rows !== undefined && { rows }) }, run);
   const earliest = beginsWithFirst(query)
     ? await deps.events.earliest({ projectId, events: namesIn(query) }, run)
     : null;
-  const booleans = await readBooleans(deps.sql, projectId, brokenDownBy(query));
+  const booleans = await readBooleanProperties(deps.sql, projectId, brokenDownBy(query));
   const context = await withExpressions(
     deps,
-    planContext(modifiersOf(query), { settings, now, earliest, booleans }),
+    createPlanContext(readModifiers(query), { settings, now, earliest, booleans }),
     (planning) => planQuery(query, planning),
   );
-  const answering = answerQuery(deps, query, { context, run });
+  const answering = computeResult(deps, query, { context, run });
   const answer = await (context.expression === undefined ? answering : answering.catch(explain));
   return { ...answer, timezone: settings.timezone };
 }
 
-async function answerSql(
+async function runSqlQuery(
   { parser, ...deps }: QueryDeps,
-  { query, projectId, settings, now, rows }: Asked & { query: SqlQuery | SqlMetadataQuery; settings: ProjectSettings },
+  {
+    query,
+    projectId,
+    settings,
+    now,
+    rows,
+  }: QueryRequest & { query: SqlQuery | SqlMetadataQuery; settings: ProjectSettings },
   run: Budget,
-): Promise<QueryAnswer> {
-  if (parser === undefined) throw queryError('kind', 'SQL queries cannot run here.');
+): Promise<QueryResult> {
+  if (parser === undefined) throw createQueryError('kind', 'SQL queries cannot run here.');
   const request = sqlRequest(query, { projectId, settings, now, ...(rows !== undefined && { rows }) });
   if (query.kind === 'HogQLQuery') return { ...(await runSql({ ...deps, parser }, request, run)), hogql: query.query };
   const metadata = await checkSql({ ...deps, parser }, request);
@@ -111,18 +117,18 @@ async function answerSql(
 }
 
 /** Completes a sentence such as "To make it faster, use …". */
-export const narrowing = 'a shorter date range, filters or no breakdown';
+export const narrowingAdvice = 'a shorter date range, filters or no breakdown';
 
 /**
  * Creates the error for a query over its budget. It is `invalid`, because clients must not retry the query unchanged.
  */
-export function budgetProblem(error: OverBudget, maxMs: number): AppError {
+export function createBudgetError(error: OverBudget, maxMs: number): AppError {
   const isTime = error.limit === 'time';
   const seconds = Math.max(1, Math.round(maxMs / 1000));
   const problem = isTime
     ? `The query takes more than ${seconds} ${seconds === 1 ? 'second' : 'seconds'}.`
     : 'The query needs more memory than a single query can use.';
-  return new AppError('invalid', `${problem} Use ${narrowing}.`, {
+  return new AppError('invalid', `${problem} Use ${narrowingAdvice}.`, {
     code: isTime ? 'query_timeout' : 'query_too_large',
     attr: 'query',
     cause: error,
@@ -136,59 +142,59 @@ interface Running {
 
 type InsightQuery = Exclude<Query, AnySqlQuery>;
 
-async function answerQuery(
+async function computeResult(
   deps: QueryDeps,
   query: InsightQuery,
   { context, run }: Running,
-): Promise<Omit<QueryAnswer, 'timezone'>> {
+): Promise<Omit<QueryResult, 'timezone'>> {
   const { events } = deps;
   switch (query.kind) {
     case 'TrendsQuery': {
       const plan = planTrends(query, context);
       const [current] = plan.periods;
-      const rows = await askTrends(events, plan, run);
+      const rows = await readTrends(events, plan, run);
       return {
-        ...answerTrends(plan, rows, context),
-        ...(current && { resolved_date_range: shownRange(current.period, context) }),
+        ...formatTrends(plan, rows, context),
+        ...(current && { resolved_date_range: formatRange(current.period, context) }),
       };
     }
     case 'FunnelsQuery': {
       const plan = planFunnel(query, context);
-      const answer = funnelAnswer(plan, context);
-      if (needsUnits(plan)) await events.funnel(plan.question, run, (unit) => answer.add(unit, 1));
-      else await events.lives(plan.question, run, answer.add);
-      return { results: answer.finish(), resolved_date_range: shownRange(plan.period, context) };
+      const answer = createFunnelResult(plan, context);
+      if (needsSingleActors(plan)) await events.funnel(plan.storeQuery, run, (actor) => answer.add(actor, 1));
+      else await events.funnelPaths(plan.storeQuery, run, answer.add);
+      return { results: answer.finish(), resolved_date_range: formatRange(plan.period, context) };
     }
     case 'RetentionQuery': {
       const plan = planRetention(query, context);
-      const { select } = plan.question;
+      const { select } = plan.storeQuery;
       return {
-        ...answerRetention(plan, await events.retention(plan.question, run), context),
-        resolved_date_range: shownRange(select, context),
+        ...formatRetention(plan, await events.retention(plan.storeQuery, run), context),
+        resolved_date_range: formatRange(select, context),
       };
     }
     case 'LifecycleQuery': {
       const plan = planLifecycle(query, context);
       return {
-        ...answerLifecycle(plan, await events.lifecycle(plan.question, run), context),
-        resolved_date_range: shownRange(plan.period, context),
+        ...formatLifecycle(plan, await events.lifecycle(plan.storeQuery, run), context),
+        resolved_date_range: formatRange(plan.period, context),
       };
     }
     case 'ActorsQuery':
-      return askActors(deps, planActors(query, context), { context, run });
+      return readActorsPage(deps, planActors(query, context), { context, run });
     case 'EventsQuery': {
       const plan = planEvents(query, context);
-      const rows = await events.page(plan.question, run);
-      const persons = await readPersons(deps.sql, context.settings.projectId, personsShown(plan, rows));
-      return answerEvents(plan, rows, { persons, context });
+      const rows = await events.page(plan.storeQuery, run);
+      const persons = await readPersons(deps.sql, context.settings.projectId, listPersonIds(plan, rows));
+      return formatEvents(plan, rows, { persons, context });
     }
     case 'WebOverviewQuery':
     case 'WebStatsTableQuery':
     case 'WebTrendsQuery': {
       const plan = planWeb(query, context);
       return {
-        ...answerWeb(plan, await askWeb(events, plan, run), context),
-        resolved_date_range: shownRange(plan.period, context),
+        ...formatWeb(plan, await readWebRows(events, plan, run), context),
+        resolved_date_range: formatRange(plan.period, context),
       };
     }
     default:
@@ -197,7 +203,7 @@ async function answerQuery(
 }
 
 /** Runs a web query. The comparison of a table reads only the values that the table shows. */
-async function askWeb(events: EventStore, { current, previous, limit }: WebPlan, run: Budget): Promise<WebRows> {
+async function readWebRows(events: EventStore, { current, previous, limit }: WebPlan, run: Budget): Promise<WebRows> {
   const rows = await events.web(current, run);
   if (previous === null) return { current: rows, previous: null };
   const only = rows.slice(0, limit).map(({ value }) => value);
@@ -207,14 +213,14 @@ async function askWeb(events: EventStore, { current, previous, limit }: WebPlan,
 }
 
 /** Reads the rows by period and by series, sequentially, because a query has one connection. */
-async function askTrends(events: EventStore, plan: TrendsPlan, run: Budget) {
+async function readTrends(events: EventStore, plan: TrendsPlan, run: Budget) {
   const rows = [];
   for (const period of plan.periods) {
     const ofPeriod = [];
-    for (const [at, question] of period.questions.entries()) {
-      const asked = await withBins(events, { question, bins: plan.breakdown.bins }, run);
-      period.questions[at] = asked;
-      ofPeriod.push(await events.series(asked, run));
+    for (const [at, storeQuery] of period.storeQueries.entries()) {
+      const withEdges = await withBins(events, { storeQuery, bins: plan.breakdown.bins }, run);
+      period.storeQueries[at] = withEdges;
+      ofPeriod.push(await events.series(withEdges, run));
     }
     rows.push(ofPeriod);
   }
@@ -227,12 +233,12 @@ const lastBinMargin = 0.01;
 /** Computes numeric bins between the minimum and the maximum. */
 async function withBins(
   events: EventStore,
-  { question, bins }: { question: SeriesQuestion; bins: readonly (number | null)[] },
+  { storeQuery, bins }: { storeQuery: SeriesQuery; bins: readonly (number | null)[] },
   run: Budget,
-): Promise<SeriesQuestion> {
-  if (bins.every((count) => count === null)) return question;
+): Promise<SeriesQuery> {
+  if (bins.every((count) => count === null)) return storeQuery;
   const breakdowns = [];
-  for (const [at, breakdown] of question.breakdowns.entries()) {
+  for (const [at, breakdown] of storeQuery.breakdowns.entries()) {
     const count = bins[at] ?? null;
     if (count === null) {
       breakdowns.push(breakdown);
@@ -241,7 +247,7 @@ async function withBins(
     const { property } = breakdown;
     const bound = async (aggregate: 'min' | 'max') => {
       const measure = { of: 'property', property, times: 1, aggregate } as const;
-      const [row] = await events.series({ ...question, measure, breakdowns: [], edges: [], windows: null }, run);
+      const [row] = await events.series({ ...storeQuery, measure, breakdowns: [], edges: [], windows: null }, run);
       return row?.number ?? 0;
     };
     const [low, high] = [await bound('min'), await bound('max')];
@@ -250,32 +256,33 @@ async function withBins(
     );
     breakdowns.push({ ...breakdown, bins: edges });
   }
-  return { ...question, breakdowns };
+  return { ...storeQuery, breakdowns };
 }
 
-async function askActors({ sql, events }: QueryDeps, plan: ActorsPlan, { context, run }: Running) {
+async function readActorsPage({ sql, events }: QueryDeps, plan: ActorsPlan, { context, run }: Running) {
   const { projectId } = context.settings;
-  const units = await unitsBehind();
-  const ids = units.slice(0, plan.limit).map(({ id }) => id);
-  const { unit } = plan;
+  const actors = await readActors();
+  const ids = actors.slice(0, plan.limit).map(({ id }) => id);
+  const { actorType } = plan;
   const records = {
-    persons: unit.of === 'group' ? new Map() : await readPersons(sql, projectId, ids),
-    groups: unit.of === 'group' ? await readGroups(sql, projectId, { index: unit.index, keys: ids }) : new Map(),
+    persons: actorType.of === 'group' ? new Map() : await readPersons(sql, projectId, ids),
+    groups:
+      actorType.of === 'group' ? await readGroups(sql, projectId, { index: actorType.index, keys: ids }) : new Map(),
   };
-  return answerActors(plan, units, { records, context });
+  return formatActors(plan, actors, { records, context });
 
-  async function unitsBehind() {
+  async function readActors() {
     const { behind } = plan;
-    if (!behind.funnel) return events.units(behind.question, run);
-    const found = unitsOfFunnel(behind.plan, behind.point);
-    await events.funnel(behind.plan.question, run, found.add);
-    return inOrder(found.units, behind.order).slice(plan.offset, plan.offset + plan.limit + 1);
+    if (!behind.funnel) return events.actors(behind.storeQuery, run);
+    const found = collectFunnelActors(behind.plan, behind.point);
+    await events.funnel(behind.plan.storeQuery, run, found.add);
+    return sortActors(found.actors, behind.order).slice(plan.offset, plan.offset + plan.limit + 1);
   }
 }
 
 /** Sorts actors. The ID breaks ties, because each engine has its own order. */
-function inOrder(units: UnitRow[], order: readonly UnitsOrder[]): UnitRow[] {
-  return units.sort((a, b) => {
+function sortActors(actors: ActorRow[], order: readonly ActorsOrder[]): ActorRow[] {
+  return actors.sort((a, b) => {
     for (const { by, isDescending } of [...order, { by: 'id', isDescending: false }]) {
       const difference = by === 'events' ? a.events - b.events : a.id < b.id ? -1 : Number(a.id > b.id);
       if (difference !== 0) return isDescending ? -difference : difference;

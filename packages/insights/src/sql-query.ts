@@ -1,7 +1,7 @@
 // SQL queries: the schemas of a query that runs and of one that is only checked.
 
 import { type Static, Type } from 'typebox';
-import { common, filters, marks, modifiers, object, text } from './query-parts.ts';
+import { commonFields, filters, metadataFields, modifiers, object, text } from './query-parts.ts';
 
 const scalar = Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]);
 const sqlVariable = Type.Object({
@@ -28,7 +28,7 @@ export const sqlQuery = object('HogQLQuery', {
           Type.Object({ date_from: text('Start.'), date_to: text('End, exclusive.') }, { additionalProperties: true }),
         ),
         properties: filters,
-        filterTestAccounts: common.filterTestAccounts,
+        filterTestAccounts: commonFields.filterTestAccounts,
       },
       { title: 'HogQLFilters', description: 'What `{filters}` in the text stands for.' },
     ),
@@ -37,7 +37,7 @@ export const sqlQuery = object('HogQLQuery', {
     Type.Literal(false, { description: 'Only false is supported: plans would show the internal tables.' }),
   ),
   modifiers,
-  ...marks,
+  ...metadataFields,
 });
 export type SqlQuery = Static<typeof sqlQuery>;
 
@@ -47,13 +47,13 @@ export const sqlMetadata = object('HogQLMetadata', {
   query: Type.String({ maxLength: 200_000, description: 'The SQL text to check.' }),
   ...Type.Pick(sqlQuery, ['variables', 'filters', 'modifiers']).properties,
   debug: Type.Optional(Type.Boolean({ description: 'Has no effect.' })),
-  ...marks,
+  ...metadataFields,
 });
 export type SqlMetadataQuery = Static<typeof sqlMetadata>;
 
 export const databaseSchemaQuery = object('DatabaseSchemaQuery', {
   kind: Type.Literal('DatabaseSchemaQuery'),
-  ...marks,
+  ...metadataFields,
 });
 export type DatabaseSchemaQuery = Static<typeof databaseSchemaQuery>;
 

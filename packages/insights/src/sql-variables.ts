@@ -1,6 +1,6 @@
 // Variables of SQL queries. A project stores each with a type and a default value, and a query may choose another value.
 
-import { isRecord, queryError } from './query-parts.ts';
+import { createQueryError, isRecord } from './query-parts.ts';
 
 export const variableTypes = ['String', 'Number', 'Boolean', 'List', 'Date'] as const;
 export type VariableType = (typeof variableTypes)[number];
@@ -29,7 +29,10 @@ const dateText = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[
 const longestText = 10_000;
 
 /** Returns why a variable cannot have this value; null if it can. */
-export function valueProblem({ type, values }: Pick<StoredVariable, 'type' | 'values'>, value: unknown): string | null {
+export function findValueProblem(
+  { type, values }: Pick<StoredVariable, 'type' | 'values'>,
+  value: unknown,
+): string | null {
   switch (type) {
     case 'String':
       return typeof value === 'string' && value.length <= longestText
@@ -60,7 +63,7 @@ export interface VariableValues {
  * Determines the values of all variables of a project: that of the query, or else the default value.
  * @throws AppError `invalid` naming the variable whose value does not fit its type.
  */
-export function variableValues(
+export function readVariableValues(
   stored: readonly StoredVariable[],
   sent: Readonly<Record<string, SentVariable>> = {},
 ): VariableValues {
@@ -70,8 +73,8 @@ export function variableValues(
     if (found?.isNull) return [variable.code_name, null];
     const value = found?.value ?? null;
     if (value === null) return [variable.code_name, variable.default_value ?? null];
-    const problem = valueProblem(variable, value);
-    if (problem !== null) throw queryError(`variables.${key}.value`, sentenceOf(variable, problem));
+    const problem = findValueProblem(variable, value);
+    if (problem !== null) throw createQueryError(`variables.${key}.value`, sentenceOf(variable, problem));
     return [variable.code_name, value];
   });
   const known = new Set(stored.map(({ code_name: name }) => name));
@@ -83,20 +86,20 @@ const sentenceOf = ({ code_name: name, type }: StoredVariable, problem: string) 
   `${name} is of the type ${type}. ${problem}`;
 
 /** Returns why a dashboard cannot have these variables; null if it can. Variables that the project does not have are allowed. */
-export function variablesProblem(stored: readonly StoredVariable[], sent: Record<string, unknown>): string | null {
+export function findVariablesProblem(stored: readonly StoredVariable[], sent: Record<string, unknown>): string | null {
   for (const [key, one] of Object.entries(sent)) {
     if (!isRecord(one) || typeof one.code_name !== 'string')
       return `${key}: Expected an object with \`code_name\` and \`value\`.`;
     const variable = stored.find(({ code_name: name }) => name === one.code_name);
     const value = one.value ?? null;
-    const problem = variable === undefined || value === null ? null : valueProblem(variable, value);
+    const problem = variable === undefined || value === null ? null : findValueProblem(variable, value);
     if (variable !== undefined && problem !== null) return `${key}: ${sentenceOf(variable, problem)}`;
   }
   return null;
 }
 
 /** Replaces variables of an SQL query by those of a dashboard, by code name. */
-export function mergedVariables(own: unknown, override: unknown): Record<string, unknown> {
+export function mergeVariables(own: unknown, override: unknown): Record<string, unknown> {
   const before = isRecord(own) ? own : {};
   if (!isRecord(override)) return before;
   const names = new Set(Object.values(override).map(codeName));

@@ -29,7 +29,7 @@ const textOf = (value: unknown) => (typeof value === 'string' ? value : null);
 const columnOf = (axis: unknown) => (isRecord(axis) ? textOf(axis.column) : null);
 
 /** Returns which setting of a `DataVisualizationNode` is malformed; null if none is. Unknown settings are allowed. */
-export function visualizationProblem({
+export function findVisualizationProblem({
   display,
   chartSettings: chart,
   tableSettings: table,

@@ -1,7 +1,7 @@
 // Schemas of web analytics queries: overview, table and chart.
 
 import { type Static, Type } from 'typebox';
-import { common, compareFilter, drawing, flag, interval, object } from './query-parts.ts';
+import { commonFields, compareFilter, displayFields, flag, interval, object } from './query-parts.ts';
 
 /** Accepted only as false, because clients send these fields with every query. */
 const unsupported = <N extends string>(...names: N[]) =>
@@ -11,11 +11,11 @@ const unsupported = <N extends string>(...names: N[]) =>
 const literalFalse = () => Type.Optional(Type.Literal(false));
 
 const web = {
-  ...common,
+  ...commonFields,
   interval,
   ...unsupported('doPathCleaning', 'includeRevenue'),
   // Every query uses all events and all sessions.
-  ...drawing('sampling', 'useSessionsTable'),
+  ...displayFields('sampling', 'useSessionsTable'),
 };
 
 export const webOverviewQuery = object('WebOverviewQuery', {

@@ -1,7 +1,7 @@
 /** Lists of individual events, which must be the same on each engine. */
 
 import { createTestTenant } from '@millrace/testing';
-import type { EventPosition, ListedEvent, ListQuestion } from '../src/event-store/queries.ts';
+import type { EventListQuery, EventPosition, ListedEvent } from '../src/event-store/queries.ts';
 import { ample, engines, type TestStore } from './test-store.ts';
 
 const all = { from: Date.UTC(2015, 0, 1), to: Date.UTC(2199, 0, 1), where: { all: [] } };
@@ -36,11 +36,11 @@ describe.each(engines)('on $name', (engine) => {
       [projectId, time, uuid(n), n === 6 ? 'other' : 'page', `d${n % 2}`, uuid(9), properties, time, stored],
     );
   const usual = { by: 'timestamp', events: null, uuid: null, behind: null, isOldestFirst: false } as const;
-  const list = (asked: Partial<ListQuestion & { maxBytes: number }> = {}) =>
+  const list = (asked: Partial<EventListQuery & { maxBytes: number }> = {}) =>
     store.events.list({ ...all, ...usual, projectId, limit: 100, maxBytes: 1e9, ...asked }, ample());
-  const numbers = async (asked: Partial<ListQuestion> = {}) =>
+  const numbers = async (asked: Partial<EventListQuery> = {}) =>
     (await list(asked)).events.map((event) => Number(event.uuid.at(-1)));
-  const positionOf = ({ uuid, timestamp, created_at }: ListedEvent, by: ListQuestion['by']): EventPosition => ({
+  const positionOf = ({ uuid, timestamp, created_at }: ListedEvent, by: EventListQuery['by']): EventPosition => ({
     uuid,
     time: (by === 'timestamp' ? timestamp : created_at).getTime(),
   });
@@ -55,7 +55,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(await store.events.latest({ projectId, distinctIds: [] }, ample())).toEqual([]);
   });
 
-  test.each<[string, Partial<ListQuestion>, number[]]>([
+  test.each<[string, Partial<EventListQuery>, number[]]>([
     ['lists events by time, the newest first', {}, [6, 5, 4, 2, 3, 1]],
     ['lists events by time, the oldest first', { isOldestFirst: true }, [1, 3, 2, 4, 5, 6]],
     [
@@ -87,7 +87,7 @@ describe.each(engines)('on $name', (engine) => {
     expect(await numbers(asked)).toEqual(expected);
   });
 
-  test.each<Pick<ListQuestion, 'by' | 'isOldestFirst'>>([
+  test.each<Pick<EventListQuery, 'by' | 'isOldestFirst'>>([
     { by: 'timestamp', isOldestFirst: false },
     { by: 'timestamp', isOldestFirst: true },
     { by: 'created_at', isOldestFirst: true },

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isAppError } from '@millrace/runtime';
 import type { EventStore } from '../src/index.ts';
-import { readSettings } from '../src/records-store.ts';
+import { readProjectSettings } from '../src/records-store.ts';
 import { createParser } from '../src/sql/parse.ts';
 import { runSql } from '../src/sql/run.ts';
 import { randomSql } from './random-sql.ts';
@@ -20,7 +20,7 @@ interface Runs {
 export async function differentSql({ store, engines, seed, count }: Runs): Promise<unknown[]> {
   const { projectId, now } = await createSqlWorld(store.database);
   const { sql } = store.database;
-  const settings = await readSettings(sql, projectId);
+  const settings = await readProjectSettings(sql, projectId);
   // Copies the events to the other engine before several queries run at the same time.
   for (const events of engines) await events.earliest({ projectId, events: null }, ample());
   const parser = createParser();

@@ -1,7 +1,7 @@
 // Limits of SQL queries: hints about queries that read all events, and queries that are no longer needed.
 
 import { eventually } from '@millrace/testing';
-import { readSettings } from '../src/records-store.ts';
+import { readProjectSettings } from '../src/records-store.ts';
 import { createParser, type SqlParser } from '../src/sql/parse.ts';
 import { checkSql, runSql } from '../src/sql/run.ts';
 import { createSqlWorld, type SqlWorld } from './sql-world.ts';
@@ -24,7 +24,7 @@ describe.each(engines)('on $name', (engine) => {
 
   const request = async (text: string) => {
     const { projectId, now } = world;
-    return { projectId, settings: await readSettings(store.database.sql, projectId), now, text };
+    return { projectId, settings: await readProjectSettings(store.database.sql, projectId), now, text };
   };
   const noticesOf = async (text: string) =>
     (await checkSql({ sql: store.database.sql, parser }, await request(text))).notices;

@@ -2,7 +2,7 @@
 // and errors.
 
 import { isAppError } from '@millrace/runtime';
-import { readSettings } from '../src/records-store.ts';
+import { readProjectSettings } from '../src/records-store.ts';
 import { databaseSchema } from '../src/sql/database-schema.ts';
 import type { SqlParser } from '../src/sql/parse.ts';
 import { SqlProblem } from '../src/sql/problem.ts';
@@ -61,7 +61,7 @@ describe.each(engines)('on $name', (engine) => {
     const { projectId, now } = world;
     const request = {
       projectId,
-      settings: await readSettings(store.database.sql, projectId),
+      settings: await readProjectSettings(store.database.sql, projectId),
       now,
       text: world.textOf(one.query),
       values,

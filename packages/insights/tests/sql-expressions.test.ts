@@ -2,7 +2,7 @@
 
 import { isAppError } from '@millrace/runtime';
 import { runQuery } from '../src/index.ts';
-import { readSettings } from '../src/records-store.ts';
+import { readProjectSettings } from '../src/records-store.ts';
 import type { SqlParser } from '../src/sql/parse.ts';
 import * as ofSql from './numbered-cases/of-sql.ts';
 import { openSqlWorld, type SqlWorld } from './sql-world.ts';
@@ -25,7 +25,7 @@ describe.each(engines)('on $name', (engine) => {
 
   test.each(cases.map((one) => [`${one.no}: ${one.title}`, one] as const))('%s', async (_, one) => {
     const { projectId, now } = world;
-    const settings = await readSettings(store.database.sql, projectId);
+    const settings = await readProjectSettings(store.database.sql, projectId);
     const asked = {
       ...{ projectId, query: one.query, now },
       settings: { ...settings, ...(one.testAccountFilters && { testAccountFilters: one.testAccountFilters }) },

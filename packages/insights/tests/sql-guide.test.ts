@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs';
 import { createTestTenant } from '@millrace/testing';
-import { readSettings } from '../src/records-store.ts';
+import { readProjectSettings } from '../src/records-store.ts';
 import { createParser, type SqlParser } from '../src/sql/parse.ts';
 import { runSql } from '../src/sql/run.ts';
 import { ample, engines, type TestStore } from './test-store.ts';
@@ -73,7 +73,7 @@ describe.each(engines)('on $name', (engine) => {
   const run = async (text: string) =>
     runSql(
       { sql: store.database.sql, events: store.events, parser },
-      { projectId, settings: await readSettings(store.database.sql, projectId), now, text },
+      { projectId, settings: await readProjectSettings(store.database.sql, projectId), now, text },
       ample(),
     );
 

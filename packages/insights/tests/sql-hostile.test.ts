@@ -2,7 +2,7 @@
 
 import { isAppError } from '@millrace/runtime';
 import { runQuery } from '../src/index.ts';
-import { readSettings } from '../src/records-store.ts';
+import { readProjectSettings } from '../src/records-store.ts';
 import { createParser, type SqlParser } from '../src/sql/parse.ts';
 import { runSql, type SqlRequest } from '../src/sql/run.ts';
 import { createSqlWorld, type SqlWorld } from './sql-world.ts';
@@ -74,7 +74,7 @@ describe.each(engines)('on $name', (engine) => {
   /** Returns the rows of a query, or the code of its error. */
   async function run(text: string, request: Partial<SqlRequest> = {}): Promise<unknown[][] | string> {
     const { projectId, now } = own;
-    const settings = await readSettings(store.database.sql, projectId);
+    const settings = await readProjectSettings(store.database.sql, projectId);
     return runSql(
       { sql: store.database.sql, events: store.events, parser },
       { projectId, settings, now, text, ...request },

@@ -3,7 +3,7 @@
  * project.
  */
 
-import { usualProperties } from '../src/event-store/clickhouse/tables.ts';
+import { propertyColumns } from '../src/event-store/clickhouse/tables.ts';
 import type { EngineName } from '../src/event-store/selection.ts';
 import { render, type Value } from '../src/event-store/sql.ts';
 import { nodesOf } from '../src/sql/ast.ts';
@@ -93,6 +93,6 @@ function isWord(word: string, text: string): boolean {
 const templateWords = new Set<string>([
   ...['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year', 'String', 'Array(String)', 'true'],
   // Separate columns in ClickHouse.
-  ...usualProperties.few,
-  ...usualProperties.many,
+  ...propertyColumns.few,
+  ...propertyColumns.many,
 ]);

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { isAppError } from '@millrace/runtime';
-import { readSettings } from '../src/records-store.ts';
+import { readProjectSettings } from '../src/records-store.ts';
 import { createParser, type SqlParser } from '../src/sql/parse.ts';
 import { runSql } from '../src/sql/run.ts';
 import { createSqlWorld, type SqlWorld } from './sql-world.ts';
@@ -49,7 +49,7 @@ describe.each(engines)('on $name', (engine) => {
 
   test.each(queries.map((one) => [one.no, one] as const))('%s', async (_, { query, refused }) => {
     const { projectId, now } = world;
-    const settings = await readSettings(store.database.sql, projectId);
+    const settings = await readProjectSettings(store.database.sql, projectId);
     const text = query.replace('COHORT 123', () => `COHORT ${world.textOf('__COHORT_A__')}`);
     const answer = await runSql(
       { sql: store.database.sql, events: store.events, parser },

@@ -54,27 +54,27 @@ export const onClickHouse = (modules: string): TestEngine => ({
       known.set(projectId, row?.count ?? 0);
       await copyEvents(client, { url }, { projectId, distinctIds: null });
     };
-    const projectOf = (question: { projectId?: number; select?: { projectId: number } }) =>
-      question.projectId ?? question.select?.projectId ?? 0;
+    const projectOf = (query: { projectId?: number; select?: { projectId: number } }) =>
+      query.projectId ?? query.select?.projectId ?? 0;
     return {
       ...{ url, database },
       events: {
-        series: async (question, run) => follow(projectOf(question)).then(() => events.series(question, run)),
-        funnel: async (question, run, each) =>
-          follow(projectOf(question)).then(() => events.funnel(question, run, each)),
-        lives: async (question, run, each) => follow(projectOf(question)).then(() => events.lives(question, run, each)),
-        retention: async (question, run) => follow(projectOf(question)).then(() => events.retention(question, run)),
-        lifecycle: async (question, run) => follow(projectOf(question)).then(() => events.lifecycle(question, run)),
-        web: async (question, run) => follow(projectOf(question)).then(() => events.web(question, run)),
-        units: async (question, run) => follow(question.projectId).then(() => events.units(question, run)),
-        page: async (question, run) => follow(projectOf(question)).then(() => events.page(question, run)),
-        list: async (question, run) => follow(projectOf(question)).then(() => events.list(question, run)),
-        keys: async (question, run) => follow(projectOf(question)).then(() => events.keys(question, run)),
-        sizes: async (question, run) => follow(projectOf(question)).then(() => events.sizes(question, run)),
-        read: async (question, run) => follow(projectOf(question)).then(() => events.read(question, run)),
+        series: async (query, run) => follow(projectOf(query)).then(() => events.series(query, run)),
+        funnel: async (query, run, each) => follow(projectOf(query)).then(() => events.funnel(query, run, each)),
+        funnelPaths: async (query, run, each) =>
+          follow(projectOf(query)).then(() => events.funnelPaths(query, run, each)),
+        retention: async (query, run) => follow(projectOf(query)).then(() => events.retention(query, run)),
+        lifecycle: async (query, run) => follow(projectOf(query)).then(() => events.lifecycle(query, run)),
+        web: async (query, run) => follow(projectOf(query)).then(() => events.web(query, run)),
+        actors: async (query, run) => follow(query.projectId).then(() => events.actors(query, run)),
+        page: async (query, run) => follow(projectOf(query)).then(() => events.page(query, run)),
+        list: async (query, run) => follow(projectOf(query)).then(() => events.list(query, run)),
+        keys: async (query, run) => follow(projectOf(query)).then(() => events.keys(query, run)),
+        sizes: async (query, run) => follow(projectOf(query)).then(() => events.sizes(query, run)),
+        read: async (query, run) => follow(projectOf(query)).then(() => events.read(query, run)),
         latest: async (ids, run) => follow(ids.projectId).then(() => events.latest(ids, run)),
-        values: async (question, run) => follow(projectOf(question)).then(() => events.values(question, run)),
-        exposures: async (question, run) => follow(projectOf(question)).then(() => events.exposures(question, run)),
+        values: async (query, run) => follow(projectOf(query)).then(() => events.values(query, run)),
+        exposures: async (query, run) => follow(projectOf(query)).then(() => events.exposures(query, run)),
         rows: async (statement, run) => follow(statement.projectId).then(() => events.rows(statement, run)),
         earliest: async (names, run) => follow(projectOf(names)).then(() => events.earliest(names, run)),
       },

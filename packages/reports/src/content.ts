@@ -4,13 +4,13 @@ import { changeOf } from '@millrace/contracts/numbers';
 import { type ResultTable, resultTable } from '@millrace/contracts/result-table';
 import type { Sql } from '@millrace/db';
 import {
+  buildTileQuery,
   changeSource,
-  inOrderOfLayout,
+  findSource,
   isRecord,
-  type QueryAnswer,
-  queryOfTile,
+  type QueryResult,
   readVisualization,
-  sourceOf,
+  sortByLayout,
 } from '@millrace/insights';
 import { isAppError } from '@millrace/runtime';
 import { timeZone } from '@millrace/schedule';
@@ -78,7 +78,7 @@ export interface ReportDeps {
    * @throws AppError `invalid`, `rate_limited` or `unavailable`; the report then shows the error in place of the
    * numbers.
    */
-  ask(query: unknown, now: number): Promise<QueryAnswer>;
+  ask(query: unknown, now: number): Promise<QueryResult>;
 }
 
 export interface ReportOf {
@@ -124,9 +124,9 @@ export async function makeReport(deps: ReportDeps, about: ReportOf): Promise<Rep
 function insightsOf(subject: Subject, chosen: readonly number[]): SubjectInsight[] {
   if (subject.kind === 'insight') return subject.tiles.map(({ insight }) => insight);
   const tiles = subject.tiles.filter(({ insight }) => chosen.length === 0 || chosen.includes(insight.id));
-  return inOrderOfLayout(tiles).map(({ insight, filters_overrides: own }) => ({
+  return sortByLayout(tiles).map(({ insight, filters_overrides: own }) => ({
     ...insight,
-    query: queryOfTile(insight.query, { own, ofDashboard: subject.filters, variables: subject.variables }),
+    query: buildTileQuery(insight.query, { own, ofDashboard: subject.filters, variables: subject.variables }),
   }));
 }
 
@@ -137,7 +137,7 @@ interface Moment {
 
 async function reportOn(deps: ReportDeps, insight: SubjectInsight, moment: Moment): Promise<ReportedInsight> {
   const { query, ...named } = insight;
-  const about = { ...named, query_kind: String(sourceOf(query)?.kind ?? '') };
+  const about = { ...named, query_kind: String(findSource(query)?.kind ?? '') };
   if (query === null) return { ...about, ...nothing, error: 'This insight has no query.' };
   try {
     return { ...about, ...nothing, ...(await answered(deps, query, moment)) };
@@ -165,7 +165,7 @@ async function answered(
 ): Promise<Partial<ReportedInsight>> {
   const answer = await deps.ask(withTimeBefore(query), now);
   const { columns, resolved_date_range: range } = answer;
-  const source = sourceOf(query);
+  const source = findSource(query);
   const wallTime = timeZone(timezone).toWallTime(now);
   const results = withoutFuture(answer.results, source, wallTime);
   const sql = source?.kind === 'HogQLQuery' ? readVisualization(query) : null;
@@ -205,7 +205,7 @@ function withTimeBefore(query: unknown): unknown {
 /** Runs a funnel again for the previous period of the same length. */
 async function conversion(
   deps: ReportDeps,
-  { query, answer, now }: { query: unknown; answer: QueryAnswer; now: number },
+  { query, answer, now }: { query: unknown; answer: QueryResult; now: number },
 ): Promise<Figure[]> {
   const { results, resolved_date_range: range } = answer;
   const figure = figureOfFunnel(results);

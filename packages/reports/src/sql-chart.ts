@@ -2,7 +2,7 @@
 
 import { maxColors } from '@millrace/contracts/chart';
 import { plainFormat } from '@millrace/contracts/numbers';
-import type { QueryAnswer, Visualization } from '@millrace/insights';
+import type { QueryResult, Visualization } from '@millrace/insights';
 import type { Chart } from './chart.ts';
 import type { Figure } from './figures.ts';
 
@@ -12,7 +12,7 @@ interface Column {
   kind: 'number' | 'time' | 'text' | 'other';
 }
 
-function columnsOf({ types = [] }: QueryAnswer): Column[] {
+function columnsOf({ types = [] }: QueryResult): Column[] {
   return types.map((entry, at) => {
     const [name = '', type = ''] = Array.isArray(entry) ? entry : ['', entry];
     const bare = type.replace(/^Nullable\(/, '');
@@ -27,11 +27,11 @@ function columnsOf({ types = [] }: QueryAnswer): Column[] {
   });
 }
 
-const rowsOf = ({ results }: QueryAnswer): unknown[][] => (Array.isArray(results) ? results.filter(Array.isArray) : []);
+const rowsOf = ({ results }: QueryResult): unknown[][] => (Array.isArray(results) ? results.filter(Array.isArray) : []);
 const numberOf = (value: unknown) => (typeof value === 'number' ? value : null);
 
 /** Returns the first number of the result if the insight shows a single number; otherwise none. */
-export function figuresOfSql(answer: QueryAnswer, { display, y }: Visualization): Figure[] {
+export function figuresOfSql(answer: QueryResult, { display, y }: Visualization): Figure[] {
   if (display !== 'BoldNumber') return [];
   const columns = columnsOf(answer);
   const column = columns.find(({ name }) => name === y[0]) ?? columns.find(({ kind }) => kind === 'number');
@@ -46,7 +46,7 @@ const maxTimes = 400;
 const maxBars = 12;
 
 /** Returns the chart that the insight shows; null for tables, and for results without a column for an axis. */
-export function chartOfSql(answer: QueryAnswer, { display, ...named }: Visualization): Chart | null {
+export function chartOfSql(answer: QueryResult, { display, ...named }: Visualization): Chart | null {
   const isBars = barDisplays.has(display ?? '');
   if (!isBars && !lineDisplays.has(display ?? '')) return null;
   const columns = columnsOf(answer);

@@ -1,6 +1,6 @@
 // Events that ClickHouse generates itself. Every column is an expression of the event's number, so that the same
 // expressions give the right answers of queries.
-import { type ClickHouseClient, usualProperties } from '@millrace/insights';
+import { type ClickHouseClient, propertyColumns } from '@millrace/insights';
 import type { BenchDatabase } from '../harness/bench-database.ts';
 
 const days = 90;
@@ -69,7 +69,7 @@ const properties = `concat('{', ${Object.entries(usual)
  */
 export async function fillClickHouse(client: ClickHouseClient, size: Generated): Promise<void> {
   const time = "fromUnixTimestamp64Milli(ms, 'UTC')";
-  const names = [...usualProperties.few, ...usualProperties.many];
+  const names = [...propertyColumns.few, ...propertyColumns.many];
   const columns = `${size.projectId}, ${time}, toUUID(lower(hex(MD5(concat('event ', toString(number)))))), event,
     concat('id ', toString(person)), ${uuidOf('person')}, ${time}, '{}', 'full', ${properties} AS properties, properties,
     tuple(${names.map((name) => usual[name] ?? 'NULL').join(', ')}), '', false, ${time}, ${time}`;

@@ -7,8 +7,8 @@ import {
   connectClickHouse,
   createSqlParser,
   createTables,
+  type EventListQuery,
   type EventStore,
-  type ListQuestion,
   openEventStore,
   runQuery,
 } from '@millrace/insights';
@@ -82,7 +82,7 @@ const isValue = (key: string, value: string): Condition => ({
 });
 
 /** Event lists as the API reads them. */
-const lists: Readonly<Record<string, Partial<ListQuestion>>> = {
+const lists: Readonly<Record<string, Partial<EventListQuery>>> = {
   'newest events': {},
   'oldest events': { isOldestFirst: true },
   'newest events with a rare name': { events: ['rare'] },
@@ -92,7 +92,7 @@ const lists: Readonly<Record<string, Partial<ListQuestion>>> = {
   },
 };
 
-function readList(events: EventStore, { projectId }: Generated, list: Partial<ListQuestion>) {
+function readList(events: EventStore, { projectId }: Generated, list: Partial<EventListQuery>) {
   const all = { projectId, events: null, by: 'timestamp', from: 0, to: Date.now(), where: { all: [] } } as const;
   const page = { uuid: null, behind: null, isOldestFirst: false, limit: 100, maxBytes: 5_000_000 };
   return events.list({ ...all, ...page, ...list }, budget());

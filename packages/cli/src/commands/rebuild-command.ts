@@ -1,4 +1,4 @@
-import { CoversLess, connectClickHouse, rebuildEvents } from '@millrace/insights';
+import { connectClickHouse, RebuildLosesEvents, rebuildEvents } from '@millrace/insights';
 import type { Command } from 'commander';
 import { Refusal, UsageError } from '../failures.ts';
 import type { Terminal } from '../output.ts';
@@ -41,7 +41,7 @@ export function addRebuildCommand(program: Command, terminal: Terminal): void {
           });
           printer.note('The new table is in use. The delivery worker copies newer events.');
         } catch (error) {
-          throw error instanceof CoversLess ? new Refusal(explain(error)) : error;
+          throw error instanceof RebuildLosesEvents ? new Refusal(explain(error)) : error;
         } finally {
           await client.close();
         }
@@ -49,7 +49,7 @@ export function addRebuildCommand(program: Command, terminal: Terminal): void {
     );
 }
 
-function explain({ months }: CoversLess): string {
+function explain({ months }: RebuildLosesEvents): string {
   const lines = months
     .slice(0, 12)
     .map(({ month, here, there }) => `${month}: ${here} in PostgreSQL, ${there} in ClickHouse`);

@@ -2,25 +2,25 @@
 
 import type { Dialect } from './dialect.ts';
 import type { FirstTime, FunnelStep } from './queries.ts';
-import type { Breakdown, Condition, EventNames, Property, Selection, Test, Unit } from './selection.ts';
+import type { ActorType, Breakdown, Condition, EventNames, Property, Selection, Test } from './selection.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /** Data that a query reads in addition to events. */
-export interface Reads {
+export interface JoinedData {
   projectId: number;
-  units?: readonly Unit[];
+  actorTypes?: readonly ActorType[];
   conditions?: readonly Condition[];
   properties?: readonly Property[];
   /** The actor type whose record is needed, for its creation time. */
-  recordOf?: Unit;
+  recordOf?: ActorType;
   /** True for a limited list, which looks up the person of each event instead of reading all events and persons. */
   looksUpPersons?: boolean;
 }
 
 /** Builds the FROM clause with the necessary joins. */
-export function fromEvents(
+export function buildFromClause(
   dialect: Dialect,
-  { projectId, units = [], conditions = [], properties = [], recordOf, looksUpPersons = false }: Reads,
+  { projectId, actorTypes = [], conditions = [], properties = [], recordOf, looksUpPersons = false }: JoinedData,
 ): Fragment {
   const all = [...properties, ...conditions.flatMap(propertiesOf)].flatMap(readBy);
   const groups = new Set(all.flatMap((property) => (property.of === 'group' ? [property.index] : [])));
@@ -31,7 +31,7 @@ export function fromEvents(
   const readsRecord = keys.length > 0 || recordOf?.of === 'person';
   const readsPerson =
     readsRecord ||
-    units.some(({ of }) => of === 'person') ||
+    actorTypes.some(({ of }) => of === 'person') ||
     all.some(({ of, key }) => of === 'column' && key === 'person_id') ||
     conditions.some(looksForPerson);
   return sql.join(
@@ -66,39 +66,42 @@ function looksForPerson(condition: Condition): boolean {
   return 'inStaticCohort' in condition || 'anyDistinctId' in condition;
 }
 
-/** Builds the condition of a selection, for use with the FROM clause of `fromEvents`. */
-export function selected(dialect: Dialect, { from, to, where, ...names }: Selection): Fragment {
-  return sql`${named(names)} AND e.timestamp >= ${sql.time(from)} AND e.timestamp < ${sql.time(to)}
-             AND ${condition(dialect, where, names.projectId)}`;
+/** Builds the condition of a selection, for use with the FROM clause of `buildFromClause`. */
+export function buildSelectionCondition(dialect: Dialect, { from, to, where, ...names }: Selection): Fragment {
+  return sql`${buildEventNamesCondition(names)} AND e.timestamp >= ${sql.time(from)} AND e.timestamp < ${sql.time(to)}
+             AND ${buildCondition(dialect, where, names.projectId)}`;
 }
 
-export function named({ projectId, events }: EventNames): Fragment {
+export function buildEventNamesCondition({ projectId, events }: EventNames): Fragment {
   const project = sql`e.project_id = ${sql.int(projectId)}`;
   if (events === null) return project;
   if (events.length === 0) return sql`1 = 0`;
   if (events.length === 1) return sql`${project} AND e.event = ${sql.text(events[0] ?? '')}`;
-  return sql`${project} AND ${isOneOf(sql`e.event`, events)}`;
+  return sql`${project} AND ${buildInCondition(sql`e.event`, events)}`;
 }
 
-export function isOneOf(column: Fragment, texts: readonly string[]): Fragment {
+export function buildInCondition(column: Fragment, texts: readonly string[]): Fragment {
   return sql`${column} IN (${sql.join(
     texts.map((text) => sql`${sql.text(text)}`),
     ', ',
   )})`;
 }
 
-/** Selects all persons of a project that match a condition, as rows of `unit`, without events. */
-export function personsText(dialect: Dialect, { projectId, where }: { projectId: number; where: Condition }): Fragment {
-  return sql`SELECT ${dialect.person} AS unit, 0 AS events ${dialect.everyone(projectId)}
-              WHERE ${condition(dialect, where, projectId)}`;
+/** Selects all persons of a project that match a condition, as rows of `actor`, without events. */
+export function buildPersonsSql(
+  dialect: Dialect,
+  { projectId, where }: { projectId: number; where: Condition },
+): Fragment {
+  return sql`SELECT ${dialect.person} AS actor, 0 AS events ${dialect.everyone(projectId)}
+              WHERE ${buildCondition(dialect, where, projectId)}`;
 }
 
 /** Builds a condition that is never null. */
-export function condition(dialect: Dialect, node: Condition, projectId: number): Fragment {
-  const parts = (nodes: readonly Condition[]) => nodes.map((one) => condition(dialect, one, projectId));
+export function buildCondition(dialect: Dialect, node: Condition, projectId: number): Fragment {
+  const parts = (nodes: readonly Condition[]) => nodes.map((one) => buildCondition(dialect, one, projectId));
   if ('all' in node) return node.all.length === 0 ? sql`1 = 1` : sql`(${sql.join(parts(node.all), ' AND ')})`;
   if ('any' in node) return node.any.length === 0 ? sql`1 = 0` : sql`(${sql.join(parts(node.any), ' OR ')})`;
-  if ('not' in node) return sql`NOT (${condition(dialect, node.not, projectId)})`;
+  if ('not' in node) return sql`NOT (${buildCondition(dialect, node.not, projectId)})`;
   if ('expression' in node) return node.expression.print(dialect.name, 'value');
   if ('inStaticCohort' in node) return dialect.inStaticCohort(projectId, node.inStaticCohort);
   if ('anyDistinctId' in node) {
@@ -140,25 +143,29 @@ function tested(dialect: Dialect, property: Property, test: Test): Fragment {
 const comparisons = { '>': sql`>`, '>=': sql`>=`, '<': sql`<`, '<=': sql`<=`, '=': sql`=`, '<>': sql`<>` };
 
 /** Builds the condition that an event is this step. */
-export function isStep(
+export function buildStepCondition(
   dialect: Dialect,
   { event, where }: Pick<FunnelStep, 'event' | 'where'>,
   projectId: number,
 ): Fragment {
-  const test = condition(dialect, where, projectId);
+  const test = buildCondition(dialect, where, projectId);
   return event === null ? test : sql`(e.event = ${sql.text(event)} AND ${test})`;
 }
 
-/** Builds a table of each actor's first matching event, with the columns `unit` and `first`. */
-export function firstTimes(dialect: Dialect, { to, where, ...names }: FirstTime, unit: Unit): Fragment {
-  return sql`(SELECT ${dialect.unit(unit)} AS unit, min(e.timestamp) AS first
-                ${fromEvents(dialect, { projectId: names.projectId, units: [unit], conditions: [where] })}
-               WHERE ${named(names)} AND e.timestamp < ${sql.time(to)} AND ${condition(dialect, where, names.projectId)}
+/** Builds a table of each actor's first matching event, with the columns `actor` and `first`. */
+export function buildFirstTimesTable(
+  dialect: Dialect,
+  { to, where, ...names }: FirstTime,
+  actorType: ActorType,
+): Fragment {
+  return sql`(SELECT ${dialect.actorId(actorType)} AS actor, min(e.timestamp) AS first
+                ${buildFromClause(dialect, { projectId: names.projectId, actorTypes: [actorType], conditions: [where] })}
+               WHERE ${buildEventNamesCondition(names)} AND e.timestamp < ${sql.time(to)} AND ${buildCondition(dialect, where, names.projectId)}
                GROUP BY 1)`;
 }
 
 /** Builds the columns `b0`, `b1`, … of breakdown values, each preceded by a comma, and their names. */
-export function labels(dialect: Dialect, breakdowns: readonly Breakdown[]) {
+export function buildBreakdownColumns(dialect: Dialect, breakdowns: readonly Breakdown[]) {
   const names = breakdowns.map((_, at) => sql.numbered('b', at));
   const listed = (pieces: Fragment[]) =>
     sql.join(

@@ -1,6 +1,6 @@
 import type { SemanticVersion } from '@millrace/flags';
 import type { EventKey } from './queries.ts';
-import type { Breakdown, EngineName, Property, Unit } from './selection.ts';
+import type { ActorType, Breakdown, EngineName, Property } from './selection.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**
@@ -103,7 +103,7 @@ export interface Dialect {
   /** Makes texts sort by code point. */
   inByteOrder(text: Fragment): Fragment;
   /** ID of the actor; null without one. For persons, requires `personJoin`. */
-  unit(unit: Unit): Fragment;
+  actorId(actorType: ActorType): Fragment;
 }
 
 /** 14 digits and a uuid. */
@@ -112,7 +112,7 @@ export const placeLength = 50;
 export const placeOffset = 10_000_000_000_000;
 
 /** Longer breakdown values are truncated. */
-export const longestLabel = 400;
+export const maxLabelLength = 400;
 
 /** Matches text that is a number. */
 export const numberPattern = '^\\s*[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,2})?\\s*$';
@@ -148,7 +148,7 @@ export function versionKey(version: SemanticVersion): string {
  * Returns columns that both engines name alike.
  * @param texts the current person's ID and the event's time as text, and the match of `hrefPattern` or an empty text
  */
-export function columnText(
+export function buildColumnText(
   property: Extract<Property, { of: 'column' }>,
   texts: { engine: EngineName; person: Fragment; storedPerson: Fragment; timestamp: Fragment; href: Fragment },
 ): Fragment {
@@ -175,7 +175,7 @@ export function columnText(
 }
 
 /** Formats a boolean breakdown value. */
-export function asBoolean(value: Fragment): Fragment {
+export function buildBooleanText(value: Fragment): Fragment {
   return sql`CASE ${value} WHEN '1' THEN 'true' WHEN '0' THEN 'false' ELSE ${value} END`;
 }
 
@@ -186,7 +186,7 @@ export function asBoolean(value: Fragment): Fragment {
 const canonicalNumber = /^-?(0|[1-9]\d{0,29})(\.\d{1,30})?(e[-+]\d{1,2})?$/;
 
 /** Returns which of the values are numbers, and which are JSON lists or objects. */
-export function kindsOf(values: readonly string[]): { numbers: string[]; lists: string[] } {
+export function splitByKind(values: readonly string[]): { numbers: string[]; lists: string[] } {
   return {
     numbers: values.filter((value) => canonicalNumber.test(value)),
     lists: values.filter(isJsonList),

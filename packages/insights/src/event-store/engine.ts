@@ -9,7 +9,7 @@ export interface Engine {
    * Runs a query. When it rejects, the engine has stopped the query. @throws OverBudget, or the abort reason of the
    * signal
    */
-  read(question: Fragment, run: Budget, each: (row: unknown[]) => void): Promise<void>;
+  read(query: Fragment, run: Budget, each: (row: unknown[]) => void): Promise<void>;
 }
 
 /** Returns all rows of a query. */

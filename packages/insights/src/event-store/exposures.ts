@@ -1,24 +1,29 @@
 // SQL for the results of an experiment: which variant persons saw, and whether they converted afterwards.
 
-import { fromEvents, selected } from './conditions.ts';
+import { buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import type { ExposuresQuestion } from './queries.ts';
+import type { ExposuresQuery } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**
  * Returns rows of variant, day, exposures, persons, conversions, and the number of exposures read for all variants and
  * days. A person counts once, on the day of the first exposure, under the variant it saw or under `$multiple`.
  */
-export function exposuresText(dialect: Dialect, question: ExposuresQuestion): Fragment {
-  const { select, answer, edges, conversionEvent, most, maxVariants } = question;
+export function buildExposuresSql(dialect: Dialect, query: ExposuresQuery): Fragment {
+  const { select, answer, edges, conversionEvent, most, maxVariants } = query;
   const person = { of: 'person' } as const;
   const at = dialect.millis(sql`e.timestamp`);
   const { projectId, where } = select;
-  const calls = fromEvents(dialect, { projectId, units: [person], conditions: [where], properties: [answer.property] });
+  const calls = buildFromClause(dialect, {
+    projectId,
+    actorTypes: [person],
+    conditions: [where],
+    properties: [answer.property],
+  });
   const conversions = { ...select, events: conversionEvent === null ? [] : [conversionEvent], where: { all: [] } };
   return sql`WITH exposure AS (
-      SELECT ${dialect.unit(person)} AS person, ${at} AS at, ${dialect.bucket(sql`e.timestamp`, edges)} AS day,
-             coalesce(${dialect.label(answer)}, '$none') AS answer ${calls} WHERE ${selected(dialect, select)} LIMIT ${sql.int(most + 1)}),
+      SELECT ${dialect.actorId(person)} AS person, ${at} AS at, ${dialect.bucket(sql`e.timestamp`, edges)} AS day,
+             coalesce(${dialect.label(answer)}, '$none') AS answer ${calls} WHERE ${buildSelectionCondition(dialect, select)} LIMIT ${sql.int(most + 1)}),
     usual AS (SELECT answer FROM exposure GROUP BY answer
                ORDER BY count(*) DESC, ${dialect.inByteOrder(sql`answer`)} LIMIT ${sql.int(maxVariants)}),
     seen AS (SELECT person, at, day, CASE WHEN answer IN (SELECT answer FROM usual) THEN answer ELSE '$other' END AS variant
@@ -26,9 +31,9 @@ export function exposuresText(dialect: Dialect, question: ExposuresQuestion): Fr
     exposed AS (SELECT person, min(at) AS first_at,
                        CASE WHEN min(variant) = max(variant) THEN min(variant) ELSE '$multiple' END AS shown
                   FROM seen GROUP BY person),
-    converted AS (SELECT ${dialect.unit(person)} AS person, max(${at}) AS last_at
-                    ${fromEvents(dialect, { projectId, units: [person] })}
-                   WHERE ${selected(dialect, conversions)} GROUP BY 1)
+    converted AS (SELECT ${dialect.actorId(person)} AS person, max(${at}) AS last_at
+                    ${buildFromClause(dialect, { projectId, actorTypes: [person] })}
+                   WHERE ${buildSelectionCondition(dialect, conversions)} GROUP BY 1)
     SELECT p.shown, s.day, count(*) AS calls, count(DISTINCT CASE WHEN s.at = p.first_at THEN s.person END) AS persons,
            count(DISTINCT CASE WHEN s.at = p.first_at AND c.last_at >= p.first_at THEN s.person END) AS conversions,
            (SELECT count(*) FROM exposure) AS read

@@ -5,30 +5,30 @@ import type { Dialect } from './dialect.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /** Number of intervals that fit into one number as bits: a double holds 52. */
-export const bitsOfNumber = 52;
+export const bitsPerNumber = 52;
 
 /** Returns the indexes of the numbers that a number of intervals needs; at least one. */
-export const numbersOf = (intervals: number) =>
-  Array.from({ length: Math.max(1, Math.ceil(intervals / bitsOfNumber)) }, (_, at) => at);
+export const bitNumberIndexes = (intervals: number) =>
+  Array.from({ length: Math.max(1, Math.ceil(intervals / bitsPerNumber)) }, (_, at) => at);
 
 /** Builds one aggregate per number: the bits of the intervals (`bucket`) of all rows for which the condition holds. */
-export function intervalBits(
+export function buildIntervalBits(
   dialect: Dialect,
   { intervals, name, happened }: { intervals: number; name: 't' | 'r'; happened: Fragment },
 ): Fragment[] {
-  return numbersOf(intervals).map((at) => {
-    const first = at * bitsOfNumber;
-    const isIn = sql`bucket >= ${sql.int(first)} AND bucket < ${sql.int(first + bitsOfNumber)}`;
+  return bitNumberIndexes(intervals).map((at) => {
+    const first = at * bitsPerNumber;
+    const isIn = sql`bucket >= ${sql.int(first)} AND bucket < ${sql.int(first + bitsPerNumber)}`;
     return sql`${dialect.bits(sql`bucket - ${sql.int(first)}`, sql`${happened} AND ${isIn}`)} AS ${sql.numbered(name, at)}`;
   });
 }
 
 /** Returns the bits of the intervals from `first` up to but not including `end`, as numbers. */
-export function maskOf({ first, end }: { first: number; end: number }, intervals: number): number[] {
-  return numbersOf(intervals).map((at) => {
+export function createIntervalMasks({ first, end }: { first: number; end: number }, intervals: number): number[] {
+  return bitNumberIndexes(intervals).map((at) => {
     let mask = 0;
-    for (let place = 0; place < bitsOfNumber; place += 1) {
-      const interval = at * bitsOfNumber + place;
+    for (let place = 0; place < bitsPerNumber; place += 1) {
+      const interval = at * bitsPerNumber + place;
       if (interval >= first && interval < end) mask += 2 ** place;
     }
     return mask;

@@ -1,20 +1,20 @@
 // Reads complete events in chronological order, in three steps: find them by small columns, determine their sizes, and
 // read those that fit.
 
-import { condition, fromEvents, isOneOf, named } from './conditions.ts';
+import { buildCondition, buildEventNamesCondition, buildFromClause, buildInCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { type Engine, readRows } from './engine.ts';
 import { type Budget, type EventStore, type LatestEvent, untilDeadline } from './port.ts';
-import type { EventKey, EventList, EventSize, EventsOfKeys, ListedEvent, ListQuestion } from './queries.ts';
+import type { EventKey, EventList, EventListQuery, EventSize, EventsOfKeys, ListedEvent } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /** Functions of the event store that return individual events. */
 export function eventLists(engine: Engine): Pick<EventStore, 'list' | 'keys' | 'sizes' | 'read' | 'latest'> {
   return {
-    list: (question, run) => readList(engine, question, run),
-    keys: (question, run) => findKeys(engine, question, untilDeadline(run)),
-    sizes: (question, run) => readSizes(engine, question, run),
-    read: (question, run) => readEvents(engine, question, run),
+    list: (query, run) => readList(engine, query, run),
+    keys: (query, run) => findKeys(engine, query, untilDeadline(run)),
+    sizes: (query, run) => readSizes(engine, query, run),
+    read: (query, run) => readEvents(engine, query, run),
     latest: (ids, run) => findLatest(engine, ids, run),
   };
 }
@@ -31,10 +31,10 @@ async function findLatest(
 
 /** Selects rows of distinct ID and time. */
 function latestText(dialect: Dialect, projectId: number, distinctIds: readonly string[]): Fragment {
-  const events = sql`${fromEvents(dialect, { projectId })} WHERE e.project_id = ${sql.int(projectId)}`;
+  const events = sql`${buildFromClause(dialect, { projectId })} WHERE e.project_id = ${sql.int(projectId)}`;
   if (!dialect.followsIndexes)
     return sql`SELECT e.distinct_id, ${dialect.millis(sql`max(e.timestamp)`)} AS latest ${events}
-                  AND ${isOneOf(sql`e.distinct_id`, distinctIds)} GROUP BY e.distinct_id`;
+                  AND ${buildInCondition(sql`e.distinct_id`, distinctIds)} GROUP BY e.distinct_id`;
   return sql`SELECT asked.distinct_id, ${dialect.millis(sql`e.timestamp`)} AS latest
                FROM unnest(${sql.texts(distinctIds)}) AS asked (distinct_id)
               CROSS JOIN LATERAL (SELECT e.timestamp ${events} AND e.distinct_id = asked.distinct_id
@@ -44,12 +44,12 @@ function latestText(dialect: Dialect, projectId: number, distinctIds: readonly s
 /** The list ends with the event that exceeds `maxBytes`. */
 async function readList(
   engine: Engine,
-  { maxBytes, ...question }: ListQuestion & { maxBytes: number },
+  { maxBytes, ...query }: EventListQuery & { maxBytes: number },
   budget: Budget,
 ): Promise<EventList> {
   const run = untilDeadline(budget);
-  const { projectId, limit } = question;
-  const found = await findKeys(engine, { ...question, limit: limit + 1 }, run);
+  const { projectId, limit } = query;
+  const found = await findKeys(engine, { ...query, limit: limit + 1 }, run);
   const keys = found.slice(0, limit);
   const sizes = await readSizes(engine, { projectId, keys }, run);
   const bytesOf = new Map(sizes.map(({ uuid, bytes }) => [uuid, bytes]));
@@ -63,19 +63,19 @@ async function readList(
   return { events, hasMore: shown.length < found.length };
 }
 
-async function findKeys(engine: Engine, question: ListQuestion, run: Budget): Promise<EventKey[]> {
+async function findKeys(engine: Engine, query: EventListQuery, run: Budget): Promise<EventKey[]> {
   const { dialect } = engine;
-  if (question.distinctIds?.length === 0) return [];
+  if (query.distinctIds?.length === 0) return [];
   const read = ([uuid, timestamp, event, distinctId]: unknown[]) => ({
     ...{ uuid: String(uuid), timestamp: Number(timestamp) },
     ...{ event: String(event), distinctId: String(distinctId) },
   });
-  if (dialect.followsIndexes) return readRows(engine, { text: keysText(dialect, question), run, read });
-  const offset = question.offset ?? 0;
-  const reach = offset + question.limit;
+  if (dialect.followsIndexes) return readRows(engine, { text: keysText(dialect, query), run, read });
+  const offset = query.offset ?? 0;
+  const reach = offset + query.limit;
   const keys: EventKey[] = [];
-  for (const span of await spansOf(engine, question, run)) {
-    const text = keysText(dialect, { ...question, ...span, limit: reach - keys.length, offset: 0 });
+  for (const span of await spansOf(engine, query, run)) {
+    const text = keysText(dialect, { ...query, ...span, limit: reach - keys.length, offset: 0 });
     keys.push(...(await readRows(engine, { text, run, read })));
     if (keys.length >= reach) break;
   }
@@ -102,21 +102,21 @@ async function readEvents(engine: Engine, { projectId, keys }: EventsOfKeys, run
 }
 
 /** Selects rows of uuid, timestamp, event name and distinct ID. */
-function keysText(dialect: Dialect, question: ListQuestion): Fragment {
-  const { projectId, where, isOldestFirst, limit, offset = 0, uuid, distinctIds } = question;
-  const time = timeOf(question);
+function keysText(dialect: Dialect, query: EventListQuery): Fragment {
+  const { projectId, where, isOldestFirst, limit, offset = 0, uuid, distinctIds } = query;
+  const time = timeOf(query);
   const id = dialect.uuidText(sql`e.uuid`);
   const order = isOldestFirst ? sql`ORDER BY ${time} ASC, ${id} ASC` : sql`ORDER BY ${time} DESC, ${id} DESC`;
   const looksUpIds = distinctIds !== undefined && dialect.followsIndexes;
   const tests = [
-    named(question),
-    ...inTime(dialect, question),
+    buildEventNamesCondition(query),
+    ...inTime(dialect, query),
     ...(uuid === null ? [] : [sql`e.uuid = ${sql.uuid(uuid)}`]),
-    ...(distinctIds === undefined || looksUpIds ? [] : [isOneOf(sql`e.distinct_id`, distinctIds)]),
+    ...(distinctIds === undefined || looksUpIds ? [] : [buildInCondition(sql`e.distinct_id`, distinctIds)]),
     ...(looksUpIds ? [sql`e.distinct_id = asked.distinct_id`] : []),
-    condition(dialect, where, projectId),
+    buildCondition(dialect, where, projectId),
   ];
-  const from = fromEvents(dialect, { projectId, conditions: [where], looksUpPersons: true });
+  const from = buildFromClause(dialect, { projectId, conditions: [where], looksUpPersons: true });
   const events = sql`${from} WHERE ${sql.join(tests, ' AND ')} ${order}`;
   // An offset of 0 would change the plan: the planner assumes a tenth of all rows for a number that it does not know.
   const page = offset === 0 ? sql`LIMIT ${sql.int(limit)}` : sql`LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
@@ -128,7 +128,7 @@ function keysText(dialect: Dialect, question: ListQuestion): Fragment {
 }
 
 /** Builds the conditions on the time range and the position. */
-function inTime(dialect: Dialect, { behind, from, to, isOldestFirst, by }: ListQuestion): Fragment[] {
+function inTime(dialect: Dialect, { behind, from, to, isOldestFirst, by }: EventListQuery): Fragment[] {
   const time = timeOf({ by });
   const range = [
     ...(from === null ? [] : [sql`${time} >= ${sql.time(from)}`]),
@@ -144,7 +144,7 @@ function inTime(dialect: Dialect, { behind, from, to, isOldestFirst, by }: ListQ
   return [...range, isBehind];
 }
 
-const timeOf = ({ by }: Pick<ListQuestion, 'by'>) => (by === 'timestamp' ? sql`e.timestamp` : sql`e.created_at`);
+const timeOf = ({ by }: Pick<EventListQuery, 'by'>) => (by === 'timestamp' ? sql`e.timestamp` : sql`e.created_at`);
 
 /** Selects rows of uuid, distinct ID and the event's approximate size in a response. */
 function sizesText(dialect: Dialect, projectId: number, keys: readonly EventKey[]): Fragment {
@@ -163,7 +163,7 @@ function eventsText(dialect: Dialect, projectId: number, keys: readonly EventKey
 }
 
 const ofKeys = (dialect: Dialect, projectId: number, keys: readonly EventKey[]) =>
-  sql`${fromEvents(dialect, { projectId })} ${dialect.whereKeys(projectId, keys)}`;
+  sql`${buildFromClause(dialect, { projectId })} ${dialect.whereKeys(projectId, keys)}`;
 
 const dayMs = 86_400_000;
 
@@ -180,9 +180,9 @@ interface TimeSpan {
  * it finds, so the first range is a day, and each further one twice as long. Events sorted by storage time are searched
  * in one range.
  */
-async function spansOf(engine: Engine, question: ListQuestion, run: Budget): Promise<TimeSpan[]> {
-  const { by, behind, isOldestFirst, projectId } = question;
-  const [from, to] = [question.from ?? firstTime, question.to ?? lastTime];
+async function spansOf(engine: Engine, query: EventListQuery, run: Budget): Promise<TimeSpan[]> {
+  const { by, behind, isOldestFirst, projectId } = query;
+  const [from, to] = [query.from ?? firstTime, query.to ?? lastTime];
   if (by !== 'timestamp') return [{ from, to }];
   if (!isOldestFirst) {
     const end = Math.min(to, behind === null ? to : behind.time + 1);

@@ -1,22 +1,22 @@
 // SQL for a page of events, or of event counts by column.
 
-import { fromEvents, selected } from './conditions.ts';
+import { buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import type { PageColumn, PageQuestion } from './queries.ts';
+import type { EventPageQuery, PageColumn } from './queries.ts';
 import type { Property } from './selection.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**
  * Selects the given columns of events, or of counts of events.
  *
- * @param persons restricts events to those of these persons, as rows of `unit`; null for all.
+ * @param persons restricts events to those of these persons, as rows of `actor`; null for all.
  */
-export function pageText(dialect: Dialect, question: PageQuestion, persons: Fragment | null): Fragment {
-  const { columns, order, limit, offset } = question;
+export function buildPageSql(dialect: Dialect, query: EventPageQuery, persons: Fragment | null): Fragment {
+  const { columns, order, limit, offset } = query;
   const page = sql`LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
   const all = [...columns, ...order.map(({ column }) => column)];
-  const events = eventsOf(dialect, question, { columns: all, persons });
-  if (all.some(isAggregated)) return sql`${groupsText(dialect, question, events)} ${page}`;
+  const events = eventsOf(dialect, query, { columns: all, persons });
+  if (all.some(isAggregated)) return sql`${groupsText(dialect, query, events)} ${page}`;
   const orders = order.map(({ column, isDescending }) => directed(column, sortKey(dialect, column), isDescending));
   // Sorting by uuid keeps simultaneous events in the same order across pages.
   return sql`SELECT ${list(columns.map((column) => expression(dialect, column)))} ${events}
@@ -26,18 +26,18 @@ export function pageText(dialect: Dialect, question: PageQuestion, persons: Frag
 /** Builds the FROM and WHERE clauses. */
 function eventsOf(
   dialect: Dialect,
-  { select }: PageQuestion,
+  { select }: EventPageQuery,
   { columns, persons }: { columns: PageColumn[]; persons: Fragment | null },
 ): Fragment {
   const readsPerson = columns.includes('person_id') || persons !== null;
   const person: Property[] = readsPerson ? [{ of: 'column', key: 'person_id' }] : [];
-  const from = fromEvents(dialect, {
+  const from = buildFromClause(dialect, {
     projectId: select.projectId,
     conditions: [select.where],
     properties: [...person, ...columns.flatMap(propertiesOf)],
   });
-  const ofThese = persons === null ? sql`` : sql`AND ${dialect.person} IN (SELECT unit FROM (${persons}) AS behind)`;
-  return sql`${from} WHERE ${selected(dialect, select)} ${ofThese}`;
+  const ofThese = persons === null ? sql`` : sql`AND ${dialect.person} IN (SELECT actor FROM (${persons}) AS behind)`;
+  return sql`${from} WHERE ${buildSelectionCondition(dialect, select)} ${ofThese}`;
 }
 
 function propertiesOf(column: PageColumn): readonly Property[] {
@@ -52,10 +52,10 @@ export const isAggregated = (column: PageColumn): boolean =>
 /**
  * A subquery names the columns, because PostgreSQL would treat two copies of a property expression as different values.
  */
-function groupsText(dialect: Dialect, { columns, order }: PageQuestion, events: Fragment): Fragment {
+function groupsText(dialect: Dialect, { columns, order }: EventPageQuery, events: Fragment): Fragment {
   const grouped = columns.filter((column) => !isAggregated(column));
-  const places = new Map(grouped.map((column, at) => [keyOf(column), at]));
-  const named = (column: PageColumn) => sql.numbered('b', places.get(keyOf(column)) ?? 0);
+  const places = new Map(grouped.map((column, at) => [columnKey(column), at]));
+  const named = (column: PageColumn) => sql.numbered('b', places.get(columnKey(column)) ?? 0);
   const shown = (column: PageColumn) => (isAggregated(column) ? expression(dialect, column) : named(column));
   const ordered = (column: PageColumn) =>
     isAggregated(column) ? sortKey(dialect, column) : comparable(dialect, column, named(column));
@@ -77,7 +77,7 @@ function groupsText(dialect: Dialect, { columns, order }: PageQuestion, events: 
 }
 
 /** Returns a text that is equal for equal columns. */
-export const keyOf = (column: PageColumn): string =>
+export const columnKey = (column: PageColumn): string =>
   typeof column === 'object' && 'expression' in column ? `expression ${column.expression.key}` : JSON.stringify(column);
 
 /** Returns the value by which a column is sorted. */

@@ -1,69 +1,69 @@
 // The interface of the event store: all queries on stored events, which both engines answer alike. Times are
-// milliseconds since 1970. An actor is a person, group or session; `unit` stands for it in names.
+// milliseconds since 1970. An actor is a person, group or session.
 
 import type {
+  ActorRow,
+  ActorsStoreQuery,
   EventKey,
   EventList,
+  EventListQuery,
+  EventPageQuery,
   EventSize,
   EventsOfKeys,
   ExposureRow,
-  ExposuresQuestion,
-  FunnelLife,
-  FunnelQuestion,
-  FunnelUnit,
-  LifecycleQuestion,
+  ExposuresQuery,
+  FunnelActor,
+  FunnelPath,
+  FunnelStoreQuery,
   LifecycleRow,
+  LifecycleStoreQuery,
   ListedEvent,
-  ListQuestion,
-  PageQuestion,
-  RetentionQuestion,
+  PropertyValuesQuery,
   RetentionRow,
-  SeriesQuestion,
+  RetentionStoreQuery,
+  SeriesQuery,
   SeriesRow,
-  UnitRow,
-  UnitsQuestion,
-  ValuesQuestion,
-  WebQuestion,
   WebRow,
+  WebStoreQuery,
 } from './queries.ts';
 import type { EngineName, EventNames } from './selection.ts';
 import type { Fragment } from './sql.ts';
 
 export interface EventStore {
   /** Counts or other measures, over time or in total, by breakdown value. */
-  series(question: SeriesQuestion, run: Budget): Promise<SeriesRow[]>;
+  series(query: SeriesQuery, run: Budget): Promise<SeriesRow[]>;
   /**
    * Reads the events of each actor that are steps or exclusions. Calls `each` once per actor, with its events in
    * chronological order.
    */
-  funnel(question: FunnelQuestion, run: Budget, each: (unit: FunnelUnit) => void): Promise<void>;
+  funnel(query: FunnelStoreQuery, run: Budget, each: (actor: FunnelActor) => void): Promise<void>;
   /**
    * Like `funnel`, but without the identities of actors, when only their number matters: actors with the same path are
    * combined. The events of actors that reached only the first step have no times; without a breakdown, they are a
    * single event. The query must not have exclusions.
    */
-  lives(question: FunnelQuestion, run: Budget, each: (life: FunnelLife, units: number) => void): Promise<void>;
+  funnelPaths(query: FunnelStoreQuery, run: Budget, each: (path: FunnelPath, actors: number) => void): Promise<void>;
   /** Counts the actors that started in an interval, and how many of them returned in later ones. */
-  retention(question: RetentionQuestion, run: Budget): Promise<RetentionRow[]>;
-  lifecycle(question: LifecycleQuestion, run: Budget): Promise<LifecycleRow[]>;
+  retention(query: RetentionStoreQuery, run: Budget): Promise<RetentionRow[]>;
+  lifecycle(query: LifecycleStoreQuery, run: Budget): Promise<LifecycleRow[]>;
   /** Counts visitors, views and sessions of a website, over time or by breakdown value. */
-  web(question: WebQuestion, run: Budget): Promise<WebRow[]>;
+  web(query: WebStoreQuery, run: Budget): Promise<WebRow[]>;
   /** Lists the actors behind a number in the result of another query. */
-  units(question: UnitsQuestion, run: Budget): Promise<UnitRow[]>;
+  actors(query: ActorsStoreQuery, run: Budget): Promise<ActorRow[]>;
   /** Reads rows of event columns. */
-  page(question: PageQuestion, run: Budget): Promise<unknown[][]>;
+  page(query: EventPageQuery, run: Budget): Promise<unknown[][]>;
   /** Reads complete events in chronological order after a position, up to a number of bytes. */
-  list(question: ListQuestion & { maxBytes: number }, run: Budget): Promise<EventList>;
+  list(query: EventListQuery & { maxBytes: number }, run: Budget): Promise<EventList>;
   /** Finds events without reading them. */
-  keys(question: ListQuestion, run: Budget): Promise<EventKey[]>;
+  keys(query: EventListQuery, run: Budget): Promise<EventKey[]>;
   /** Returns the approximate sizes of events in a response, in any order. Omits missing events. */
-  sizes(question: EventsOfKeys, run: Budget): Promise<EventSize[]>;
+  sizes(query: EventsOfKeys, run: Budget): Promise<EventSize[]>;
   /** Reads these events in the order of their keys. Omits missing events. */
-  read(question: EventsOfKeys, run: Budget): Promise<ListedEvent[]>;
+  read(query: EventsOfKeys, run: Budget): Promise<ListedEvent[]>;
   /** Returns the values of a property in the latest events, the most frequent first. */
-  values(question: ValuesQuestion, run: Budget): Promise<string[]>;
+  values(query: PropertyValuesQuery, run: Budget): Promise<string[]>;
   /** Counts by day which persons saw which variant of a flag, and whether they converted afterwards. */
-  exposures(question: ExposuresQuestion, run: Budget): Promise<ExposureRow[]>;
+  exposures(query: ExposuresQuery, run: Budget): Promise<ExposureRow[]>;
   /** Returns the rows of a statement, in its order. */
   rows(statement: Statement, run: Budget): Promise<unknown[][]>;
   /** Returns when the latest event of each distinct ID happened. Omits IDs without events. */

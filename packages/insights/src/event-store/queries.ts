@@ -1,18 +1,19 @@
-// The queries of the event store, and the rows that they return.
+// The queries of the event store, and the rows that they return. The suffix `StoreQuery` sets a query apart from the API's
+// query of the same kind (`query.ts`), from which it is planned.
 
-import type { Breakdown, Condition, EventExpression, EventNames, Property, Selection, Unit } from './selection.ts';
+import type { ActorType, Breakdown, Condition, EventExpression, EventNames, Property, Selection } from './selection.ts';
 
 export type Aggregation = 'sum' | 'avg' | 'min' | 'max' | { percentile: number };
 
 export type Measure =
   | { of: 'events' }
   /** Distinct actors; with `once`, each only in its first interval. */
-  | { of: 'units'; unit: Unit; once: boolean; first: FirstTime | null }
+  | { of: 'actors'; actorType: ActorType; once: boolean; first: FirstTime | null }
   | { of: 'property'; property: Property; times: number; aggregate: Aggregation }
   /** Durations in seconds of the sessions with a selected event, aggregated over sessions. */
   | { of: 'sessions'; times: number; aggregate: Aggregation }
   /** Number of events per actor, aggregated over actors. */
-  | { of: 'counts'; unit: Unit; aggregate: Aggregation }
+  | { of: 'counts'; actorType: ActorType; aggregate: Aggregation }
   /** The number that an aggregate returns; null for none. */
   | { of: 'expression'; expression: EventExpression };
 
@@ -22,7 +23,7 @@ export interface FirstTime extends EventNames {
   where: Condition;
 }
 
-export interface SeriesQuestion {
+export interface SeriesQuery {
   select: Selection;
   /** Starts of the intervals; empty for a single number over all. */
   edges: readonly number[];
@@ -53,10 +54,10 @@ export interface FunnelStep {
   first: FirstTime | null;
 }
 
-export interface FunnelQuestion {
+export interface FunnelStoreQuery {
   /** Selects all relevant events; in a strict funnel, where any other event breaks the order, all events. */
   select: Selection;
-  unit: Unit;
+  actorType: ActorType;
   steps: readonly FunnelStep[];
   /**
    * Indexes of the possible second steps: an actor without the first step has no progress, and without one of these no
@@ -76,18 +77,18 @@ export interface FunnelEvent {
   values: (string | null)[];
 }
 
-export interface FunnelLife {
+export interface FunnelPath {
   /** In chronological order. */
   events: FunnelEvent[];
 }
 
-export interface FunnelUnit extends FunnelLife {
+export interface FunnelActor extends FunnelPath {
   id: string;
 }
 
-export interface RetentionQuestion {
+export interface RetentionStoreQuery {
   select: Selection;
-  unit: Unit;
+  actorType: ActorType;
   /** Starts of the intervals. */
   edges: readonly number[];
   /** Number of intervals in which actors may start. */
@@ -124,9 +125,9 @@ export interface RetentionRow {
   numbers: number;
 }
 
-export interface LifecycleQuestion {
+export interface LifecycleStoreQuery {
   select: Selection;
-  unit: Unit;
+  actorType: ActorType;
   /** Starts of the intervals, including one before the first and one after the last that is shown. */
   edges: readonly number[];
 }
@@ -143,7 +144,7 @@ export interface LifecycleRow {
 export const pageViews = ['$pageview', '$screen'] as const;
 
 /** Selects sessions that started in the time range, and their selected page views. */
-export interface WebQuestion {
+export interface WebStoreQuery {
   /** Selects page views. */
   select: Selection;
   /** Conditions on the first and last page view of a session, even if those are not selected. */
@@ -191,30 +192,30 @@ export interface WebRow {
 export const displayNames = ['email', 'name', 'username'];
 
 /** The actors behind a point of a result, or all persons. */
-export type UnitsBehind =
-  | { behind: 'series'; question: SeriesQuestion; unit: Unit }
-  | { behind: 'retention'; question: RetentionQuestion; row: number }
-  | { behind: 'lifecycle'; question: LifecycleQuestion; bucket: number; status: LifecycleStatus }
-  | { behind: 'persons'; question: { projectId: number; where: Condition } };
+export type ActorsSource =
+  | { behind: 'series'; query: SeriesQuery; actorType: ActorType }
+  | { behind: 'retention'; query: RetentionStoreQuery; row: number }
+  | { behind: 'lifecycle'; query: LifecycleStoreQuery; bucket: number; status: LifecycleStatus }
+  | { behind: 'persons'; query: { projectId: number; where: Condition } };
 
-export interface UnitsQuestion {
-  units: UnitsBehind;
-  unit: Unit;
+export interface ActorsStoreQuery {
+  source: ActorsSource;
+  actorType: ActorType;
   projectId: number;
   /** Expressions over persons, whose values are returned with each actor. */
   columns: readonly EventExpression[];
-  order: readonly UnitsOrder[];
+  order: readonly ActorsOrder[];
   limit: number;
   offset: number;
 }
 
 /** `created_at` and `name` come from the record; the name of a group is its key. */
-export interface UnitsOrder {
+export interface ActorsOrder {
   by: 'events' | 'id' | 'created_at' | 'name' | EventExpression;
   isDescending: boolean;
 }
 
-export interface UnitRow {
+export interface ActorRow {
   id: string;
   /** Number of the actor's events behind the number. */
   events: number;
@@ -236,10 +237,10 @@ export type PageColumn =
   | { json: Property }
   | { expression: EventExpression };
 
-export interface PageQuestion {
+export interface EventPageQuery {
   select: Selection;
   /** Restricts events to those of these persons; null for all. */
-  of: UnitsBehind | null;
+  of: ActorsSource | null;
   columns: readonly PageColumn[];
   /** Columns to sort by. */
   order: readonly { column: PageColumn; isDescending: boolean }[];
@@ -253,7 +254,7 @@ export interface EventPosition {
   uuid: string;
 }
 
-export interface ListQuestion extends EventNames {
+export interface EventListQuery extends EventNames {
   /** Time used for selecting and sorting: when events happened, or when they were stored. */
   by: 'timestamp' | 'created_at';
   /** Null for no limit. */
@@ -312,7 +313,7 @@ export interface ListedEvent {
   elements_chain: string;
 }
 
-export interface ValuesQuestion {
+export interface PropertyValuesQuery {
   select: Selection;
   property: Property;
   /** Restricts values to those that contain this text, ignoring case. */
@@ -324,7 +325,7 @@ export interface ValuesQuestion {
   limit: number;
 }
 
-export interface ExposuresQuestion {
+export interface ExposuresQuery {
   /** Selects the calls of the flag. */
   select: Selection;
   /** The variant that a call returned. */

@@ -19,7 +19,7 @@ export interface Selection extends EventNames {
 }
 
 /** Type of actor that a query counts. Persons are the current ones, after merges. */
-export type Unit = { of: 'person' } | { of: 'group'; index: number } | { of: 'session' };
+export type ActorType = { of: 'person' } | { of: 'group'; index: number } | { of: 'session' };
 
 /**
  * `person` is the current person, `stored person` the properties stored with the event, and `shown person` the current

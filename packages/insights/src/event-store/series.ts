@@ -1,10 +1,10 @@
 // SQL of a trend: numbers over time.
 
-import { firstTimes, fromEvents, labels, selected } from './conditions.ts';
+import { buildBreakdownColumns, buildFirstTimesTable, buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import { intervalBits, maskOf, numbersOf } from './interval-bits.ts';
-import type { Aggregation, Measure, SeriesQuestion } from './queries.ts';
-import type { Property, Unit } from './selection.ts';
+import { bitNumberIndexes, buildIntervalBits, createIntervalMasks } from './interval-bits.ts';
+import type { Aggregation, Measure, SeriesQuery } from './queries.ts';
+import type { ActorType, Property } from './selection.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /**
@@ -13,61 +13,61 @@ import { type Fragment, sql } from './sql.ts';
  * Three steps compute the number of each interval and value: select the relevant events, select what to count, and
  * compute the number. Finally, the largest values are kept and the others combined.
  */
-export function seriesText(dialect: Dialect, question: SeriesQuestion): Fragment {
-  const { names, list } = labels(dialect, question.breakdowns);
-  const numbers = sql`WITH counted AS (${counted(dialect, question)}),
-    numbers AS (SELECT bucket${list}, ${number(dialect, question)} AS number FROM counted GROUP BY bucket${list})`;
+export function buildSeriesSql(dialect: Dialect, query: SeriesQuery): Fragment {
+  const { names, list } = buildBreakdownColumns(dialect, query.breakdowns);
+  const numbers = sql`WITH counted AS (${counted(dialect, query)}),
+    numbers AS (SELECT bucket${list}, ${number(dialect, query)} AS number FROM counted GROUP BY bucket${list})`;
   if (names.length === 0)
     return sql`${numbers} SELECT bucket, number, 0 AS is_other FROM numbers WHERE number IS NOT NULL`;
   const isNull = sql.join(
     names.map((name) => sql`${name} IS NULL`),
     ' OR ',
   );
-  const nullsLast = question.nullsLast ? sql`CASE WHEN ${isNull} THEN 1 ELSE 0 END, ` : sql``;
+  const nullsLast = query.nullsLast ? sql`CASE WHEN ${isNull} THEN 1 ELSE 0 END, ` : sql``;
   const inOrder = sql.join(
     names.map((name) => dialect.inByteOrder(name)),
     ', ',
   );
   const rest = sql.numbered('b', 0);
   const kept = sql.join(
-    names.map((name) => sql`, CASE WHEN place > ${sql.int(question.limit)} THEN NULL ELSE ${name} END AS ${name}`),
+    names.map((name) => sql`, CASE WHEN place > ${sql.int(query.limit)} THEN NULL ELSE ${name} END AS ${name}`),
     ' ',
   );
   return sql`${numbers},
     totals AS (SELECT bucket${list}, number, sum(number) OVER (PARTITION BY ${sql.join(names, ', ')}) AS total
                  FROM numbers WHERE number IS NOT NULL),
     ranked AS (SELECT bucket${list}, number, dense_rank() OVER (ORDER BY ${nullsLast}total DESC, ${inOrder}) AS place FROM totals),
-    cut AS (SELECT bucket, number, CASE WHEN place > ${sql.int(question.limit)} THEN 1 ELSE 0 END AS is_other${kept} FROM ranked)
+    cut AS (SELECT bucket, number, CASE WHEN place > ${sql.int(query.limit)} THEN 1 ELSE 0 END AS is_other${kept} FROM ranked)
     SELECT bucket, sum(number) AS number, is_other${list} FROM cut GROUP BY bucket, is_other${list}
      ORDER BY is_other, ${rest}, bucket`;
 }
 
 /** Returns whether the counted rows contain each actor once per interval and value. */
-function isGrouped(dialect: Dialect, { measure }: SeriesQuestion): boolean {
-  return dialect.groupsBeforeCounting || (measure.of === 'units' && measure.once);
+function isGrouped(dialect: Dialect, { measure }: SeriesQuery): boolean {
+  return dialect.groupsBeforeCounting || (measure.of === 'actors' && measure.once);
 }
 
 /** Selects what to count: one row per event, one per actor, interval and value, or numbers of actors by window. */
-function counted(dialect: Dialect, question: SeriesQuestion): Fragment {
-  const { measure, windows } = question;
-  const { list } = labels(dialect, question.breakdowns);
-  const events = matching(dialect, question);
+function counted(dialect: Dialect, query: SeriesQuery): Fragment {
+  const { measure, windows } = query;
+  const { list } = buildBreakdownColumns(dialect, query.breakdowns);
+  const events = matching(dialect, query);
   switch (measure.of) {
     case 'events':
     case 'property':
     case 'expression':
       return events;
     case 'counts':
-      return sql`SELECT bucket${list}, unit, count(*) AS x FROM (${events}) AS events GROUP BY bucket${list}, unit`;
+      return sql`SELECT bucket${list}, actor, count(*) AS x FROM (${events}) AS events GROUP BY bucket${list}, actor`;
     case 'sessions':
-      return sql`SELECT bucket${list}, x FROM (SELECT bucket${list}, unit FROM (${events}) AS events GROUP BY bucket${list}, unit) AS units
-                   JOIN (${sessionLengths(dialect, question.select)}) AS lengths ON lengths.session = units.unit`;
-    case 'units': {
-      if (windows !== null) return countedInWindows(dialect, question, windows);
-      if (!isGrouped(dialect, question)) return events;
+      return sql`SELECT bucket${list}, x FROM (SELECT bucket${list}, actor FROM (${events}) AS events GROUP BY bucket${list}, actor) AS actors
+                   JOIN (${sessionLengths(dialect, query.select)}) AS lengths ON lengths.session = actors.actor`;
+    case 'actors': {
+      if (windows !== null) return countedInWindows(dialect, query, windows);
+      if (!isGrouped(dialect, query)) return events;
       if (measure.once)
-        return sql`SELECT min(bucket) AS bucket${list}, unit FROM (${events}) AS events GROUP BY unit${list}`;
-      return sql`SELECT bucket${list}, unit FROM (${events}) AS events GROUP BY bucket${list}, unit`;
+        return sql`SELECT min(bucket) AS bucket${list}, actor FROM (${events}) AS events GROUP BY actor${list}`;
+      return sql`SELECT bucket${list}, actor FROM (${events}) AS events GROUP BY bucket${list}, actor`;
     }
     default:
       return measure satisfies never;
@@ -75,57 +75,57 @@ function counted(dialect: Dialect, question: SeriesQuestion): Fragment {
 }
 
 /**
- * Selects numbers of actors (`units`) by window and value. An actor has one bit per active interval, because a row per
+ * Selects numbers of actors (`actors`) by window and value. An actor has one bit per active interval, because a row per
  * window would multiply the actors by thirty.
  */
 function countedInWindows(
   dialect: Dialect,
-  question: SeriesQuestion,
-  windows: NonNullable<SeriesQuestion['windows']>,
+  query: SeriesQuery,
+  windows: NonNullable<SeriesQuery['windows']>,
 ): Fragment {
-  const { list } = labels(dialect, question.breakdowns);
-  const intervals = question.edges.length;
-  const numbers = numbersOf(intervals);
-  const bits = sql.join(intervalBits(dialect, { intervals, name: 't', happened: sql`1 = 1` }), ', ');
+  const { list } = buildBreakdownColumns(dialect, query.breakdowns);
+  const intervals = query.edges.length;
+  const numbers = bitNumberIndexes(intervals);
+  const bits = sql.join(buildIntervalBits(dialect, { intervals, name: 't', happened: sql`1 = 1` }), ', ');
   const names = sql.join(
     numbers.map((at) => sql.numbered('t', at)),
     ', ',
   );
-  const masks = windows.map((window) => maskOf(window, intervals));
+  const masks = windows.map((window) => createIntervalMasks(window, intervals));
   const points = dialect.points(numbers.map((at) => masks.map((mask) => mask[at] ?? 0)));
   const isActive = sql.join(
     numbers.map((at) => dialect.haveCommonBit(sql.numbered('t', at), sql.numbered('s', at))),
     ' OR ',
   );
-  return sql`SELECT w.point AS bucket${list}, units
-    FROM (SELECT ${names}${list}, count(*) AS units
-            FROM (SELECT unit${list}, ${bits} FROM (${matching(dialect, question)}) AS events GROUP BY unit${list}) AS lives
+  return sql`SELECT w.point AS bucket${list}, actors
+    FROM (SELECT ${names}${list}, count(*) AS actors
+            FROM (SELECT actor${list}, ${bits} FROM (${matching(dialect, query)}) AS events GROUP BY actor${list}) AS paths
            GROUP BY ${names}${list}) AS alike CROSS JOIN ${points}
    WHERE ${isActive}`;
 }
 
 /** Selects the relevant events with their interval, values, actor and number. */
-function matching(dialect: Dialect, question: SeriesQuestion): Fragment {
-  const { edges, measure, breakdowns } = question;
-  const unit = unitOf(measure);
+function matching(dialect: Dialect, query: SeriesQuery): Fragment {
+  const { edges, measure, breakdowns } = query;
+  const actorType = actorTypeOf(measure);
   const property = measure.of === 'property' ? measure.property : null;
   const bucket = edges.length === 0 ? sql`0` : dialect.bucket(sql`e.timestamp`, edges);
   const columns = [
     sql`${bucket} AS bucket`,
-    ...(unit === null ? [] : [sql`${dialect.unit(unit)} AS unit`]),
+    ...(actorType === null ? [] : [sql`${dialect.actorId(actorType)} AS actor`]),
     ...(property === null ? [] : [sql`${dialect.number(property)} AS x`]),
     ...(measure.of === 'expression' ? measure.expression.columns(dialect.name) : []),
   ];
-  return sql`SELECT ${sql.join(columns, ', ')}${labels(dialect, breakdowns).columns}
-             ${whereMatching(dialect, question, unit, property === null ? [] : [property])}`;
+  return sql`SELECT ${sql.join(columns, ', ')}${buildBreakdownColumns(dialect, breakdowns).columns}
+             ${whereMatching(dialect, query, actorType, property === null ? [] : [property])}`;
 }
 
 /** A session lasts at most one day. */
 export const longestSessionMs = 86_400_000;
 
 /** Computes the durations of all sessions around the selected events, including their other events. */
-function sessionLengths(dialect: Dialect, { projectId, from, to }: SeriesQuestion['select']): Fragment {
-  const id = dialect.unit({ of: 'session' });
+function sessionLengths(dialect: Dialect, { projectId, from, to }: SeriesQuery['select']): Fragment {
+  const id = dialect.actorId({ of: 'session' });
   const time = dialect.millis(sql`e.timestamp`);
   const around = {
     projectId,
@@ -134,25 +134,25 @@ function sessionLengths(dialect: Dialect, { projectId, from, to }: SeriesQuestio
     to: to + longestSessionMs,
     where: { all: [] },
   };
-  return sql`SELECT ${id} AS session, (max(${time}) - min(${time})) / 1000.0 AS x ${fromEvents(dialect, { projectId })}
-              WHERE ${selected(dialect, around)} AND ${id} IS NOT NULL GROUP BY 1`;
+  return sql`SELECT ${id} AS session, (max(${time}) - min(${time})) / 1000.0 AS x ${buildFromClause(dialect, { projectId })}
+              WHERE ${buildSelectionCondition(dialect, around)} AND ${id} IS NOT NULL GROUP BY 1`;
 }
 
-function unitOf(measure: Measure): Unit | null {
+function actorTypeOf(measure: Measure): ActorType | null {
   if (measure.of === 'sessions') return { of: 'session' };
-  return measure.of === 'units' || measure.of === 'counts' ? measure.unit : null;
+  return measure.of === 'actors' || measure.of === 'counts' ? measure.actorType : null;
 }
 
 function whereMatching(
   dialect: Dialect,
-  question: SeriesQuestion,
-  unit: Unit | null,
+  query: SeriesQuery,
+  actorType: ActorType | null,
   properties: Property[],
 ): Fragment {
-  const { select, measure, breakdowns } = question;
-  const from = fromEvents(dialect, {
+  const { select, measure, breakdowns } = query;
+  const from = buildFromClause(dialect, {
     projectId: select.projectId,
-    units: unit === null ? [] : [unit],
+    actorTypes: actorType === null ? [] : [actorType],
     conditions: [select.where],
     properties: [
       ...properties,
@@ -160,23 +160,24 @@ function whereMatching(
       ...(measure.of === 'expression' ? measure.expression.reads : []),
     ],
   });
-  const first = measure.of === 'units' ? measure.first : null;
+  const first = measure.of === 'actors' ? measure.first : null;
   const firsts =
-    first === null || unit === null
+    first === null || actorType === null
       ? sql``
-      : sql`JOIN ${firstTimes(dialect, first, unit)} AS f ON f.unit = ${dialect.unit(unit)} AND f.first = e.timestamp`;
-  const isUnit = unit === null || unit.of === 'person' ? sql`` : sql` AND ${dialect.unit(unit)} IS NOT NULL`;
-  return sql`${from} ${firsts} WHERE ${selected(dialect, select)}${isUnit}`;
+      : sql`JOIN ${buildFirstTimesTable(dialect, first, actorType)} AS f ON f.actor = ${dialect.actorId(actorType)} AND f.first = e.timestamp`;
+  const hasActor =
+    actorType === null || actorType.of === 'person' ? sql`` : sql` AND ${dialect.actorId(actorType)} IS NOT NULL`;
+  return sql`${from} ${firsts} WHERE ${buildSelectionCondition(dialect, select)}${hasActor}`;
 }
 
-function number(dialect: Dialect, question: SeriesQuestion): Fragment {
-  const { measure } = question;
+function number(dialect: Dialect, query: SeriesQuery): Fragment {
+  const { measure } = query;
   switch (measure.of) {
     case 'events':
       return sql`count(*)`;
-    case 'units':
-      if (question.windows !== null) return sql`sum(units)`;
-      return isGrouped(dialect, question) ? sql`count(*)` : sql`count(DISTINCT unit)`;
+    case 'actors':
+      if (query.windows !== null) return sql`sum(actors)`;
+      return isGrouped(dialect, query) ? sql`count(*)` : sql`count(DISTINCT actor)`;
     case 'sessions':
     case 'property':
       return aggregate(dialect, measure.aggregate, measure.times === 1 ? sql`x` : sql`x * ${sql.float(measure.times)}`);
@@ -206,7 +207,7 @@ function aggregate(dialect: Dialect, how: Aggregation, x: Fragment): Fragment {
 }
 
 /** Selects all actors in a series, as rows of actor and number of events. */
-export function unitsOfSeriesText(dialect: Dialect, question: SeriesQuestion, unit: Unit): Fragment {
-  return sql`SELECT ${dialect.unit(unit)} AS unit, count(*) AS events ${whereMatching(dialect, question, unit, [])}
+export function buildSeriesActorsSql(dialect: Dialect, query: SeriesQuery, actorType: ActorType): Fragment {
+  return sql`SELECT ${dialect.actorId(actorType)} AS actor, count(*) AS events ${whereMatching(dialect, query, actorType, [])}
               GROUP BY 1`;
 }

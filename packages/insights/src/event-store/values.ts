@@ -1,24 +1,24 @@
 // SQL for the recent values of a property.
 
-import { fromEvents, selected } from './conditions.ts';
+import { buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import type { ValuesQuestion } from './queries.ts';
+import type { PropertyValuesQuery } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /** Selects values, the most frequent first. */
-export function valuesText(dialect: Dialect, question: ValuesQuestion): Fragment {
-  const { containing, longest, limit } = question;
+export function buildValuesSql(dialect: Dialect, query: PropertyValuesQuery): Fragment {
+  const { containing, longest, limit } = query;
   const searched = containing === null ? sql`` : sql` AND ${dialect.contains(sql`name`, containing)}`;
-  return sql`SELECT name FROM (${latestText(dialect, question)}) AS found
+  return sql`SELECT name FROM (${latestText(dialect, query)}) AS found
      WHERE name <> '' AND ${dialect.characters(sql`name`)} <= ${sql.int(longest)}${searched}
      GROUP BY name ORDER BY count(*) DESC, ${dialect.inByteOrder(sql`name`)} LIMIT ${sql.int(limit)}`;
 }
 
 /** Selects the values in the latest events. */
-function latestText(dialect: Dialect, { select, property, latest }: ValuesQuestion): Fragment {
+function latestText(dialect: Dialect, { select, property, latest }: PropertyValuesQuery): Fragment {
   const { projectId, where } = select;
   const events = (properties: (typeof property)[]) =>
-    sql`${fromEvents(dialect, { projectId, conditions: [where], properties })} WHERE ${selected(dialect, select)}`;
+    sql`${buildFromClause(dialect, { projectId, conditions: [where], properties })} WHERE ${buildSelectionCondition(dialect, select)}`;
   const newest = sql`ORDER BY e.timestamp DESC LIMIT ${sql.int(latest)}`;
   const name = dialect.text(property);
   if (dialect.followsIndexes)

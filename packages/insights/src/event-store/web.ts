@@ -1,24 +1,24 @@
 // SQL of web analytics: sessions, from their page views and all their other events. A single query reads each event
 // once.
 
-import { condition, fromEvents, selected } from './conditions.ts';
+import { buildCondition, buildFromClause, buildSelectionCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { placeLength } from './dialect.ts';
 import { type Engine, readRows, textOrNull } from './engine.ts';
 import type { Budget } from './port.ts';
-import { pageViews, type WebBreakdown, type WebQuestion, type WebRow } from './queries.ts';
+import { pageViews, type WebBreakdown, type WebRow, type WebStoreQuery } from './queries.ts';
 import { longestSessionMs } from './series.ts';
 import { type Fragment, sql } from './sql.ts';
 
-export async function readWeb(engine: Engine, question: WebQuestion, run: Budget): Promise<WebRow[]> {
+export async function readWeb(engine: Engine, query: WebStoreQuery, run: Budget): Promise<WebRow[]> {
   // The range is empty.
-  if (question.select.from >= question.select.to) return [];
+  if (query.select.from >= query.select.to) return [];
   const read = ([value, ...numbers]: unknown[]): WebRow => {
     const [bucket = 0, visitors = 0, views = 0, sessions = 0, seconds = 0, ...rest] = numbers.map(Number);
     const [bounced = 0, rated = 0, total = 0] = rest;
     return { value: textOrNull(value), bucket, visitors, views, sessions, seconds, bounced, rated, total };
   };
-  return readRows(engine, { text: webText(engine.dialect, question), run, read });
+  return readRows(engine, { text: webText(engine.dialect, query), run, read });
 }
 
 /** A session is a bounce if it is shorter than this, and has one page view and no autocaptured event. */
@@ -31,26 +31,26 @@ const shortestStayMs = 10_000;
  * All its views of a value count for one person, so there are never more visitors than sessions. There are no joins,
  * because PostgreSQL cannot estimate the number of sessions and would compare each with each.
  */
-function webText(dialect: Dialect, question: WebQuestion): Fragment {
-  const { order, limit, offset } = question;
-  return sql`WITH told AS (${webEvents(dialect, question)}),
-    sessions AS (${sessions(dialect, question)}),
-    visits AS (${visits(dialect, question)}),
+function webText(dialect: Dialect, query: WebStoreQuery): Fragment {
+  const { order, limit, offset } = query;
+  return sql`WITH told AS (${webEvents(dialect, query)}),
+    sessions AS (${sessions(dialect, query)}),
+    visits AS (${visits(dialect, query)}),
     persons AS (
       SELECT bucket, b0, person, sum(views) AS views, count(*) AS sessions, sum(lasted) AS lasted, sum(bounced) AS bounced, sum(rated) AS rated
-        FROM visits ${wanted(question.breakdown)} GROUP BY bucket, b0, person),
+        FROM visits ${wanted(query.breakdown)} GROUP BY bucket, b0, person),
     numbers AS (
       SELECT bucket, b0, count(*) AS visitors, sum(views) AS views, sum(sessions) AS sessions, sum(lasted) AS lasted,
              sum(bounced) AS bounced, sum(rated) AS rated
         FROM persons GROUP BY bucket, b0)
     SELECT b0, bucket, visitors, views, sessions, lasted / 1000.0, bounced, rated,
            sum(${order.by === 'views' ? sql`views` : sql`visitors`}) OVER () AS total
-      FROM numbers ORDER BY ${inOrder(dialect, question)} LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
+      FROM numbers ORDER BY ${inOrder(dialect, query)} LIMIT ${sql.int(limit)} OFFSET ${sql.int(offset)}`;
 }
 
 /** Returns whether the query depends on the first or the last page view of a session. */
-function ends({ breakdown, entry, exit }: WebQuestion): { entry: boolean; exit: boolean } {
-  const isAll = (one: WebQuestion['entry']) => 'all' in one && one.all.length === 0;
+function ends({ breakdown, entry, exit }: WebStoreQuery): { entry: boolean; exit: boolean } {
+  const isAll = (one: WebStoreQuery['entry']) => 'all' in one && one.all.length === 0;
   return {
     entry: breakdown?.of === 'entry' || !isAll(entry),
     exit: breakdown?.of === 'exit' || !isAll(exit),
@@ -63,22 +63,22 @@ const isView = sql`e.event IN (${sql.join(
 )})`;
 
 /** Selects all events of potentially matching sessions, with their role in the session. */
-function webEvents(dialect: Dialect, question: WebQuestion): Fragment {
-  const { select, breakdown } = question;
+function webEvents(dialect: Dialect, query: WebStoreQuery): Fragment {
+  const { select, breakdown } = query;
   const { projectId, from, to } = select;
-  const [hasEnds, id] = [ends(question), dialect.unit({ of: 'session' })];
-  const reads = fromEvents(dialect, {
+  const [hasEnds, id] = [ends(query), dialect.actorId({ of: 'session' })];
+  const reads = buildFromClause(dialect, {
     projectId,
-    units: [{ of: 'person' }],
-    conditions: [select.where, question.entry, question.exit],
+    actorTypes: [{ of: 'person' }],
+    conditions: [select.where, query.entry, query.exit],
     properties: breakdown === null ? [] : [breakdown.value.property],
   });
   const flag = (test: Fragment) => sql`CASE WHEN ${test} THEN 1 ELSE 0 END`;
-  const isSeen = sql`${isView} AND ${selected(dialect, select)}`;
+  const isSeen = sql`${isView} AND ${buildSelectionCondition(dialect, select)}`;
   const person = dialect.text({ of: 'column', key: 'person_id' });
   const end = (which: 'entry' | 'exit') => {
     const label = breakdown?.of === which ? sql`coalesce('1' || ${dialect.label(breakdown.value)}, '0')` : sql`'0'`;
-    const holds = sql`CASE WHEN ${condition(dialect, question[which], projectId)} THEN '1' ELSE '0' END`;
+    const holds = sql`CASE WHEN ${buildCondition(dialect, query[which], projectId)} THEN '1' ELSE '0' END`;
     return sql`CASE WHEN ${isView} THEN ${dialect.place} || ${holds} || ${label} END`;
   };
   const columns = [
@@ -97,16 +97,16 @@ function webEvents(dialect: Dialect, question: WebQuestion): Fragment {
     ...{ projectId, events: null, where: { all: [] } },
     ...{ from: from - longestSessionMs, to: to + longestSessionMs },
   };
-  return sql`SELECT ${sql.join(columns, ', ')} ${reads} WHERE ${selected(dialect, around)} AND ${id} IS NOT NULL`;
+  return sql`SELECT ${sql.join(columns, ', ')} ${reads} WHERE ${buildSelectionCondition(dialect, around)} AND ${id} IS NOT NULL`;
 }
 
 /**
  * Selects one row per session; with values of page views, one per session and value, including the session's totals.
  */
-function sessions(dialect: Dialect, question: WebQuestion): Fragment {
-  const hasEnds = ends(question);
-  const byValue = question.breakdown?.of === 'view';
-  const rates = question.breakdown?.ratesEntries;
+function sessions(dialect: Dialect, query: WebStoreQuery): Fragment {
+  const hasEnds = ends(query);
+  const byValue = query.breakdown?.of === 'view';
+  const rates = query.breakdown?.ratesEntries;
   const ordered = (column: Fragment) => dialect.inByteOrder(column);
   const part = sql`SELECT session, min(at) AS started, min(ms) AS first_ms, max(ms) AS last_ms, sum(page) AS pages, sum(click) AS clicks,
       sum(seen) AS views, min(${ordered(sql`person`)}) AS person
@@ -125,9 +125,9 @@ function sessions(dialect: Dialect, question: WebQuestion): Fragment {
 }
 
 /** Selects the matching sessions with their values. */
-function visits(dialect: Dialect, question: WebQuestion): Fragment {
-  const { select, edges, breakdown } = question;
-  const hasEnds = ends(question);
+function visits(dialect: Dialect, query: WebStoreQuery): Fragment {
+  const { select, edges, breakdown } = query;
+  const hasEnds = ends(query);
   const holds = (place: Fragment) => sql`substring(${place}, ${sql.int(placeLength + 1)}, 1) = '1'`;
   const label = (place: Fragment) =>
     sql`CASE WHEN substring(${place}, ${sql.int(placeLength + 2)}, 1) = '1' THEN substring(${place}, ${sql.int(placeLength + 3)}) END`;
@@ -162,7 +162,7 @@ function wanted(breakdown: WebBreakdown | null): Fragment {
 }
 
 /** Sorts the rows. The value breaks ties, so that the order is the same on all engines. */
-function inOrder(dialect: Dialect, { order, edges }: WebQuestion): Fragment {
+function inOrder(dialect: Dialect, { order, edges }: WebStoreQuery): Fragment {
   if (edges.length > 0) return sql`bucket`;
   const direction = order.isDescending ? sql`DESC` : sql`ASC`;
   const rate = sql`CASE WHEN rated = 0 THEN NULL ELSE bounced * 1.0 / rated END`;

@@ -1,14 +1,14 @@
 // Plans an ActorsQuery: finds the point of an insight whose persons or groups to list.
 
 import { nullLabel, otherLabel } from '../breakdown-labels.ts';
-import type { LifecycleStatus, UnitsBehind, UnitsOrder, UnitsQuestion } from '../event-store/queries.ts';
-import type { Condition, Unit } from '../event-store/selection.ts';
+import type { ActorsOrder, ActorsSource, ActorsStoreQuery, LifecycleStatus } from '../event-store/queries.ts';
+import type { ActorType, Condition } from '../event-store/selection.ts';
 import type { ActorsQuery, FunnelsActorsQuery, InsightActorsQuery, TrendsQuery } from '../query.ts';
-import { queryError } from '../query-parts.ts';
+import { createQueryError } from '../query-parts.ts';
 import { readFilters } from './conditions.ts';
-import { type BreakdownPlan, both, type PlanContext } from './context.ts';
-import { later, readMoment } from './dates.ts';
-import { type PlannedExpression, readerIn } from './expressions.ts';
+import { allOf, type BreakdownPlan, type PlanContext } from './context.ts';
+import { addIntervals, readMoment } from './dates.ts';
+import { createExpressionReader, type PlannedExpression } from './expressions.ts';
 import { type FunnelPlan, planFunnel } from './funnel.ts';
 import { planLifecycle } from './lifecycle.ts';
 import { planRetention } from './retention.ts';
@@ -24,12 +24,12 @@ export interface ActorsColumn {
 export interface ActorsPlan {
   kind: 'ActorsQuery';
   columns: ActorsColumn[];
-  unit: Unit;
+  actorType: ActorType;
   limit: number;
   offset: number;
   behind:
-    | { funnel: false; question: UnitsQuestion }
-    | { funnel: true; plan: FunnelPlan; point: FunnelPoint; order: UnitsOrder[] };
+    | { funnel: false; storeQuery: ActorsStoreQuery }
+    | { funnel: true; plan: FunnelPlan; point: FunnelPoint; order: ActorsOrder[] };
 }
 
 /** Selects actors of a funnel. */
@@ -55,53 +55,54 @@ export function planActors(query: ActorsQuery, context: PlanContext): ActorsPlan
   const where = personFilters(query, context);
   const { projectId } = context.settings;
   const funnel = source?.kind === 'FunnelsActorsQuery' ? planFunnelPoint(source, where, context) : null;
-  const units: UnitsBehind | null =
+  const actorsSource: ActorsSource | null =
     source === undefined
-      ? { behind: 'persons', question: { projectId, where } }
+      ? { behind: 'persons', query: { projectId, where } }
       : source.kind === 'FunnelsActorsQuery'
         ? null
         : planPoint(source, where, context);
-  const unit: Unit = units === null ? (funnel?.plan.question.unit ?? { of: 'person' }) : unitOf(units);
+  const actorType: ActorType =
+    actorsSource === null ? (funnel?.plan.storeQuery.actorType ?? { of: 'person' }) : actorTypeOf(actorsSource);
   const usual =
-    unit.of === 'group'
+    actorType.of === 'group'
       ? groupColumns
       : source?.source.kind === 'TrendsQuery'
         ? personColumns
         : personColumns.slice(0, 3);
-  const columns = (select ?? usual).map((text, at) => columnOf(text, { path: `select.${at}`, unit, context }));
+  const columns = (select ?? usual).map((text, at) => columnOf(text, { path: `select.${at}`, actorType, context }));
   const has = (name: string) => columns.findIndex(({ text, expression }) => expression === null && text === name);
   if (source === undefined && has('event_count') >= 0)
-    throw queryError(`select.${has('event_count')}`, '`event_count` requires a `source`.');
-  const order = orderBy.map((text, at) => orderOf(text, columns, { path: `orderBy.${at}`, unit, context }));
-  const usualOrder: UnitsOrder = {
+    throw createQueryError(`select.${has('event_count')}`, '`event_count` requires a `source`.');
+  const order = orderBy.map((text, at) => orderOf(text, columns, { path: `orderBy.${at}`, actorType, context }));
+  const usualOrder: ActorsOrder = {
     by: has('created_at') >= 0 || source === undefined ? 'created_at' : 'events',
     isDescending: true,
   };
   const inOrder = order.length > 0 ? order : [usualOrder];
-  const found = { kind: 'ActorsQuery', columns, unit, limit, offset } as const;
-  if (units !== null) {
+  const found = { kind: 'ActorsQuery', columns, actorType, limit, offset } as const;
+  if (actorsSource !== null) {
     const page = { limit: limit + 1, offset };
     const expressions = columns.flatMap(({ expression }) => expression ?? []);
-    const question = { units, unit, projectId, columns: expressions, order: inOrder, ...page };
-    return { ...found, behind: { funnel: false, question } };
+    const storeQuery = { source: actorsSource, actorType, projectId, columns: expressions, order: inOrder, ...page };
+    return { ...found, behind: { funnel: false, storeQuery } };
   }
   if (funnel === null) throw new Error('The plan of an actors query has neither a funnel nor another source.');
   const ofSql = columns.findIndex(({ expression }) => expression !== null);
-  if (ofSql >= 0) throw queryError(`select.${ofSql}`, 'SQL expressions are not supported for funnel actors.');
+  if (ofSql >= 0) throw createQueryError(`select.${ofSql}`, 'SQL expressions are not supported for funnel actors.');
   const ofRecords = order.findIndex(({ by }) => by !== 'events' && by !== 'id');
   if (ofRecords >= 0)
-    throw queryError(`orderBy.${ofRecords}`, 'Funnel actors can only be ordered by id or event_count.');
+    throw createQueryError(`orderBy.${ofRecords}`, 'Funnel actors can only be ordered by id or event_count.');
   return { ...found, behind: { funnel: true, ...funnel, order } };
 }
 
-const orderColumns: Record<string, Exclude<UnitsOrder['by'], object>> = {
+const orderColumns: Record<string, Exclude<ActorsOrder['by'], object>> = {
   ...{ id: 'id', person: 'id', actor: 'id', group: 'id', event_count: 'events' },
   ...{ created_at: 'created_at', person_display_name: 'name' },
 };
 
 interface Placed {
   path: string;
-  unit: Unit;
+  actorType: ActorType;
   context: PlanContext;
 }
 
@@ -111,7 +112,7 @@ function columnOf(given: string, place: Placed): ActorsColumn {
   return { text: given, expression: expressionOf(given, 'column', place) };
 }
 
-function orderOf(text: string, columns: readonly ActorsColumn[], place: Placed): UnitsOrder {
+function orderOf(text: string, columns: readonly ActorsColumn[], place: Placed): ActorsOrder {
   const [, name = '', direction = 'ASC'] = /^([\s\S]*?)(?:\s+(ASC|DESC))?$/i.exec(text.trim()) ?? [];
   const alias = columns.find(({ expression }) => expression?.alias === name)?.expression;
   const known = Object.hasOwn(orderColumns, name) ? orderColumns[name] : undefined;
@@ -120,27 +121,28 @@ function orderOf(text: string, columns: readonly ActorsColumn[], place: Placed):
 }
 
 /** Reads an expression over the persons of a result. */
-function expressionOf(text: string, use: 'column' | 'order', { path, unit, context }: Placed): PlannedExpression {
-  if (unit.of === 'group') throw queryError(path, 'SQL expressions are not supported for groups.');
-  return readerIn(context, path)(text, use, path, 'persons');
+function expressionOf(text: string, use: 'column' | 'order', { path, actorType, context }: Placed): PlannedExpression {
+  if (actorType.of === 'group') throw createQueryError(path, 'SQL expressions are not supported for groups.');
+  return createExpressionReader(context, path)(text, use, path, 'persons');
 }
 
-function unitOf(units: UnitsBehind): Unit {
-  if (units.behind === 'persons') return { of: 'person' };
-  return units.behind === 'series' ? units.unit : units.question.unit;
+function actorTypeOf(source: ActorsSource): ActorType {
+  if (source.behind === 'persons') return { of: 'person' };
+  return source.behind === 'series' ? source.actorType : source.query.actorType;
 }
 
 /** Plans the persons whose events are read. @throws AppError if the source counts groups */
-export function planPersons(source: InsightActorsQuery, context: PlanContext): UnitsBehind {
-  const units = planPoint(source, { all: [] }, context);
-  if (unitOf(units).of === 'group') throw queryError('source', 'The source must return persons, not groups.');
-  return units;
+export function planPersons(source: InsightActorsQuery, context: PlanContext): ActorsSource {
+  const actorsSource = planPoint(source, { all: [] }, context);
+  if (actorTypeOf(actorsSource).of === 'group')
+    throw createQueryError('source', 'The source must return persons, not groups.');
+  return actorsSource;
 }
 
 /** Filters on persons, which apply to all their events. */
 function personFilters({ properties, fixedProperties, search }: ActorsQuery, context: PlanContext): Condition {
   const ofNow = { ...context, personsAsStored: false, isOfPersons: true };
-  const own = both(
+  const own = allOf(
     readFilters(properties, 'properties', ofNow),
     readFilters(fixedProperties, 'fixedProperties', ofNow),
   );
@@ -152,33 +154,33 @@ function personFilters({ properties, fixedProperties, search }: ActorsQuery, con
     { property: { of: 'column', key: 'person_id' }, test: containing },
     { anyDistinctId: containing },
   ];
-  return both(own, { any: found });
+  return allOf(own, { any: found });
 }
 
-function planPoint(query: InsightActorsQuery, where: Condition, context: PlanContext): UnitsBehind {
+function planPoint(query: InsightActorsQuery, where: Condition, context: PlanContext): ActorsSource {
   const { source } = query;
   switch (source.kind) {
     case 'TrendsQuery':
       return planTrendsPoint(query, source, { where, context });
     case 'RetentionQuery': {
-      const { question } = planRetention(source, context);
+      const { storeQuery } = planRetention(source, context);
       if (query.interval === undefined)
-        throw queryError('source.interval', 'This field is required for a retention query.');
-      if (query.interval >= question.rows)
-        throw queryError('source.interval', `The retention query has no row ${query.interval}.`);
-      const select = { ...question.select, where: both(question.select.where, where) };
-      return { behind: 'retention', question: { ...question, select }, row: query.interval };
+        throw createQueryError('source.interval', 'This field is required for a retention query.');
+      if (query.interval >= storeQuery.rows)
+        throw createQueryError('source.interval', `The retention query has no row ${query.interval}.`);
+      const select = { ...storeQuery.select, where: allOf(storeQuery.select.where, where) };
+      return { behind: 'retention', query: { ...storeQuery, select }, row: query.interval };
     }
     case 'LifecycleQuery': {
-      const { question, period } = planLifecycle(source, context);
+      const { storeQuery, period } = planLifecycle(source, context);
       if (query.status === undefined)
-        throw queryError('source.status', 'This field is required for a lifecycle query.');
+        throw createQueryError('source.status', 'This field is required for a lifecycle query.');
       const bucket = period.edges.indexOf(dayOf(query, context));
-      if (bucket < 0) throw queryError('source.day', 'No interval of the query starts at this time.');
-      const select = { ...question.select, where: both(question.select.where, where) };
+      if (bucket < 0) throw createQueryError('source.day', 'No interval of the query starts at this time.');
+      const select = { ...storeQuery.select, where: allOf(storeQuery.select.where, where) };
       return {
         behind: 'lifecycle',
-        question: { ...question, select },
+        query: { ...storeQuery, select },
         bucket: bucket + 1,
         status: query.status as LifecycleStatus,
       };
@@ -189,9 +191,10 @@ function planPoint(query: InsightActorsQuery, where: Condition, context: PlanCon
 }
 
 function dayOf({ day }: InsightActorsQuery, { clock }: PlanContext): number {
-  if (day === undefined) throw queryError('source.day', 'This field is required.');
+  if (day === undefined) throw createQueryError('source.day', 'This field is required.');
   const moment = typeof day === 'number' ? null : readMoment(day, clock);
-  if (moment === null || moment.unit !== null) throw queryError('source.day', 'Expected the start of an interval.');
+  if (moment === null || moment.unit !== null)
+    throw createQueryError('source.day', 'Expected the start of an interval.');
   return moment.instant;
 }
 
@@ -199,36 +202,37 @@ function planTrendsPoint(
   query: InsightActorsQuery,
   source: TrendsQuery,
   { where, context }: { where: Condition; context: PlanContext },
-): UnitsBehind {
+): ActorsSource {
   const { series: at = 0, compare } = query;
   const { formula: _, formulas: __, formulaNodes: ___, ...trendsFilter } = source.trendsFilter ?? {};
   const plan = planTrends({ ...source, trendsFilter }, context);
   const [current, previous] = plan.periods;
   const asked = compare === 'previous' ? previous : current;
-  const question = asked?.questions[at];
+  const storeQuery = asked?.storeQueries[at];
   if (asked === undefined || current === undefined)
-    throw queryError('source.compare', 'The query has no previous period. Set `compareFilter.compare` to true.');
-  if (question === undefined) throw queryError('source.series', `The query has no series ${at}.`);
-  const { measure } = question;
-  const unit: Unit = measure.of === 'units' && measure.unit.of === 'group' ? measure.unit : { of: 'person' };
+    throw createQueryError('source.compare', 'The query has no previous period. Set `compareFilter.compare` to true.');
+  if (storeQuery === undefined) throw createQueryError('source.series', `The query has no series ${at}.`);
+  const { measure } = storeQuery;
+  const actorType: ActorType =
+    measure.of === 'actors' && measure.actorType.of === 'group' ? measure.actorType : { of: 'person' };
   const { from, to } = pointRange();
   const ofValue = breakdownCondition(query, plan.breakdown);
-  const select = { ...question.select, from, to, where: both(question.select.where, ofValue, where) };
-  const isFirst = measure.of === 'units' && measure.first !== null;
+  const select = { ...storeQuery.select, from, to, where: allOf(storeQuery.select.where, ofValue, where) };
+  const isFirst = measure.of === 'actors' && measure.first !== null;
   const counted = isFirst
-    ? { ...measure, unit, first: measure.first && { ...measure.first, to } }
-    : { of: 'units' as const, unit, once: false, first: null };
+    ? { ...measure, actorType, first: measure.first && { ...measure.first, to } }
+    : { of: 'actors' as const, actorType, once: false, first: null };
   return {
     behind: 'series',
-    unit,
-    question: { ...question, select, measure: counted, windows: null, edges: [], breakdowns: [] },
+    actorType,
+    query: { ...storeQuery, select, measure: counted, windows: null, edges: [], breakdowns: [] },
   };
 
   function pointRange(): { from: number; to: number } {
     if (plan.isTotal) {
       if (query.day !== undefined)
-        throw queryError('source.day', 'Not supported for a query that returns a total value. Leave `day` out.');
-      return { from: question?.select.from ?? 0, to: question?.select.to ?? 0 };
+        throw createQueryError('source.day', 'Not supported for a query that returns a total value. Leave `day` out.');
+      return { from: storeQuery?.select.from ?? 0, to: storeQuery?.select.to ?? 0 };
     }
     const { clock } = context;
     const {
@@ -241,9 +245,9 @@ function planTrendsPoint(
       const gap = clock.zone.toWallTime(current.period.from) - clock.zone.toWallTime(asked.period.from);
       day = clock.zone.toInstant(clock.zone.toWallTime(day) - gap);
     }
-    const end = later(interval, day, 1, clock);
+    const end = addIntervals(interval, day, 1, clock);
     const days = { weekly_active: 7, monthly_active: 30 }[String(source.series[at]?.math)];
-    if (days !== undefined) return { from: later('day', day, 1 - days, clock), to: end };
+    if (days !== undefined) return { from: addIntervals('day', day, 1 - days, clock), to: end };
     const isCut = source.dateRange?.explicitDate === true;
     return isCut ? { from: Math.max(day, rangeFrom), to: Math.min(end, rangeTo) } : { from: day, to: end };
   }
@@ -254,8 +258,8 @@ function breakdownCondition({ breakdown }: InsightActorsQuery, plan: BreakdownPl
   if (breakdown === undefined) return { all: [] };
   const values = [breakdown].flat().map(String);
   if (values.length !== plan.breakdowns.length)
-    throw queryError('source.breakdown', `Expected ${plan.breakdowns.length} values.`);
-  return both(...values.map((value, at) => valueCondition(value, at)));
+    throw createQueryError('source.breakdown', `Expected ${plan.breakdowns.length} values.`);
+  return allOf(...values.map((value, at) => valueCondition(value, at)));
 
   function valueCondition(value: string, at: number): Condition {
     const one = plan.breakdowns[at];
@@ -269,7 +273,7 @@ function breakdownCondition({ breakdown }: InsightActorsQuery, plan: BreakdownPl
     const [low, high] = bounds ?? [];
     if (bounds?.length === 2 && low === '' && high === '') return { all: [] };
     if (bounds?.length !== 2 || typeof low !== 'number' || typeof high !== 'number') {
-      throw queryError('source.breakdown', 'Expected the bounds of a bin, such as [0,20].');
+      throw createQueryError('source.breakdown', 'Expected the bounds of a bin, such as [0,20].');
     }
     return {
       all: [
@@ -295,10 +299,10 @@ function planFunnelPoint(
   context: PlanContext,
 ): { plan: FunnelPlan; point: FunnelPoint } {
   const planned = planFunnel(query.source, context);
-  const { question } = planned;
+  const { storeQuery } = planned;
   const plan = {
     ...planned,
-    question: { ...question, select: { ...question.select, where: both(question.select.where, where) } },
+    storeQuery: { ...storeQuery, select: { ...storeQuery.select, where: allOf(storeQuery.select.where, where) } },
   };
   const { funnelStepBreakdown: breakdown } = query;
   const values = breakdown === undefined ? null : [breakdown].flat().map(String);
@@ -306,7 +310,8 @@ function planFunnelPoint(
   if (plan.shows !== 'trends') return { plan, point: { reached: reachedOf(query), values: all, entrance: null } };
   const start = query.funnelTrendsEntrancePeriodStart;
   const moment = start === undefined ? null : readMoment(start, context.clock);
-  if (moment === null) throw queryError('source.funnelTrendsEntrancePeriodStart', 'Expected the start of an interval.');
+  if (moment === null)
+    throw createQueryError('source.funnelTrendsEntrancePeriodStart', 'Expected the start of an interval.');
   const bucket = plan.period.edges.indexOf(moment.instant);
   const isConverted = query.funnelTrendsDropOff !== true;
   return { plan, point: { reached: { furthest: [] }, values: all, entrance: { bucket, isConverted } } };
@@ -314,9 +319,9 @@ function planFunnelPoint(
 
 function reachedOf({ funnelStep: step, funnelCustomSteps: steps }: FunnelsActorsQuery): FunnelPoint['reached'] {
   if (steps !== undefined && steps.length > 0) return { furthest: steps };
-  if (step === undefined) throw queryError('source.funnelStep', 'This field is required.');
+  if (step === undefined) throw createQueryError('source.funnelStep', 'This field is required.');
   if (step === 0 || step === -1)
-    throw queryError(
+    throw createQueryError(
       'source.funnelStep',
       'Expected a step number of 1 or above, or of -2 or below for actors who dropped off.',
     );

@@ -3,10 +3,18 @@
 import { cohortFilterTypes, namedCohort } from '@millrace/flags';
 import { anyTextPattern, partOfTextPattern, selectorPattern, tagPattern, textPattern } from '../elements-chain.ts';
 import type { Condition, Property } from '../event-store/selection.ts';
-import { isRecord, queryError } from '../query-parts.ts';
+import { createQueryError, isRecord } from '../query-parts.ts';
 import type { Clock } from './dates.ts';
 import { type ReadExpression, readSqlFilter } from './expressions.ts';
-import { type Asked, isNegative, positiveOf, readTest, textOf, unstorable, valuesOf } from './property-tests.ts';
+import {
+  isNegative,
+  type OperatorAndValue,
+  positiveOperator,
+  readTest,
+  readText,
+  readValues,
+  unstorableCharacters,
+} from './property-tests.ts';
 
 const maxFilters = 200;
 const longestKey = 400;
@@ -69,23 +77,23 @@ function readList(nodes: unknown[], how: 'all' | 'any', { path, reading }: Place
 
 function readNode(node: unknown, place: Place): Condition {
   const { path, reading } = place;
-  if (!isRecord(node)) throw queryError(path, 'Expected a filter, or a group of filters.');
+  if (!isRecord(node)) throw createQueryError(path, 'Expected a filter, or a group of filters.');
   if (Object.hasOwn(node, 'values')) {
     const { type = 'AND', values, ...others } = node;
-    if (type !== 'AND' && type !== 'OR') throw queryError(`${path}.type`, 'Expected AND or OR.');
-    if (!Array.isArray(values)) throw queryError(`${path}.values`, 'Expected a list of filters.');
+    if (type !== 'AND' && type !== 'OR') throw createQueryError(`${path}.type`, 'Expected AND or OR.');
+    if (!Array.isArray(values)) throw createQueryError(`${path}.values`, 'Expected a list of filters.');
     refuseOthers(others, place);
     return readList(values, type === 'AND' ? 'all' : 'any', { path: `${path}.values`, reading });
   }
   reading.left -= 1;
-  if (reading.left < 0) throw queryError(path, `There can be at most ${maxFilters} filters.`);
+  if (reading.left < 0) throw createQueryError(path, `There can be at most ${maxFilters} filters.`);
   return readLeaf(node, place);
 }
 
 function refuseOthers(others: Record<string, unknown>, { path, reading }: Place): void {
   const [unknown] = Object.keys(others);
   if (unknown !== undefined && !reading.allowsUnknown)
-    throw queryError(`${path}.${unknown.slice(0, 100)}`, 'Unknown field.');
+    throw createQueryError(`${path}.${unknown.slice(0, 100)}`, 'Unknown field.');
 }
 
 /** Fields that clients add for displaying a filter. */
@@ -104,7 +112,7 @@ function readLeaf(filter: Record<string, unknown>, place: Place): Condition {
   if (type === 'hogql' && reading.expression !== undefined && reading.inside.length === 0)
     return readSqlFilter(filter, path, reading);
   if (reading.isOfPersons && !ofPersons.has(type))
-    throw queryError(`${path}.type`, 'Actors can only be filtered by person properties and cohorts.');
+    throw createQueryError(`${path}.type`, 'Actors can only be filtered by person properties and cohorts.');
   if (cohortFilterTypes.has(type)) return readCohort(filter, { path, reading });
   switch (type) {
     case 'event':
@@ -114,14 +122,14 @@ function readLeaf(filter: Record<string, unknown>, place: Place): Condition {
     case 'element':
       break;
     default:
-      throw queryError(`${path}.type`, `Filters of the type "${String(type).slice(0, 100)}" are not supported.`);
+      throw createQueryError(`${path}.type`, `Filters of the type "${String(type).slice(0, 100)}" are not supported.`);
   }
-  if (negation !== undefined) throw queryError(`${path}.negation`, 'Only cohort filters support `negation`.');
-  if (typeof key !== 'string' || key === '' || key.length > longestKey || unstorable.test(key)) {
-    throw queryError(`${path}.key`, `Expected a property name of at most ${longestKey} characters.`);
+  if (negation !== undefined) throw createQueryError(`${path}.negation`, 'Only cohort filters support `negation`.');
+  if (typeof key !== 'string' || key === '' || key.length > longestKey || unstorableCharacters.test(key)) {
+    throw createQueryError(`${path}.key`, `Expected a property name of at most ${longestKey} characters.`);
   }
   if (type === 'element') return readElement({ key, value, operator }, { path, reading });
-  const property = propertyOf({ type, key, index }, { path, reading });
+  const property = readProperty({ type, key, index }, { path, reading });
   const condition = readTest(property, { operator, value }, { path, reading });
   return type === 'person' && key === 'distinct_id' ? ofAnyDistinctId(condition, reading) : condition;
 }
@@ -137,13 +145,13 @@ function ofAnyDistinctId(condition: Condition, reading: Reading): Condition {
 }
 
 /** Translates a property. @throws AppError naming the field. */
-export function propertyOf(
+export function readProperty(
   { type, key, index }: { type: string; key: string; index?: unknown },
   { path, reading }: { path: string; reading: Pick<FilterContext, 'personsAsStored' | 'showsPersons'> },
 ): Property {
   if (type === 'group') {
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index > 4) {
-      throw queryError(`${path}.group_type_index`, 'Expected the index of a group type, 0 to 4.');
+      throw createQueryError(`${path}.group_type_index`, 'Expected the index of a group type, 0 to 4.');
     }
     return { of: 'group', index, key };
   }
@@ -157,7 +165,7 @@ export function propertyOf(
     if (group) return { of: 'event', key };
     if (key === 'distinct_id' || key === 'event' || key === 'person_id' || key === 'timestamp')
       return { of: 'column', key };
-    throw queryError(`${path}.key`, 'Expected distinct_id, event, person_id, timestamp or $group_0 to $group_4.');
+    throw createQueryError(`${path}.key`, 'Expected distinct_id, event, person_id, timestamp or $group_0 to $group_4.');
   }
   return key === '$elements_chain' ? { of: 'column', key: 'elements_chain' } : { of: 'event', key };
 }
@@ -167,10 +175,10 @@ function readCohort({ type, value, operator, negation }: Record<string, unknown>
   const id = namedCohort({ type, value });
   const cohort = id === undefined ? undefined : reading.cohorts.get(id);
   if (id === undefined || cohort === undefined || reading.inside.includes(id))
-    throw queryError(`${path}.value`, `Cohort ${String(value).slice(0, 20)} does not exist.`);
+    throw createQueryError(`${path}.value`, `Cohort ${String(value).slice(0, 20)} does not exist.`);
   const isNegated = (operator === 'not_in' || operator === 'is_not') !== (negation === true);
   if (operator !== undefined && !['in', 'not_in', 'exact', 'is_not'].includes(String(operator))) {
-    throw queryError(`${path}.operator`, 'Expected in or not_in.');
+    throw createQueryError(`${path}.operator`, 'Expected in or not_in.');
   }
   const inner: Condition = cohort.isStatic ? { inStaticCohort: id } : readTree(cohort.tree, id);
   return isNegated ? { not: inner } : inner;
@@ -194,7 +202,7 @@ function readCohortNode(node: Record<string, unknown>, place: Place): Condition 
     return node.type === 'OR' ? { any: conditions } : { all: conditions };
   }
   if (node.type === 'behavioral') {
-    throw queryError(`${path}.value`, 'Cohorts with behavioral filters are not supported in queries.');
+    throw createQueryError(`${path}.value`, 'Cohorts with behavioral filters are not supported in queries.');
   }
   const { negation, ...leaf } = node;
   const condition = readLeaf(node.type === 'cohort' ? node : leaf, place);
@@ -207,28 +215,31 @@ const chain: Property = { of: 'column', key: 'elements_chain' };
  * Translates a filter on the elements of an autocaptured event. Any element may match; for links, the innermost one
  * that has a link.
  */
-function readElement({ key, value, operator = 'exact' }: { key: string } & Asked, place: Place): Condition {
+function readElement({ key, value, operator = 'exact' }: { key: string } & OperatorAndValue, place: Place): Condition {
   if (key === 'href') return readTest({ of: 'column', key: 'first href' }, { operator, value }, place);
   const { path } = place;
-  const operation = positiveOf(String(operator));
+  const operation = positiveOperator(String(operator));
   const matching = (patterns: string[]): Condition => {
     const condition: Condition = {
       any: patterns.map((pattern) => ({ property: chain, test: { is: 'matching', pattern } })),
     };
     return isNegative(String(operator)) ? { not: condition } : condition;
   };
-  const texts = () => valuesOf(value, path).map(([one, at]) => textOf(one, at, 150));
+  const texts = () => readValues(value, path).map(([one, at]) => readText(one, at, 150));
   const selectorOf = (text: string) => {
     const pattern = selectorPattern(text);
     if (pattern !== null) return pattern;
-    throw queryError(`${path}.value`, 'Selectors can only contain tag names, .class, #id, [attribute="value"] and >.');
+    throw createQueryError(
+      `${path}.value`,
+      'Selectors can only contain tag names, .class, #id, [attribute="value"] and >.',
+    );
   };
   if (key === 'tag_name' || key === 'selector') {
     if (operation !== 'exact')
-      throw queryError(`${path}.operator`, `A ${key} can only be compared with exact or is_not.`);
+      throw createQueryError(`${path}.operator`, `A ${key} can only be compared with exact or is_not.`);
     return matching(texts().map((text) => (key === 'tag_name' ? tagPattern(text) : selectorOf(text))));
   }
-  if (key !== 'text') throw queryError(`${path}.key`, 'Expected tag_name, text, href or selector.');
+  if (key !== 'text') throw createQueryError(`${path}.key`, 'Expected tag_name, text, href or selector.');
   switch (operation) {
     case 'is_set':
       return matching([anyTextPattern]);
@@ -237,7 +248,7 @@ function readElement({ key, value, operator = 'exact' }: { key: string } & Asked
     case 'icontains':
       return matching(texts().map(partOfTextPattern));
     default:
-      throw queryError(
+      throw createQueryError(
         `${path}.operator`,
         'An element text can only be compared with exact, is_not, icontains, not_icontains, is_set or is_not_set.',
       );

@@ -1,12 +1,12 @@
 // Input of planning in addition to the query: project settings and the time. Plans are pure functions of both.
 
-import type { Breakdown, Condition, Property, Selection, Unit } from '../event-store/selection.ts';
+import type { ActorType, Breakdown, Condition, Property, Selection } from '../event-store/selection.ts';
 import type { BreakdownFilter, EventsNode, Query } from '../query.ts';
-import { type Interval, isRecord, queryError } from '../query-parts.ts';
+import { createQueryError, type Interval, isRecord } from '../query-parts.ts';
 import type { StoredVariable } from '../sql-variables.ts';
-import { type Cohort, type FilterContext, propertyOf, readFilters } from './conditions.ts';
-import { type AskedRange, clockOf, type Range, rangeOf } from './dates.ts';
-import { readerIn } from './expressions.ts';
+import { type Cohort, type FilterContext, readFilters, readProperty } from './conditions.ts';
+import { createClock, type Range, type RequestedRange, resolveRange } from './dates.ts';
+import { createExpressionReader } from './expressions.ts';
 
 export interface ProjectSettings {
   projectId: number;
@@ -34,11 +34,11 @@ export interface PlanContext extends FilterContext {
 /** Mode with the current properties of persons. Any other mode still uses the current person's ID. */
 const currentProperties = 'person_id_override_properties_joined';
 
-export function modifiersOf(query: Query): { modifiers?: { personsOnEventsMode?: string } } {
+export function readModifiers(query: Query): { modifiers?: { personsOnEventsMode?: string } } {
   return 'modifiers' in query && isRecord(query.modifiers) ? { modifiers: query.modifiers } : {};
 }
 
-export function planContext(
+export function createPlanContext(
   query: { modifiers?: { personsOnEventsMode?: string } },
   { settings, now, ...found }: Pick<PlanContext, 'settings' | 'earliest' | 'booleans'> & { now: number },
 ): PlanContext {
@@ -46,48 +46,53 @@ export function planContext(
   return {
     settings,
     ...found,
-    clock: clockOf(settings.timezone, settings.weekStart, now),
+    clock: createClock(settings.timezone, settings.weekStart, now),
     personsAsStored: mode !== currentProperties && mode !== 'disabled',
     cohorts: settings.cohorts,
   };
 }
 
 interface CommonFields {
-  dateRange?: AskedRange;
+  dateRange?: RequestedRange;
   properties?: unknown;
   filterTestAccounts?: boolean;
 }
 
-export function rangeOfQuery(query: CommonFields, interval: Interval, context: PlanContext, isExact = false): Range {
-  return rangeOf(query.dateRange ?? {}, { interval, clock: context.clock, earliest: context.earliest, isExact });
+export function resolveQueryRange(
+  query: CommonFields,
+  interval: Interval,
+  context: PlanContext,
+  isExact = false,
+): Range {
+  return resolveRange(query.dateRange ?? {}, { interval, clock: context.clock, earliest: context.earliest, isExact });
 }
 
 /** Translates the filters of the query and, if requested, the filters of test accounts. */
-export function filtersOfQuery({ properties, filterTestAccounts }: CommonFields, context: PlanContext): Condition {
+export function readQueryFilters({ properties, filterTestAccounts }: CommonFields, context: PlanContext): Condition {
   const own = readFilters(properties, 'properties', context);
   if (!filterTestAccounts || context.settings.testAccountFilters.length === 0) return own;
-  return both(own, readFilters(context.settings.testAccountFilters, 'test_account_filters', context));
+  return allOf(own, readFilters(context.settings.testAccountFilters, 'test_account_filters', context));
 }
 
-export function both(...conditions: Condition[]): Condition {
+export function allOf(...conditions: Condition[]): Condition {
   const parts = conditions.flatMap((one) => ('all' in one ? one.all : [one]));
   const [only] = parts;
   return parts.length === 1 && only !== undefined ? only : { all: parts };
 }
 
 /** Translates the filters of one query node. */
-export function filtersOfNode(
+export function readNodeFilters(
   { properties, fixedProperties }: { properties?: unknown; fixedProperties?: unknown },
   path: string,
   context: PlanContext,
 ): Condition {
-  return both(
+  return allOf(
     readFilters(properties, `${path}.properties`, context),
     readFilters(fixedProperties, `${path}.fixedProperties`, context),
   );
 }
 
-export function selectionOf(
+export function createSelection(
   node: Pick<EventsNode, 'event'>,
   { where, range, context }: { where: Condition; range: { from: number; to: number }; context: PlanContext },
 ): Selection {
@@ -101,13 +106,17 @@ export function selectionOf(
 }
 
 /** Rejects `math: hogql` in queries that count actors. */
-export function refuseSqlMath(series: readonly Pick<EventsNode, 'math'>[]): void {
+export function rejectSqlMath(series: readonly Pick<EventsNode, 'math'>[]): void {
   const at = series.findIndex(({ math }) => math === 'hogql');
-  if (at >= 0) throw queryError(`series.${at}.math`, '`hogql` is only supported in a TrendsQuery.');
+  if (at >= 0) throw createQueryError(`series.${at}.math`, '`hogql` is only supported in a TrendsQuery.');
 }
 
 /** Returns the actor type of a query whose series all count the same. */
-export function unitOfQuery({ aggregation_group_type_index: index }: { aggregation_group_type_index?: number }): Unit {
+export function readActorType({
+  aggregation_group_type_index: index,
+}: {
+  aggregation_group_type_index?: number;
+}): ActorType {
   return index === undefined ? { of: 'person' } : { of: 'group', index };
 }
 
@@ -130,7 +139,7 @@ export interface BreakdownPlan {
 const usualLimit = 25;
 
 /** @param allowsNames whether `breakdown` may be a list of names. */
-export function breakdownsOf(
+export function planBreakdowns(
   filter: BreakdownFilter | undefined,
   context: PlanContext,
   { allowsNames = false, limit = usualLimit }: { allowsNames?: boolean; limit?: number } = {},
@@ -149,7 +158,7 @@ export function breakdownsOf(
       property:
         type === 'hogql'
           ? expressionProperty(property, pathOfText, context)
-          : propertyOf({ type, key: property, index }, { path, reading: context }),
+          : readProperty({ type, key: property, index }, { path, reading: context }),
       isUrl: one.normalize_url ?? false,
       isBoolean: context.booleans.has(propertyKey(type, index ?? -1, property)),
       bins: null,
@@ -163,7 +172,7 @@ export function breakdownsOf(
   }
   if (filter?.breakdown === undefined) return plan;
   if (Array.isArray(filter.breakdown) && !allowsNames)
-    throw queryError('breakdownFilter.breakdown', 'Expected the name of a single property.');
+    throw createQueryError('breakdownFilter.breakdown', 'Expected the name of a single property.');
   for (const [at, property] of [filter.breakdown].flat().entries()) {
     const path = Array.isArray(filter.breakdown) ? `breakdownFilter.breakdown.${at}` : 'breakdownFilter.breakdown';
     const { breakdown_type: type, breakdown_group_type_index: index } = filter;
@@ -176,5 +185,5 @@ export function breakdownsOf(
 }
 
 function expressionProperty(text: string, path: string, context: PlanContext): Property {
-  return { of: 'column', key: 'expression', expression: readerIn(context, path)(text, 'value', path) };
+  return { of: 'column', key: 'expression', expression: createExpressionReader(context, path)(text, 'value', path) };
 }

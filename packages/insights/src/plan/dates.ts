@@ -2,7 +2,7 @@
 // UTC.
 
 import { type TimeZone, timeZone } from '@millrace/schedule';
-import { type Interval, queryError } from '../query-parts.ts';
+import { createQueryError, type Interval } from '../query-parts.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -11,7 +11,7 @@ export const dayMs = 24 * hourMs;
 const sundayOffset = 4;
 const maxBuckets = 10_000;
 /** Earlier than any recorded event. */
-export const firstMoment = Date.UTC(2015, 0, 1);
+export const earliestTime = Date.UTC(2015, 0, 1);
 
 /** The project time zone and the current time. */
 export interface Clock {
@@ -22,7 +22,7 @@ export interface Clock {
   now: number;
 }
 
-export function clockOf(zoneName: string, weekStart: number | null, now: number): Clock {
+export function createClock(zoneName: string, weekStart: number | null, now: number): Clock {
   return { zone: timeZone(zoneName), zoneName, weekStart: weekStart ?? 0, now };
 }
 
@@ -45,7 +45,7 @@ export function readMoment(text: string, clock: Clock): Moment | null {
   const match = relative.exec(text);
   if (match === null) {
     const year = Number(text.trim().slice(0, 4));
-    const instant = year < 1970 || year > 2199 ? null : readAbsolute(text, clock.zone);
+    const instant = year < 1970 || year > 2199 ? null : readAbsoluteTime(text, clock.zone);
     return instant === null ? null : { instant, unit: null, count: 0, isToDate: false };
   }
   const [, digits = '0', unit = '', edge] = match;
@@ -64,7 +64,7 @@ export function readMoment(text: string, clock: Clock): Moment | null {
 }
 
 /** Parses a time in ISO 8601. Without an offset, it is in the time zone. */
-export function readAbsolute(text: string, zone: TimeZone): number | null {
+export function readAbsoluteTime(text: string, zone: TimeZone): number | null {
   const match = absolute.exec(text.trim());
   if (match === null) return null;
   const [, year, month, day, hour = 0, minute = 0, second = 0, fraction = '', offset] = match;
@@ -148,7 +148,7 @@ function beginningOf(wall: number, unit: string, weekStart: number): number {
     case 'd':
       return floorTo(wall, dayMs);
     case 'w':
-      return startOf('week', wall, { weekStart });
+      return startOfInterval('week', wall, { weekStart });
     case 'm':
       return monthOf(wall);
     case 'q':
@@ -162,7 +162,7 @@ const floorTo = (wall: number, length: number) => Math.floor(wall / length) * le
 const monthOf = (wall: number) => Date.UTC(new Date(wall).getUTCFullYear(), new Date(wall).getUTCMonth(), 1);
 
 /** Returns the start of the interval that contains a wall time. */
-export function startOf(interval: Interval, wall: number, { weekStart }: Pick<Clock, 'weekStart'>): number {
+export function startOfInterval(interval: Interval, wall: number, { weekStart }: Pick<Clock, 'weekStart'>): number {
   switch (interval) {
     case 'minute':
       return floorTo(wall, minuteMs);
@@ -182,7 +182,12 @@ export function startOf(interval: Interval, wall: number, { weekStart }: Pick<Cl
 }
 
 /** Returns the start of the interval this many intervals later. */
-export function later(interval: Interval, instant: number, count: number, { zone }: Pick<Clock, 'zone'>): number {
+export function addIntervals(
+  interval: Interval,
+  instant: number,
+  count: number,
+  { zone }: Pick<Clock, 'zone'>,
+): number {
   // Counts real hours: an hour that the clock repeats is two hours.
   if (interval === 'minute') return instant + count * minuteMs;
   if (interval === 'hour') return instant + count * hourMs;
@@ -207,26 +212,26 @@ export interface Period {
 }
 
 /** Divides a range into intervals. @throws AppError if there are too many. */
-export function bucketsOf(range: { from: number; to: number }, interval: Interval, clock: Clock): Period {
+export function splitIntoBuckets(range: { from: number; to: number }, interval: Interval, clock: Clock): Period {
   const { from, to } = range;
   const edges: number[] = [];
-  const wall = startOf(interval, clock.zone.toWallTime(from), clock);
+  const wall = startOfInterval(interval, clock.zone.toWallTime(from), clock);
   // When the clock repeats an hour, use the one that contains this time.
   const isReal = interval === 'hour' || interval === 'minute';
   let edge = isReal ? from - (clock.zone.toWallTime(from) - wall) : clock.zone.toInstant(wall);
   while (edge < to) {
     if (edges.length === maxBuckets)
-      throw queryError(
+      throw createQueryError(
         'dateRange',
         `A date range can have at most ${maxBuckets} intervals. Choose a longer interval or a shorter date range.`,
       );
     edges.push(edge);
-    edge = later(interval, edge, 1, clock);
+    edge = addIntervals(interval, edge, 1, clock);
   }
   return { from, to, interval, edges, end: edge };
 }
 
-export interface AskedRange {
+export interface RequestedRange {
   date_from?: string | undefined;
   date_to?: string | undefined;
   explicitDate?: boolean | undefined;
@@ -245,8 +250,8 @@ export interface Range {
  * @param isExact uses the start as it is, and ends now.
  * @param earliest time of the first selected event, where the range `all` starts.
  */
-export function rangeOf(
-  { date_from: fromText, date_to: toText, explicitDate = false }: AskedRange,
+export function resolveRange(
+  { date_from: fromText, date_to: toText, explicitDate = false }: RequestedRange,
   {
     interval,
     clock,
@@ -275,7 +280,7 @@ export function rangeOf(
 
 function askedFrom(text: string | undefined, clock: Clock, earliest: number | null): Moment {
   if (text === 'all' && earliest !== null)
-    return { instant: Math.max(earliest, firstMoment), unit: null, count: 0, isToDate: false };
+    return { instant: Math.max(earliest, earliestTime), unit: null, count: 0, isToDate: false };
   return text === undefined || text === '' || text === 'all'
     ? { ...require('-7d', 'dateRange', clock) }
     : require(text, 'dateRange.date_from', clock);
@@ -294,7 +299,7 @@ function beginning({ instant, unit }: Moment, interval: Interval, { zone }: Cloc
 function require(text: string, path: string, clock: Clock): Moment {
   const moment = readMoment(text, clock);
   if (moment === null)
-    throw queryError(
+    throw createQueryError(
       path,
       `"${text.slice(0, 100)}" is not a valid time. Use an ISO 8601 time between 1970 and 2199, or ` +
         'a relative time such as -7d.',
@@ -306,7 +311,7 @@ function require(text: string, path: string, clock: Clock): Moment {
  * Returns the previous range, or the one that `compareTo` describes. Month to date is compared with the same days of
  * the previous month.
  */
-export function previousRange(
+export function resolvePreviousRange(
   { from, to, asked }: Range,
   {
     interval,
@@ -340,7 +345,7 @@ export function previousRange(
     if (keepsWeekdays) before += dayMs;
   } else {
     const [, digits = '0', unit = ''] = relative.exec(compareTo) ?? [];
-    if (unit === '') throw queryError('compareFilter.compare_to', 'Expected a relative time such as -1w.');
+    if (unit === '') throw createQueryError('compareFilter.compare_to', 'Expected a relative time such as -1w.');
     const weeks = inWeeks ? { m: 4, y: 52 }[unit] : undefined;
     before = weeks === undefined ? back(start, Number(digits), unit) : back(start, weeks * Number(digits), 'w');
   }
@@ -350,7 +355,7 @@ export function previousRange(
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** Returns the `days` and `labels` of a period in the format of responses. */
-export function namesOf(
+export function nameBuckets(
   { edges, end, interval, from, to }: Period,
   { zone }: Clock,
 ): { days: string[]; labels: string[] } {
@@ -386,7 +391,7 @@ function weekLabel(first: Date, last: Date): string {
 }
 
 /** Formats a time as ISO 8601 with the offset of the time zone, or `Z` if it is zero. */
-export function isoIn(instant: number, { zone }: Pick<Clock, 'zone'>, digits = ''): string {
+export function formatIso(instant: number, { zone }: Pick<Clock, 'zone'>, digits = ''): string {
   const wall = zone.toWallTime(instant);
   const minutes = Math.round((wall - instant) / minuteMs);
   const text = new Date(wall).toISOString().slice(0, 19) + digits;

@@ -1,15 +1,15 @@
 // Plans an EventsQuery.
 
-import { isAggregated, keyOf } from '../event-store/page.ts';
-import type { PageColumn, PageQuestion } from '../event-store/queries.ts';
+import { columnKey, isAggregated } from '../event-store/page.ts';
+import type { EventPageQuery, PageColumn } from '../event-store/queries.ts';
 import type { Condition } from '../event-store/selection.ts';
 import type { EventsQuery } from '../query.ts';
-import { queryError } from '../query-parts.ts';
+import { createQueryError } from '../query-parts.ts';
 import { planPersons } from './actors.ts';
 import { readFilters } from './conditions.ts';
-import { both, filtersOfQuery, type PlanContext, selectionOf } from './context.ts';
-import { firstMoment, readMoment } from './dates.ts';
-import { type PlannedExpression, readerIn } from './expressions.ts';
+import { allOf, createSelection, type PlanContext, readQueryFilters } from './context.ts';
+import { earliestTime, readMoment } from './dates.ts';
+import { createExpressionReader, type PlannedExpression } from './expressions.ts';
 
 /** A column of the query, and the event columns it needs. */
 export interface EventsColumn {
@@ -26,7 +26,7 @@ export interface EventsPlan {
   columns: EventsColumn[];
   limit: number;
   offset: number;
-  question: PageQuestion;
+  storeQuery: EventPageQuery;
 }
 
 const usualLimit = 100;
@@ -37,10 +37,10 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
   const { limit = usualLimit, offset = 0, orderBy = [], personId } = query;
   const { where: expressions = [], events } = query;
   if (events !== undefined && events.length > 0 && query.event !== undefined)
-    throw queryError('events', '`events` cannot be combined with `event`.');
+    throw createQueryError('events', '`events` cannot be combined with `event`.');
   const select = query.select === undefined || query.select.length === 0 ? ['*'] : query.select;
   const columns = select.map((text, at) => columnOf(text, `select.${at}`, context));
-  const needed = [...new Map(columns.flatMap(({ needs }) => needs).map((one) => [keyOf(one), one])).values()];
+  const needed = [...new Map(columns.flatMap(({ needs }) => needs).map((one) => [columnKey(one), one])).values()];
   const { clock } = context;
   const person =
     personId === undefined
@@ -51,8 +51,8 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
             test: { is: 'equal' as const, values: [personId] },
           },
         ];
-  const where = both(
-    filtersOfQuery(query, context),
+  const where = allOf(
+    readQueryFilters(query, context),
     readFilters(query.fixedProperties, 'fixedProperties', context),
     ...expressions.map(
       (text, at): Condition => ({
@@ -61,14 +61,14 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
     ),
     ...person,
   );
-  const from = query.after === 'all' ? firstMoment : after(query.after ?? '-24h', 'after');
+  const from = query.after === 'all' ? earliestTime : after(query.after ?? '-24h', 'after');
   const to = query.before === undefined ? clock.now + aheadMs : after(query.before, 'before') - 1;
   return {
     kind: 'EventsQuery',
     ...{ columns, limit, offset },
-    question: {
+    storeQuery: {
       select: {
-        ...selectionOf(
+        ...createSelection(
           { ...(query.event !== undefined && { event: query.event }) },
           { where, range: { from, to }, context },
         ),
@@ -86,7 +86,7 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
   function after(text: string, path: string): number {
     const moment = readMoment(text, clock);
     if (moment === null)
-      throw queryError(
+      throw createQueryError(
         path,
         `"${text.slice(0, 100)}" is not a valid time. Use an ISO 8601 time between 1970 and 2199, or a relative time such as -7d.`,
       );
@@ -94,20 +94,20 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
   }
 }
 
-function usualOrder(columns: PageColumn[]): PageQuestion['order'] {
+function usualOrder(columns: PageColumn[]): EventPageQuery['order'] {
   const column = columns.includes('count') ? 'count' : (columns.find(isAggregated) ?? 'timestamp');
   return [{ column, isDescending: true }];
 }
 
 /** With an aggregate, results can only be sorted by selected columns and by aggregates. */
-function orderOf(texts: string[], selected: EventsColumn[], context: PlanContext): PageQuestion['order'] {
+function orderOf(texts: string[], selected: EventsColumn[], context: PlanContext): EventPageQuery['order'] {
   const order = texts.map((text, at) => orderedBy(text, selected, { path: `orderBy.${at}`, context }));
   const columns = [...selected.flatMap(({ needs }) => needs), ...order.map(({ column }) => column)];
   if (!columns.some(isAggregated) || columns.some(isUnchecked)) return order;
-  const known = new Set(selected.flatMap(({ needs }) => needs.map(keyOf)));
-  const unknown = order.findIndex(({ column }) => !isAggregated(column) && !known.has(keyOf(column)));
+  const known = new Set(selected.flatMap(({ needs }) => needs.map(columnKey)));
+  const unknown = order.findIndex(({ column }) => !isAggregated(column) && !known.has(columnKey(column)));
   if (unknown >= 0)
-    throw queryError(
+    throw createQueryError(
       `orderBy.${unknown}`,
       'With `count()` or another aggregation, results can only be ordered by aggregations and by selected columns.',
     );
@@ -117,12 +117,12 @@ function orderOf(texts: string[], selected: EventsColumn[], context: PlanContext
 const isUnchecked = (column: PageColumn) =>
   typeof column === 'object' && 'expression' in column && 'isUnchecked' in column.expression;
 
-function orderedBy(text: string, selected: EventsColumn[], place: Placed): PageQuestion['order'][number] {
+function orderedBy(text: string, selected: EventsColumn[], place: Placed): EventPageQuery['order'][number] {
   const [, name = '', direction = 'ASC'] = /^([\s\S]*?)(?:\s+(ASC|DESC))?$/i.exec(text.trim()) ?? [];
   const known = selected.find(({ expression }) => expression?.alias === name) ?? plainColumn(name, name, place.context);
   const [column] = known?.needs ?? [{ expression: expressionOf(name, 'order', place) }];
   if (column === undefined || name === '*' || name === 'person')
-    throw queryError(place.path, 'Results cannot be ordered by this column.');
+    throw createQueryError(place.path, 'Results cannot be ordered by this column.');
   return { column, isDescending: direction.toUpperCase() === 'DESC' };
 }
 
@@ -167,5 +167,5 @@ function plainColumn(given: string, name: string, { personsAsStored }: PlanConte
 }
 
 function expressionOf(text: string, use: 'column' | 'condition' | 'order', { path, context }: Placed) {
-  return readerIn(context, path)(text, use, path);
+  return createExpressionReader(context, path)(text, use, path);
 }

@@ -1,7 +1,7 @@
 // SQL expressions in plans. `sql/expressions.ts` reads them.
 
 import type { Condition, EventExpression } from '../event-store/selection.ts';
-import { queryError } from '../query-parts.ts';
+import { createQueryError } from '../query-parts.ts';
 
 /** The use of an expression, which determines what it may contain. */
 export type ExpressionUse = 'condition' | 'value' | 'number' | 'column' | 'order';
@@ -31,8 +31,8 @@ interface Context {
 }
 
 /** Returns the function that reads expressions. @throws AppError naming the path if expressions are not supported */
-export function readerIn({ expression }: Context, path: string): ReadExpression {
-  if (expression === undefined) throw queryError(path, 'SQL expressions cannot run here.');
+export function createExpressionReader({ expression }: Context, path: string): ReadExpression {
+  if (expression === undefined) throw createQueryError(path, 'SQL expressions cannot run here.');
   return expression;
 }
 
@@ -42,10 +42,11 @@ const longestExpression = 10_000;
 export function readSqlFilter(filter: Record<string, unknown>, path: string, context: Context): Condition {
   const isGiven = (name: string) => filter[name] !== undefined && filter[name] !== null;
   const other = ['value', 'operator', 'group_type_index', 'negation'].find(isGiven);
-  if (other !== undefined) throw queryError(`${path}.${other}`, 'Filters of the type "hogql" consist only of `key`.');
+  if (other !== undefined)
+    throw createQueryError(`${path}.${other}`, 'Filters of the type "hogql" consist only of `key`.');
   const { key } = filter;
   if (typeof key !== 'string' || key.length > longestExpression)
-    throw queryError(`${path}.key`, `Expected an SQL expression of at most ${longestExpression} characters.`);
-  const read = readerIn(context, `${path}.key`);
+    throw createQueryError(`${path}.key`, `Expected an SQL expression of at most ${longestExpression} characters.`);
+  const read = createExpressionReader(context, `${path}.key`);
   return { expression: read(key, 'condition', `${path}.key`, context.isOfPersons ? 'persons' : 'events') };
 }

@@ -1,6 +1,6 @@
 // Parses formulas over series, such as `(A + 2 * B) / C`.
 
-import { queryError } from '../query-parts.ts';
+import { createQueryError } from '../query-parts.ts';
 
 /** Computes a number from one number per series. */
 export type Formula = (numbers: readonly number[]) => number;
@@ -66,7 +66,7 @@ export function readFormula(text: string, seriesCount: number, path: string): Fo
     return (numbers) => numbers[index] ?? 0;
   }
   function wrong(detail: string) {
-    return queryError(path, `The formula is not valid. ${detail}`);
+    return createQueryError(path, `The formula is not valid. ${detail}`);
   }
 
   const formula = sum();
@@ -81,7 +81,7 @@ function tokensOf(text: string, path: string): string[] {
     const start = token.lastIndex;
     const found = token.exec(text)?.[1];
     if (found === undefined || tokens.length === maxTokens) {
-      throw queryError(path, `The formula is not valid at "${text.slice(start, start + 20)}".`);
+      throw createQueryError(path, `The formula is not valid at "${text.slice(start, start + 20)}".`);
     }
     tokens.push(found);
   }

@@ -1,22 +1,22 @@
 // Plans a FunnelsQuery: which events to read and how to walk through them.
 
-import type { FunnelQuestion, FunnelStep } from '../event-store/queries.ts';
+import type { FunnelStep, FunnelStoreQuery } from '../event-store/queries.ts';
 import type { Condition } from '../event-store/selection.ts';
 import type { EventsNode, FunnelsQuery } from '../query.ts';
-import { queryError } from '../query-parts.ts';
+import { createQueryError } from '../query-parts.ts';
 import {
+  allOf,
   type BreakdownPlan,
-  both,
-  breakdownsOf,
-  filtersOfNode,
-  filtersOfQuery,
+  createSelection,
   type PlanContext,
-  rangeOfQuery,
-  refuseSqlMath,
-  selectionOf,
-  unitOfQuery,
+  planBreakdowns,
+  readActorType,
+  readNodeFilters,
+  readQueryFilters,
+  rejectSqlMath,
+  resolveQueryRange,
 } from './context.ts';
-import { bucketsOf, dayMs, type Period } from './dates.ts';
+import { dayMs, type Period, splitIntoBuckets } from './dates.ts';
 
 export interface FunnelPlan {
   kind: 'FunnelsQuery';
@@ -35,7 +35,7 @@ export interface FunnelPlan {
   breakdown: BreakdownPlan;
   series: EventsNode[];
   period: Period;
-  question: FunnelQuestion;
+  storeQuery: FunnelStoreQuery;
 }
 
 type FunnelsFilter = NonNullable<FunnelsQuery['funnelsFilter']>;
@@ -47,10 +47,10 @@ export function planFunnel(query: FunnelsQuery, context: PlanContext): FunnelPla
   const { series, funnelsFilter: filter = {}, interval = 'day' } = query;
   const { exclusions = [], funnelVizType: shows = 'steps', funnelOrderType: order = 'ordered' } = filter;
   refuse(filter, series);
-  refuseSqlMath(series);
-  const breakdown = breakdownsOf(query.breakdownFilter, context, { allowsNames: true });
+  rejectSqlMath(series);
+  const breakdown = planBreakdowns(query.breakdownFilter, context, { allowsNames: true });
   if (breakdown.bins.some((count) => count !== null))
-    throw queryError('breakdownFilter', 'Funnels do not support bins for a numeric breakdown.');
+    throw createQueryError('breakdownFilter', 'Funnels do not support bins for a numeric breakdown.');
   const count = filter.funnelWindowInterval ?? 0;
   return {
     kind: 'FunnelsQuery',
@@ -62,11 +62,11 @@ export function planFunnel(query: FunnelsQuery, context: PlanContext): FunnelPla
     attribution: attributionOf(filter, series),
     exclusions: exclusions.map(({ funnelFromStep: from, funnelToStep: to }) => ({ from, to })),
     optional: series.flatMap(({ optionalInFunnel }, at) => (optionalInFunnel ? [at] : [])),
-    ...questionOf(query, { context, breakdown, isStrict: order === 'strict', interval }),
+    ...planStoreQuery(query, { context, breakdown, isStrict: order === 'strict', interval }),
   };
 }
 
-function questionOf(
+function planStoreQuery(
   query: FunnelsQuery,
   {
     context,
@@ -74,9 +74,9 @@ function questionOf(
     isStrict,
     interval,
   }: { context: PlanContext; breakdown: BreakdownPlan; isStrict: boolean; interval: Period['interval'] },
-): { period: Period; question: FunnelQuestion } {
-  const period = bucketsOf(rangeOfQuery(query, interval, context), interval, context.clock);
-  const filters = filtersOfQuery(query, context);
+): { period: Period; storeQuery: FunnelStoreQuery } {
+  const period = splitIntoBuckets(resolveQueryRange(query, interval, context), interval, context.clock);
+  const filters = readQueryFilters(query, context);
   const step = (node: EventsNode, path: string): FunnelStep => stepOf(node, { path, filters, to: period.to, context });
   const steps = query.series.map((node, at) => step(node, `series.${at}`));
   const exclusions = (query.funnelsFilter?.exclusions ?? []).map((node, at) =>
@@ -87,12 +87,12 @@ function questionOf(
   const names =
     isStrict || all.some(({ event }) => event === null) ? null : [...new Set(all.map(({ event }) => event ?? ''))];
   const isAny: Condition = isStrict || all.every(isWithoutFilter) ? { all: [] } : { any: all.map(asCondition) };
-  const where = both(filters, isAny);
-  const select = { ...selectionOf({}, { where, range: period, context }), events: names };
+  const where = allOf(filters, isAny);
+  const select = { ...createSelection({}, { where, range: period, context }), events: names };
   return {
     period,
-    question: {
-      ...{ select, unit: unitOfQuery(query), steps, exclusions, breakdowns: breakdown.breakdowns },
+    storeQuery: {
+      ...{ select, actorType: readActorType(query), steps, exclusions, breakdowns: breakdown.breakdowns },
       second: query.funnelsFilter?.funnelOrderType === 'unordered' ? null : secondOf(query.series),
     },
   };
@@ -112,7 +112,7 @@ const isWithoutFilter = ({ where }: FunnelStep) => 'all' in where && where.all.l
 
 function asCondition({ event, where }: FunnelStep): Condition {
   if (event === null) return where;
-  return both({ property: { of: 'column', key: 'event' }, test: { is: 'equal', values: [event] } }, where);
+  return allOf({ property: { of: 'column', key: 'event' }, test: { is: 'equal', values: [event] } }, where);
 }
 
 interface StepContext {
@@ -123,7 +123,7 @@ interface StepContext {
 }
 
 function stepOf(node: EventsNode, { path, filters, to, context }: StepContext): FunnelStep {
-  const where = filtersOfNode(node, path, context);
+  const where = readNodeFilters(node, path, context);
   const event = node.event ?? null;
   const named = { projectId: context.settings.projectId, events: event === null ? null : [event], to };
   const everything: Condition = { all: [] };
@@ -132,7 +132,7 @@ function stepOf(node: EventsNode, { path, filters, to, context }: StepContext): 
       return { event, where, first: { ...named, where: everything } };
     case 'first_matching_event_for_user':
     case 'first_time_for_user_with_filters':
-      return { event, where, first: { ...named, where: both(filters, where) } };
+      return { event, where, first: { ...named, where: allOf(filters, where) } };
     default:
       return { event, where, first: null };
   }
@@ -144,7 +144,7 @@ function attributionOf(
 ): FunnelPlan['attribution'] {
   if (by !== 'step') return { by };
   if (step < 0 || step >= series.length)
-    throw queryError('funnelsFilter.breakdownAttributionValue', 'The funnel has no step with this index.');
+    throw createQueryError('funnelsFilter.breakdownAttributionValue', 'The funnel has no step with this index.');
   return { by, step };
 }
 
@@ -152,7 +152,7 @@ function attributionOf(
 function refuse(filter: FunnelsFilter, series: EventsNode[]): void {
   const { funnelFromStep: from, funnelToStep: to, exclusions = [], funnelOrderType: order } = filter;
   const last = series.length - 1;
-  const no = (field: string, detail: string, code: string) => queryError(`funnelsFilter.${field}`, detail, code);
+  const no = (field: string, detail: string, code: string) => createQueryError(`funnelsFilter.${field}`, detail, code);
   const badRange = (field: string, detail: string) => no(field, detail, 'funnel_step_range_invalid');
   if (from !== undefined && (from < 0 || from > last - 1)) {
     throw badRange('funnelFromStep', `funnelFromStep is out of bounds. It must be between 0 and ${last - 1}.`);
@@ -174,7 +174,7 @@ function refuse(filter: FunnelsFilter, series: EventsNode[]): void {
       throw bad("Exclusion steps cannot contain an event that's part of funnel steps.");
     }
     if (exclusion.optionalInFunnel)
-      throw queryError(`funnelsFilter.exclusions.${at}.optionalInFunnel`, 'Exclusions cannot be optional.');
+      throw createQueryError(`funnelsFilter.exclusions.${at}.optionalInFunnel`, 'Exclusions cannot be optional.');
   });
   refuseOptional(filter, series);
   if (order !== 'unordered') return;
@@ -199,7 +199,7 @@ function refuseOptional(
   series.forEach((step, at) => {
     if (!step.optionalInFunnel) return;
     const bad = (detail: string) =>
-      queryError(`series.${at}.optionalInFunnel`, detail, 'funnel_optional_steps_invalid');
+      createQueryError(`series.${at}.optionalInFunnel`, detail, 'funnel_optional_steps_invalid');
     if (order === 'unordered') throw bad('Optional steps are not supported in unordered funnels.');
     if (shows !== 'steps') throw bad(`Optional steps are only supported if funnelVizType is steps, not ${shows}.`);
     if (at === 0) throw bad('The first step of a funnel cannot be optional.');

@@ -3,8 +3,8 @@
 import { versionRule } from '@millrace/flags';
 import { numberPattern, releaseKey, versionKey } from '../event-store/dialect.ts';
 import type { Condition, Property, Test } from '../event-store/selection.ts';
-import { patternProblem } from '../patterns.ts';
-import { isRecord, queryError } from '../query-parts.ts';
+import { findPatternProblem } from '../patterns.ts';
+import { createQueryError, isRecord } from '../query-parts.ts';
 import { type Clock, dayMs, readMoment } from './dates.ts';
 
 const maxValues = 1000;
@@ -15,7 +15,7 @@ interface Place {
   reading: { clock: Clock };
 }
 
-export type Asked = { operator: unknown; value: unknown };
+export type OperatorAndValue = { operator: unknown; value: unknown };
 
 const negative = new Set(['is_not', 'not_in', 'not_icontains', 'not_icontains_multi', 'not_regex', 'is_not_set']);
 const aliases: Record<string, string> = {
@@ -42,7 +42,7 @@ export const filterOperators = [
 export const isNegative = (operator: string): boolean => negative.has(operator);
 
 /** Returns the operator that another one negates or is an older name of. */
-export const positiveOf = (operator: string): string =>
+export const positiveOperator = (operator: string): string =>
   (Object.hasOwn(aliases, operator) ? aliases[operator] : undefined) ?? operator;
 
 /**
@@ -50,13 +50,16 @@ export const positiveOf = (operator: string): string =>
  * @param operator the filter's operator; `exact` if missing.
  * @throws AppError naming the field.
  */
-export function readTest(property: Property, { operator = 'exact', value }: Asked, place: Place): Condition {
+export function readTest(property: Property, { operator = 'exact', value }: OperatorAndValue, place: Place): Condition {
   const asked = String(operator);
   if (!filterOperators.includes(asked))
-    throw queryError(`${place.path}.operator`, `The operator "${asked.slice(0, 100)}" is not supported here.`);
+    throw createQueryError(`${place.path}.operator`, `The operator "${asked.slice(0, 100)}" is not supported here.`);
   if (property.of === 'column' && property.key === 'timestamp' && !/^is_date_/.test(asked))
-    throw queryError(`${place.path}.operator`, 'Compare a time with is_date_before, is_date_after or is_date_exact.');
-  const positive = readPositive(property, { operator: positiveOf(asked), value }, place);
+    throw createQueryError(
+      `${place.path}.operator`,
+      'Compare a time with is_date_before, is_date_after or is_date_exact.',
+    );
+  const positive = readPositive(property, { operator: positiveOperator(asked), value }, place);
   return isNegative(asked) ? { not: positive } : positive;
 }
 
@@ -68,18 +71,18 @@ function readPositive(
   const { path } = place;
   const test = (one: Test): Condition => ({ property, test: one });
   const anyOf = <T>(read: (value: unknown, path: string) => T, make: (one: T) => Test): Condition => ({
-    any: valuesOf(value, path).map(([one, at]) => test(make(read(one, at)))),
+    any: readValues(value, path).map(([one, at]) => test(make(read(one, at)))),
   });
   switch (operator) {
     case 'is_set':
       return test({ is: 'set' });
     case 'exact': {
       if (Array.isArray(value) && value.length === 0) return { all: [] };
-      return test({ is: 'equal', values: valuesOf(value, path).map(([one, at]) => textOf(one, at, 100_000)) });
+      return test({ is: 'equal', values: readValues(value, path).map(([one, at]) => readText(one, at, 100_000)) });
     }
     case 'icontains':
       return anyOf(
-        (one, at) => textOf(one, at, longestText),
+        (one, at) => readText(one, at, longestText),
         (text) => ({ is: 'containing', text }),
       );
     case 'regex':
@@ -108,9 +111,9 @@ function readBetween(
   { isInside, value }: { isInside: boolean; value: unknown },
   path: string,
 ): Condition {
-  const [least, most, ...more] = valuesOf(value, path).map(([one, at]) => numberOf(one, at));
+  const [least, most, ...more] = readValues(value, path).map(([one, at]) => numberOf(one, at));
   if (least === undefined || most === undefined || more.length > 0 || least > most) {
-    throw queryError(`${path}.value`, 'Expected two numbers, smallest first.');
+    throw createQueryError(`${path}.value`, 'Expected two numbers, smallest first.');
   }
   const number = (than: '>' | '>=' | '<' | '<=', bound: number): Condition => ({
     property,
@@ -128,7 +131,8 @@ function readVersion(
   path: string,
 ): Condition {
   const rule = typeof value === 'string' || typeof value === 'number' ? versionRule(operator, value) : null;
-  if (rule === null) throw queryError(`${path}.value`, 'Expected a version such as 1.2.3, or 1.2.* for a wildcard.');
+  if (rule === null)
+    throw createQueryError(`${path}.value`, 'Expected a version such as 1.2.3, or 1.2.* for a wildcard.');
   const version = (than: Extract<Test, { is: 'version' }>['than'], key: string): Condition => ({
     property,
     test: { is: 'version', than, key },
@@ -149,11 +153,16 @@ function readVersion(
 }
 
 /** In an exact comparison, a date without a time means the whole day. */
-function readDate(property: Property, { operator, value }: Asked, { path, reading: { clock } }: Place): Condition {
-  const [first, ...more] = valuesOf(value, path);
-  const text = first === undefined ? '' : textOf(first[0], first[1], 100);
+function readDate(
+  property: Property,
+  { operator, value }: OperatorAndValue,
+  { path, reading: { clock } }: Place,
+): Condition {
+  const [first, ...more] = readValues(value, path);
+  const text = first === undefined ? '' : readText(first[0], first[1], 100);
   const moment = more.length > 0 ? null : readMoment(text, clock);
-  if (moment === null) throw queryError(`${path}.value`, 'Expected an ISO 8601 time, or a relative time such as -7d.');
+  if (moment === null)
+    throw createQueryError(`${path}.value`, 'Expected an ISO 8601 time, or a relative time such as -7d.');
   const time = (than: '>' | '>=' | '<' | '<=', at: number): Condition => ({
     property,
     test: { is: 'time', than, value: at, zone: clock.zoneName },
@@ -166,37 +175,38 @@ function readDate(property: Property, { operator, value }: Asked, { path, readin
 }
 
 /** Returns the value, or the elements of a list, each with its path. */
-export function valuesOf(value: unknown, path: string): [unknown, string][] {
+export function readValues(value: unknown, path: string): [unknown, string][] {
   const at = `${path}.value`;
   if (!Array.isArray(value)) return [[value, at]];
-  if (value.length === 0 || value.length > maxValues) throw queryError(at, `Expected 1 to ${maxValues} values.`);
+  if (value.length === 0 || value.length > maxValues) throw createQueryError(at, `Expected 1 to ${maxValues} values.`);
   return value.map((one, index) => [one, `${at}.${index}`]);
 }
 
 /** Characters that engines cannot store. */
-export const unstorable = /\0|\p{Surrogate}/u;
+export const unstorableCharacters = /\0|\p{Surrogate}/u;
 /** Numbers in text, as the engines read them. */
 const decimal = new RegExp(numberPattern);
 
-export function textOf(value: unknown, path: string, longest: number): string {
+export function readText(value: unknown, path: string, longest: number): string {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
   if (isRecord(value) || Array.isArray(value)) return JSON.stringify(value);
-  if (typeof value !== 'string') throw queryError(path, 'Expected a string, number or boolean.');
-  if (unstorable.test(value)) throw queryError(path, 'A text cannot contain null characters or lone surrogates.');
-  if (value.length > longest) throw queryError(path, `Ensure this field has no more than ${longest} characters.`);
+  if (typeof value !== 'string') throw createQueryError(path, 'Expected a string, number or boolean.');
+  if (unstorableCharacters.test(value))
+    throw createQueryError(path, 'A text cannot contain null characters or lone surrogates.');
+  if (value.length > longest) throw createQueryError(path, `Ensure this field has no more than ${longest} characters.`);
   return value;
 }
 
 function numberOf(value: unknown, path: string): number {
   const isNumber = typeof value === 'number' || (typeof value === 'string' && decimal.test(value));
   const number = isNumber ? Number(value) : Number.NaN;
-  if (!Number.isFinite(number)) throw queryError(path, 'A valid number is required.');
+  if (!Number.isFinite(number)) throw createQueryError(path, 'A valid number is required.');
   return number;
 }
 
 function patternOf(value: unknown, path: string): string {
-  const pattern = textOf(value, path, longestText);
-  const problem = patternProblem(pattern);
-  if (problem !== null) throw queryError(path, problem);
+  const pattern = readText(value, path, longestText);
+  const problem = findPatternProblem(pattern);
+  if (problem !== null) throw createQueryError(path, problem);
   return pattern;
 }

@@ -1,20 +1,20 @@
 // Plans a RetentionQuery.
 
-import type { FirstTime, FunnelStep, RetentionQuestion } from '../event-store/queries.ts';
+import type { FirstTime, FunnelStep, RetentionStoreQuery } from '../event-store/queries.ts';
 import type { Property } from '../event-store/selection.ts';
 import type { RetentionQuery } from '../query.ts';
-import { type Interval, queryError } from '../query-parts.ts';
-import { propertyOf } from './conditions.ts';
+import { createQueryError, type Interval } from '../query-parts.ts';
+import { readProperty } from './conditions.ts';
 import {
+  allOf,
   type BreakdownPlan,
-  both,
-  breakdownsOf,
-  filtersOfNode,
-  filtersOfQuery,
   type PlanContext,
-  unitOfQuery,
+  planBreakdowns,
+  readActorType,
+  readNodeFilters,
+  readQueryFilters,
 } from './context.ts';
-import { dayMs, later, readMoment, startOf } from './dates.ts';
+import { addIntervals, dayMs, readMoment, startOfInterval } from './dates.ts';
 
 export interface RetentionPlan {
   kind: 'RetentionQuery';
@@ -26,7 +26,7 @@ export interface RetentionPlan {
   shows: 'count' | 'sum' | 'avg';
   breakdown: BreakdownPlan;
   isCumulative: boolean;
-  question: RetentionQuestion;
+  storeQuery: RetentionStoreQuery;
 }
 
 type RetentionFilter = NonNullable<RetentionQuery['retentionFilter']>;
@@ -52,17 +52,17 @@ export function planRetention(query: RetentionQuery, context: PlanContext): Rete
   const { edges, to } = rowsOf(query, { interval, columns: intervals, context });
   const columns = columnsOf(period, ends ?? Array.from({ length: intervals - 1 }, (_, at) => at + 1));
   const shows = filter.aggregationType ?? 'count';
-  const filters = filtersOfQuery(query, context);
+  const filters = readQueryFilters(query, context);
   const step = (entity: NonNullable<typeof filter.targetEntity>, name: string): FunnelStep => ({
     event: entity.id ?? null,
-    where: filtersOfNode(entity, `retentionFilter.${name}`, context),
+    where: readNodeFilters(entity, `retentionFilter.${name}`, context),
     first: null,
   });
   const target = step(targetEntity, 'targetEntity');
   const returning = step(returningEntity, 'returningEntity');
-  const breakdown = breakdownsOf(query.breakdownFilter, context);
+  const breakdown = planBreakdowns(query.breakdownFilter, context);
   if (breakdown.bins.some((count) => count !== null))
-    throw queryError('breakdownFilter', 'Retention does not support bins for a numeric breakdown.');
+    throw createQueryError('breakdownFilter', 'Retention does not support bins for a numeric breakdown.');
   const { projectId } = context.settings;
   const events =
     target.event === null || returning.event === null ? null : [...new Set([target.event, returning.event])];
@@ -70,9 +70,9 @@ export function planRetention(query: RetentionQuery, context: PlanContext): Rete
     kind: 'RetentionQuery',
     ...{ period, columns, shows, breakdown },
     isCumulative: filter.cumulative ?? false,
-    question: {
+    storeQuery: {
       select: { projectId, events, from: edges[0] ?? to, to, where: filters },
-      unit: unitOfQuery(query),
+      actorType: readActorType(query),
       ...{ edges, target, returning },
       rows: edges.length,
       least: filter.minimumOccurrences ?? 1,
@@ -98,7 +98,7 @@ function columnsOf(period: string, ends: number[]): string[] {
 
 /** @throws AppError naming a field that is missing or in conflict with another. */
 function refuse({ cumulative, timeWindowMode, aggregationType = 'count', aggregationProperty }: RetentionFilter): void {
-  const no = (field: string, detail: string) => queryError(`retentionFilter.${field}`, detail);
+  const no = (field: string, detail: string) => createQueryError(`retentionFilter.${field}`, detail);
   if (timeWindowMode === '24_hour_windows' && cumulative)
     throw no('cumulative', '24-hour windows cannot be cumulative.');
   if (aggregationType === 'count') return;
@@ -111,7 +111,7 @@ function aggregatedOf(
   { aggregationProperty: key = '', aggregationPropertyType: type = 'event' }: RetentionFilter,
   context: PlanContext,
 ): Property {
-  return propertyOf({ type, key }, { path: 'retentionFilter.aggregationProperty', reading: context });
+  return readProperty({ type, key }, { path: 'retentionFilter.aggregationProperty', reading: context });
 }
 
 function firstOf(
@@ -120,7 +120,7 @@ function firstOf(
   range: Omit<FirstTime, 'events'>,
 ): FirstTime | null {
   const named = { ...range, events: event === null ? null : [event] };
-  if (type === 'retention_first_time') return { ...named, where: both(range.where, where) };
+  if (type === 'retention_first_time') return { ...named, where: allOf(range.where, where) };
   return type === 'retention_first_ever_occurrence' ? { ...named, where: { all: [] } } : null;
 }
 
@@ -133,7 +133,7 @@ function rowsOf(
   const moment = (text: string, name: string): number => {
     const read = text === 'all' ? { instant: earliest ?? clock.now } : readMoment(text, clock);
     if (read === null)
-      throw queryError(
+      throw createQueryError(
         `dateRange.${name}`,
         `"${text.slice(0, 100)}" is not a valid time. Use an ISO 8601 time between 1970 and 2199, or a relative time such as -7d.`,
       );
@@ -141,19 +141,19 @@ function rowsOf(
   };
   const beginning = (instant: number) => {
     const wall = zone.toWallTime(instant);
-    const start = startOf(interval, wall, clock);
+    const start = startOfInterval(interval, wall, clock);
     return interval === 'hour' ? instant - (wall - start) : zone.toInstant(start);
   };
   const last = beginning(dateRange.date_to === undefined ? clock.now : moment(dateRange.date_to, 'date_to'));
-  const to = later(interval, last, 1, clock);
+  const to = addIntervals(interval, last, 1, clock);
   const first =
     dateRange.date_from === undefined
-      ? later(interval, to, -columns, clock)
+      ? addIntervals(interval, to, -columns, clock)
       : beginning(moment(dateRange.date_from, 'date_from'));
   const edges: number[] = [];
-  for (let edge = first; edge < to; edge = later(interval, edge, 1, clock)) {
+  for (let edge = first; edge < to; edge = addIntervals(interval, edge, 1, clock)) {
     if (edges.length === maxRows)
-      throw queryError(
+      throw createQueryError(
         'dateRange',
         `A date range can have at most ${maxRows} intervals. Choose a longer period or a shorter date range.`,
       );

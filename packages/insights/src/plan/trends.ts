@@ -1,21 +1,21 @@
 // Plans a TrendsQuery.
 
-import type { Aggregation, FirstTime, Measure, SeriesQuestion } from '../event-store/queries.ts';
-import type { Unit } from '../event-store/selection.ts';
+import type { Aggregation, FirstTime, Measure, SeriesQuery } from '../event-store/queries.ts';
+import type { ActorType } from '../event-store/selection.ts';
 import { type Aggregate, aggregates, displays, type EventsNode, type TrendsQuery } from '../query.ts';
-import { type Interval, queryError } from '../query-parts.ts';
+import { createQueryError, type Interval } from '../query-parts.ts';
 import {
+  allOf,
   type BreakdownPlan,
-  both,
-  breakdownsOf,
-  filtersOfNode,
-  filtersOfQuery,
+  createSelection,
   type PlanContext,
-  rangeOfQuery,
-  selectionOf,
+  planBreakdowns,
+  readNodeFilters,
+  readQueryFilters,
+  resolveQueryRange,
 } from './context.ts';
-import { bucketsOf, later, type Period, previousRange } from './dates.ts';
-import { readerIn } from './expressions.ts';
+import { addIntervals, type Period, resolvePreviousRange, splitIntoBuckets } from './dates.ts';
+import { createExpressionReader } from './expressions.ts';
 import { type Formula, readFormula } from './formula.ts';
 
 export interface TrendsPlan {
@@ -35,7 +35,7 @@ export interface TrendsPeriod {
   label: 'current' | 'previous' | null;
   period: Period;
   /** One query per series. */
-  questions: SeriesQuestion[];
+  storeQueries: SeriesQuery[];
 }
 
 /** Maximum number of breakdown values read per series for a formula, which then chooses among those of all series. */
@@ -46,7 +46,7 @@ export function planTrends(query: TrendsQuery, context: PlanContext): TrendsPlan
   const { display = 'ActionsLineGraph', smoothingIntervals: smoothing = 1 } = query.trendsFilter ?? {};
   const isTotal = (displays.total as readonly string[]).includes(display);
   const interval = isTotal ? 'day' : (query.interval ?? 'day');
-  const breakdown = breakdownsOf(
+  const breakdown = planBreakdowns(
     query.breakdownFilter,
     context,
     display === 'WorldMap' ? { limit: limitOfWorldMap } : {},
@@ -63,10 +63,10 @@ export function planTrends(query: TrendsQuery, context: PlanContext): TrendsPlan
   return {
     kind: 'TrendsQuery',
     ...{ isTotal, isCumulative, smoothing, breakdown, formulas, series: query.series },
-    periods: periodsOf(query, { context, interval, isExact: display === 'BoldNumber' }).map(({ label, period }) => ({
+    periods: planPeriods(query, { context, interval, isExact: display === 'BoldNumber' }).map(({ label, period }) => ({
       label,
       period,
-      questions: query.series.map((_, at) => questionOf(at, period, shape)),
+      storeQueries: query.series.map((_, at) => planSeries(at, period, shape)),
     })),
   };
 }
@@ -87,16 +87,16 @@ function formulasOf({ series, trendsFilter = {} }: TrendsQuery): TrendsPlan['for
 }
 
 /** Returns the queried period, and the previous one if the query compares. */
-export function periodsOf(
+export function planPeriods(
   query: Pick<TrendsQuery, 'dateRange' | 'compareFilter'>,
   { context, interval, isExact }: { context: PlanContext; interval: Interval; isExact: boolean },
 ): Pick<TrendsPeriod, 'label' | 'period'>[] {
   const { clock, settings } = context;
-  const range = rangeOfQuery(query, interval, context, isExact);
-  const current = bucketsOf(range, interval, clock);
+  const range = resolveQueryRange(query, interval, context, isExact);
+  const current = splitIntoBuckets(range, interval, clock);
   if (!query.compareFilter?.compare) return [{ label: null, period: current }];
   const dateTo = query.dateRange?.date_to;
-  const previous = previousRange(range, {
+  const previous = resolvePreviousRange(range, {
     ...{ interval, clock },
     compareTo: query.compareFilter.compare_to,
     endsNow: dateTo === undefined || /^\d{4}-/.test(dateTo),
@@ -104,7 +104,7 @@ export function periodsOf(
   });
   return [
     { label: 'current', period: current },
-    { label: 'previous', period: bucketsOf(previous, interval, clock) },
+    { label: 'previous', period: splitIntoBuckets(previous, interval, clock) },
   ];
 }
 
@@ -116,26 +116,26 @@ interface Shape {
   breakdown: BreakdownPlan;
 }
 
-function questionOf(
+function planSeries(
   at: number,
   period: Period,
   { query, context, isTotal, isCumulative, breakdown }: Shape,
-): SeriesQuestion {
+): SeriesQuery {
   const node = query.series[at];
   if (node === undefined) throw new Error(`There is no series ${at}.`);
   const path = `series.${at}`;
-  const where = both(filtersOfQuery(query, context), filtersOfNode(node, path, context));
-  const select = selectionOf(node, { where, range: period, context });
+  const where = allOf(readQueryFilters(query, context), readNodeFilters(node, path, context));
+  const select = createSelection(node, { where, range: period, context });
   const first = firstOf(node, { projectId: select.projectId, events: select.events, to: period.to, where });
   const measure = measureOf(node, path, { context, once: isCumulative && !isTotal, first });
-  const question: SeriesQuestion = {
+  const storeQuery: SeriesQuery = {
     ...{ select, measure, breakdowns: breakdown.breakdowns, limit: breakdown.limit },
     edges: isTotal ? [] : period.edges,
     windows: null,
     nullsLast: !isTotal,
   };
   const days = { weekly_active: 7, monthly_active: 30 }[String(node.math)];
-  return days === undefined ? question : lookingBack(question, { days, path, isTotal, period, context });
+  return days === undefined ? storeQuery : withWindows(storeQuery, { days, path, isTotal, period, context });
 }
 
 function firstOf({ math }: EventsNode, named: FirstTime): FirstTime | null {
@@ -152,38 +152,38 @@ interface MeasureContext {
 /** @throws AppError naming a missing field. */
 function measureOf(node: EventsNode, path: string, { context, once, first }: MeasureContext): Measure {
   const { math = 'total' } = node;
-  const units = (unit: Unit): Measure => ({ of: 'units', unit, once, first });
+  const actors = (actorType: ActorType): Measure => ({ of: 'actors', actorType, once, first });
   switch (math) {
     case 'total':
       return { of: 'events' };
     case 'dau':
     case 'weekly_active':
     case 'monthly_active':
-      return units({ of: 'person' });
+      return actors({ of: 'person' });
     case 'first_time_for_user':
     case 'first_matching_event_for_user':
     case 'first_time_for_user_with_filters':
-      return { of: 'units', unit: { of: 'person' }, once: false, first };
+      return { of: 'actors', actorType: { of: 'person' }, once: false, first };
     case 'unique_session':
-      return { of: 'units', unit: { of: 'session' }, once: false, first: null };
+      return { of: 'actors', actorType: { of: 'session' }, once: false, first: null };
     case 'unique_group':
       if (node.math_group_type_index === undefined)
-        throw queryError(`${path}.math_group_type_index`, 'This field is required for unique_group.');
-      return units({ of: 'group', index: node.math_group_type_index });
+        throw createQueryError(`${path}.math_group_type_index`, 'This field is required for unique_group.');
+      return actors({ of: 'group', index: node.math_group_type_index });
     case 'hogql':
       return sqlMeasure(node, `${path}.math_hogql`, context);
     default: {
       const [, name] = /^(.*)_count_per_actor$/.exec(math) ?? [];
       if (name !== undefined)
-        return { of: 'counts', unit: { of: 'person' }, aggregate: aggregationOf(name as Aggregate) };
+        return { of: 'counts', actorType: { of: 'person' }, aggregate: aggregationOf(name as Aggregate) };
       return { ...propertyMeasure(node, path, context), aggregate: aggregationOf(math as Aggregate) };
     }
   }
 }
 
 function sqlMeasure({ math_hogql: text }: EventsNode, path: string, context: PlanContext): Measure {
-  if (text === undefined) throw queryError(path, 'This field is required for hogql.');
-  return { of: 'expression', expression: readerIn(context, path)(text, 'number', path) };
+  if (text === undefined) throw createQueryError(path, 'This field is required for hogql.');
+  return { of: 'expression', expression: createExpressionReader(context, path)(text, 'number', path) };
 }
 
 function propertyMeasure(
@@ -191,10 +191,11 @@ function propertyMeasure(
   path: string,
   context: PlanContext,
 ) {
-  if (key === undefined || key === '') throw queryError(`${path}.math_property`, `This field is required for ${math}.`);
+  if (key === undefined || key === '')
+    throw createQueryError(`${path}.math_property`, `This field is required for ${math}.`);
   if (key === '$session_duration') return { of: 'sessions', times } as const;
   if (type === 'session_properties')
-    throw queryError(`${path}.math_property`, 'The only session property is $session_duration.');
+    throw createQueryError(`${path}.math_property`, 'The only session property is $session_duration.');
   if (key === '$time') return { of: 'property', property: { of: 'column', key: 'timestamp' }, times } as const;
   const of = type === 'person_properties' ? (context.personsAsStored ? 'stored person' : 'person') : 'event';
   return { of: 'property', property: { of, key }, times } as const;
@@ -222,21 +223,22 @@ interface LookBack {
  * Counts the actors active in an interval or in the days before it. Each point covers a window that may start before
  * the range.
  */
-function lookingBack(
-  question: SeriesQuestion,
+function withWindows(
+  storeQuery: SeriesQuery,
   { days, path, isTotal, period, context: { clock } }: LookBack,
-): SeriesQuestion {
+): SeriesQuery {
   const { interval, edges, end, to } = period;
-  if (isTotal) return { ...question, select: { ...question.select, from: later('day', endOfDay(to), -days, clock) } };
-  if (interval === 'month' || (interval === 'week' && days === 7)) return question;
+  if (isTotal)
+    return { ...storeQuery, select: { ...storeQuery.select, from: addIntervals('day', endOfDay(to), -days, clock) } };
+  if (interval === 'month' || (interval === 'week' && days === 7)) return storeQuery;
   if (interval === 'minute')
-    throw queryError(`${path}.math`, 'This aggregation does not support the interval `minute`.');
+    throw createQueryError(`${path}.math`, 'This aggregation does not support the interval `minute`.');
   const windows = edges.map((edge, at) => windowOf(edge, edges[at + 1] ?? end));
   const fine = [...new Set(windows.flatMap(({ from, until }) => [from, until]))].sort((a, b) => a - b);
   const places = new Map(fine.map((edge, at) => [edge, at]));
   return {
-    ...question,
-    select: { ...question.select, from: fine[0] ?? question.select.from },
+    ...storeQuery,
+    select: { ...storeQuery.select, from: fine[0] ?? storeQuery.select.from },
     edges: fine,
     windows: windows.map(({ from, until }) => ({
       first: places.get(from) ?? 0,
@@ -245,10 +247,10 @@ function lookingBack(
   };
 
   function windowOf(edge: number, nextEdge: number): { from: number; until: number } {
-    if (interval === 'hour') return { from: later('hour', edge, 1 - 24 * days, clock), until: nextEdge };
+    if (interval === 'hour') return { from: addIntervals('hour', edge, 1 - 24 * days, clock), until: nextEdge };
     // The thirty days of a weekly point end with the first day of the week.
-    const until = interval === 'week' ? later('day', edge, 1, clock) : nextEdge;
-    return { from: later('day', edge, 1 - days, clock), until };
+    const until = interval === 'week' ? addIntervals('day', edge, 1, clock) : nextEdge;
+    return { from: addIntervals('day', edge, 1 - days, clock), until };
   }
   function endOfDay(moment: number): number {
     const wall = clock.zone.toWallTime(moment - 1);

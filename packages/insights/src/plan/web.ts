@@ -1,20 +1,20 @@
 // Plans the queries of web analytics.
 
-import { pageViews, type WebBreakdown, type WebQuestion } from '../event-store/queries.ts';
+import { pageViews, type WebBreakdown, type WebStoreQuery } from '../event-store/queries.ts';
 import type { Breakdown, Property } from '../event-store/selection.ts';
-import { isRecord, queryError } from '../query-parts.ts';
+import { createQueryError, isRecord } from '../query-parts.ts';
 import type { WebBreakdownName, WebQuery, WebStatsTableQuery } from '../web-query.ts';
 import { readFilters } from './conditions.ts';
-import { filtersOfQuery, type PlanContext } from './context.ts';
+import { type PlanContext, readQueryFilters } from './context.ts';
 import type { Period } from './dates.ts';
-import { periodsOf } from './trends.ts';
+import { planPeriods } from './trends.ts';
 
 export interface WebPlan {
   query: WebQuery;
   period: Period;
-  current: WebQuestion;
+  current: WebStoreQuery;
   /** Null without a comparison. */
-  previous: WebQuestion | null;
+  previous: WebStoreQuery | null;
   limit: number;
 }
 
@@ -25,11 +25,11 @@ const maxBuckets = 10_000;
 export function planWeb(query: WebQuery, context: PlanContext): WebPlan {
   const { interval = 'day', properties, ...rest } = query;
   const { ofViews, entry, exit } = splitFilters(properties, context);
-  const where = filtersOfQuery({ ...rest, properties: ofViews }, context);
-  const [current, previous] = periodsOf(query, { context, interval, isExact: false });
+  const where = readQueryFilters({ ...rest, properties: ofViews }, context);
+  const [current, previous] = planPeriods(query, { context, interval, isExact: false });
   if (current === undefined) throw new Error('A query has at least one period.');
   const limit = query.kind === 'WebStatsTableQuery' ? (query.limit ?? usualLimit) : maxBuckets;
-  const questionOf = ({ from, to, edges }: Period): WebQuestion => ({
+  const questionOf = ({ from, to, edges }: Period): WebStoreQuery => ({
     select: { projectId: context.settings.projectId, events: [...pageViews], from, to, where },
     ...{ entry, exit },
     edges: query.kind === 'WebTrendsQuery' ? edges : [],
@@ -72,7 +72,7 @@ function splitFilters(properties: unknown, context: PlanContext) {
     const known = sessionProperties[String(filter.key)];
     if (known !== undefined) return { of: known.of, filter: { ...filter, type: 'event', key: known.key } };
     const names = Object.keys(sessionProperties).join(', ');
-    throw queryError(
+    throw createQueryError(
       `properties.${at}.key`,
       `"${String(filter.key).slice(0, 100)}" is not supported. Choose one of: ${names}.`,
     );
@@ -124,11 +124,12 @@ function breakdownOf({ breakdownBy, includeBounceRate = false }: WebStatsTableQu
 
 const orderNames = { Visitors: 'visitors', Views: 'views', BounceRate: 'bounces' } as const;
 
-function orderOf({ orderBy, includeBounceRate }: WebStatsTableQuery): WebQuestion['order'] {
+function orderOf({ orderBy, includeBounceRate }: WebStatsTableQuery): WebStoreQuery['order'] {
   const [field = 'Visitors', direction = 'DESC'] = orderBy ?? [];
-  if (!(field in orderNames)) throw queryError('orderBy.0', `Choose one of: ${Object.keys(orderNames).join(', ')}.`);
-  if (direction !== 'ASC' && direction !== 'DESC') throw queryError('orderBy.1', 'Choose one of: ASC, DESC.');
+  if (!(field in orderNames))
+    throw createQueryError('orderBy.0', `Choose one of: ${Object.keys(orderNames).join(', ')}.`);
+  if (direction !== 'ASC' && direction !== 'DESC') throw createQueryError('orderBy.1', 'Choose one of: ASC, DESC.');
   if (field === 'BounceRate' && !includeBounceRate)
-    throw queryError('orderBy.0', '`BounceRate` requires `includeBounceRate`.');
+    throw createQueryError('orderBy.0', '`BounceRate` requires `includeBounceRate`.');
   return { by: orderNames[field as keyof typeof orderNames], isDescending: direction === 'DESC' };
 }

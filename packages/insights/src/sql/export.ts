@@ -4,7 +4,7 @@ import { AppError, isAppError } from '@millrace/runtime';
 import type { Budget, EventStore } from '../event-store/port.ts';
 import type { EventKey } from '../event-store/queries.ts';
 import type { EngineName } from '../event-store/selection.ts';
-import { readPropertyTypes, readSettings } from '../records-store.ts';
+import { readProjectSettings, readPropertyTypes } from '../records-store.ts';
 import { type Node, nodesOf, type Select, type SelectSet } from './ast.ts';
 import { columnName, namesIn, printed } from './names.ts';
 import { statementOf } from './print/query.ts';
@@ -85,7 +85,7 @@ export async function prepareExport(
   { sql, parser }: Deps,
   { projectId, query, now }: { projectId: number; query: Pick<ExportQuery, 'text' | 'propertyTypes'>; now: number },
 ): Promise<PreparedExport> {
-  const settings = await readSettings(sql, projectId);
+  const settings = await readProjectSettings(sql, projectId);
   const select = checkShape(await parser.parse(query.text));
   const resolve = (node: Select) =>
     resolveQuery(node, {

@@ -5,7 +5,7 @@ import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { PlanContext } from '../plan/context.ts';
 import type { ExpressionUse, PlannedExpression, ReadExpression } from '../plan/expressions.ts';
-import { queryError } from '../query-parts.ts';
+import { createQueryError } from '../query-parts.ts';
 import { readPropertyTypes } from '../records-store.ts';
 import { type Node, nodesOf, type Select } from './ast.ts';
 import { namesIn, printed } from './names.ts';
@@ -38,13 +38,16 @@ export async function withExpressions(
   plan({
     ...context,
     expression(text, _, path) {
-      if (parser === undefined) throw queryError(path, 'SQL expressions cannot run here.');
+      if (parser === undefined) throw createQueryError(path, 'SQL expressions cannot run here.');
       if (!texts.has(text)) characters += text.length;
       texts.add(text);
       if (texts.size > maxExpressions)
-        throw queryError(path, `A query can contain at most ${maxExpressions} SQL expressions.`);
+        throw createQueryError(path, `A query can contain at most ${maxExpressions} SQL expressions.`);
       if (characters > maxCharacters)
-        throw queryError(path, `The SQL expressions of a query can have at most ${maxCharacters} characters in total.`);
+        throw createQueryError(
+          path,
+          `The SQL expressions of a query can have at most ${maxCharacters} characters in total.`,
+        );
       return uncheckedExpression(text);
     },
   });

@@ -2,7 +2,7 @@
 
 import type { ProjectSettings } from '../plan/context.ts';
 import type { SqlMetadataQuery, SqlQuery } from '../sql-query.ts';
-import { variableValues } from '../sql-variables.ts';
+import { readVariableValues } from '../sql-variables.ts';
 import type { SqlRequest } from './run.ts';
 
 /** @throws AppError `invalid` naming a variable whose value does not fit its type. */
@@ -11,7 +11,7 @@ export function sqlRequest(
   { projectId, settings, now, rows }: { projectId: number; settings: ProjectSettings; now: number; rows?: number },
 ): SqlRequest {
   const { query: text, variables, filters, modifiers } = query;
-  const { values: ofVariables, unknown: unknownVariables } = variableValues(settings.variables, variables);
+  const { values: ofVariables, unknown: unknownVariables } = readVariableValues(settings.variables, variables);
   const values = query.kind === 'HogQLQuery' ? query.values : undefined;
   return {
     ...{ projectId, settings, text, now, variables: ofVariables, unknownVariables },

@@ -6,9 +6,9 @@ import { AppError } from '@millrace/runtime';
 import type { Budget, EventStore } from '../event-store/port.ts';
 import type { EngineName } from '../event-store/selection.ts';
 import { type FilterContext, readFilters } from '../plan/conditions.ts';
-import { both, type PlanContext, type ProjectSettings, planContext } from '../plan/context.ts';
+import { allOf, createPlanContext, type PlanContext, type ProjectSettings } from '../plan/context.ts';
 import { readMoment } from '../plan/dates.ts';
-import { queryError } from '../query-parts.ts';
+import { createQueryError } from '../query-parts.ts';
 import { estimateEvents, readPropertyTypes } from '../records-store.ts';
 import { type Field, nodesOf, type Select, type SelectSet } from './ast.ts';
 import { withExpressions } from './expressions.ts';
@@ -103,7 +103,7 @@ async function prepareSql(
   const tree = await parser.parse(request.text);
   const { projectId, settings, values = {}, variables = {}, unknownVariables = [], filters = {} } = request;
   const mode = request.personsOnEventsMode;
-  const planned = planContext(mode === undefined ? {} : { modifiers: { personsOnEventsMode: mode } }, {
+  const planned = createPlanContext(mode === undefined ? {} : { modifiers: { personsOnEventsMode: mode } }, {
     settings,
     now: request.now,
     earliest: null,
@@ -128,7 +128,7 @@ async function prepareSql(
   const conditions = conditionsOf(context);
   const sqlSettings = sqlSettingsOf(context, {
     propertyTypes: await readPropertyTypes(sql, projectId, namesIn(complete)),
-    filters: { from, to, condition: conditions.length === 0 ? null : both(...conditions) },
+    filters: { from, to, condition: conditions.length === 0 ? null : allOf(...conditions) },
   });
   return { tree, resolved: resolveQuery(complete, sqlSettings), timezone: settings.timezone };
 }
@@ -217,7 +217,7 @@ const isField = (node: unknown): node is Field =>
 function boundOf(text: string | null | undefined, name: string, { clock }: FilterContext): number | null {
   if (text === null || text === undefined || text === 'all') return null;
   const moment = readMoment(text, clock);
-  if (moment === null) throw queryError(`filters.dateRange.${name}`, `'${text}' is not a date.`);
+  if (moment === null) throw createQueryError(`filters.dateRange.${name}`, `'${text}' is not a date.`);
   return moment.instant;
 }
 

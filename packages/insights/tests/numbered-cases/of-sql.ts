@@ -1,6 +1,6 @@
 // Cases sql-251 to sql-259 and sql-301 to sql-399: SQL expressions within other queries, over the data of sql-cases.json.
 
-import { withFilters } from '../../src/override.ts';
+import { overrideFilters } from '../../src/override.ts';
 
 export interface ExpressionCase {
   no: string;
@@ -132,7 +132,7 @@ export const filters: ExpressionCase[] = [
   ),
   row(335, 'filters a lifecycle query', { kind: 'LifecycleQuery', interval: 'month', dateRange: march, series: [node('order', { properties: [isUsd] })] }, { results: expect.arrayContaining([expect.objectContaining({ status: 'new', data: [1] }), expect.objectContaining({ status: 'resurrecting', data: [1] })]) }),
   row(336, 'filters a query on web traffic', { kind: 'WebOverviewQuery', dateRange: march, properties: [sql("properties.$pathname = '/pricing'")] }, { results: expect.arrayContaining([expect.objectContaining({ key: 'visitors', value: 4 }), expect.objectContaining({ key: 'views', value: 5 })]) }),
-  row(337, 'applies a filter of a dashboard', withFilters(trends([node('order')], { trendsFilter: total }), { properties: [isUsd] }) as Fields, { results: [{ aggregated_value: 2 }] }),
+  row(337, 'applies a filter of a dashboard', overrideFilters(trends([node('order')], { trendsFilter: total }), { properties: [isUsd] }) as Fields, { results: [{ aggregated_value: 2 }] }),
   row(338, 'applies an expression within {filters} of SQL', { kind: 'HogQLQuery', query: 'SELECT count() FROM events WHERE {filters}', filters: { properties: [isUsd] } }, { results: [[2]] }),
   row(339, 'reads the properties of a group', trends([node('order')], { properties: [sql('group_0.properties.seats > 5')], trendsFilter: total }), { results: [{ aggregated_value: 2 }] }),
   row(340, 'finds persons in a cohort', trends([node('order')], { properties: [sql("person_id IN COHORT 'Key accounts'")], trendsFilter: total }), { results: [{ aggregated_value: 2 }] }),

@@ -1,7 +1,7 @@
 // Drops old events from PostgreSQL that ClickHouse has, month by month.
 
 import type { Sql, Transaction } from '@millrace/db';
-import { type ClickHouseClient, countCopied, isRebuilding, readCopiedUntil } from '@millrace/insights';
+import { type ClickHouseClient, countCopiedEvents, isRebuilding, readCopiedUntil } from '@millrace/insights';
 import { dropMonth, type RetentionDeps } from '../retention/retention.ts';
 import { dropDetached, listPartitionsBefore } from '../retention/store.ts';
 
@@ -28,7 +28,7 @@ export async function dropCopiedMonths(
     if (await hasStoredSince(sql, partition, copiedUntil)) continue;
     const [inPostgres, inClickhouse] = [
       await countEvents(sql, partition),
-      await countCopied(client, spanOf(partition)),
+      await countCopiedEvents(client, spanOf(partition)),
     ];
     if (inClickhouse < inPostgres) {
       logger.warn('keeping a month of events in PostgreSQL, because ClickHouse has fewer events', {

@@ -5,20 +5,20 @@ import {
   type ClickHouseClient,
   claimCopy,
   copyEvents,
-  createSpan,
+  createCopySpan,
   createTables,
+  deleteEventRemovals,
   deleteEvents,
   deleteOldEvents,
-  finishRemovals,
+  type EventRemoval,
+  type EventsToRemove,
   isRebuilding,
-  noteCopied,
-  oldestStored,
   type ReadablePostgres,
-  type Removal,
-  type RemovedEvents,
-  readRemovals,
+  readEventRemovals,
+  readOldestStoredAt,
   releaseCopy,
-  stripEvents,
+  removePersonData,
+  saveCopiedUntil,
 } from '@millrace/insights';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { SettledUntil } from '../batch-exports/read.ts';
@@ -69,15 +69,15 @@ export function createFollower({
 }: FollowerDeps) {
   const { client, postgres } = target;
   let isReady = false;
-  const span = createSpan();
+  const span = createCopySpan();
   let forgottenAt = Number.NEGATIVE_INFINITY;
 
   const tellLag = (until: Date) => gauge.set(Math.max(0, (Date.now() - until.getTime()) / 1000));
 
   async function remove(): Promise<void> {
-    const removals = await readRemovals(sql, removalsAtOnce);
+    const removals = await readEventRemovals(sql, removalsAtOnce);
     for (const group of alike(removals)) await removeOf(group);
-    await finishRemovals(
+    await deleteEventRemovals(
       sql,
       removals.map(({ id }) => id),
     );
@@ -85,7 +85,7 @@ export function createFollower({
 
   async function removeOf({ keepsEvents, ...removed }: Removals): Promise<void> {
     if (!keepsEvents) return deleteEvents(client, removed);
-    await stripEvents(client, removed);
+    await removePersonData(client, removed);
     // Copy the events again that still exist in PostgreSQL, in their current state.
     await copyEvents(client, postgres, removed);
   }
@@ -103,20 +103,20 @@ export function createFollower({
   }
 
   async function copy(from: Date | null): Promise<boolean> {
-    const [settled, begin] = [await settledUntil(), from ?? (await oldestStored(sql))];
+    const [settled, begin] = [await settledUntil(), from ?? (await readOldestStoredAt(sql))];
     if (settled === null) {
       // An open transaction blocks copying, which the gauge shows.
       if (begin !== null) tellLag(begin);
       return false;
     }
-    if (begin === null) await noteCopied(sql, settled);
+    if (begin === null) await saveCopiedUntil(sql, settled);
     if (begin === null || begin >= settled) {
       tellLag(begin ?? settled);
       return false;
     }
     const end = new Date(Math.min(settled.getTime(), begin.getTime() + span.ms));
     await span.measure(() => copyEvents(client, postgres, { from: begin, until: end }));
-    await noteCopied(sql, end);
+    await saveCopiedUntil(sql, end);
     tellLag(end);
     return end < settled;
   }
@@ -140,14 +140,14 @@ export function createFollower({
   };
 }
 
-interface Removals extends RemovedEvents {
+interface Removals extends EventsToRemove {
   distinctIds: string[] | null;
   /** True to keep the events, without data of the person. */
   keepsEvents: boolean;
 }
 
 /** Groups the removals of the same deletion. */
-function alike(removals: readonly Removal[]): Removals[] {
+function alike(removals: readonly EventRemoval[]): Removals[] {
   const groups = new Map<string, Removals>();
   for (const removal of removals) {
     const { project_id: projectId, distinct_id: id, person_uuid: uuid, requested_at, keeps_events } = removal;

@@ -1,7 +1,7 @@
 // Computes the numbers of due reports, before they are sent.
 
 import type { Database } from '@millrace/db';
-import { budgetProblem, type EventStore, OverBudget, runQuery, type SqlParser } from '@millrace/insights';
+import { createBudgetError, type EventStore, OverBudget, runQuery, type SqlParser } from '@millrace/insights';
 import { makeReport } from '@millrace/reports';
 import { AppError, type Logger } from '@millrace/runtime';
 import type { FairSlots } from '../poll.ts';
@@ -58,7 +58,7 @@ async function makeOne(
       const asked = { projectId: report.environment_id, query, now };
       return await runQuery({ sql, events, parser }, asked, { signal: stopping, maxMs, maxBytes });
     } catch (error) {
-      throw error instanceof OverBudget ? budgetProblem(error, maxMs) : error;
+      throw error instanceof OverBudget ? createBudgetError(error, maxMs) : error;
     }
   }
 

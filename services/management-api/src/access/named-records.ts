@@ -4,7 +4,7 @@
 import { isObject, parseRecordId } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { namedCohort } from '@millrace/flags';
-import { type ProjectSettings, readSettings } from '@millrace/insights';
+import { type ProjectSettings, readProjectSettings } from '@millrace/insights';
 import type { AddressedProject } from './addressed-store.ts';
 import { findRecord, requireRecord } from './record-rights.ts';
 
@@ -73,7 +73,7 @@ export async function requireNamedRecords(
   if (rights.rules === null || rights.rules.length === 0) return;
   const named = namedIn(filters);
   if (named.withTestAccountFilters || named.withAllCohorts) {
-    const { testAccountFilters, cohorts } = known ?? (await readSettings(sql, environmentId));
+    const { testAccountFilters, cohorts } = known ?? (await readProjectSettings(sql, environmentId));
     const ofTestAccounts = namedIn(named.withTestAccountFilters ? testAccountFilters : []);
     for (const id of ofTestAccounts.cohort) named.cohort.add(id);
     if (named.withAllCohorts || ofTestAccounts.withAllCohorts) for (const id of cohorts.keys()) named.cohort.add(id);

@@ -26,7 +26,7 @@ export async function releaseCopy(sql: Sql): Promise<void> {
 }
 
 /** Only the holder of the claim may call this. */
-export async function noteCopied(sql: Sql, until: Date): Promise<void> {
+export async function saveCopiedUntil(sql: Sql, until: Date): Promise<void> {
   await sql.query('UPDATE event_store_copy SET copied_until = $2 WHERE store = $1', [following, until]);
 }
 
@@ -40,7 +40,7 @@ export async function readCopiedUntil(sql: Sql): Promise<Date | null> {
 }
 
 /** Returns when the first event that still exists was stored; null without events. */
-export async function oldestStored(sql: Sql): Promise<Date | null> {
+export async function readOldestStoredAt(sql: Sql): Promise<Date | null> {
   const [row] = await sql.query<{ at: Date | null }>('SELECT min(created_at) AS at FROM event');
   return row?.at ?? null;
 }
@@ -57,7 +57,7 @@ export async function beginRebuild(sql: Sql): Promise<Date | null> {
   return row?.copied_until ?? null;
 }
 
-export async function noteRebuilt(sql: Sql, until: Date): Promise<void> {
+export async function saveRebuiltUntil(sql: Sql, until: Date): Promise<void> {
   await sql.query('UPDATE event_store_copy SET copied_until = $2 WHERE store = $1', [rebuilding, until]);
 }
 
@@ -79,7 +79,7 @@ export async function finishRebuild(sql: Sql): Promise<void> {
   );
 }
 
-export interface Removal {
+export interface EventRemoval {
   id: bigint;
   project_id: number;
   /** Null for all events of the project. */
@@ -91,14 +91,14 @@ export interface Removal {
 }
 
 /** Reads the oldest requests to remove events. */
-export async function readRemovals(sql: Sql, limit: number): Promise<Removal[]> {
-  return sql.query<Removal & Record<string, unknown>>(
+export async function readEventRemovals(sql: Sql, limit: number): Promise<EventRemoval[]> {
+  return sql.query<EventRemoval & Record<string, unknown>>(
     `SELECT id, project_id, distinct_id, person_uuid, requested_at, keeps_events
        FROM event_store_removal ORDER BY id LIMIT $1`,
     [limit],
   );
 }
 
-export async function finishRemovals(sql: Sql, ids: Removal['id'][]): Promise<void> {
+export async function deleteEventRemovals(sql: Sql, ids: EventRemoval['id'][]): Promise<void> {
   if (ids.length > 0) await sql.query('DELETE FROM event_store_removal WHERE id = ANY ($1::bigint[])', [ids]);
 }

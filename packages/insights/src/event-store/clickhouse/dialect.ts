@@ -4,26 +4,26 @@
 import { nullLabel } from '../../breakdown-labels.ts';
 import { hrefPattern } from '../../elements-chain.ts';
 import {
-  asBoolean,
-  columnText,
+  buildBooleanText,
+  buildColumnText,
   type Dialect,
-  kindsOf,
   localTimePattern,
-  longestLabel,
+  maxLabelLength,
   numberPattern,
   placeOffset,
+  splitByKind,
   versionPattern,
   zonedTimePattern,
 } from '../dialect.ts';
 import type { EventKey } from '../queries.ts';
-import type { Breakdown, Property, Unit } from '../selection.ts';
+import type { ActorType, Breakdown, Property } from '../selection.ts';
 import { Fragment, sql } from '../sql.ts';
-import { readable, usualProperties } from './tables.ts';
+import { propertyColumns, repairJsonSql } from './tables.ts';
 
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
 /** Returns an event column as text. */
 const column = (property: Extract<Property, { of: 'column' }>) =>
-  columnText(property, {
+  buildColumnText(property, {
     engine: 'clickhouse',
     person: sql`toString(${person})`,
     storedPerson: sql`toString(e.person_id)`,
@@ -117,7 +117,7 @@ export const clickhouseDialect: Dialect = {
   equalsAny: (property, values) => {
     if (property.of === 'column') return sql`has(${sql.texts(values)}, ${column(property)})`;
     const { isNumber, asNumber, document, key } = found(property);
-    const { numbers, lists } = kindsOf(values);
+    const { numbers, lists } = splitByKind(values);
     const ways = [
       sql`has(${sql.texts(values)}, ${text(property)})`,
       ...(numbers.length > 0 ? [sql`(${isNumber} AND has(${sql.floats(numbers.map(Number))}, ${asNumber}))`] : []),
@@ -177,16 +177,16 @@ export const clickhouseDialect: Dialect = {
   document: (json) => json,
   bytes: (document) => sql`length(${document})`,
   characters: (value) => sql`lengthUTF8(${value})`,
-  unit: (unit: Unit) => {
-    switch (unit.of) {
+  actorId: (actorType: ActorType) => {
+    switch (actorType.of) {
       case 'person':
         return person;
       case 'group':
-        return groupKey(unit.index);
+        return groupKey(actorType.index);
       case 'session':
         return sql`nullIf(${text({ of: 'event', key: '$session_id' })}, '')`;
       default:
-        return unit satisfies never;
+        return actorType satisfies never;
     }
   },
 };
@@ -251,7 +251,7 @@ function documentOf(property: Exclude<Property, { of: 'column' }>): Fragment {
 
 /** Accesses the fields by name, because with `FINAL` the function `tupleElement` would read all of them. */
 const usual: ReadonlyMap<string, Fragment> = new Map(
-  [...usualProperties.few, ...usualProperties.many].map((name) => [name, Fragment.of([`e.usual.\`${name}\``], [])]),
+  [...propertyColumns.few, ...propertyColumns.many].map((name) => [name, Fragment.of([`e.usual.\`${name}\``], [])]),
 );
 
 /** Returns a property as text: numbers in their shortest form, lists as JSON. */
@@ -272,9 +272,9 @@ function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
   const value = isUrl
     ? sql`coalesce(nullIf(replaceRegexpOne(${whole}, '[/?#]+$', ''), ''), if(isNull(${whole}), NULL, '/'))`
     : isBoolean
-      ? asBoolean(whole)
+      ? buildBooleanText(whole)
       : whole;
-  return sql`substringUTF8(${value}, 1, ${sql.int(longestLabel)})`;
+  return sql`substringUTF8(${value}, 1, ${sql.int(maxLabelLength)})`;
 }
 
 function numberOf(value: Fragment): Fragment {
@@ -291,12 +291,12 @@ function localTime(value: Fragment, zone: string): Fragment {
 }
 
 const readableDocument = (column: 'person.properties' | 'group.group_properties') =>
-  Fragment.of([readable(column)], []);
+  Fragment.of([repairJsonSql(column)], []);
 
 /** Returns texts of which every stored document with an equal value contains one; null if there are no such texts. */
 function partsOfEqual(values: readonly string[]): string[] | null {
   if (values.length === 0 || values.length > 20) return null;
-  const numbers = new Set(kindsOf(values).numbers);
+  const numbers = new Set(splitByKind(values).numbers);
   const parts = values.map((value) => {
     // JSON may escape other characters, and contain spaces in lists.
     if (!numbers.has(value)) return /^[\w .:@+-]+$/.test(value) ? value : null;

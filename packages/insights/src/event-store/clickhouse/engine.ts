@@ -56,9 +56,9 @@ const limits: Record<string, OverBudget['limit']> = {
 export function clickhouseEngine(client: ClickHouseClient): Engine {
   return {
     dialect: clickhouseDialect,
-    async read(question, { signal, maxMs, maxBytes }, each) {
+    async read(query, { signal, maxMs, maxBytes }, each) {
       signal.throwIfAborted();
-      const { text, values } = render(question, placeholder);
+      const { text, values } = render(query, placeholder);
       const controller = new AbortController();
       let over: OverBudget | null = null;
       const stop = (limit: OverBudget['limit']) => {

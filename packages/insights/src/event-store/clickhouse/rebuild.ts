@@ -3,9 +3,9 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Sql } from '@millrace/db';
 import { sleep } from '@millrace/runtime';
-import { beginRebuild, claimCopy, finishRebuild, noteRebuilt, oldestStored } from './copy-store.ts';
-import { createSpan } from './span.ts';
-import { copyEvents, createEvents, createTables, type ReadablePostgres } from './tables.ts';
+import { beginRebuild, claimCopy, finishRebuild, readOldestStoredAt, saveRebuiltUntil } from './copy-store.ts';
+import { createCopySpan } from './span.ts';
+import { copyEvents, createEventsTableSql, createTables, type ReadablePostgres } from './tables.ts';
 
 export interface RebuildOptions {
   client: ClickHouseClient;
@@ -18,10 +18,10 @@ export interface RebuildOptions {
 }
 
 /** Months for which PostgreSQL has fewer events than ClickHouse, which a rebuild would lose. */
-export class CoversLess extends Error {
+export class RebuildLosesEvents extends Error {
   readonly months: { month: string; here: number; there: number }[];
 
-  constructor(months: CoversLess['months']) {
+  constructor(months: RebuildLosesEvents['months']) {
     super('PostgreSQL has fewer events than ClickHouse.');
     this.name = 'CoversLess';
     this.months = months;
@@ -44,21 +44,21 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
   await createTables(client, postgres);
   if (!mayLose) {
     const months = await monthsWithFewer(client, sql);
-    if (months.length > 0) throw new CoversLess(months);
+    if (months.length > 0) throw new RebuildLosesEvents(months);
   }
   const continueFrom = await beginRebuild(sql);
   if (continueFrom === null) await client.command({ query: 'DROP TABLE IF EXISTS events_rebuilt' });
-  await client.command({ query: createEvents('events_rebuilt') });
-  const first = await oldestStored(sql);
+  await client.command({ query: createEventsTableSql('events_rebuilt') });
+  const first = await readOldestStoredAt(sql);
   // The worker copies events stored after this time.
   const end = Date.now() - settleMs;
-  const span = createSpan();
+  const span = createCopySpan();
   for (let from = continueFrom ?? first; first !== null && from !== null && from.getTime() < end; ) {
     const until = new Date(Math.min(end, from.getTime() + span.ms));
     const stored = { from, until };
     await span.measure(() => copyEvents(client, postgres, stored, 'events_rebuilt'));
     from = until;
-    await noteRebuilt(sql, until);
+    await saveRebuiltUntil(sql, until);
     onProgress(until, (until.getTime() - first.getTime()) / (end - first.getTime()));
   }
   // A portion that is being copied would go to the old table and count as copied, so wait for its end.
@@ -68,7 +68,7 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
   await client.command({ query: 'DROP TABLE events_rebuilt' });
 }
 
-async function monthsWithFewer(client: ClickHouseClient, sql: Sql): Promise<CoversLess['months']> {
+async function monthsWithFewer(client: ClickHouseClient, sql: Sql): Promise<RebuildLosesEvents['months']> {
   const result = await client.query({
     query: 'SELECT toString(toYYYYMM(timestamp)) AS month, count() AS events FROM events FINAL GROUP BY 1 ORDER BY 1',
     format: 'JSONEachRow',

@@ -2,7 +2,7 @@
  * Time span of the next portion of copied events: adapted so that a portion takes some seconds, and shorter after a
  * failure.
  */
-export interface Span {
+export interface CopySpan {
   readonly ms: number;
   /** Copies one portion. Rethrows its error, after which the next portion is shorter. */
   measure(copy: () => Promise<void>): Promise<void>;
@@ -12,7 +12,7 @@ const firstMs = 60_000;
 const [leastMs, maxMs] = [1000, 86_400_000];
 const [shortMs, longMs] = [2000, 20_000];
 
-export function createSpan(): Span {
+export function createCopySpan(): CopySpan {
   let ms = firstMs;
   return {
     get ms() {

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { createEvents } from './tables.ts';
+import { createEventsTableSql } from './tables.ts';
 
 /** This file is for installations that read the Kafka topic into their own ClickHouse. Queries use the same table. */
 test('deploy/clickhouse/events.sql creates the same events table', () => {
   const file = readFileSync(new URL('../../../../../deploy/clickhouse/events.sql', import.meta.url), 'utf8');
   const words = (text: string) => text.replaceAll(/\s+/g, ' ');
-  expect(words(file)).toContain(words(createEvents('events').replace('EXISTS events', 'EXISTS millrace.events')));
+  expect(words(file)).toContain(
+    words(createEventsTableSql('events').replace('EXISTS events', 'EXISTS millrace.events')),
+  );
 });

@@ -25,7 +25,9 @@ function source({ url }: ReadablePostgres, what: string): string {
  * is unchanged. The inner `if` is necessary because an INSERT evaluates both branches for every event.
  * @param document a column
  */
-export const readable = (document: string) => `if(isValidJSON(${document}), ${document}, arrayStringConcat(arrayMap(
+export const repairJsonSql = (
+  document: string,
+) => `if(isValidJSON(${document}), ${document}, arrayStringConcat(arrayMap(
     part -> if(startsWith(part, '"'), part, replaceRegexpAll(replaceRegexpAll(part,
       '-?(\\\\d[\\\\d.]*[eE]\\\\+?[3-9]\\\\d\\\\d+|\\\\d{300,})', 'null'), '(-?\\\\d{17,}(\\\\.\\\\d+)?)', '\\\\1e0')),
     extractAll(if(isValidJSON(${document}), '', ${document}), '"(?:[^"\\\\\\\\]|\\\\\\\\.)*"|[^"]+'))))`;
@@ -34,7 +36,7 @@ export const readable = (document: string) => `if(isValidJSON(${document}), ${do
  * The most used properties, by their number of distinct values. They have their own columns, so that queries do not
  * read the text of all properties.
  */
-export const usualProperties = {
+export const propertyColumns = {
   few: [
     ...['$browser', '$os', '$device_type', '$lib', '$host', '$referring_domain', '$screen_name', '$geoip_country_code'],
     ...['utm_source', 'utm_medium', 'utm_campaign', '$feature_flag', '$feature_flag_response'],
@@ -46,8 +48,8 @@ export const usualProperties = {
 } as const;
 
 const usual = [
-  ...usualProperties.few.map((name) => `\`${name}\` LowCardinality(Nullable(String))`),
-  ...usualProperties.many.map((name) => `\`${name}\` Nullable(String)`),
+  ...propertyColumns.few.map((name) => `\`${name}\` LowCardinality(Nullable(String))`),
+  ...propertyColumns.many.map((name) => `\`${name}\` Nullable(String)`),
 ].join(',\n        ');
 
 const columns = [
@@ -56,7 +58,7 @@ const columns = [
 ].join(', ');
 
 /** @param name `events_rebuilt` for a new table that will replace `events` (see rebuild.ts) */
-export const createEvents = (name: 'events' | 'events_rebuilt') => `CREATE TABLE IF NOT EXISTS ${name} (
+export const createEventsTableSql = (name: 'events' | 'events_rebuilt') => `CREATE TABLE IF NOT EXISTS ${name} (
       project_id           Int32,
       timestamp            DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
       uuid                 UUID,
@@ -71,7 +73,7 @@ export const createEvents = (name: 'events' | 'events_rebuilt') => `CREATE TABLE
       person_mode          LowCardinality(String),
       properties           String CODEC(ZSTD(3)),
       -- Queries on properties read this entire column. The codec is LZ4, because with ZSTD, decompression took half of the query time.
-      readable             String MATERIALIZED ${readable('properties')} CODEC(LZ4),
+      readable             String MATERIALIZED ${repairJsonSql('properties')} CODEC(LZ4),
       usual                MATERIALIZED JSONExtract(readable, 'Tuple(
         ${usual})') CODEC(ZSTD(1)),
       elements_chain       String CODEC(ZSTD(3)),
@@ -92,7 +94,7 @@ export const createEvents = (name: 'events' | 'events_rebuilt') => `CREATE TABLE
  * address may have changed.
  */
 export async function createTables(client: ClickHouseClient, postgres: ReadablePostgres): Promise<void> {
-  await client.command({ query: createEvents('events') });
+  await client.command({ query: createEventsTableSql('events') });
   const tables = {
     person: 'project_id Int32, uuid UUID, properties String, is_identified Bool, created_ms Int64',
     person_override: 'project_id Int32, distinct_id String, person_uuid UUID',
@@ -107,13 +109,13 @@ export async function createTables(client: ClickHouseClient, postgres: ReadableP
 }
 
 /** Events to copy: those stored in a time range, or those of some distinct IDs of a project (null for all). */
-export type Stored = { from: Date; until: Date } | { projectId: number; distinctIds: readonly string[] | null };
+export type EventsToCopy = { from: Date; until: Date } | { projectId: number; distinctIds: readonly string[] | null };
 
 /** Copies events from PostgreSQL. Events that were already copied are not duplicated. */
 export async function copyEvents(
   client: ClickHouseClient,
   postgres: ReadablePostgres,
-  stored: Stored,
+  stored: EventsToCopy,
   into: 'events' | 'events_rebuilt' = 'events',
 ): Promise<void> {
   const query = quoted(
@@ -130,7 +132,7 @@ export async function copyEvents(
 }
 
 /** Builds the condition as PostgreSQL text, because parameters are not supported here. */
-function isStored(stored: Stored): string {
+function isStored(stored: EventsToCopy): string {
   const literal = (text: string) => `'${text.replaceAll("'", "''")}'`;
   if ('from' in stored) {
     const [from, until] = [stored.from, stored.until].map((time) => literal(time.toISOString()));
@@ -142,7 +144,7 @@ function isStored(stored: Stored): string {
 }
 
 /** Events to delete, or to strip of personal data. */
-export interface RemovedEvents {
+export interface EventsToRemove {
   projectId: number;
   /** Null for all. */
   distinctIds: readonly string[] | null;
@@ -153,7 +155,7 @@ export interface RemovedEvents {
   person: { uuid: string; requestedAt: Date } | null;
 }
 
-function isRemoved({ projectId, distinctIds, person }: RemovedEvents) {
+function isRemoved({ projectId, distinctIds, person }: EventsToRemove) {
   const before = "fromUnixTimestamp64Milli({before:Int64}, 'UTC')";
   const tests = [
     'project_id = {project:Int32}',
@@ -169,7 +171,7 @@ function isRemoved({ projectId, distinctIds, person }: RemovedEvents) {
 }
 
 /** Deletes events. Queries no longer see them from then on. */
-export async function deleteEvents(client: ClickHouseClient, removed: RemovedEvents): Promise<void> {
+export async function deleteEvents(client: ClickHouseClient, removed: EventsToRemove): Promise<void> {
   const { text, query_params } = isRemoved(removed);
   await client.command({ query: `DELETE FROM events WHERE ${text}`, query_params });
 }
@@ -178,7 +180,7 @@ export async function deleteEvents(client: ClickHouseClient, removed: RemovedEve
 const copies = "['$set', '$set_once', '$unset']";
 
 /** Removes the person's data from events that are kept. */
-export async function stripEvents(client: ClickHouseClient, removed: RemovedEvents): Promise<void> {
+export async function removePersonData(client: ClickHouseClient, removed: EventsToRemove): Promise<void> {
   const { text, query_params } = isRemoved(removed);
   const holdsCopies = `arrayExists(name -> JSONHas(readable, name), ${copies})`;
   const others = `arrayFilter(pair -> NOT has(${copies}, pair.1), JSONExtractKeysAndValuesRaw(readable))`;
@@ -193,7 +195,10 @@ export async function stripEvents(client: ClickHouseClient, removed: RemovedEven
 }
 
 /** Counts the events in a time range. */
-export async function countCopied(client: ClickHouseClient, { from, to }: { from: Date; to: Date }): Promise<number> {
+export async function countCopiedEvents(
+  client: ClickHouseClient,
+  { from, to }: { from: Date; to: Date },
+): Promise<number> {
   const time = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
   const result = await client.query({
     query: `SELECT count() FROM events FINAL WHERE timestamp >= ${time('from')} AND timestamp < ${time('to')}`,

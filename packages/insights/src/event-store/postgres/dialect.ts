@@ -2,26 +2,26 @@
 
 import { nullLabel } from '../../breakdown-labels.ts';
 import { hrefPattern } from '../../elements-chain.ts';
-import { postgresPattern } from '../../patterns.ts';
+import { toPostgresPattern } from '../../patterns.ts';
 import {
-  asBoolean,
-  columnText,
+  buildBooleanText,
+  buildColumnText,
   type Dialect,
-  kindsOf,
   localTimePattern,
-  longestLabel,
+  maxLabelLength,
   numberPattern,
   placeOffset,
+  splitByKind,
   versionPattern,
   zonedTimePattern,
 } from '../dialect.ts';
-import type { Breakdown, Property, Unit } from '../selection.ts';
+import type { ActorType, Breakdown, Property } from '../selection.ts';
 import { type Fragment, sql } from '../sql.ts';
 
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
 /** Returns an event column as text. */
 const column = (property: Extract<Property, { of: 'column' }>) =>
-  columnText(property, {
+  buildColumnText(property, {
     engine: 'postgres',
     person: sql`${person}::text`,
     storedPerson: sql`e.person_id::text`,
@@ -94,7 +94,7 @@ export const postgresDialect: Dialect = {
   equalsAny: (property, values) => {
     if (property.of === 'column') return sql`${column(property)} = ANY (${sql.texts(values)})`;
     const { json, asText } = found(property);
-    const { numbers, lists } = kindsOf(values);
+    const { numbers, lists } = splitByKind(values);
     const isText = sql`${asText} = ANY (${sql.texts(values)})`;
     const isNumber = sql`(jsonb_typeof(${json}) = 'number' AND (${json})::numeric = ANY (${sql.texts(numbers)}::numeric[]))`;
     const isList = sql`${json} = ANY (${sql.texts(lists)}::jsonb[])`;
@@ -102,7 +102,7 @@ export const postgresDialect: Dialect = {
     return sql`coalesce(${sql.join(ways, ' OR ')}, false)`;
   },
   contains: (value, part) => sql`coalesce(strpos(lower(${value}), lower(${sql.text(part)})) > 0, false)`,
-  matches: (value, pattern) => sql`coalesce(${value} ~ ${sql.text(postgresPattern(pattern))}, false)`,
+  matches: (value, pattern) => sql`coalesce(${value} ~ ${sql.text(toPostgresPattern(pattern))}, false)`,
   label,
   // Times are stored in milliseconds. `extract` would compute with slower decimals.
   millis: (time) => sql`round(date_part('epoch', ${time}) * 1000)`,
@@ -132,16 +132,16 @@ export const postgresDialect: Dialect = {
   bytes: (document) => sql`octet_length((${document})::text)`,
   characters: (value) => sql`char_length(${value})`,
   inByteOrder: (value) => sql`${value} COLLATE "C"`,
-  unit: (unit: Unit) => {
-    switch (unit.of) {
+  actorId: (actorType: ActorType) => {
+    switch (actorType.of) {
       case 'person':
         return person;
       case 'group':
-        return groupKey(unit.index);
+        return groupKey(actorType.index);
       case 'session':
         return sql`nullif(e.properties ->> '$session_id', '')`;
       default:
-        return unit satisfies never;
+        return actorType satisfies never;
     }
   },
 };
@@ -218,9 +218,9 @@ function label({ property, isUrl, isBoolean, bins }: Breakdown): Fragment {
   const value = isUrl
     ? sql`coalesce(nullif(rtrim(${whole}, '/?#'), ''), CASE WHEN ${whole} IS NULL THEN NULL ELSE '/' END)`
     : isBoolean
-      ? asBoolean(whole)
+      ? buildBooleanText(whole)
       : whole;
-  return sql`left(${value}, ${sql.int(longestLabel)})`;
+  return sql`left(${value}, ${sql.int(maxLabelLength)})`;
 }
 
 /** Converts to a double. PostgreSQL would fail on numbers outside of this range. */

@@ -1,5 +1,5 @@
 import { type Reader, ReadLimitExceeded, type Sql, unprepared } from '@millrace/db';
-import { condition } from '../conditions.ts';
+import { buildCondition } from '../conditions.ts';
 import type { Engine } from '../engine.ts';
 import { OverBudget } from '../port.ts';
 import type { Condition } from '../selection.ts';
@@ -25,8 +25,8 @@ const types: Record<ValueType, string> = {
 export function postgresEngine(reader: Pick<Reader, 'read'>): Engine {
   return {
     dialect: postgresDialect,
-    async read(question, run, each) {
-      const { text, values } = postgresStatement(question);
+    async read(query, run, each) {
+      const { text, values } = renderPostgresStatement(query);
       try {
         await reader.read(text, values, run, each);
       } catch (error) {
@@ -44,8 +44,8 @@ export function postgresEngine(reader: Pick<Reader, 'read'>): Engine {
 export function sqlEngine(sql: Sql, { isRepeated }: { isRepeated: boolean }): Engine {
   return {
     dialect: postgresDialect,
-    async read(question, _run, each) {
-      const { text, values } = postgresStatement(question);
+    async read(query, _run, each) {
+      const { text, values } = renderPostgresStatement(query);
       for (const row of await sql.query(isRepeated ? text : unprepared + text, values)) each(Object.values(row));
     },
   };
@@ -56,7 +56,7 @@ export function sqlEngine(sql: Sql, { isRepeated }: { isRepeated: boolean }): En
  * the condition.
  * @param parameter registers a value and returns its placeholder.
  */
-export function printPersons(
+export function printPersonCondition(
   { projectId, where }: { projectId: number; where: Condition },
   parameter: (value: unknown) => string,
 ): { from: string; condition: string } {
@@ -64,12 +64,12 @@ export function printPersons(
     render(fragment, (value) => `${parameter(toParameter(value))}::${types[value.type]}`).text;
   return {
     from: print(postgresDialect.everyone(projectId)),
-    condition: print(condition(postgresDialect, where, projectId)),
+    condition: print(buildCondition(postgresDialect, where, projectId)),
   };
 }
 
-export function postgresStatement(question: Fragment): { text: string; values: unknown[] } {
-  const { text, values } = render(question, ({ type }, position) => `$${position}::${types[type]}`);
+export function renderPostgresStatement(query: Fragment): { text: string; values: unknown[] } {
+  const { text, values } = render(query, ({ type }, position) => `$${position}::${types[type]}`);
   return { text, values: values.map(toParameter) };
 }
 

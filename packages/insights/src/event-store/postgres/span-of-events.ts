@@ -1,12 +1,12 @@
-import { condition, fromEvents, named } from '../conditions.ts';
-import type { ListQuestion } from '../queries.ts';
+import { buildCondition, buildEventNamesCondition, buildFromClause } from '../conditions.ts';
+import type { EventListQuery } from '../queries.ts';
 import type { EventNames } from '../selection.ts';
 import { sql } from '../sql.ts';
 import { postgresDialect } from './dialect.ts';
-import { postgresStatement } from './engine.ts';
+import { renderPostgresStatement } from './engine.ts';
 
 /** Selects all events of a time range, the oldest first. */
-export interface EventSpan extends EventNames, Pick<ListQuestion, 'where' | 'by'> {
+export interface EventSpan extends EventNames, Pick<EventListQuery, 'where' | 'by'> {
   from: number;
   /** End of the time range, exclusive. */
   to: number;
@@ -18,12 +18,12 @@ export interface EventSpan extends EventNames, Pick<ListQuestion, 'where' | 'by'
  */
 export function spanOfEvents({ where, by, from, to, ...names }: EventSpan): { text: string; values: unknown[] } {
   const time = by === 'timestamp' ? sql`e.timestamp` : sql`e.created_at`;
-  return postgresStatement(
+  return renderPostgresStatement(
     sql`SELECT e.uuid, e.event, e.distinct_id, e.person_id, e.properties::text, e.person_properties::text, e.elements_chain,
                e.timestamp, e.created_at
-          ${fromEvents(postgresDialect, { projectId: names.projectId, conditions: [where] })}
-         WHERE ${named(names)} AND ${time} >= ${sql.time(from)} AND ${time} < ${sql.time(to)}
-           AND ${condition(postgresDialect, where, names.projectId)}
+          ${buildFromClause(postgresDialect, { projectId: names.projectId, conditions: [where] })}
+         WHERE ${buildEventNamesCondition(names)} AND ${time} >= ${sql.time(from)} AND ${time} < ${sql.time(to)}
+           AND ${buildCondition(postgresDialect, where, names.projectId)}
          ORDER BY ${time}, e.uuid`,
   );
 }

@@ -1,7 +1,7 @@
 // Prints expressions. Values are always bound: the text consists only of the templates of the function table and of
 // numbered names.
 
-import { personsText } from '../../event-store/conditions.ts';
+import { buildPersonsSql } from '../../event-store/conditions.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
 import { fill } from '../functions/define.ts';
 import type { CallExpression, Expression, FrameBound, OrderBy, Query, WindowExpression } from '../tree.ts';
@@ -55,7 +55,7 @@ export function expressionText(expression: Expression, printing: Printing, print
     }
     case 'cohort': {
       const { dialect, projectId } = printing;
-      const persons = personsText(dialect, { projectId, where: expression.condition });
+      const persons = buildPersonsSql(dialect, { projectId, where: expression.condition });
       const isIn = sql`(${print(expression.value)} IN (SELECT unit FROM (${persons}) AS members))`;
       return expression.value.type.isNullable ? sql`coalesce(${isIn}, false)` : isIn;
     }

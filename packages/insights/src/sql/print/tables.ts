@@ -1,7 +1,7 @@
 // Prints base tables. Only `tableText` does, and it always adds the condition on the project.
 
-import { usualProperties } from '../../event-store/clickhouse/tables.ts';
-import { condition, fromEvents } from '../../event-store/conditions.ts';
+import { propertyColumns } from '../../event-store/clickhouse/tables.ts';
+import { buildCondition, buildFromClause } from '../../event-store/conditions.ts';
 import type { Dialect } from '../../event-store/dialect.ts';
 import type { Condition, Property } from '../../event-store/selection.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
@@ -93,7 +93,7 @@ function fromOf(table: TableName, { names, dialect, projectId }: From): Fragment
     : sql`(SELECT project_id, distinct_id, person_uuid FROM person_distinct_id WHERE project_id = ${project}) AS o`;
   switch (table) {
     case 'events':
-      return fromEvents(dialect, { projectId, properties: recordsOf(names), conditions: names.conditions });
+      return buildFromClause(dialect, { projectId, properties: recordsOf(names), conditions: names.conditions });
     case 'persons':
       return names.distinctIds
         ? sql`FROM ${persons} INNER JOIN ${ids} ON o.project_id = p.project_id AND o.person_uuid = p.uuid`
@@ -122,7 +122,7 @@ function fromOf(table: TableName, { names, dialect, projectId }: From): Fragment
 
 export function columnText(column: TableColumn, table: TableName, printing: Printing): Fragment {
   const { dialect, projectId } = printing;
-  if (column.of === 'condition') return condition(dialect, column.condition, projectId);
+  if (column.of === 'condition') return buildCondition(dialect, column.condition, projectId);
   if (column.of === 'property') return propertyText(column, printing);
   return plainColumn(column.name, table, printing);
 }
@@ -164,7 +164,7 @@ function propertyText(
 /**
  * Properties with a separate column in ClickHouse. These columns contain text and replace reading the event's document.
  */
-const usual: ReadonlySet<string> = new Set([...usualProperties.few, ...usualProperties.many]);
+const usual: ReadonlySet<string> = new Set([...propertyColumns.few, ...propertyColumns.many]);
 
 /** Prints an object with sorted keys, because PostgreSQL does not store the order in which a client sent them. */
 function sortedObject(

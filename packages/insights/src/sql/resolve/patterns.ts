@@ -1,6 +1,6 @@
 // Translates regular expressions and formats of times. They must be constants, because each engine gets its own form.
 
-import { patternProblem, postgresPattern } from '../../patterns.ts';
+import { findPatternProblem, toPostgresPattern } from '../../patterns.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import { textConstant } from './values.ts';
@@ -15,11 +15,11 @@ interface Pattern {
 /** Returns the pattern for PostgreSQL and the replacement if it exists, then both for ClickHouse. */
 export function patternConstants({ pattern, replacement, name }: Pattern, place: Place): Expression[] {
   if (pattern === null) throw new SqlProblem(`The pattern of '${name}' must be a constant text.`, place);
-  const problem = patternProblem(pattern);
+  const problem = findPatternProblem(pattern);
   if (problem !== null) throw new SqlProblem(`The regular expression of '${name}' is not supported: ${problem}`, place);
   if (name !== 'match' && /[*+?}]\?/.test(pattern) && /[*+?}](?!\?)/.test(pattern.replace(/[*+?}]\?/g, '')))
     throw new SqlProblem('A regular expression cannot mix greedy and lazy repetitions.', place);
-  const postgres = name === 'extract' || name === 'extractAll' ? extracting(pattern) : postgresPattern(pattern);
+  const postgres = name === 'extract' || name === 'extractAll' ? extracting(pattern) : toPostgresPattern(pattern);
   const [flags = ''] = /^\(\?i\)/.exec(pattern) ?? [];
   const clickhouse = `${flags}(?s)(?:${pattern.slice(flags.length)})`;
   if (replacement === undefined) return [textConstant(postgres), textConstant(clickhouse)];
@@ -34,7 +34,9 @@ export function patternConstants({ pattern, replacement, name }: Pattern, place:
 /** Makes PostgreSQL return the first group, or the complete match without a group. */
 function extracting(pattern: string): string {
   const bare = pattern.replace(/\\[\s\S]/g, '').replace(/\[\^?\]?[^\]]*\]/g, 'x');
-  return /\((?!\?)/.test(bare) ? postgresPattern(pattern) : postgresPattern(pattern).replace(/^(\(\?i\))?\(\?:/, '$1(');
+  return /\((?!\?)/.test(bare)
+    ? toPostgresPattern(pattern)
+    : toPostgresPattern(pattern).replace(/^(\(\?i\))?\(\?:/, '$1(');
 }
 
 /** Format specifiers of ClickHouse's formatDateTime, and their equivalents in PostgreSQL's to_char. */

@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { checkFilters, readSettings, variablesProblem } from '@millrace/insights';
+import { checkFilters, findVariablesProblem, readProjectSettings } from '@millrace/insights';
 import { isAppError } from '@millrace/runtime';
 import { refusal } from '../insights/rules.ts';
 
@@ -23,7 +23,7 @@ export async function requireVariables(
   sql: Sql,
   { projectId, variables }: { projectId: number; variables: Record<string, unknown> },
 ): Promise<void> {
-  const { variables: stored } = await readSettings(sql, projectId);
-  const problem = variablesProblem(stored, variables);
+  const { variables: stored } = await readProjectSettings(sql, projectId);
+  const problem = findVariablesProblem(stored, variables);
   if (problem !== null) throw refusal('variables', problem);
 }

@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
-import { inOrderOfLayout, mergedVariables, queryOfTile } from '@millrace/insights';
+import { buildTileQuery, mergeVariables, sortByLayout } from '@millrace/insights';
 import { type Editor, mayChange, restrictionLevels, shownRights } from '../../access/dashboard-restriction.ts';
 import { mayDo, nameOf } from '../../access/record-rights.ts';
 import { type InsightResult, noResult } from '../insights/result.ts';
@@ -49,17 +49,17 @@ export interface Asking {
 
 /** Converts a dashboard with its tiles to an API response. Without `asking`, it has no results. If the viewer may not see an insight, its tile is empty. */
 export async function showDashboard(sql: Sql, row: DashboardRow, viewer: Viewer, asking?: Asking) {
-  const tiles = row.deleted ? [] : inOrderOfLayout(await listTiles(sql, row.id));
+  const tiles = row.deleted ? [] : sortByLayout(await listTiles(sql, row.id));
   const ids = tiles.flatMap(({ insight_id }) => insight_id ?? []);
   const found = await findInsights(sql, viewer.environmentId, ids);
   const seen = found.filter((one) => mayDo(viewer.rights, 'insight', 'viewer', nameOf(one)));
   const insights = new Map(seen.map((one) => [one.id, one]));
   const filters = asking?.filters ?? row.filters;
-  const variables = mergedVariables(row.variables, asking?.variables);
+  const variables = mergeVariables(row.variables, asking?.variables);
   const underOwn = (tile: TileRow): InsightRow | undefined => {
     const insight = insights.get(tile.insight_id ?? 0);
     if (insight === undefined) return undefined;
-    const query = queryOfTile(insight.query, { own: tile.filters_overrides, ofDashboard: filters, variables });
+    const query = buildTileQuery(insight.query, { own: tile.filters_overrides, ofDashboard: filters, variables });
     return { ...insight, query: query as InsightRow['query'] };
   };
   const shown = tiles.map((tile) => ({ tile, insight: underOwn(tile) }));

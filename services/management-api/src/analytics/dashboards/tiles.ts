@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
-import { inOrderOfLayout } from '@millrace/insights';
+import { sortByLayout } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
@@ -69,7 +69,7 @@ export async function changeTiles(tx: Transaction, place: Place, changes: readon
     await updateTile(tx, { id: tile.id, userId }, withChanges(tile, change, body));
   }
   const after = await listTiles(tx, place.dashboardId);
-  requireSpace({ id: place.dashboardId, tiles: inOrderOfLayout(after).length }, 0);
+  requireSpace({ id: place.dashboardId, tiles: sortByLayout(after).length }, 0);
 }
 
 const newText: TileFields = {
@@ -122,7 +122,7 @@ interface TileTransfer {
  * @throws AppError `not_found` or `forbidden`.
  */
 async function transferredTile(tx: Transaction, { from, tileId, target }: TileTransfer): Promise<TileRow> {
-  const tile = inOrderOfLayout(await listTiles(tx, from)).find((one) => one.id === tileId);
+  const tile = sortByLayout(await listTiles(tx, from)).find((one) => one.id === tileId);
   if (tile === undefined) throw new AppError('not_found', 'Not found.');
   const [insight] = await findInsights(tx, target.environmentId, tile.insight_id === null ? [] : [tile.insight_id]);
   if (insight) requireRecord(target.rights, 'insight', 'viewer', nameOf(insight));
@@ -148,7 +148,7 @@ export async function copyTile(tx: Transaction, transfer: TileTransfer, { userId
 /** Checks that a tile can be added to a dashboard. @returns the deleted tile that its insight had there, if any. @throws AppError `invalid`. */
 async function requirePlaceFor(tx: Transaction, tile: TileRow, dashboardId: number): Promise<TileRow | undefined> {
   const there = await listTiles(tx, dashboardId);
-  requireSpace({ id: dashboardId, tiles: inOrderOfLayout(there).length });
+  requireSpace({ id: dashboardId, tiles: sortByLayout(there).length });
   const same = there.find(({ insight_id }) => insight_id !== null && insight_id === tile.insight_id);
   if (same && !same.deleted) {
     throw new AppError('invalid', 'The insight is already on this dashboard.', { code: 'invalid_input' });
@@ -168,7 +168,7 @@ const usualSize = { w: 6, h: 5 };
  */
 export async function reorderTiles(tx: Transaction, dashboardId: number, order: readonly number[]): Promise<void> {
   if (new Set(order).size < order.length) throw refusal('tile_order', 'Each tile can be listed only once.');
-  const tiles = inOrderOfLayout(await listTiles(tx, dashboardId));
+  const tiles = sortByLayout(await listTiles(tx, dashboardId));
   const byId = new Map(tiles.map((tile) => [tile.id, tile]));
   const named = order.flatMap((id) => byId.get(id) ?? []);
   if (named.length < order.length) throw new AppError('not_found', 'Not found.');

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { recordActivity } from '@millrace/accounts';
 import { cutToCodePoints } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import { inOrderOfLayout } from '@millrace/insights';
+import { sortByLayout } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
@@ -103,7 +103,7 @@ async function copyTiles(
   { from, to, withInsights }: { from: number; to: number; withInsights: boolean },
 ): Promise<void> {
   const { userId, target } = author;
-  const tiles = inOrderOfLayout(await listTiles(tx, from));
+  const tiles = sortByLayout(await listTiles(tx, from));
   const ids = tiles.flatMap(({ insight_id }) => insight_id ?? []);
   const found = withInsights ? await findInsights(tx, target.environmentId, ids) : [];
   // Insights that the author may not see are shared and not copied, so that their access rules still apply.
@@ -267,10 +267,10 @@ export async function recordingTiles(
   before: DashboardRow,
   work: () => Promise<void>,
 ): Promise<DashboardRow> {
-  const tilesBefore = inOrderOfLayout(await listTiles(tx, before.id));
+  const tilesBefore = sortByLayout(await listTiles(tx, before.id));
   await work();
   const after = await writtenDashboard(tx, author.target.environmentId, before.id);
-  const tilesAfter = inOrderOfLayout(await listTiles(tx, before.id));
+  const tilesAfter = sortByLayout(await listTiles(tx, before.id));
   await recordDashboardActivity(tx, author, { before, after, tiles: changedTiles(tilesBefore, tilesAfter) });
   return after;
 }

@@ -1,6 +1,6 @@
 import { recordActivity } from '@millrace/accounts';
 import type { Sql, Transaction } from '@millrace/db';
-import { valueProblem } from '@millrace/insights';
+import { findValueProblem } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
@@ -92,7 +92,7 @@ function checked({ values: sent, ...fields }: VariableFields): VariableFields {
   const longest = Math.max(0, ...(values ?? []).map((value) => String(value).length));
   if (longest > 1000) throw refusal('values', 'A value must not have more than 1000 characters.', 'max_length');
   const value = fields.default_value ?? null;
-  const problem = value === null ? null : valueProblem({ type: fields.type, values }, value);
+  const problem = value === null ? null : findValueProblem({ type: fields.type, values }, value);
   if (problem !== null) throw refusal('default_value', problem);
   return { ...fields, default_value: value, values };
 }

@@ -1,7 +1,7 @@
 // Loads the result of an insight from the cache or computes it.
 
 import { isObject } from '@millrace/contracts';
-import { sourceOf, withFilters, withVariables } from '@millrace/insights';
+import { findSource, overrideFilters, overrideVariables } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import type { QueryStatus } from '../query/background-runs.ts';
@@ -111,7 +111,7 @@ export function readOverrides(query: { filters_override?: string; variables_over
 
 /** Returns the insight with the query that results from these filters and variables. */
 export function withOverrides(row: InsightRow, { filters, variables }: Partial<Overrides>): InsightRow {
-  return { ...row, query: withVariables(withFilters(row.query, filters), variables) as InsightRow['query'] };
+  return { ...row, query: overrideVariables(overrideFilters(row.query, filters), variables) as InsightRow['query'] };
 }
 
 /** Runs the query of an insight. @param row the insight with overrides applied @throws AppError like `Questions.ask`. */
@@ -124,7 +124,7 @@ export async function askInsight(
   if (row.query === null) return undefined;
   const run = { insightId: row.id, ...(dashboardId !== undefined && { dashboardId }) };
   // The file of an SQL insight has more rows than the cached result.
-  const isSqlFile = isFile && sourceOf(row.query)?.kind === 'HogQLQuery';
+  const isSqlFile = isFile && findSource(row.query)?.kind === 'HogQLQuery';
   const mode = isSqlFile && refresh === 'force_cache' ? 'blocking' : refresh;
   const { answer, status } = await questions.ask(asker, { query: row.query, refresh: mode, isFile, signal, run });
   if (answer === null) return { ...noResult, query_status: status };

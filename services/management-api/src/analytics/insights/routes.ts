@@ -1,6 +1,6 @@
 import type { Database, Sql } from '@millrace/db';
 import { type ApiRequest, offsetPage, offsetPageOf } from '@millrace/http';
-import { mergedVariables, type SqlParser } from '@millrace/insights';
+import { mergeVariables, type SqlParser } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
@@ -150,7 +150,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
         const ofTile = await overridesOn(sql, row, { target, dashboardId });
         const shown = withOverrides(row, {
           filters: given.filters ?? ofTile?.filters,
-          variables: mergedVariables(ofTile?.variables, given.variables),
+          variables: mergeVariables(ofTile?.variables, given.variables),
         });
         const isFile = query.format === 'csv';
         const question = {

@@ -4,11 +4,11 @@ import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import {
   checkQuery as checkRunnable,
+  findSource,
+  findVisualizationProblem,
   parseAhead,
   queryKinds as runnableKinds,
   type SqlParser,
-  sourceOf,
-  visualizationProblem,
 } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
@@ -102,7 +102,7 @@ function requireKnownKind(query: Record<string, unknown>): void {
   }
   requireKind(query.source, { attr: 'query__source', kinds: inner });
   if (query.kind !== 'DataVisualizationNode') return;
-  const problem = visualizationProblem(query);
+  const problem = findVisualizationProblem(query);
   if (problem !== null) throw refusal('query', `${problem.path}: ${problem.detail}`);
 }
 
@@ -124,7 +124,7 @@ export async function requireRunnable(
 
 /** Parses the SQL of a query in advance, so that the transaction that checks the query does not wait for the parser. */
 export async function parseSqlAhead(parser: SqlParser, query: unknown): Promise<void> {
-  const source = sourceOf(query);
+  const source = findSource(query);
   if (source?.kind === 'HogQLQuery') await parseAhead(parser, source.query);
 }
 

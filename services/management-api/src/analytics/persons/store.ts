@@ -1,6 +1,6 @@
 import { eventNames } from '@millrace/contracts';
 import { type Sql, unprepared } from '@millrace/db';
-import { type Condition, printPersons } from '@millrace/insights';
+import { type Condition, printPersonCondition } from '@millrace/insights';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { type KeyWindow, largeRows, limitOf } from '../../sql/large-page.ts';
 import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
@@ -112,7 +112,7 @@ function addFilter(
                            AND strpos(lower(d.distinct_id), ${wanted}) > 0))`);
   }
   if (properties === null) return 'FROM person p';
-  const { from, condition } = printPersons({ projectId, where: properties }, where.parameter);
+  const { from, condition } = printPersonCondition({ projectId, where: properties }, where.parameter);
   where.add(condition);
   return from;
 }

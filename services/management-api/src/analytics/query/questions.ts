@@ -2,17 +2,17 @@
 
 import { formatDateTime } from '@millrace/http';
 import {
-  budgetProblem,
-  narrowing,
+  createBudgetError,
+  findSource,
+  narrowingAdvice,
   OverBudget,
+  overrideFilters,
+  overrideVariables,
   type ProjectSettings,
-  type QueryAnswer,
   type QueryDeps,
-  readSettings,
+  type QueryResult,
+  readProjectSettings,
   runQuery,
-  sourceOf,
-  withFilters,
-  withVariables,
 } from '@millrace/insights';
 import { AppError, type Logger, sleep } from '@millrace/runtime';
 import type { KeyValue } from '@millrace/runtime/cache';
@@ -56,7 +56,7 @@ export interface Question {
 }
 
 /** A result with the times and the cache key that clients store with it. */
-export interface AnsweredQuestion extends QueryAnswer {
+export interface AnsweredQuestion extends QueryResult {
   is_cached: boolean;
   last_refresh: string;
   next_allowed_client_refresh: string;
@@ -115,7 +115,7 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
     try {
       const asked = { projectId, query, settings, now: now.getTime(), ...(rows !== undefined && { rows }) };
       const run = () => runQuery(deps, asked, { signal, maxMs, maxBytes }).catch(explain);
-      const answer = await turns.run(asker, narrowing, run, signal);
+      const answer = await turns.run(asker, narrowingAdvice, run, signal);
       const kept = { answer, at: now.getTime() };
       await cache.write(key, kept);
       return kept;
@@ -126,7 +126,7 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
 
   /** Translates the error before `turns` sees it, which would otherwise report an over-budget query as a temporary failure. */
   function explain(error: unknown): never {
-    throw error instanceof OverBudget ? budgetProblem(error, maxMs) : error;
+    throw error instanceof OverBudget ? createBudgetError(error, maxMs) : error;
   }
 
   return {
@@ -138,11 +138,11 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
     async ask(asker: Asker, question: Question): Promise<Asked> {
       const { query: sent, filters, variables, isFile = false, refresh, signal, run, now = new Date() } = question;
       const { projectId, userId } = ownerOf(asker.target);
-      const query = withVariables(withFilters(sent, filters), variables);
+      const query = overrideVariables(overrideFilters(sent, filters), variables);
       // Read once: the access check, the cache key and the plan must use the same settings.
-      const settings = await readSettings(deps.sql, projectId);
+      const settings = await readProjectSettings(deps.sql, projectId);
       await requireNamedRecords(deps.sql, { ...asker.target, settings }, query);
-      const rows = isFile && sourceOf(query)?.kind === 'HogQLQuery' ? rowsOfFile : undefined;
+      const rows = isFile && findSource(query)?.kind === 'HogQLQuery' ? rowsOfFile : undefined;
       const key = cacheKey(settings, query, rows);
       const kept = refresh === 'force_blocking' || refresh === 'force_async' ? null : await cache.read(key);
       const shown = (one: KeptAnswer, isCached: boolean) => shownAnswer(one, { query, key, isCached });

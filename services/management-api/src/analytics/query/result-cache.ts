@@ -1,13 +1,13 @@
 // Caches query results. The cache key covers the query and everything else that affects its result, except the events.
 
 import { createHash } from 'node:crypto';
-import { isRecord, type ProjectSettings, type QueryAnswer, sourceOf } from '@millrace/insights';
+import { findSource, isRecord, type ProjectSettings, type QueryResult } from '@millrace/insights';
 import { isAppError } from '@millrace/runtime';
 import type { KeyValue } from '@millrace/runtime/cache';
 
 /** A result and the time when it was computed. */
 export interface KeptAnswer {
-  answer: QueryAnswer;
+  answer: QueryResult;
   /** Milliseconds since 1970. */
   at: number;
 }
@@ -70,7 +70,7 @@ export function pauseOfKept(query: unknown, { answer: { resolved_date_range: ran
 
 /** Cache key of a query. It does not depend on the order of the fields, but changes with the settings and cohorts of the project. */
 export function cacheKey({ cohorts, variables, ...settings }: ProjectSettings, query: unknown, rows?: number): string {
-  const text = sourceOf(query)?.query;
+  const text = findSource(query)?.query;
   const usesVariables = typeof text === 'string' && text.includes('variables');
   const parts = inOrder({ settings, cohorts: [...cohorts], query, rows, ...(usesVariables && { variables }) });
   return `cache_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}`;

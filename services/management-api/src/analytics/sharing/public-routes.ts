@@ -1,7 +1,7 @@
 import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { WithHeaders } from '@millrace/http';
-import { queryOfTile } from '@millrace/insights';
+import { buildTileQuery } from '@millrace/insights';
 import { AppError, limitConcurrency } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import { defineRoute } from '../../access/define-route.ts';
@@ -122,7 +122,7 @@ async function readTiles(
     const { body: text, layouts, filters_overrides: own } = tile;
     const found = insights.find(({ id }) => id === tile.insight_id);
     const { filters: ofDashboard, variables } = dashboard;
-    const query = found && (queryOfTile(found.query, { own, ofDashboard, variables }) as InsightRow['query']);
+    const query = found && (buildTileQuery(found.query, { own, ofDashboard, variables }) as InsightRow['query']);
     const { w, h } = isObject(layouts.sm) ? layouts.sm : {};
     return { text, insight: found && query !== undefined ? { ...found, query } : null, layouts: { sm: { w, h } } };
   });

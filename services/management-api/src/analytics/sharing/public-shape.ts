@@ -2,13 +2,13 @@
 // except the columns that the author of an SQL insight selects. The text, the values and the filters of SQL stay out.
 
 import { isObject } from '@millrace/contracts';
-import { readVisualization, sourceOf } from '@millrace/insights';
+import { findSource, readVisualization } from '@millrace/insights';
 
 /** Kinds of queries that can be shared. The results of all others list persons or events with all their properties. */
 const open = /^(Trends|Funnels|Retention|Lifecycle|WebOverview|WebStatsTable|WebTrends|HogQL)Query$/;
 
-export const isClosed = (query: unknown): boolean => query !== null && !open.test(String(sourceOf(query)?.kind));
-const isSql = (query: unknown) => sourceOf(query)?.kind === 'HogQLQuery';
+export const isClosed = (query: unknown): boolean => query !== null && !open.test(String(findSource(query)?.kind));
+const isSql = (query: unknown) => findSource(query)?.kind === 'HogQLQuery';
 
 /** Maximum number of rows of an SQL insight that visitors see. */
 const maxRows = 1000;
@@ -30,7 +30,7 @@ const drawn: Record<string, readonly string[]> = {
 
 /** The query of an insight, with only what its charts need. */
 export function drawnQuery(query: unknown): Record<string, unknown> | null {
-  const source = sourceOf(query);
+  const source = findSource(query);
   if (source === null) return null;
   if (isSql(query)) return drawnSql(query);
   const parts = Object.entries(drawn).flatMap(([name, fields]) => {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { recordActivity } from '@millrace/accounts';
 import type { Sql, Transaction } from '@millrace/db';
-import { inOrderOfLayout } from '@millrace/insights';
+import { sortByLayout } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
@@ -156,5 +156,5 @@ async function requireShareable(tx: Transaction, { target }: Author, { kind, id 
 
 /** The tiles of a dashboard in display order. */
 export async function liveTiles(sql: Sql, dashboardId: number) {
-  return inOrderOfLayout(await listTiles(sql, dashboardId));
+  return sortByLayout(await listTiles(sql, dashboardId));
 }

@@ -1,30 +1,30 @@
-import { keyOf } from '../event-store/page.ts';
+import { columnKey } from '../event-store/page.ts';
 import type { PageColumn } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
-import { isoIn } from '../plan/dates.ts';
+import { formatIso } from '../plan/dates.ts';
 import type { EventsColumn, EventsPlan } from '../plan/events.ts';
-import type { ShownPerson } from '../records-store.ts';
+import type { PersonRecord } from '../records-store.ts';
 import { displayName } from './actors.ts';
 
 type ReadEvent = (column: PageColumn) => unknown;
 
 /** Returns the IDs of the persons whose records are part of the result. */
-export function personsShown({ columns, question }: EventsPlan, rows: unknown[][]): string[] {
+export function listPersonIds({ columns, storeQuery }: EventsPlan, rows: unknown[][]): string[] {
   if (!columns.some(({ shows }) => shows === 'person' || shows === 'display name')) return [];
-  const at = question.columns.indexOf('person_id');
+  const at = storeQuery.columns.indexOf('person_id');
   return [...new Set(rows.map((row) => String(row[at])))];
 }
 
 /** @param rows rows of the page, and one more if there are further ones. */
-export function answerEvents(
+export function formatEvents(
   plan: EventsPlan,
   rows: unknown[][],
-  { persons, context }: { persons: ReadonlyMap<string, ShownPerson>; context: PlanContext },
+  { persons, context }: { persons: ReadonlyMap<string, PersonRecord>; context: PlanContext },
 ) {
-  const { columns, limit, offset, question } = plan;
-  const places = new Map(question.columns.map((column, at) => [keyOf(column), at]));
+  const { columns, limit, offset, storeQuery } = plan;
+  const places = new Map(storeQuery.columns.map((column, at) => [columnKey(column), at]));
   const shown = rows.slice(0, limit).map((row) => {
-    const read: ReadEvent = (column) => row[places.get(keyOf(column)) ?? -1] ?? null;
+    const read: ReadEvent = (column) => row[places.get(columnKey(column)) ?? -1] ?? null;
     return columns.map((column) => columnValue(column, { read, persons, context }));
   });
   return {
@@ -39,7 +39,7 @@ export function answerEvents(
 
 interface Reading {
   read: ReadEvent;
-  persons: ReadonlyMap<string, ShownPerson>;
+  persons: ReadonlyMap<string, PersonRecord>;
   context: PlanContext;
 }
 
@@ -60,7 +60,7 @@ function columnValue({ shows, expression, needs: [need] }: EventsColumn, { read,
       if (person === undefined) return { distinct_id };
       return {
         uuid: person.id,
-        created_at: isoIn(person.created_at.getTime(), context.clock),
+        created_at: formatIso(person.created_at.getTime(), context.clock),
         properties: person.properties,
         distinct_id,
       };
@@ -93,5 +93,5 @@ const jsonOf = (value: unknown): unknown => (typeof value === 'string' ? JSON.pa
 /** Formats a time, with milliseconds only if they are not zero. */
 function timeOf(value: unknown, { clock }: PlanContext): string {
   const time = Number(value);
-  return isoIn(time, clock, time % 1000 === 0 ? '' : `.${String(time % 1000).padStart(3, '0')}000`);
+  return formatIso(time, clock, time % 1000 === 0 ? '' : `.${String(time % 1000).padStart(3, '0')}000`);
 }

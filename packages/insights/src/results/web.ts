@@ -2,7 +2,7 @@
 
 import type { WebRow } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
-import { isoIn, namesOf } from '../plan/dates.ts';
+import { formatIso, nameBuckets } from '../plan/dates.ts';
 import type { WebPlan } from '../plan/web.ts';
 import type { WebMetric, WebStatsTableQuery, WebTrendsQuery } from '../web-query.ts';
 
@@ -12,11 +12,11 @@ export interface WebRows {
   previous: WebRow[] | null;
 }
 
-export function answerWeb(plan: WebPlan, rows: WebRows, context: PlanContext) {
+export function formatWeb(plan: WebPlan, rows: WebRows, context: PlanContext) {
   const { query } = plan;
   switch (query.kind) {
     case 'WebOverviewQuery':
-      return { results: overview(rows), ...shownDates(plan, context) };
+      return { results: overview(rows), ...formatDates(plan, context) };
     case 'WebStatsTableQuery':
       return table(query, plan, rows);
     case 'WebTrendsQuery':
@@ -57,8 +57,8 @@ function overview({ current, previous }: WebRows) {
 }
 
 /** Formats both ends as `2024-05-13 00:00:00` in the project time zone. */
-function shownDates({ period: { from, to } }: WebPlan, { clock }: PlanContext) {
-  const shown = (time: number) => isoIn(time, clock).slice(0, 19).replace('T', ' ');
+function formatDates({ period: { from, to } }: WebPlan, { clock }: PlanContext) {
+  const shown = (time: number) => formatIso(time, clock).slice(0, 19).replace('T', ' ');
   return { dateFrom: shown(from), dateTo: shown(to - 1) };
 }
 
@@ -100,7 +100,7 @@ function trend(
   { plan, rows, context }: { plan: WebPlan; rows: WebRows; context: PlanContext },
 ) {
   const found = new Map(rows.current.map((row) => [row.bucket, row]));
-  return namesOf(plan.period, context.clock).days.map((bucket, at) => ({
+  return nameBuckets(plan.period, context.clock).days.map((bucket, at) => ({
     bucket,
     metrics: Object.fromEntries(asked.map((name) => [name, metrics[name](found.get(at) ?? nothing)])),
   }));

@@ -4,7 +4,7 @@ import type { FunnelEvent } from '../event-store/queries.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';
 
 /** The furthest progress of an actor. */
-export interface Walked {
+export interface FunnelProgress {
   /** Number of steps reached. */
   reached: number;
   /** When each step was reached; null for an optional step that was skipped. */
@@ -18,10 +18,10 @@ export type WalkRules = Pick<FunnelPlan, 'order' | 'windowMs' | 'exclusions' | '
   beginsBefore?: number;
 };
 
-const nowhere: Walked = { reached: 0, times: [] };
+const nowhere: FunnelProgress = { reached: 0, times: [] };
 
 /** @param events sorted by time. If the furthest attempt contains an exclusion, the actor has no progress. */
-export function walk(events: readonly FunnelEvent[], rules: WalkRules): Walked {
+export function walkFunnel(events: readonly FunnelEvent[], rules: WalkRules): FunnelProgress {
   return rules.order === 'unordered' ? walkUnordered(events, rules) : walkInOrder(events, rules);
 }
 
@@ -38,7 +38,7 @@ interface State {
   best: { reached: number; attempt: Attempt } | null;
 }
 
-function walkInOrder(events: readonly FunnelEvent[], rules: WalkRules): Walked {
+function walkInOrder(events: readonly FunnelEvent[], rules: WalkRules): FunnelProgress {
   const state: State = { attempts: new Array(rules.steps + 1).fill(null), best: null };
   for (let at = 0; at < events.length; ) {
     const together = sameMoment(events, at);
@@ -160,7 +160,7 @@ function advance(state: State, { reached, before, time }: { reached: number; bef
 function walkUnordered(
   events: readonly FunnelEvent[],
   { steps, windowMs, beginsBefore = Number.POSITIVE_INFINITY }: WalkRules,
-): Walked {
+): FunnelProgress {
   let queues: number[][] = Array.from({ length: steps }, () => []);
   const lastUsed = new Array<number>(steps).fill(Number.NEGATIVE_INFINITY);
   let best = nowhere;

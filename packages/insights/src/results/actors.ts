@@ -1,31 +1,31 @@
-import { displayNames, type FunnelUnit, type UnitRow } from '../event-store/queries.ts';
+import { type ActorRow, displayNames, type FunnelActor } from '../event-store/queries.ts';
 import type { ActorsColumn, ActorsPlan, FunnelPoint } from '../plan/actors.ts';
 import type { PlanContext } from '../plan/context.ts';
-import { isoIn } from '../plan/dates.ts';
+import { formatIso } from '../plan/dates.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';
-import type { ShownGroup, ShownPerson } from '../records-store.ts';
-import { entrancesOf, outcomesOf } from './funnel.ts';
-import type { Walked } from './funnel-walk.ts';
+import type { GroupRecord, PersonRecord } from '../records-store.ts';
+import { findEntrances, findOutcomes } from './funnel.ts';
+import type { FunnelProgress } from './funnel-walk.ts';
 
 /**
  * Collects the actors at a point of a funnel: those that reached or dropped off at a step, or entered in an interval.
  */
-export function unitsOfFunnel(
+export function collectFunnelActors(
   plan: FunnelPlan,
   point: FunnelPoint,
-): { add: (unit: FunnelUnit) => void; units: UnitRow[] } {
-  const units: UnitRow[] = [];
+): { add: (actor: FunnelActor) => void; actors: ActorRow[] } {
+  const actors: ActorRow[] = [];
   const isOfValue = (values: string[]) =>
     point.values === null || JSON.stringify(values) === JSON.stringify(point.values);
-  const isIncluded = (unit: FunnelUnit) => {
+  const isIncluded = (actor: FunnelActor) => {
     const { entrance, reached } = point;
     if (entrance !== null) {
-      return entrancesOf(plan, unit).some(
+      return findEntrances(plan, actor).some(
         ({ values, bucket, isConverted }) =>
           isOfValue(values) && bucket === entrance.bucket && isConverted === entrance.isConverted,
       );
     }
-    return outcomesOf(plan, unit).some(
+    return findOutcomes(plan, actor).some(
       (outcome) =>
         isOfValue(outcome.values) &&
         ('furthest' in reached
@@ -34,18 +34,18 @@ export function unitsOfFunnel(
     );
   };
   return {
-    units,
-    add(unit) {
-      if (isIncluded(unit)) units.push({ id: unit.id, events: unit.events.length });
+    actors,
+    add(actor) {
+      if (isIncluded(actor)) actors.push({ id: actor.id, events: actor.events.length });
     },
   };
 }
 
-const didStep = ({ times }: Walked, step: number) => typeof times[step - 1] === 'number';
+const didStep = ({ times }: FunnelProgress, step: number) => typeof times[step - 1] === 'number';
 
 interface Records {
-  persons: ReadonlyMap<string, ShownPerson>;
-  groups: ReadonlyMap<string, ShownGroup>;
+  persons: ReadonlyMap<string, PersonRecord>;
+  groups: ReadonlyMap<string, GroupRecord>;
 }
 
 const types: Record<string, string> = {
@@ -56,16 +56,16 @@ const types: Record<string, string> = {
   created_at: "DateTime64(6, 'UTC')",
 };
 
-/** @param units actors of the page, and one more if there are further ones. */
-export function answerActors(
+/** @param actors those of the page, and one more if there are further ones. */
+export function formatActors(
   plan: ActorsPlan,
-  units: UnitRow[],
+  actors: ActorRow[],
   { records, context }: { records: Records; context: PlanContext },
 ) {
-  const { columns, limit, offset, unit } = plan;
-  const shown = units.slice(0, limit);
+  const { columns, limit, offset, actorType } = plan;
+  const shown = actors.slice(0, limit);
   const places = new Map(columns.filter(({ expression }) => expression !== null).map((column, at) => [column, at]));
-  const columnValue = (row: UnitRow, column: ActorsColumn): unknown => {
+  const columnValue = (row: ActorRow, column: ActorsColumn): unknown => {
     const { text, expression } = column;
     if (expression !== null) return expression.read(row.values?.[places.get(column) ?? -1]);
     const person = records.persons.get(row.id);
@@ -73,7 +73,7 @@ export function answerActors(
       case 'actor':
       case 'person':
       case 'group':
-        return unit.of === 'group'
+        return actorType.of === 'group'
           ? groupOf(row.id, records.groups.get(row.id), context)
           : personOf(row.id, person, context);
       case 'id':
@@ -85,7 +85,7 @@ export function answerActors(
       case 'event_count':
         return row.events;
       case 'created_at':
-        return person === undefined ? null : isoIn(person.created_at.getTime(), context.clock);
+        return person === undefined ? null : formatIso(person.created_at.getTime(), context.clock);
       case 'person_display_name':
         return { display_name: displayName(person) ?? row.id, id: row.id };
       default:
@@ -96,27 +96,27 @@ export function answerActors(
     results: shown.map((row) => columns.map((column) => columnValue(row, column))),
     columns: columns.map(({ text }) => text),
     types: columns.map(({ text, expression }) => expression?.typeName ?? types[text] ?? 'UUID'),
-    hasMore: units.length > limit,
+    hasMore: actors.length > limit,
     limit,
     offset,
-    missing_actors_count: unit.of === 'group' ? 0 : shown.filter(({ id }) => !records.persons.has(id)).length,
+    missing_actors_count: actorType.of === 'group' ? 0 : shown.filter(({ id }) => !records.persons.has(id)).length,
   };
 }
 
-function personOf(id: string, person: ShownPerson | undefined, { clock }: PlanContext) {
+function personOf(id: string, person: PersonRecord | undefined, { clock }: PlanContext) {
   if (person === undefined) return { id, properties: {}, is_identified: false, created_at: null, distinct_ids: [] };
   const { properties, is_identified, created_at, distinct_ids } = person;
-  return { id, properties, is_identified, created_at: isoIn(created_at.getTime(), clock), distinct_ids };
+  return { id, properties, is_identified, created_at: formatIso(created_at.getTime(), clock), distinct_ids };
 }
 
-function groupOf(key: string, group: ShownGroup | undefined, { clock }: PlanContext) {
+function groupOf(key: string, group: GroupRecord | undefined, { clock }: PlanContext) {
   return {
     ...{ id: key, group_key: key, type: 'group', properties: group?.group_properties ?? {} },
-    created_at: group === undefined ? null : isoIn(group.created_at.getTime(), clock),
+    created_at: group === undefined ? null : formatIso(group.created_at.getTime(), clock),
   };
 }
 
-export function displayName(person: Pick<ShownPerson, 'properties'> | undefined): string | undefined {
+export function displayName(person: Pick<PersonRecord, 'properties'> | undefined): string | undefined {
   const names = displayNames.map((name) => person?.properties[name]);
   return names.find((name): name is string => typeof name === 'string' && name !== '');
 }

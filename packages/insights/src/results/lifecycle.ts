@@ -1,10 +1,10 @@
 import { type LifecycleRow, lifecycleStatuses } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
-import { namesOf } from '../plan/dates.ts';
+import { nameBuckets } from '../plan/dates.ts';
 import type { LifecyclePlan } from '../plan/lifecycle.ts';
 
 /** Builds one series per lifecycle status. Dormant actors count as negative numbers. */
-export function answerLifecycle({ node, period }: LifecyclePlan, rows: LifecycleRow[], context: PlanContext) {
+export function formatLifecycle({ node, period }: LifecyclePlan, rows: LifecycleRow[], context: PlanContext) {
   const name = node.event ?? 'All events';
   const action = {
     ...{ id: node.event ?? null, name, type: 'events', order: 0, math: 'total' },
@@ -18,7 +18,7 @@ export function answerLifecycle({ node, period }: LifecyclePlan, rows: Lifecycle
         data[row.bucket - 1] = status === 'dormant' ? -row.count : row.count;
     }
     const count = data.reduce((sum, number) => sum + number, 0);
-    return { action, data, count, ...namesOf(period, context.clock), label: `${name} - ${status}`, status };
+    return { action, data, count, ...nameBuckets(period, context.clock), label: `${name} - ${status}`, status };
   });
   return { results };
 }

@@ -3,7 +3,7 @@
 import { nullLabel, otherLabel } from '../breakdown-labels.ts';
 import type { SeriesRow } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
-import { isoIn, namesOf } from '../plan/dates.ts';
+import { formatIso, nameBuckets } from '../plan/dates.ts';
 import type { TrendsPeriod, TrendsPlan } from '../plan/trends.ts';
 import type { EventsNode } from '../query.ts';
 
@@ -15,20 +15,20 @@ interface Line {
 }
 
 /** @param rows rows by period and by series. */
-export function answerTrends(plan: TrendsPlan, rows: SeriesRow[][][], context: PlanContext) {
+export function formatTrends(plan: TrendsPlan, rows: SeriesRow[][][], context: PlanContext) {
   let hasMore = false;
   const results = plan.periods.flatMap((period, at): Record<string, unknown>[] => {
     const lines = (rows[at] ?? []).map((ofSeries) => linesOf(plan, period, ofSeries));
     if (plan.formulas.length === 0) {
       hasMore ||= lines.some((some) => some.some(({ isOther }) => isOther));
       return lines.flatMap((some, series) =>
-        shownLines(plan, some).map((line) => seriesResult(plan, { period, line, series, context })),
+        linesToReturn(plan, some).map((line) => seriesResult(plan, { period, line, series, context })),
       );
     }
     const kept = keepLargest(plan, lines);
     hasMore ||= kept.some((some) => some.some(({ isOther }) => isOther));
     return plan.formulas.flatMap((formula, order) =>
-      shownLines(plan, formulaLines(plan, kept, formula.of)).map((line) =>
+      linesToReturn(plan, formulaLines(plan, kept, formula.of)).map((line) =>
         formulaResult(plan, { period, line, label: formula.label, order, context }),
       ),
     );
@@ -36,7 +36,7 @@ export function answerTrends(plan: TrendsPlan, rows: SeriesRow[][][], context: P
   return { results, hasMore };
 }
 
-const shownLines = ({ breakdown }: TrendsPlan, lines: Line[]) =>
+const linesToReturn = ({ breakdown }: TrendsPlan, lines: Line[]) =>
   breakdown.hidesOther ? lines.filter(({ isOther }) => !isOther) : lines;
 const sumOf = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0);
 
@@ -44,14 +44,14 @@ const sumOf = (numbers: number[]) => numbers.reduce((sum, number) => sum + numbe
  * Builds lines with a number for every interval. Lines with the largest totals come first; those for missing values and
  * for all other values come last.
  */
-function linesOf(plan: TrendsPlan, { period, questions: [question] }: TrendsPeriod, rows: SeriesRow[]): Line[] {
+function linesOf(plan: TrendsPlan, { period, storeQueries: [storeQuery] }: TrendsPeriod, rows: SeriesRow[]): Line[] {
   const length = plan.isTotal ? 1 : period.edges.length;
   const lines = new Map<string, Line>();
   if (plan.breakdown.breakdowns.length === 0)
     lines.set('', { values: [], isOther: false, data: new Array(length).fill(0) });
   for (const { bucket, values, isOther, number } of rows) {
     const shown = values.map((value, at) =>
-      isOther ? otherLabel : shownValue(value, question?.breakdowns[at]?.bins ?? null),
+      isOther ? otherLabel : formatBreakdownValue(value, storeQuery?.breakdowns[at]?.bins ?? null),
     );
     const key = JSON.stringify(shown);
     const line = lines.get(values.length === 0 ? '' : key) ?? {
@@ -68,7 +68,7 @@ function linesOf(plan: TrendsPlan, { period, questions: [question] }: TrendsPeri
 }
 
 /** Formats a breakdown value: a list as compact JSON, and a numeric bin by its bounds. */
-export function shownValue(value: string | null, bins: readonly number[] | null): string {
+export function formatBreakdownValue(value: string | null, bins: readonly number[] | null): string {
   if (value === null) return nullLabel;
   if (bins !== null) return binText(bins, Number(value)) ?? nullLabel;
   if (!/^[[{]/.test(value)) return value;
@@ -189,7 +189,7 @@ function formulaResult(plan: TrendsPlan, { label, order, ...result }: LineResult
 
 function timeSeries({ isCumulative }: TrendsPlan, { period, line: { data }, context }: LineResult) {
   const count = isCumulative ? (data.at(-1) ?? 0) : sumOf(data);
-  return { data, count, ...namesOf(period.period, context.clock) };
+  return { data, count, ...nameBuckets(period.period, context.clock) };
 }
 
 function breakdownFields({ breakdown }: TrendsPlan, { values }: Line) {
@@ -203,7 +203,7 @@ function compareFields({ label }: TrendsPeriod) {
 
 function actionOf(node: Partial<EventsNode>, { period, order, context }: LineResult & { order: number }) {
   return {
-    days: period.period.edges.map((edge) => isoIn(edge, context.clock)),
+    days: period.period.edges.map((edge) => formatIso(edge, context.clock)),
     id: node.event ?? null,
     type: 'events',
     order,
@@ -218,11 +218,11 @@ function actionOf(node: Partial<EventsNode>, { period, order, context }: LineRes
 }
 
 function filterOf({ period: { period }, context }: LineResult) {
-  const { date_from, date_to } = shownRange(period, context);
+  const { date_from, date_to } = formatRange(period, context);
   return { insight: 'TRENDS', date_from, date_to, interval: period.interval };
 }
 
 /** Formats both ends of a range as in responses, where the end is inclusive. */
-export function shownRange({ from, to }: { from: number; to: number }, { clock }: PlanContext) {
-  return { date_from: isoIn(from, clock), date_to: isoIn(to - 1, clock, to % 1000 === 0 ? '.999999' : '') };
+export function formatRange({ from, to }: { from: number; to: number }, { clock }: PlanContext) {
+  return { date_from: formatIso(from, clock), date_to: formatIso(to - 1, clock, to % 1000 === 0 ? '.999999' : '') };
 }

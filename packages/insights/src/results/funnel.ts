@@ -1,14 +1,14 @@
 // Computes the steps, times and trends of a funnel from the walks of all actors.
 
-import type { FunnelEvent, FunnelLife } from '../event-store/queries.ts';
+import type { FunnelEvent, FunnelPath } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
-import { namesOf } from '../plan/dates.ts';
+import { nameBuckets } from '../plan/dates.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';
-import { type Walked, type WalkRules, walk } from './funnel-walk.ts';
-import { shownValue } from './trends.ts';
+import { type FunnelProgress, type WalkRules, walkFunnel } from './funnel-walk.ts';
+import { formatBreakdownValue } from './trends.ts';
 
 /** Progress of an actor, for one breakdown value. */
-export interface Outcome extends Walked {
+export interface FunnelOutcome extends FunnelProgress {
   /** Breakdown values; empty strings for missing ones. */
   values: string[];
 }
@@ -22,19 +22,21 @@ const rulesOf = ({ order, windowMs, exclusions, optional, series }: FunnelPlan):
  * Returns one outcome per breakdown value of the actor, or a single one without a breakdown. Omits those without
  * progress.
  */
-export function outcomesOf(plan: FunnelPlan, unit: FunnelLife, rules: WalkRules = rulesOf(plan)): Outcome[] {
-  return partsOf(plan, unit)
-    .map(({ values, events }) => ({ values, ...walk(events, rules) }))
+export function findOutcomes(plan: FunnelPlan, actor: FunnelPath, rules: WalkRules = rulesOf(plan)): FunnelOutcome[] {
+  return partsOf(plan, actor)
+    .map(({ values, events }) => ({ values, ...walkFunnel(events, rules) }))
     .filter(({ reached }) => reached > 0);
 }
 
 /** Returns the actor's events per breakdown value. */
 function partsOf(
   { attribution, breakdown }: FunnelPlan,
-  { events }: FunnelLife,
+  { events }: FunnelPath,
 ): { values: string[]; events: FunnelEvent[] }[] {
   if (breakdown.breakdowns.length === 0) return [{ values: [], events }];
-  const shown = events.map(({ values }) => values.map((value) => (value === null ? '' : shownValue(value, null))));
+  const shown = events.map(({ values }) =>
+    values.map((value) => (value === null ? '' : formatBreakdownValue(value, null))),
+  );
   const none = breakdown.breakdowns.map(() => '');
   const distinct = (lists: string[][]) => [...new Map(lists.map((list) => [JSON.stringify(list), list])).values()];
   const isSame = (a: string[] | undefined, b: string[]) => JSON.stringify(a) === JSON.stringify(b);
@@ -67,22 +69,22 @@ function partsOf(
 }
 
 /** Returns whether actors that reached only the first step must be read individually. */
-export function needsUnits({ shows, exclusions }: FunnelPlan): boolean {
+export function needsSingleActors({ shows, exclusions }: FunnelPlan): boolean {
   return shows === 'trends' || exclusions.length > 0;
 }
 
 /** Aggregates the actors of a funnel while they are read. */
-export function funnelAnswer(
+export function createFunnelResult(
   plan: FunnelPlan,
   context: PlanContext,
-): { add: (life: FunnelLife, units: number) => void; finish: () => unknown } {
+): { add: (path: FunnelPath, actors: number) => void; finish: () => unknown } {
   switch (plan.shows) {
     case 'steps':
-      return stepsAnswer(plan);
+      return createStepsResult(plan);
     case 'time_to_convert':
-      return timesAnswer(plan);
+      return createTimesResult(plan);
     case 'trends':
-      return trendsAnswer(plan, context);
+      return createTrendsResult(plan, context);
     default:
       return plan.shows satisfies never;
   }
@@ -96,7 +98,7 @@ interface Steps {
   seconds: number[][];
 }
 
-function stepsAnswer(plan: FunnelPlan) {
+function createStepsResult(plan: FunnelPlan) {
   const all = new Map<string, Steps>();
   const steps = plan.series.length;
   const empty = (values: string[]): Steps => ({
@@ -106,16 +108,16 @@ function stepsAnswer(plan: FunnelPlan) {
   });
   if (plan.breakdown.breakdowns.length === 0) all.set('[]', empty([]));
   return {
-    add(life: FunnelLife, units: number) {
-      for (const { values, times } of outcomesOf(plan, life)) {
+    add(path: FunnelPath, actors: number) {
+      for (const { values, times } of findOutcomes(plan, path)) {
         const key = JSON.stringify(values);
         const sum = all.get(key) ?? empty(values);
         all.set(key, sum);
         let before: number | null = null;
         for (const [step, time] of times.entries()) {
           if (time === null) continue;
-          sum.counts[step] = (sum.counts[step] ?? 0) + units;
-          if (before !== null) addTimes(sum.seconds[step], (time - before) / 1000, units);
+          sum.counts[step] = (sum.counts[step] ?? 0) + actors;
+          if (before !== null) addTimes(sum.seconds[step], (time - before) / 1000, actors);
           before = time;
         }
       }
@@ -188,8 +190,8 @@ function breakdownFields({ breakdown }: FunnelPlan, values: string[]) {
 }
 
 /** Adds the time of each actor. */
-function addTimes(times: number[] | undefined, seconds: number, units: number): void {
-  for (let unit = 0; unit < units; unit++) times?.push(seconds);
+function addTimes(times: number[] | undefined, seconds: number, actors: number): void {
+  for (let actor = 0; actor < actors; actor++) times?.push(seconds);
 }
 
 const average = (numbers: number[]) =>
@@ -204,14 +206,14 @@ function median(inOrder: readonly number[]): number | null {
 const maxAutomaticBins = 60;
 const leastWidth = 60;
 
-function timesAnswer(plan: FunnelPlan) {
+function createTimesResult(plan: FunnelPlan) {
   const { fromStep, toStep, binCount } = plan;
   const times: number[] = [];
   return {
-    add(life: FunnelLife, units: number) {
-      for (const outcome of outcomesOf(plan, life)) {
+    add(path: FunnelPath, actors: number) {
+      for (const outcome of findOutcomes(plan, path)) {
         if (outcome.reached > toStep)
-          addTimes(times, ((outcome.times[toStep] ?? 0) - (outcome.times[fromStep] ?? 0)) / 1000, units);
+          addTimes(times, ((outcome.times[toStep] ?? 0) - (outcome.times[fromStep] ?? 0)) / 1000, actors);
       }
     },
     finish() {
@@ -241,7 +243,7 @@ interface Entrances {
   converted: number[];
 }
 
-function trendsAnswer(plan: FunnelPlan, context: PlanContext) {
+function createTrendsResult(plan: FunnelPlan, context: PlanContext) {
   const { edges } = plan.period;
   const all = new Map<string, Entrances>();
   const empty = (values: string[]): Entrances => ({
@@ -251,8 +253,8 @@ function trendsAnswer(plan: FunnelPlan, context: PlanContext) {
   });
   if (plan.breakdown.breakdowns.length === 0) all.set('[]', empty([]));
   return {
-    add(unit: FunnelLife) {
-      for (const { values, bucket, isConverted } of entrancesOf(plan, unit)) {
+    add(actor: FunnelPath) {
+      for (const { values, bucket, isConverted } of findEntrances(plan, actor)) {
         const key = JSON.stringify(values);
         const sum = all.get(key) ?? empty(values);
         all.set(key, sum);
@@ -275,7 +277,7 @@ function trendsAnswer(plan: FunnelPlan, context: PlanContext) {
         count: edges.length,
         data: entered.map((count, at) => (count === 0 ? 0 : Math.round((10_000 * (converted[at] ?? 0)) / count) / 100)),
         entered,
-        ...namesOf(plan.period, context.clock),
+        ...nameBuckets(plan.period, context.clock),
         ...(values.length === 0 ? {} : { breakdown_value: breakdownFields(plan, values).breakdown_value }),
       }));
     },
@@ -285,9 +287,9 @@ function trendsAnswer(plan: FunnelPlan, context: PlanContext) {
 /**
  * Returns the entrances of an actor: at most one per interval in which it starts, and whether it converts from there.
  */
-export function entrancesOf(
+export function findEntrances(
   plan: FunnelPlan,
-  unit: FunnelLife,
+  actor: FunnelPath,
 ): { values: string[]; bucket: number; isConverted: boolean }[] {
   const { fromStep, toStep, order } = plan;
   const { edges, end } = plan.period;
@@ -295,17 +297,17 @@ export function entrancesOf(
   // In an unordered funnel, any step starts an entrance.
   const beginning = isUnordered ? ~0 : 1;
   const isBeginning = ({ steps }: FunnelEvent) => (steps & beginning) !== 0;
-  const beginsIn = new Set(unit.events.filter(isBeginning).map(({ time }) => bucketAt(edges, time)));
+  const beginsIn = new Set(actor.events.filter(isBeginning).map(({ time }) => bucketAt(edges, time)));
   return [...beginsIn].flatMap((bucket) => {
     const rules = isUnordered
       ? { ...rulesOf(plan), beginsBefore: edges[bucket + 1] ?? end }
       : { ...rulesOf(plan), steps: toStep + 1 };
     const mayBegin = (time: number) =>
       isUnordered ? bucketAt(edges, time) >= bucket : bucketAt(edges, time) === bucket;
-    const events = unit.events.map((event) =>
+    const events = actor.events.map((event) =>
       !isBeginning(event) || mayBegin(event.time) ? event : { ...event, steps: (event.steps & ~beginning) >>> 0 },
     );
-    return outcomesOf(plan, { events }, rules)
+    return findOutcomes(plan, { events }, rules)
       .filter(({ reached }) => reached > fromStep)
       .map(({ values, reached }) => ({ values, bucket, isConverted: reached > toStep }));
   });

@@ -1,17 +1,17 @@
 import { otherLabel } from '../breakdown-labels.ts';
 import type { RetentionRow } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
-import { isoIn } from '../plan/dates.ts';
+import { formatIso } from '../plan/dates.ts';
 import type { RetentionPlan } from '../plan/retention.ts';
-import { shownValue } from './trends.ts';
+import { formatBreakdownValue } from './trends.ts';
 
 /** Builds one table per breakdown value, the largest first. Each row is an interval in which actors may start. */
-export function answerRetention(plan: RetentionPlan, rows: RetentionRow[], context: PlanContext) {
+export function formatRetention(plan: RetentionPlan, rows: RetentionRow[], context: PlanContext) {
   const { breakdowns } = plan.breakdown;
   if (breakdowns.length === 0) return { results: tableOf(plan, rows, { value: null, context }) };
   const byValue = new Map<string, RetentionRow[]>();
   for (const row of rows) {
-    const value = row.values.map((one) => (one === null ? '' : shownValue(one, null))).join('::');
+    const value = row.values.map((one) => (one === null ? '' : formatBreakdownValue(one, null))).join('::');
     byValue.set(value, [...(byValue.get(value) ?? []), row]);
   }
   const size = (some: RetentionRow[]) => some.reduce((sum, { later, count }) => sum + (later === 0 ? count : 0), 0);
@@ -29,7 +29,7 @@ function tableOf(
   rows: RetentionRow[],
   { value, context }: { value: string | null; context: PlanContext },
 ) {
-  const { edges } = plan.question;
+  const { edges } = plan.storeQuery;
   const last = plan.columns.length - 1;
   const counts = edges.map(() => new Array<number>(last + 1).fill(0));
   const numbers = edges.map(() => new Array<number>(last + 1).fill(0));
@@ -50,7 +50,7 @@ function tableOf(
   return edges.map((edge, row) => ({
     values: (counts[row] ?? []).map((sum, at) => ({ count: shown(sum, row, at), label: plan.columns[at] })),
     label: `${plan.period} ${row}`,
-    date: isoIn(edge, context.clock),
+    date: formatIso(edge, context.clock),
     breakdown_value: value,
   }));
 }
