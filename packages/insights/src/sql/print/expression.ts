@@ -56,7 +56,7 @@ export function expressionText(expression: Expression, printing: Printing, print
     case 'cohort': {
       const { dialect, projectId } = printing;
       const persons = buildPersonsSql(dialect, { projectId, where: expression.condition });
-      const isIn = sql`(${print(expression.value)} IN (SELECT unit FROM (${persons}) AS members))`;
+      const isIn = sql`(${print(expression.value)} IN (SELECT actor FROM (${persons}) AS members))`;
       return expression.value.type.isNullable ? sql`coalesce(${isIn}, false)` : isIn;
     }
     case 'choice': {
