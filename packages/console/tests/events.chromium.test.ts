@@ -98,6 +98,24 @@ it('console-007, console-008, console-038: shows distinct states for empty, load
   await page.context().close();
 });
 
+it('C-007: shows how far a search got that ran out of time, and continues it', async () => {
+  const page = await console.open('events');
+  await page.route(/\/api\/.*\/events\?/, async (route) => {
+    const url = new URL(route.request().url());
+    if (url.searchParams.has('cursor')) return route.fulfill({ json: { next: null, results: [] } });
+    url.searchParams.set('cursor', 'further');
+    await route.fulfill({ json: { next: url.href, results: [], searched_until: '2026-11-20T08:15:00Z' } });
+  });
+  await page.goto(console.address('events?event=order&after=-7d&zone=utc'));
+  await page.getByText('It has checked all events since 20 Nov 2026, 08:15.').waitFor();
+  expect(await page.getByRole('heading', { name: 'No events in this date range' }).count()).toBe(0);
+  await expectAccessible(page);
+  await page.getByRole('button', { name: 'Continue search' }).click();
+  await page.getByText('It has checked all events').waitFor({ state: 'hidden' });
+  expect(queryOf(page).get('cursor')).toBe('further');
+  await page.context().close();
+});
+
 describe('with events', () => {
   const hostile = `<img src=x onerror="document.title='run'">`;
   const distinctId = `o'hara\u202e "x"`;

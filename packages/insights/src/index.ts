@@ -38,7 +38,7 @@ export {
 export { type EventStore, OverBudget } from './event-store/port.ts';
 export { postgresEngine, printPersonCondition, sqlEngine } from './event-store/postgres/engine.ts';
 export { type EventSpan, spanOfEvents } from './event-store/postgres/span-of-events.ts';
-export type { EventKey, EventList, EventListQuery, ListedEvent } from './event-store/queries.ts';
+export type { EventKey, EventList, EventListQuery, FoundKeys, ListedEvent } from './event-store/queries.ts';
 export type { Condition } from './event-store/selection.ts';
 export { createEventStore } from './event-store/store.ts';
 export { matchesInMemory } from './in-memory.ts';

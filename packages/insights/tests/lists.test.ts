@@ -2,6 +2,9 @@
 
 import { createTestTenant } from '@millrace/testing';
 import type { EventListQuery, EventPosition, ListedEvent } from '../src/event-store/queries.ts';
+import type { Condition } from '../src/event-store/selection.ts';
+import { sql } from '../src/event-store/sql.ts';
+import { OverBudget } from '../src/index.ts';
 import { ample, engines, type TestStore } from './test-store.ts';
 
 const all = { from: Date.UTC(2015, 0, 1), to: Date.UTC(2199, 0, 1), where: { all: [] } };
@@ -114,10 +117,82 @@ describe.each(engines)('on $name', (engine) => {
       [5, 9],
       [6, 1],
     ] as const) {
-      const keys = await store.events.keys({ ...range, offset, limit }, ample());
+      const { keys } = await store.events.keys({ ...range, offset, limit }, ample());
       expect(keys.map((key) => key.uuid)).toEqual(uuids.slice(offset, offset + limit));
       expect(await store.events.read({ projectId, keys }, ample())).toEqual(events.slice(offset, offset + limit));
     }
+  });
+
+  describe('a search that runs out of time', () => {
+    let ofSearch: number;
+    const ages = [400, 399.5, 110, 40, 2, 0.01];
+    beforeAll(async () => {
+      ({ environmentId: ofSearch } = await createTestTenant(store.database));
+      await store.database.sql.query(
+        `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at)
+         SELECT $1, date_trunc('milliseconds', now()) - days * interval '1 day', gen_random_uuid(),
+                CASE days WHEN 110 THEN 'slow' ELSE 'fast' END, 'd' || days, gen_random_uuid(), '{}', now()
+           FROM unnest($2::float8[]) AS days`,
+        [ofSearch, ages],
+      );
+      await store.database.sql.query(
+        `CREATE FUNCTION stop_at_slow(event text) RETURNS boolean LANGUAGE plpgsql AS $$
+         BEGIN
+           IF event = 'slow' THEN RAISE EXCEPTION USING ERRCODE = '57014'; END IF;
+           RETURN true;
+         END $$`,
+      );
+    });
+
+    /** Exceeds a limit of the engine when it reads the event `slow`, on a machine of any speed. */
+    const stopsAtSlow: Condition = {
+      expression: {
+        ...{ key: 'stops', isAggregate: false, reads: [], isShownAsText: false, columns: () => [] },
+        print: (engine) =>
+          engine === 'postgres'
+            ? sql`stop_at_slow(e.event)`
+            : sql`length(range(toUInt64(if(e.event = 'slow', 450000000, 0)))) = 0`,
+      },
+    };
+    const search = (asked: Partial<EventListQuery>) =>
+      store.events.keys({ ...all, ...usual, projectId: ofSearch, limit: 10, ...asked }, ample());
+    const agesOf = (keys: { distinctId: string }[]) => keys.map(({ distinctId }) => Number(distinctId.slice(1)));
+
+    test.each([
+      [false, [0.01, 2, 40], [110, 399.5, 400]],
+      [true, [400, 399.5], [110, 40, 2, 0.01]],
+    ])('returns what it found and where it stopped; oldest first: %s', async (isOldestFirst, before, after) => {
+      const { keys, stoppedAt } = await search({ where: stopsAtSlow, isOldestFirst });
+      expect(agesOf(keys)).toEqual(before);
+      expect(stoppedAt).not.toBeNull();
+      const rest = await search({ behind: stoppedAt, isOldestFirst });
+      expect(agesOf(rest.keys)).toEqual(after);
+      expect(rest.stoppedAt).toBeNull();
+    });
+
+    test.each([false, true])('gets further with each page, or fails; oldest first: %s', async (isOldestFirst) => {
+      const times: number[] = [];
+      const walk = async () => {
+        for (let behind: EventPosition | null = null; ; ) {
+          const { stoppedAt }: { stoppedAt: EventPosition | null } = await search({
+            ...{ where: stopsAtSlow, behind, isOldestFirst },
+          });
+          if (stoppedAt === null) return;
+          behind = stoppedAt;
+          times.push(stoppedAt.time);
+        }
+      };
+      await expect(walk()).rejects.toThrow(OverBudget);
+      expect(times.length).toBeGreaterThan(0);
+      const steps = times.slice(1).map((time, at) => (isOldestFirst ? 1 : -1) * (time - (times[at] ?? 0)));
+      for (const step of steps) expect(step).toBeGreaterThanOrEqual(86_400_000 - 1);
+    });
+
+    test('fails if it did not get past the offset, and in a list without positions', async () => {
+      await expect(search({ where: stopsAtSlow, offset: 4 })).rejects.toThrow(OverBudget);
+      const whole = { ...all, ...usual, projectId: ofSearch, where: stopsAtSlow, limit: 10, maxBytes: 1e9 };
+      await expect(store.events.list(whole, ample())).rejects.toThrow(OverBudget);
+    });
   });
 
   test('a page ends with the event that exceeds its size limit', async () => {

@@ -60,7 +60,8 @@ export function Timeline({ what, filter, empty }: { what: string; filter: Query;
     <Loaded query={query} what={what}>
       {({ pages }) => {
         const events = pages.flatMap(({ results }) => results);
-        if (events.length === 0) return empty;
+        // A search that ran out of time returns a page without events that is not the last one.
+        if (events.length === 0 && !query.hasNextPage) return empty;
         return (
           <>
             <ol className="timeline">

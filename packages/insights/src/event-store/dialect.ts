@@ -11,8 +11,8 @@ export interface Dialect {
   name: EngineName;
   /** FROM clause of stored events as `e`, without duplicates. */
   events: Fragment;
-  /** Query for the day of the first event in a time range; null if lists can search the whole range at once. */
-  firstDay(range: { projectId: number; from: number; to: number }): Fragment | null;
+  /** Query for the time of the first event in a time range, or the start of its day. */
+  firstDay(range: { projectId: number; from: number; to: number }): Fragment;
   /**
    * Join that finds the current person of an event; comes after `events`. @param looksUp true to look up the person of
    * each event, if the engine follows indexes.

@@ -4,15 +4,24 @@
 import { buildCondition, buildEventNamesCondition, buildFromClause, buildInCondition } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
 import { type Engine, readRows } from './engine.ts';
-import { type Budget, type EventStore, type LatestEvent, untilDeadline } from './port.ts';
-import type { EventKey, EventList, EventListQuery, EventSize, EventsOfKeys, ListedEvent } from './queries.ts';
+import { type Budget, type EventStore, type LatestEvent, OverBudget, untilDeadline } from './port.ts';
+import type {
+  EventKey,
+  EventList,
+  EventListQuery,
+  EventPosition,
+  EventSize,
+  EventsOfKeys,
+  FoundKeys,
+  ListedEvent,
+} from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
 
 /** Functions of the event store that return individual events. */
 export function eventLists(engine: Engine): Pick<EventStore, 'list' | 'keys' | 'sizes' | 'read' | 'latest'> {
   return {
     list: (query, run) => readList(engine, query, run),
-    keys: (query, run) => findKeys(engine, query, untilDeadline(run)),
+    keys: (query, run) => findKeys(engine, query, { run: untilDeadline(run), mayStop: true }),
     sizes: (query, run) => readSizes(engine, query, run),
     read: (query, run) => readEvents(engine, query, run),
     latest: (ids, run) => findLatest(engine, ids, run),
@@ -49,7 +58,7 @@ async function readList(
 ): Promise<EventList> {
   const run = untilDeadline(budget);
   const { projectId, limit } = query;
-  const found = await findKeys(engine, { ...query, limit: limit + 1 }, run);
+  const { keys: found } = await findKeys(engine, { ...query, limit: limit + 1 }, { run, mayStop: false });
   const keys = found.slice(0, limit);
   const sizes = await readSizes(engine, { projectId, keys }, run);
   const bytesOf = new Map(sizes.map(({ uuid, bytes }) => [uuid, bytes]));
@@ -63,24 +72,59 @@ async function readList(
   return { events, hasMore: shown.length < found.length };
 }
 
-async function findKeys(engine: Engine, query: EventListQuery, run: Budget): Promise<EventKey[]> {
+/**
+ * Finds the keys of a page. @param mayStop true to return what was found when the time is over, if at least one time range
+ * was searched completely; false to throw.
+ */
+async function findKeys(
+  engine: Engine,
+  query: EventListQuery,
+  { run, mayStop }: { run: Budget; mayStop: boolean },
+): Promise<FoundKeys> {
   const { dialect } = engine;
-  if (query.distinctIds?.length === 0) return [];
+  if (query.distinctIds?.length === 0) return { keys: [], stoppedAt: null };
   const read = ([uuid, timestamp, event, distinctId]: unknown[]) => ({
     ...{ uuid: String(uuid), timestamp: Number(timestamp) },
     ...{ event: String(event), distinctId: String(distinctId) },
   });
-  if (dialect.followsIndexes) return readRows(engine, { text: keysText(dialect, query), run, read });
+  if (dialect.followsIndexes && !(mayStop && isLongSearch(query)))
+    return { keys: await readRows(engine, { text: keysText(dialect, query), run, read }), stoppedAt: null };
   const offset = query.offset ?? 0;
   const reach = offset + query.limit;
   const keys: EventKey[] = [];
+  let searched: TimeSpan | null = null;
+  let lastMs = 0;
   for (const span of await spansOf(engine, query, run)) {
-    const text = keysText(dialect, { ...query, ...span, limit: reach - keys.length, offset: 0 });
-    keys.push(...(await readRows(engine, { text, run, read })));
+    const stoppedAt = mayStop && searched !== null && keys.length >= offset ? endOf(searched, query) : null;
+    try {
+      // A range is twice as long as the previous one. Do not start one that would probably not end in time.
+      if (stoppedAt !== null && 2 * lastMs > run.maxMs) throw new OverBudget('time');
+      const text = keysText(dialect, { ...query, ...span, limit: reach - keys.length, offset: 0 });
+      const startedAt = performance.now();
+      keys.push(...(await readRows(engine, { text, run, read })));
+      lastMs = performance.now() - startedAt;
+    } catch (error) {
+      if (stoppedAt === null || !(error instanceof OverBudget)) throw error;
+      return { keys: keys.slice(offset), stoppedAt };
+    }
     if (keys.length >= reach) break;
+    searched = span;
   }
-  return keys.slice(offset);
+  return { keys: keys.slice(offset), stoppedAt: null };
 }
+
+/** Whether an engine that follows indexes may have to read events that do not match. */
+function isLongSearch({ by, events, where, distinctIds, uuid, offset = 0 }: EventListQuery): boolean {
+  const isFiltered = events !== null || !('all' in where) || where.all.length > 0;
+  return by === 'timestamp' && isFiltered && distinctIds === undefined && uuid === null && offset === 0;
+}
+
+const firstUuid = '00000000-0000-0000-0000-000000000000';
+const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** The position after all events of a time range, in the order of the list. */
+const endOf = ({ from, to }: TimeSpan, { isOldestFirst }: EventListQuery): EventPosition =>
+  isOldestFirst ? { time: to - 1, uuid: lastUuid } : { time: from, uuid: firstUuid };
 
 async function readSizes(engine: Engine, { projectId, keys }: EventsOfKeys, run: Budget): Promise<EventSize[]> {
   if (keys.length === 0) return [];
@@ -177,8 +221,8 @@ interface TimeSpan {
 
 /**
  * Returns the time ranges to search, one after the other until there are enough events. ClickHouse sorts everything that
- * it finds, so the first range is a day, and each further one twice as long. Events sorted by storage time are searched
- * in one range.
+ * it finds, and a search that runs out of time loses its last range, so the first range is a day, and each further one
+ * twice as long. Events sorted by storage time are searched in one range.
  */
 async function spansOf(engine: Engine, query: EventListQuery, run: Budget): Promise<TimeSpan[]> {
   const { by, behind, isOldestFirst, projectId } = query;
@@ -190,7 +234,6 @@ async function spansOf(engine: Engine, query: EventListQuery, run: Budget): Prom
   }
   const begin = Math.max(from, behind === null ? from : behind.time);
   const text = engine.dialect.firstDay({ projectId, from: begin, to });
-  if (text === null) return [{ from: begin, to }];
   const [day] = await readRows(engine, { text, run, read: ([time]) => Number(time) });
   return day === undefined ? [] : oldestFirst({ from: Math.max(begin, day), to });
 }

@@ -4,7 +4,6 @@
 import type {
   ActorRow,
   ActorsStoreQuery,
-  EventKey,
   EventList,
   EventListQuery,
   EventPageQuery,
@@ -12,6 +11,7 @@ import type {
   EventsOfKeys,
   ExposureRow,
   ExposuresQuery,
+  FoundKeys,
   FunnelActor,
   FunnelPath,
   FunnelStoreQuery,
@@ -54,8 +54,8 @@ export interface EventStore {
   page(query: EventPageQuery, run: Budget): Promise<unknown[][]>;
   /** Reads complete events in chronological order after a position, up to a number of bytes. */
   list(query: EventListQuery & { maxBytes: number }, run: Budget): Promise<EventList>;
-  /** Finds events without reading them. */
-  keys(query: EventListQuery, run: Budget): Promise<EventKey[]>;
+  /** Finds events without reading them. When the time is over, returns those of the time searched so far, if any. */
+  keys(query: EventListQuery, run: Budget): Promise<FoundKeys>;
   /** Returns the approximate sizes of events in a response, in any order. Omits missing events. */
   sizes(query: EventsOfKeys, run: Budget): Promise<EventSize[]>;
   /** Reads these events in the order of their keys. Omits missing events. */

@@ -281,6 +281,15 @@ export interface EventKey {
   distinctId: string;
 }
 
+export interface FoundKeys {
+  keys: EventKey[];
+  /**
+   * If the search ran out of time, the position up to which it is complete. It can be `behind` of the next search, which
+   * then searches at least a day further, or throws.
+   */
+  stoppedAt: EventPosition | null;
+}
+
 export interface EventsOfKeys {
   projectId: number;
   keys: readonly EventKey[];

@@ -2,7 +2,7 @@
 // read and sent in chunks of limited size. So a page has the requested number of rows, and is never in memory as a whole.
 
 import type { Sql } from '@millrace/db';
-import { type ApiRequest, encodeCursor, type PagePortion, PageStream, pageLink } from '@millrace/http';
+import { type ApiRequest, encodeCursor, formatDateTime, type PagePortion, PageStream, pageLink } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 
@@ -83,12 +83,27 @@ export function limitOf(
   return offset === 0 ? page : `${page} OFFSET ${parameter(offset)}::bigint`;
 }
 
+/** The result of a search that ran out of time before it filled the page. */
+export class StoppedSearch<Key> {
+  readonly keys: Key[];
+  /** Position in the list up to which the search is complete. The next page continues there. */
+  readonly end: Key;
+  /** The time of this position. */
+  readonly until: Date;
+
+  constructor({ keys, end, until }: { keys: Key[]; end: Key; until: Date }) {
+    this.keys = keys;
+    this.end = end;
+    this.until = until;
+  }
+}
+
 export interface LargeList<Key, Item> {
   /** The last key of the previous page. */
   behind: Key | null;
   limit: number;
   offset?: number;
-  findKeys(window: KeyWindow<Key>): Promise<Key[]>;
+  findKeys(window: KeyWindow<Key>): Promise<Key[] | StoppedSearch<Key>>;
   /** Reads items for the first of these keys, up to the one that reaches `maxBytes`. */
   read(keys: Key[], maxBytes: number): Promise<Portion<Item>>;
   /** A key in the form of the list's cursor schema. */
@@ -97,6 +112,8 @@ export interface LargeList<Key, Item> {
 
 interface KeysetPage<Item> {
   next: string | null;
+  /** How far a search got that ran out of time. */
+  searched_until?: string;
   results: Item[];
 }
 
@@ -134,10 +151,12 @@ export function createLargePages(): LargePages {
   ): AsyncGenerator<PagePortion<KeysetPage<Item>>, void> {
     let missing = list.limit;
     for (let { behind, offset = 0 } = list; ; offset = 0) {
-      const found = await list.findKeys({ behind, limit: missing + 1, offset });
+      const result = await list.findKeys({ behind, limit: missing + 1, offset });
+      const stopped = result instanceof StoppedSearch ? result : null;
+      const found = result instanceof StoppedSearch ? result.keys : result;
       const keys = found.slice(0, missing);
-      behind = keys.at(-1) ?? null;
-      const hasMore = found.length > keys.length;
+      behind = stopped?.end ?? keys.at(-1) ?? null;
+      const hasMore = stopped !== null || found.length > keys.length;
       for (let at = 0; ; ) {
         // The keys that did not fit are passed again without new ones, because a reader may remember their sizes.
         const keyChunk = keys.slice(at, at - (at % longestPortion) + longestPortion);
@@ -145,9 +164,10 @@ export function createLargePages(): LargePages {
           keyChunk.length === 0 ? { rows: [], used: 0 } : await share((maxBytes) => list.read(keyChunk, maxBytes));
         at += used;
         missing -= rows.length;
-        const isLast = at >= keys.length && (missing === 0 || !hasMore);
+        const isLast = at >= keys.length && (missing === 0 || stopped !== null || !hasMore);
         const next = isLast && hasMore && behind !== null ? nextPage(request, list.toCursor(behind)) : null;
-        yield { results: rows, end: isLast ? { next } : null };
+        const end = { next, ...(stopped !== null && { searched_until: formatDateTime(stopped.until) }) };
+        yield { results: rows, end: isLast ? end : null };
         if (isLast) return;
         if (at >= keys.length) break;
       }

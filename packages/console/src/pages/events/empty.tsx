@@ -5,7 +5,7 @@ import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { momentOf, type Span } from '../../parts/span.tsx';
 import { Empty, explain } from '../../parts/states.tsx';
-import { formatTime } from '../../parts/time.ts';
+import { formatMinute, formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
 import type { Filters } from './filters.tsx';
 import type { ListedEvent } from './list.tsx';
@@ -32,11 +32,13 @@ export function Nothing({
   const query = { ...filters, limit: 1 };
   const last = useQuery({
     queryKey: ['last event', project.id, query],
-    queryFn: ({ signal }) => call<{ results: ListedEvent[] }>({ path, query }, signal),
+    queryFn: ({ signal }) => call<{ results: ListedEvent[]; searched_until?: string }>({ path, query }, signal),
     retry: worthTrying,
   });
   const isFiltered = Object.values(filters).some((value) => value !== '');
   const time = last.data?.results[0]?.timestamp;
+  const searchedUntil = last.data?.searched_until;
+  const noneFound = searchedUntil === undefined ? text.emptyNone : text.emptySince(formatMinute(searchedUntil, zone));
   if (last.isSuccess && time === undefined && !isFiltered) {
     return (
       <Empty title={text.firstTitle}>
@@ -53,7 +55,7 @@ export function Nothing({
     <Empty title={isFiltered ? text.emptyFiltered : text.emptyTitle}>
       <p className="quiet" role="status">
         {last.isPending && text.emptySearching}
-        {last.isSuccess && (time === undefined ? text.emptyNone : text.emptyLast(formatTime(time, zone)))}
+        {last.isSuccess && (time === undefined ? noneFound : text.emptyLast(formatTime(time, zone)))}
         {last.error && explain(last.error)}
       </p>
       <div className="form-buttons">

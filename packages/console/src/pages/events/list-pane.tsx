@@ -1,5 +1,6 @@
 import { Button } from '../../parts/button.tsx';
 import { explain, Loaded } from '../../parts/states.tsx';
+import { formatMinute } from '../../parts/time.ts';
 import { CountsBar } from './counts.tsx';
 import { Nothing } from './empty.tsx';
 import { EventList } from './list.tsx';
@@ -19,6 +20,7 @@ export function ListPane({
 }) {
   const { view, change, narrow, list, counts, span, zone, filters, scanned, request, next, future } = shown;
   const events = list.data?.results ?? [];
+  const searchedUntil = list.data?.searched_until;
   return (
     <div className="list">
       {(!list.error || list.data) && <CountsBar counts={counts} span={span} zone={zone} onSpan={narrow} />}
@@ -37,7 +39,7 @@ export function ListPane({
       {!isTooSlow(list.error) && (
         <Loaded query={list} what={text.what}>
           {() =>
-            events.length === 0 && view.cursor === '' ? (
+            events.length === 0 && view.cursor === '' && searchedUntil === undefined ? (
               <Nothing
                 path={request.path}
                 filters={filters}
@@ -65,10 +67,18 @@ export function ListPane({
           }
         </Loaded>
       )}
+      {searchedUntil !== undefined && !list.error && (
+        <p className="counts-note" role="status">
+          {text.searchedUntil(formatMinute(searchedUntil, zone), view.order)}{' '}
+          <Button look="plain" onPress={onNext}>
+            {text.continueSearch}
+          </Button>
+        </p>
+      )}
       <Pager
         isFirst={view.cursor === ''}
         isLast={next === undefined}
-        hasAll={list.isSuccess && next === undefined && events.length > 0}
+        hasAll={list.isSuccess && next === undefined && (events.length > 0 || view.cursor !== '')}
         order={view.order}
         onOrder={(order) => change({ order, cursor: '' })}
         onFirst={() => change({ cursor: '' })}

@@ -44,7 +44,8 @@ export function useEventsView() {
   };
   const list = useQuery({
     queryKey: ['events', project.id, request.query],
-    queryFn: ({ signal }) => call<{ results: ListedEvent[]; next: string | null }>(request, signal),
+    queryFn: ({ signal }) =>
+      call<{ results: ListedEvent[]; next: string | null; searched_until?: string }>(request, signal),
     retry: worthTrying,
     // Keeps the current page visible until the next one has loaded, and the focus in the list.
     placeholderData: keepPreviousData,

@@ -63,10 +63,16 @@ export const text = {
   end: 'No more events in this date range.',
   walks:
     'This filter has to read every event in the date range. To speed up the search, choose a shorter range or filter by distinct ID.',
+  searchedUntil: (time: string, order: 'newest' | 'oldest') =>
+    order === 'oldest'
+      ? `The search ran out of time. It has checked all events before ${time}.`
+      : `The search ran out of time. It has checked all events since ${time}.`,
+  continueSearch: 'Continue search',
   emptyTitle: 'No events in this date range',
   emptyFiltered: 'No events in this date range match your filters',
   emptyLast: (time: string) => `The most recent event is from ${time}.`,
   emptyNone: 'No events outside this date range match your filters either.',
+  emptySince: (time: string) => `No events since ${time} match your filters. The search ran out of time there.`,
   emptySearching: 'Looking for the most recent event…',
   emptyShow: 'Show the most recent event',
   emptyClear: 'Clear filters',

@@ -32,8 +32,9 @@ const column = (property: Extract<Property, { of: 'column' }>) =>
 export const postgresDialect: Dialect = {
   name: 'postgres',
   events: sql`event e`,
-  // An index has the events in order.
-  firstDay: () => null,
+  firstDay: ({ projectId, from, to }) => sql`SELECT ${postgresDialect.millis(sql`e.timestamp`)} FROM event e
+      WHERE e.project_id = ${sql.int(projectId)} AND e.timestamp >= ${sql.time(from)} AND e.timestamp < ${sql.time(to)}
+      ORDER BY e.timestamp LIMIT 1`,
   personJoin: (_projectId, looksUp = false) =>
     leftJoin(
       { from: sql`person_distinct_id o`, as: sql`o`, looksUp },

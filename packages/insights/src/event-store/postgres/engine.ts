@@ -36,6 +36,9 @@ export function postgresEngine(reader: Pick<Reader, 'read'>): Engine {
   };
 }
 
+/** SQLSTATE of a statement that was cancelled, for example because it exceeded its time limit. */
+const queryCanceled = '57014';
+
 /**
  * Runs queries in PostgreSQL on connections that have a time limit of their own; the budget of a query does not apply.
  * The columns of a query must have different names.
@@ -46,7 +49,11 @@ export function sqlEngine(sql: Sql, { isRepeated }: { isRepeated: boolean }): En
     dialect: postgresDialect,
     async read(query, _run, each) {
       const { text, values } = renderPostgresStatement(query);
-      for (const row of await sql.query(isRepeated ? text : unprepared + text, values)) each(Object.values(row));
+      const rows = await sql.query(isRepeated ? text : unprepared + text, values).catch((error: unknown) => {
+        const { code } = error as { code?: unknown };
+        throw code === queryCanceled ? new OverBudget('time', { cause: error }) : error;
+      });
+      for (const row of rows) each(Object.values(row));
     },
   };
 }

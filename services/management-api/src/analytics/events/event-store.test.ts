@@ -50,19 +50,19 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** The plan nodes that PostgreSQL executed for the query of the store. */
+/** The plan nodes that PostgreSQL executed for the queries of the store. */
 async function executedNodes(run: (sql: Sql) => Promise<unknown>): Promise<PlanNode[]> {
-  let plan: PlanNode | undefined;
+  const plans: PlanNode[] = [];
   const explaining: Sql = {
     query: async (text, values) => {
       const [row] = await database.sql.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values);
-      plan = row?.['QUERY PLAN'][0].Plan;
-      return [];
+      plans.push(row?.['QUERY PLAN'][0].Plan);
+      return database.sql.query(text, values);
     },
   };
   await run(explaining);
   const flatten = (node: PlanNode): PlanNode[] => [node, ...(node.Plans ?? []).flatMap(flatten)];
-  return (plan ? flatten(plan) : []).filter((node) => node['Actual Loops'] > 0);
+  return plans.flatMap(flatten).filter((node) => node['Actual Loops'] > 0);
 }
 
 const monthsRead = (nodes: PlanNode[]) =>

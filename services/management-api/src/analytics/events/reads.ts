@@ -6,10 +6,11 @@ import {
   createEventStore,
   type EventKey,
   type EventStore,
+  type FoundKeys,
   type ListedEvent,
   sqlEngine,
 } from '@millrace/insights';
-import type { Portion } from '../../sql/large-page.ts';
+import { type Portion, StoppedSearch } from '../../sql/large-page.ts';
 import type { TimePosition, TimeSpan } from '../../time/time-range.ts';
 import { listIdsOfPerson } from '../distinct-ids/distinct-id-store.ts';
 import {
@@ -73,10 +74,13 @@ export function createEventPage(page: StoreRead) {
   const known = new Map<string, EventKey>();
   const readKeys = createReader(page);
   return {
-    async findKeys(read: StoreRead, filter: EventFilter, window: EventWindow): Promise<TimePosition[]> {
-      const keys = await findEventKeys(read, filter, window);
+    async findKeys(read: StoreRead, filter: EventFilter, window: EventWindow) {
+      const { keys, stoppedAt } = await findEventKeys(read, filter, window);
       for (const key of keys) known.set(key.uuid, key);
-      return keys.map(({ uuid, timestamp }) => ({ timestamp: new Date(timestamp), id: uuid }));
+      const found = keys.map(({ uuid, timestamp }): TimePosition => ({ timestamp: new Date(timestamp), id: uuid }));
+      if (stoppedAt === null) return found;
+      const end = { timestamp: new Date(stoppedAt.time), id: stoppedAt.uuid };
+      return new StoppedSearch<TimePosition>({ keys: found, end, until: end.timestamp });
     },
     read: (keys: TimePosition[], maxBytes: number) =>
       readKeys(
@@ -86,12 +90,12 @@ export function createEventPage(page: StoreRead) {
   };
 }
 
-/** Finds the keys of the events on a page. */
+/** Finds the keys of the events on a page, or of the part of it that it could search in time. */
 export async function findEventKeys(
   read: StoreRead,
   filter: EventFilter,
   { behind, limit, offset, isOldestFirst }: EventWindow,
-): Promise<EventKey[]> {
+): Promise<FoundKeys> {
   const { distinctIds, where } = await selectionOf(read, filter);
   return read.store.events.keys(
     {

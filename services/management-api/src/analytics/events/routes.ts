@@ -1,7 +1,7 @@
 // The routes of events.
 
 import type { Sql } from '@millrace/db';
-import { decodeCursor, formatDateTime, keysetPageOf, keysetQuery } from '@millrace/http';
+import { decodeCursor, formatDateTime, keysetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
@@ -19,7 +19,7 @@ import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { readListFilters } from '../property-filters/parse-property-filters.ts';
 import { parseElements } from './elements.ts';
 import { createEventPage, eventRead, type OtherStore, readStored } from './reads.ts';
-import { event, eventExample, eventFilterQuery, owners, shownEvent, shownEventExample } from './schema.ts';
+import { eventExample, eventFilterQuery, eventPage, owners, shownEvent, shownEventExample } from './schema.ts';
 import { type EventFilter, type EventRow, listPersonsOfDistinctIds, readEvent, readEvents } from './store.ts';
 
 /** Existing clients send a JSON array with one element instead of a word. */
@@ -28,7 +28,22 @@ const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
 /** Maximum offset, as in PostHog. The database reads all events before the offset. */
 const maxSkipped = 50_000;
 
-const narrowing = '`after` and `before`, or `distinct_id`';
+/** Returns parameters that would make a search faster, for error messages. */
+export function narrowingOf({
+  distinct_id,
+  person_id,
+  offset,
+}: {
+  distinct_id?: string;
+  person_id?: string;
+  offset?: number;
+}): string {
+  const isOfPerson = (distinct_id ?? person_id) !== undefined;
+  const filters = isOfPerson
+    ? 'a shorter range of `after` and `before`'
+    : 'a shorter range of `after` and `before`, or `distinct_id`';
+  return offset ? `\`next\` instead of \`offset\`, ${filters}` : filters;
+}
 
 /** Dependencies of the routes that read events. */
 export interface EventDeps {
@@ -50,7 +65,8 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
         'Returns the events of the project, newest first unless `orderBy` specifies another order. If you send several filters, ' +
         'only events that match all of them are returned. To read further pages, follow `next`, or use `offset`. Pages ' +
         'read with `next` are not affected by new events. Pages read with `offset` shift when new events are stored, so ' +
-        'some events can be returned twice.',
+        'some events can be returned twice. If a search runs out of time, the page contains the events that were found ' +
+        'so far, or none, and `next` continues the search.',
       tags: ['events'],
       scope: 'event:read',
       query: Type.Object({
@@ -70,7 +86,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
         action_id:
           "`action_id` is not supported. Send the action's event name and property filters as `event` and `properties`.",
       },
-      responses: { 200: { description: 'One page of events.', schema: keysetPageOf(event) } },
+      responses: { 200: { description: 'One page of events.', schema: eventPage } },
       examples: { response: { next: null, results: [eventExample] } },
       handler: async ({ caller, target, query, request }) => {
         const projectId = target.environmentId;
@@ -95,7 +111,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
             const find = (on: Sql) => page.findKeys(reading(on), filter, window);
             // PostgreSQL reads the newest page from an index. Another store has to read more, so it counts as a search.
             const isWalk = otherStore !== null || isSearch(filter) || keys.offset > 0;
-            return isWalk ? searches.run({ caller, target }, narrowing, find) : find(sql);
+            return isWalk ? searches.run({ caller, target }, narrowingOf(query), find) : find(sql);
           },
           async read(keys, maxBytes) {
             const { rows, used } = await read(keys, maxBytes);

@@ -1,4 +1,4 @@
-import { freeFormObject } from '@millrace/http';
+import { freeFormObject, keysetPageOf } from '@millrace/http';
 import { type TSchema, Type } from 'typebox';
 import { timeRangeQuery } from '../../time/time-range.ts';
 import { maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
@@ -41,7 +41,7 @@ const element = Type.Object(
   { title: 'EventElement' },
 );
 
-export const event = Type.Object(
+const event = Type.Object(
   {
     id: Type.String({ format: 'uuid', description: 'UUID of the event; the same as `uuid`.' }),
     uuid: Type.String({ format: 'uuid', description: 'UUID of the event.' }),
@@ -75,6 +75,24 @@ export const event = Type.Object(
     ),
   },
   { title: 'Event' },
+);
+
+const page = keysetPageOf(event);
+
+/** A page can end early, because a search for few events may have to read all events of a project. */
+export const eventPage = Type.Object(
+  {
+    ...page.properties,
+    searched_until: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description:
+          'Present only if the search ran out of time: the time up to which it is complete. The page then has fewer ' +
+          'than `limit` results, or none. Follow `next` to continue the search.',
+      }),
+    ),
+  },
+  { title: 'EventPage' },
 );
 
 /** A single event also has the times when it was received and stored, because its time can be corrected (docs/wire-rules.md#times). */

@@ -13,7 +13,8 @@ const description = {
     'header `Authorization: Bearer <personal API key>` or a session cookie. Every path works with and without its ' +
     'trailing slash. A request with a query parameter that is not listed here is rejected with 400, and the error ' +
     "contains the parameter's name. The only " +
-    'exception is `format=json`. Only the last page of a list can have fewer items than `limit`.',
+    'exception is `format=json`. Only the last page of a list can have fewer items than `limit`, unless a search for ' +
+    'events ran out of time.',
   contact: { name: 'Millrace' },
   sessionCookie: '__Host-millrace_session',
   tags: {

@@ -1,0 +1,74 @@
+import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
+import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
+import { createMonths, storeEvent } from '../../testing/stored-data.ts';
+
+/** Longer than any statement takes unless it waits for a lock. */
+const statementTimeoutMs = 3000;
+const dayMs = 86_400_000;
+const daysAgo = (days: number) => new Date(Date.now() - days * dayMs).toISOString();
+const monthOf = (days: number) => daysAgo(days).slice(0, 7);
+/** The search cannot read this month while it is locked. No other event is in it. */
+const lockedDays = 110;
+
+let api: TestApi;
+let tenant: TestTenant;
+let path: string;
+beforeAll(async () => {
+  api = await startTestApi({}, { statementTimeoutMs });
+  await createMonths(api.database.sql, monthOf(150), monthOf(0));
+  tenant = await createTestTenant(api.database);
+  path = `/api/projects/${tenant.projectId}/events/`;
+  for (const days of [0.01, 40, lockedDays, 150]) {
+    await storeEvent(api.database.sql, tenant.environmentId, {
+      ...{ event: 'rare', distinctId: String(days), timestamp: daysAgo(days), properties: { plan: 'pro' } },
+    });
+  }
+});
+afterAll(() => api.stop());
+
+/** The lock is held until the response, or until the events that were found are read, which also waits for the lock. */
+const getWhileLocked = (query: string) =>
+  api.database.transaction(async (tx) => {
+    await tx.query(`LOCK TABLE event_${monthOf(lockedDays).replace('-', '_')} IN ACCESS EXCLUSIVE MODE`);
+    let isAnswered = false;
+    const answer = api.get(path + query, tenant.personalApiKey).finally(() => {
+      isAnswered = true;
+    });
+    await eventually(async () => {
+      const reading = await api.database.sql.query(
+        `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%WITH RECURSIVE found%'`,
+      );
+      return isAnswered || reading.length > 0;
+    });
+    return () => answer;
+  });
+const agesOf = (results: { distinct_id: string }[]) => results.map(({ distinct_id: days }) => Number(days));
+const ofPlan = (value: string) => `properties=${encodeURIComponent(JSON.stringify([{ key: 'plan', value }]))}`;
+
+test.each([
+  [ofPlan('pro'), [0.01, 40], [lockedDays, 150]],
+  [ofPlan('none'), [], []],
+])(
+  'returns the events found before a search runs out of time, and continues with `next`: %s',
+  async (query, found, rest) => {
+    const { status, body } = await (await getWhileLocked(`?${query}`))();
+    expect([status, agesOf(body.results)]).toEqual([200, found]);
+    const searchedDays = (Date.now() - Date.parse(body.searched_until)) / dayMs;
+    expect(searchedDays).toBeGreaterThan(40);
+    expect(searchedDays).toBeLessThan(lockedDays);
+    const { body: next } = await api.get(body.next, tenant.personalApiKey);
+    expect(next).toEqual({ next: null, results: expect.any(Array) });
+    expect(agesOf(next.results)).toEqual(rest);
+    expect(agesOf(await readAllPages(api, `${body.next}&limit=1`, tenant.personalApiKey))).toEqual(rest);
+  },
+);
+
+test('returns 503 for a search in a single step, with advice that applies to its parameters', async () => {
+  const { status, body } = await (await getWhileLocked(`?${ofPlan('pro')}&distinct_id=40`))();
+  expect([status, body.code]).toEqual([503, 'query_timeout']);
+  expect(body.detail).toBe('The search took too long. To make it faster, use a shorter range of `after` and `before`.');
+  const skipped = await (await getWhileLocked(`?${ofPlan('pro')}&offset=3`))();
+  expect(skipped.body.detail).toBe(
+    'The search took too long. To make it faster, use `next` instead of `offset`, a shorter range of `after` and `before`, or `distinct_id`.',
+  );
+});
