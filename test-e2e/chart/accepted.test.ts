@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
-import { databaseAddress } from '@millrace/db';
-import { kafkaConnection } from '@millrace/event-log';
-import { environmentName, readConfig } from '@millrace/runtime';
-import { redisConnection } from '@millrace/runtime/cache';
+import { buildDatabaseAddress } from '@millrace/db';
+import { toKafkaConnection } from '@millrace/event-log';
+import { readConfig, toEnvironmentVariable } from '@millrace/runtime';
+import { toRedisConnection } from '@millrace/runtime/cache';
 import { configSchemas } from '@millrace/stack/docs/configuration';
 import { mountSecret, testCertificates } from '@millrace/testing';
 import { type TProperties, Type } from 'typebox';
@@ -11,9 +11,9 @@ import { exampleNames, ofKind, renderChart, root } from './testing/render-chart.
 import { variants } from './testing/variants.ts';
 
 /** Fields of all services that are validated together. */
-type Config = Parameters<typeof databaseAddress>[0] &
-  Parameters<typeof redisConnection>[0] &
-  Parameters<typeof kafkaConnection>[0];
+type Config = Parameters<typeof buildDatabaseAddress>[0] &
+  Parameters<typeof toRedisConnection>[0] &
+  Parameters<typeof toKafkaConnection>[0];
 
 /** Values for secrets that the chart only refers to. */
 const inSecrets: Record<string, string> = {
@@ -61,10 +61,10 @@ test.each(rendered)('services accept the environment rendered from %s', async (_
     const properties = schemas[containerOf(deployment).name]?.properties as TProperties;
     expect(Object.keys(environment).filter((name) => !names(properties).includes(name))).toEqual([]);
     const config = readConfig(Type.Object(properties), environment) as Config;
-    expect(new URL(databaseAddress(config)).username).not.toBe('');
-    redisConnection(config);
-    if (environment.KAFKA_BROKERS !== undefined) kafkaConnection(config);
+    expect(new URL(buildDatabaseAddress(config)).username).not.toBe('');
+    toRedisConnection(config);
+    if (environment.KAFKA_BROKERS !== undefined) toKafkaConnection(config);
   }
 });
 
-const names = (properties: object) => Object.keys(properties).map(environmentName);
+const names = (properties: object) => Object.keys(properties).map(toEnvironmentVariable);

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
 import { type Cluster, startCluster } from './cluster.ts';
 import type { ClusterCommandOptions } from './command-options.ts';
@@ -42,7 +42,7 @@ export async function insideNamespaces(options: ClusterCommandOptions & { inside
 
 async function runShell(command: string, { kubeconfig }: Cluster): Promise<number> {
   const { kubectl } = await kubectlAndHelm();
-  const { PATH = '', ...rest } = environment();
+  const { PATH = '', ...rest } = readEnvironment();
   const env = { ...rest, KUBECONFIG: kubeconfig, PATH: `${dirname(kubectl)}:${PATH}` };
   return spawnSync('sh', ['-c', command], { stdio: 'inherit', env }).status ?? 1;
 }

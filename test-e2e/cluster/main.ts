@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import type { ClusterCommandOptions } from './command-options.ts';
 import { insideNamespaces } from './inside-namespaces.ts';
 import { outsideNamespaces } from './outside-namespaces.ts';
@@ -35,7 +35,7 @@ if (options === null) {
   console.error(usage);
   process.exitCode = 2;
 } else if (options.inside === undefined) {
-  process.exitCode = await outsideNamespaces(options, environment().CI === 'true');
+  process.exitCode = await outsideNamespaces(options, readEnvironment().CI === 'true');
 } else {
   // Whatever still runs ends with this process.
   process.exit(await insideNamespaces({ ...options, inside: options.inside }));

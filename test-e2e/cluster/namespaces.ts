@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { hasProgram, runProgram } from '@millrace/stack/run-program';
 import { findJava } from '@millrace/stack/servers/kafka';
 import { findRedisServer } from '@millrace/stack/servers/redis';
@@ -25,7 +25,7 @@ export async function runInNamespaces(command: string, words: readonly string[])
       // The first process of a namespace inherits those whose parents have ended, and has to bury them: a shell does.
       ...['sh', '-c', '"$@"; exit $?', 'millrace-cluster', command, ...words],
     ],
-    { stdio: 'inherit', env: environment() },
+    { stdio: 'inherit', env: readEnvironment() },
   );
   if (child.pid) reaper.watch(child.pid, 'SIGKILL');
   const end = () => void child.kill('SIGKILL');

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 
 export interface BuiltDirectory {
   directory: string;
@@ -17,7 +17,7 @@ export interface BuiltDirectory {
  * @param name of the directory. The same name must mean the same content.
  */
 export async function buildOnce(name: string, build: (directory: string) => Promise<unknown>): Promise<BuiltDirectory> {
-  const { MILLRACE_TEST_DIRECTORY: ofRun } = environment();
+  const { MILLRACE_TEST_DIRECTORY: ofRun } = readEnvironment();
   if (!ofRun) {
     const directory = await mkdtemp(join(tmpdir(), `millrace-${name}-`));
     await build(directory);

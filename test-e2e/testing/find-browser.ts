@@ -1,6 +1,6 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 
 /**
  * Returns the path of Chromium: CHROMIUM_PATH, which `npm test` sets, or a program in the PATH. Null if neither
@@ -12,7 +12,7 @@ export function findChromium(): string | null {
 
 /** Returns the path of a Chromium with windows from WINDOWED_CHROMIUM_PATH, otherwise any Chromium. */
 export function findWindowedChromium(): string | null {
-  const { WINDOWED_CHROMIUM_PATH: given } = environment();
+  const { WINDOWED_CHROMIUM_PATH: given } = readEnvironment();
   return given && canRun(given) ? given : findChromium();
 }
 
@@ -27,7 +27,7 @@ export function findWebKitDriver(): string | null {
 }
 
 function find(variable: string, names: string[]): string | null {
-  const { [variable]: given, PATH = '' } = environment();
+  const { [variable]: given, PATH = '' } = readEnvironment();
   const candidates = PATH.split(delimiter).flatMap((directory) => names.map((name) => join(directory, name)));
   return [...(given ? [given] : []), ...candidates].find(canRun) ?? null;
 }

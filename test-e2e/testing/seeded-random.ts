@@ -1,5 +1,5 @@
 // Reproducible random numbers, and the seed of a run.
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 
 /**
  * Returns a generator of numbers in [0, 1) that only depend on the seed (mulberry32), so that a failure can be
@@ -15,7 +15,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-const isAtLength = () => environment().MILLRACE_TESTS_AT_LENGTH === 'true';
+const isAtLength = () => readEnvironment().MILLRACE_TESTS_AT_LENGTH === 'true';
 
 /**
  * Returns the size of a random story: `short` in `npm test`, and `atLength` in `npm run test:long`, which runs it again
@@ -42,7 +42,7 @@ export function sampleOf<T>(cases: readonly T[], { count, turn }: { count: numbe
  * @throws Error if `MILLRACE_SEED` is not a whole number.
  */
 export function testSeed(otherwise: number = Math.floor(Math.random() * 1e9)): number {
-  const given = environment().MILLRACE_SEED;
+  const given = readEnvironment().MILLRACE_SEED;
   if (!given) return otherwise;
   if (!/^-?\d{1,10}$/.test(given))
     throw new Error(`MILLRACE_SEED must be a whole number, not ${JSON.stringify(given)}.`);

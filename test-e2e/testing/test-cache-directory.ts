@@ -1,11 +1,11 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 
 /**
  * Directory for files that tests download or build once: the user's cache that `npm test` passes, otherwise a temporary
  * directory.
  */
 export function testCacheDirectory(): string {
-  return environment().MILLRACE_CACHE_DIR || join(tmpdir(), `millrace-cache-${process.getuid?.() ?? 'user'}`);
+  return readEnvironment().MILLRACE_CACHE_DIR || join(tmpdir(), `millrace-cache-${process.getuid?.() ?? 'user'}`);
 }

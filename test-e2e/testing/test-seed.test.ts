@@ -1,12 +1,12 @@
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { testSeed } from './seeded-random.ts';
 
-const before = environment().MILLRACE_SEED;
+const before = readEnvironment().MILLRACE_SEED;
 afterEach(() => setSeed(before));
 
 function setSeed(seed: string | undefined): void {
-  if (seed === undefined) delete environment().MILLRACE_SEED;
-  else environment().MILLRACE_SEED = seed;
+  if (seed === undefined) delete readEnvironment().MILLRACE_SEED;
+  else readEnvironment().MILLRACE_SEED = seed;
 }
 
 test.each([

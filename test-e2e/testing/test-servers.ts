@@ -1,6 +1,6 @@
 // Addresses of the servers for this test run, and unique names of topics on them.
 import { randomUUID } from 'node:crypto';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 
 /** Addresses of the real servers for tests, which `npm test` provides (packages/stack). */
 export interface TestServers {
@@ -12,7 +12,7 @@ export interface TestServers {
 
 /** @throws Error that names the missing variable and what to do. */
 export function testServers(): TestServers {
-  const env = environment();
+  const env = readEnvironment();
   const read = (name: string): string => {
     const value = env[name];
     if (!value) throw new Error(`${name} is not set. Run the tests with \`npm test\`, which provides the servers.`);

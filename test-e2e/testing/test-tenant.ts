@@ -10,12 +10,12 @@ import {
 } from '@millrace/accounts';
 import {
   type GrantedScope,
+  listProductFeatures,
   type MembershipLevel,
   membershipLevels,
   type PlanLimits,
   type PlanName,
   type ProductFeature,
-  productFeaturesOf,
 } from '@millrace/contracts';
 import { createDatabase, type Database, type Transaction } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
@@ -77,7 +77,7 @@ async function create(
 async function createIn(tx: Transaction, overrides: TestTenantOverrides): Promise<TestTenant> {
   const organization = await createOrganization(tx, {
     name: overrides.organizationName ?? 'Test organization',
-    features: productFeaturesOf(overrides.plan ?? 'full'),
+    features: listProductFeatures(overrides.plan ?? 'full'),
     actor: null,
   });
   const { email = `test-${randomUUID()}@example.com`, isEmailVerified = false } = overrides;
@@ -121,7 +121,7 @@ type Transactions = Pick<Database, 'transaction'>;
 /** Creates an organization without members, by default with the full plan. */
 export function createTestOrganization(
   { transaction }: Transactions,
-  { name, features = productFeaturesOf('full') }: { name: string; features?: ProductFeature[] },
+  { name, features = listProductFeatures('full') }: { name: string; features?: ProductFeature[] },
 ) {
   return transaction((tx) => createOrganization(tx, { name, features, actor: null }));
 }

@@ -1,9 +1,9 @@
 import {
   hasPlanFeature,
+  listProductFeatures,
   type MembershipLevel,
   type PlanName,
   planFeatures,
-  productFeaturesOf,
 } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
@@ -49,7 +49,7 @@ const unknownOrganization = '00000000-0000-4000-8000-000000000000';
 describe('an organization', () => {
   test('has no gated features by default', async () => {
     const free = await createTestOrganization(database, { name: '  Free  ', features: [] });
-    const full = await createTestOrganization(database, { name: 'Full', features: productFeaturesOf('full') });
+    const full = await createTestOrganization(database, { name: 'Full', features: listProductFeatures('full') });
 
     expect(free).toMatchObject({ name: 'Free', available_product_features: [] });
     for (const feature of planFeatures) {

@@ -1,4 +1,4 @@
-import { createReader, createSqlDatabase } from '@millrace/db';
+import { createReadPool, createSqlDatabase } from '@millrace/db';
 import { createSqlParser, openEventStore, runQuery } from '@millrace/insights';
 import { createLogger } from '@millrace/runtime';
 import { type Bench, withBench } from './harness/bench.ts';
@@ -52,7 +52,7 @@ export async function benchInsights({ events, pairs, clickhouse }: InsightsBench
 
 function openPostgres({ database, onEnd }: Bench): Engine {
   const logger = createLogger('bench', 'warn');
-  const reader = createReader({ url: database.url, logger, poolSize: 2, statementTimeoutMs: maxMs });
+  const reader = createReadPool({ url: database.url, logger, poolSize: 2, statementTimeoutMs: maxMs });
   const records = createSqlDatabase({ url: database.url, logger, poolSize: 1 });
   onEnd(() => reader.stop());
   onEnd(() => records.stop());

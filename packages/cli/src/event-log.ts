@@ -6,7 +6,7 @@ import {
   type EventLog,
   type InspectedTopic,
   kafkaConfigFields,
-  kafkaConnection,
+  toKafkaConnection,
 } from '@millrace/event-log';
 import { ConfigError, createLogger, isAppError, readConfig } from '@millrace/runtime';
 import type { Command } from 'commander';
@@ -77,7 +77,7 @@ export function readLogSettings(terminal: Terminal) {
   }
   try {
     const config = readConfig(logConfigSchema, terminal.env);
-    return { config, connection: kafkaConnection(config) };
+    return { config, connection: toKafkaConnection(config) };
   } catch (error) {
     throw error instanceof ConfigError ? new UsageError(error.problems.join('; ')) : error;
   }
@@ -138,7 +138,7 @@ export async function forgetLog(client: Client, log: string): Promise<number> {
   return count;
 }
 
-interface UnreadRecords {
+interface UnreadCount {
   /** Records in the log that the group has not read. */
   unread: bigint;
   /** Records that were deleted from the log before the group read them. */
@@ -146,11 +146,8 @@ interface UnreadRecords {
 }
 
 /** @param offsets the offsets of one group. Those of other topics and logs are ignored. */
-export function unreadRecords(
-  { topic, log, partitions }: InspectedTopic,
-  offsets: readonly ReadOffset[],
-): UnreadRecords {
-  const sum: UnreadRecords = { unread: 0n, deleted: 0n };
+export function unreadRecords({ topic, log, partitions }: InspectedTopic, offsets: readonly ReadOffset[]): UnreadCount {
+  const sum: UnreadCount = { unread: 0n, deleted: 0n };
   for (const { partition, low, high } of partitions) {
     const stored = offsets.find((one) => one.topic === topic && one.log === log && one.partition === partition);
     // Offset 0 means the start of the partition, even if its first records were deleted.

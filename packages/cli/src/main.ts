@@ -1,4 +1,4 @@
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { runCli } from './program.ts';
 
 const unread = new AbortController();
@@ -12,7 +12,7 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 process.exitCode = await runCli(process.argv.slice(2), {
-  env: environment(),
+  env: readEnvironment(),
   directory: process.cwd(),
   out: process.stdout,
   err: process.stderr,

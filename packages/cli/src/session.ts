@@ -1,7 +1,7 @@
 import { type Activity, recordActivity } from '@millrace/accounts';
 import {
+  buildDatabaseAddress,
   createDatabase,
-  databaseAddress,
   databaseConfigFields,
   type PrismaClient,
   type Sql,
@@ -86,7 +86,7 @@ export function readDatabaseUrl(options: GlobalOptions, terminal: Terminal): str
 function addressIn(env: Terminal['env']): string | undefined {
   if (!env.DATABASE_URL && !env.DATABASE_URL_FILE) return undefined;
   try {
-    return databaseAddress(readConfig(Type.Object(databaseConfigFields), env));
+    return buildDatabaseAddress(readConfig(Type.Object(databaseConfigFields), env));
   } catch (error) {
     throw error instanceof ConfigError ? new UsageError(error.problems.join('; ')) : error;
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { consumerGroup, outputGroup, topicNames } from '@millrace/contracts';
+import { consumerGroup, publisherGroup, topicNames } from '@millrace/contracts';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
@@ -32,7 +32,7 @@ const answerWith = (page: Page, route: RegExp, status: number) =>
 // Has to run before the API reads the log for the first time, because it never reports an event as older than its previous read.
 it('console-032: shows a line with a link to Health on every page while events are delayed', async () => {
   for (const key of ['a', 'b']) await console.append(topics.live, { key, value: '{}', headers: {} });
-  for (const group of [consumerGroup('live'), outputGroup('live')])
+  for (const group of [consumerGroup('live'), publisherGroup('live')])
     await console.query(
       `INSERT INTO consumer_position ("group", topic, partition, log, next_offset, record_before)
        SELECT $1, topic, partition, 'postgres/' || log_id, 1, $3 FROM event_log_partition WHERE topic = $2`,

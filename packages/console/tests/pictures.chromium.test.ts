@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { sections } from '../src/pages/settings/sections.ts';
 import { pages } from '../src/pages.ts';
 import { fillCornerShop, nameCornerShop, shopTime, views } from './corner-shop.ts';
@@ -10,7 +10,7 @@ import { type RunningConsole, startConsole } from './start-console.ts';
 import { everyPage, visitShop } from './visit-pages.ts';
 
 /** The screenshots in the documentation. `npm run screenshots` takes them and writes the list of pages; this test checks that they exist. */
-const isTaking = environment().MILLRACE_SCREENSHOTS === 'write';
+const isTaking = readEnvironment().MILLRACE_SCREENSHOTS === 'write';
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const folder = join(root, 'docs/images/console');
 const document = join(root, 'docs/operations/console.md');

@@ -1,17 +1,17 @@
 import {
-  axisLabels,
-  endOf,
+  computeTicks,
+  endOfInterval,
+  formatAxisLabels,
+  formatInterval,
   type Interval,
-  intervalText,
   otherColor,
-  retentionColumn,
+  parseSeriesTime,
+  retentionColumnRange,
   seriesColors,
-  ticksOf,
-  timeOf,
 } from './chart.ts';
 import type { NumberFormat } from './numbers.ts';
 
-describe('ticksOf', () => {
+describe('computeTicks', () => {
   const hour = 3600;
   it.each<[number[], NumberFormat['kind'], number[]]>([
     [[0, 1], 'number', [0, 1]],
@@ -25,7 +25,7 @@ describe('ticksOf', () => {
     [[40 * hour], 'seconds', [0, 12 * hour, 24 * hour, 36 * hour, 48 * hour]],
     [[40_000], 'milliseconds', [0, 10_000, 20_000, 30_000, 40_000]],
   ])('returns round ticks for %j (%s)', (values, kind, ticks) => {
-    expect(ticksOf(values, { kind })).toEqual(ticks);
+    expect(computeTicks(values, { kind })).toEqual(ticks);
   });
 });
 
@@ -37,23 +37,27 @@ it.each<[string, Interval, string]>([
   ['not a day', 'day', 'not a day'],
   ['Day 1', 'day', 'Day 1'],
 ])('formats the interval that starts at %s with length %s', (day, interval, text) => {
-  expect(intervalText(day, interval)).toBe(text);
+  expect(formatInterval(day, interval)).toBe(text);
 });
 
 it('labels months without days, and hours with the time', () => {
-  expect(axisLabels(['2026-10-01', '2026-11-01'])).toEqual(['Oct 2026', 'Nov 2026']);
-  expect(axisLabels(['2026-11-01'])).toEqual(['1 Nov']);
-  expect(axisLabels(['2026-11-23 16:00:00'])).toEqual(['23 Nov 16:00']);
+  expect(formatAxisLabels(['2026-10-01', '2026-11-01'])).toEqual(['Oct 2026', 'Nov 2026']);
+  expect(formatAxisLabels(['2026-11-01'])).toEqual(['1 Nov']);
+  expect(formatAxisLabels(['2026-11-23 16:00:00'])).toEqual(['23 Nov 16:00']);
 });
 
 it('computes the end of an interval', () => {
-  const ends = (['hour', 'day', 'week', 'month'] as const).map((interval) => endOf(timeOf('2026-01-31'), interval));
+  const ends = (['hour', 'day', 'week', 'month'] as const).map((interval) =>
+    endOfInterval(parseSeriesTime('2026-01-31'), interval),
+  );
   expect(ends.slice(0, 3).map((end) => new Date(end).toISOString())).toEqual([
     '2026-01-31T01:00:00.000Z',
     '2026-02-01T00:00:00.000Z',
     '2026-02-07T00:00:00.000Z',
   ]);
-  expect(new Date(endOf(timeOf('2026-11-01'), 'month')).toISOString()).toBe('2026-12-01T00:00:00.000Z');
+  expect(new Date(endOfInterval(parseSeriesTime('2026-11-01'), 'month')).toISOString()).toBe(
+    '2026-12-01T00:00:00.000Z',
+  );
 });
 
 const channels = (hex: string) =>
@@ -98,10 +102,10 @@ it.each([
     }
 });
 
-describe('retentionColumn', () => {
+describe('retentionColumnRange', () => {
   const begin = Date.parse('2026-11-01T00:00:00Z');
   const daysOf = (column: number, filter: object) => {
-    const { from, to } = retentionColumn(begin, column, { ...filter });
+    const { from, to } = retentionColumnRange(begin, column, { ...filter });
     return [from, to].map((time) => (time - begin) / 86_400_000);
   };
 

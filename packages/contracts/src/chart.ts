@@ -29,7 +29,7 @@ const lifecycleColors: Record<string, SeriesColor> = { new: 0, returning: 3, res
 const otherValue = '$$_posthog_breakdown_other_$$';
 
 /** @param at index among the series of the current period */
-export function colorOf(
+export function chooseSeriesColor(
   at: number,
   { status, breakdown_value: value }: { status?: string; breakdown_value?: unknown },
 ): SeriesColor {
@@ -53,7 +53,7 @@ function stepOf(span: number, { kind }: NumberFormat, isWhole: boolean): number 
 }
 
 /** Returns round ticks for an axis that contains all values and 0. Ticks for whole numbers are whole. */
-export function ticksOf(values: readonly number[], format: NumberFormat): number[] {
+export function computeTicks(values: readonly number[], format: NumberFormat): number[] {
   let [least, most, isWhole] = [0, 0, format.kind === 'number' || format.kind === 'short'];
   for (const value of values) {
     least = Math.min(least, value);
@@ -71,19 +71,19 @@ const intervals = ['second', 'minute', 'hour', 'day', 'week', 'month'] as const;
 export type Interval = (typeof intervals)[number];
 
 /** Returns the interval of a query. The default is a day. */
-export const intervalOf = ({ interval }: Readonly<Record<string, unknown>>): Interval =>
+export const readInterval = ({ interval }: Readonly<Record<string, unknown>>): Interval =>
   intervals.find((one) => one === interval) ?? 'day';
 
 /**
  * Parses a point of a series, `2026-11-23` or `2026-11-23 16:00:00` in the project time zone, to milliseconds as if it
  * were UTC.
  */
-export const timeOf = (day: string) =>
+export const parseSeriesTime = (day: string) =>
   // `Date.parse` would read `Day 1` as a day in 2001.
   /^\d{4}-/.test(day) ? Date.parse(`${day.slice(0, 10)}T${day.slice(11, 19) || '00:00:00'}Z`) : Number.NaN;
 
 /** Returns the end of an interval. @param begin local time in milliseconds, read as if it were UTC */
-export function endOf(begin: number, interval: Interval, count = 1): number {
+export function endOfInterval(begin: number, interval: Interval, count = 1): number {
   const date = new Date(begin);
   if (interval === 'month') return date.setUTCMonth(date.getUTCMonth() + count);
   const seconds = { second: 1, minute: 60, hour: 3600, day: 86_400, week: 604_800 }[interval];
@@ -97,29 +97,32 @@ export function endOf(begin: number, interval: Interval, count = 1): number {
  * @param filter the query's `retentionFilter`. With `retentionCustomBrackets`, each later column spans as many
  *   intervals as its bracket.
  */
-export function retentionColumn(
+export function retentionColumnRange(
   begin: number,
   column: number,
   filter: Readonly<Record<string, unknown>>,
 ): { from: number; to: number } {
-  const interval = intervalOf({ interval: String(filter.period ?? 'Day').toLowerCase() });
+  const interval = readInterval({ interval: String(filter.period ?? 'Day').toLowerCase() });
   const brackets = Array.isArray(filter.retentionCustomBrackets) ? filter.retentionCustomBrackets.map(Number) : null;
   const endBefore = (at: number) => (brackets === null ? at : 1 + brackets.slice(0, at - 1).reduce((a, b) => a + b, 0));
   const first = column === 0 ? 0 : endBefore(column);
-  return { from: endOf(begin, interval, first), to: endOf(begin, interval, endBefore(column + 1)) };
+  return { from: endOfInterval(begin, interval, first), to: endOfInterval(begin, interval, endBefore(column + 1)) };
 }
 
 /**
  * Returns the index of the first interval that has not ended, or the number of days if all have ended. @param now local
  * time in the project time zone
  */
-export function firstOpen(days: readonly string[], interval: Interval, now: number): number {
-  const at = days.findIndex((day) => endOf(timeOf(day), interval) > now);
+export function findFirstOpenInterval(days: readonly string[], interval: Interval, now: number): number {
+  const at = days.findIndex((day) => endOfInterval(parseSeriesTime(day), interval) > now);
   return at === -1 ? days.length : at;
 }
 
 /** The points from one to before another that a line connects. It is interrupted where there is no value. */
-export function runsOf(valueAt: (at: number) => number | null, { from, to }: { from: number; to: number }): number[][] {
+export function splitAtGaps(
+  valueAt: (at: number) => number | null,
+  { from, to }: { from: number; to: number },
+): number[][] {
   const runs: number[][] = [];
   for (let at = Math.max(0, from); at < to; at += 1) {
     if (valueAt(at) === null) continue;
@@ -138,8 +141,8 @@ const dayInYear = new Intl.DateTimeFormat('en-GB', dayOfYear);
 const longDay = new Intl.DateTimeFormat('en-GB', { weekday: 'short', ...dayOfYear });
 
 /** Formats the labels of an axis: months, days, or days with times. */
-export function axisLabels(days: readonly string[]): string[] {
-  const times = days.map(timeOf);
+export function formatAxisLabels(days: readonly string[]): string[] {
+  const times = days.map(parseSeriesTime);
   const isMonthly =
     times.length > 1 &&
     times.every((time, at) => new Date(time).getUTCDate() === 1 && time !== times[at - 1]) &&
@@ -152,10 +155,10 @@ export function axisLabels(days: readonly string[]): string[] {
 }
 
 /** Formats an interval in full: `Mon, 23 Nov 2026`, `Mon, 23 Nov 2026, 16:00`, `23–29 Nov 2026` or `Nov 2026`. */
-export function intervalText(day: string, interval: Interval): string {
-  const time = timeOf(day);
+export function formatInterval(day: string, interval: Interval): string {
+  const time = parseSeriesTime(day);
   if (Number.isNaN(time)) return day;
   if (interval === 'month') return month.format(time);
-  if (interval === 'week') return dayInYear.formatRange(time, endOf(time, 'day', 6)).replaceAll('\u2009', ' ');
+  if (interval === 'week') return dayInYear.formatRange(time, endOfInterval(time, 'day', 6)).replaceAll('\u2009', ' ');
   return interval === 'day' ? longDay.format(time) : `${longDay.format(time)}, ${day.slice(11, 16)}`;
 }

@@ -1,6 +1,6 @@
-import { csvText } from './csv.ts';
+import { formatCsv } from './csv.ts';
 
-describe('csvText', () => {
+describe('formatCsv', () => {
   it.each([
     ['plain', 'plain'],
     ['', ''],
@@ -21,6 +21,6 @@ describe('csvText', () => {
     ['a"b', '"a""b"'],
     ['a\nb', '"a\nb"'],
   ])('writes %j as %s', (text, cell) => {
-    expect(csvText([[text, -1, true, null]])).toBe(`${cell},-1,true,\r\n`);
+    expect(formatCsv([[text, -1, true, null]])).toBe(`${cell},-1,true,\r\n`);
   });
 });

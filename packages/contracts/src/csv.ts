@@ -7,7 +7,7 @@ type CsvCell = string | number | boolean | null;
  * spreadsheet programs execute a cell that begins like a formula. Such a value is prefixed with an apostrophe, which
  * marks it as text; plain numbers stay as they are.
  */
-export function csvText(rows: readonly (readonly CsvCell[])[]): string {
+export function formatCsv(rows: readonly (readonly CsvCell[])[]): string {
   return rows.map((row) => `${row.map(cellText).join(',')}\r\n`).join('');
 }
 

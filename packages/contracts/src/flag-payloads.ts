@@ -11,6 +11,6 @@ export function flagPayloadContext(environmentId: number): string {
 /** Returned instead of an encrypted payload. A client that sends it back leaves the payload unchanged. */
 export const redactedPayload = '"********* (encrypted)"';
 
-export function isSealedText(text: string): boolean {
+export function isSealedPayload(text: string): boolean {
   return text.startsWith('v1:');
 }

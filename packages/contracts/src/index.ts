@@ -19,7 +19,7 @@ export {
   exportModels,
   isExportDestinationType,
 } from './export-destinations.ts';
-export { flagPayloadContext, isSealedText, redactedPayload } from './flag-payloads.ts';
+export { flagPayloadContext, isSealedPayload, redactedPayload } from './flag-payloads.ts';
 export { cutToCodePoints, isLongerThan } from './json/code-points.ts';
 export { isDeeperThan } from './json/is-deeper-than.ts';
 export { isObject } from './json/is-object.ts';
@@ -29,14 +29,14 @@ export {
   hasPlanFeature,
   isPlanFeature,
   isPlanName,
-  limitsOf,
+  listProductFeatures,
   type PlanFeature,
   type PlanLimits,
   type PlanName,
   type ProductFeature,
   planFeatures,
   planNames,
-  productFeaturesOf,
+  readPlanLimits,
   toLimitFeatures,
 } from './plans.ts';
 export {
@@ -53,7 +53,7 @@ export { isRestrictionKind, type Restriction, type RestrictionKind, restrictionK
 export {
   allScopes,
   type GrantedScope,
-  grants,
+  includesScope,
   isScopeName,
   type Scope,
   type ScopeName,
@@ -61,10 +61,10 @@ export {
 } from './scopes.ts';
 export {
   isMasked,
-  maskedAddress,
-  maskedTarget,
+  listSubscriptionTargets,
+  maskAddress,
+  maskTarget,
   type SubscriptionTargetType,
   subscriptionTargetTypes,
-  targetsOf,
 } from './subscription-targets.ts';
-export { consumerGroup, type EventTopic, eventTopics, outputGroup, type TopicNames, topicNames } from './topics.ts';
+export { consumerGroup, type EventTopic, eventTopics, publisherGroup, type TopicNames, topicNames } from './topics.ts';

@@ -1,15 +1,15 @@
 import {
-  changeOf,
+  computeChange,
+  computeOverallValue,
   formatChange,
   formatDuration,
   formatTick,
   formatValue,
   type NumberFormat,
-  numberFormatOf,
-  overallOf,
+  readNumberFormat,
 } from './numbers.ts';
 
-const ofFilter = (trendsFilter: object) => numberFormatOf({ kind: 'TrendsQuery', trendsFilter });
+const ofFilter = (trendsFilter: object) => readNumberFormat({ kind: 'TrendsQuery', trendsFilter });
 const number = ofFilter({});
 const percent = ofFilter({ aggregationAxisFormat: 'percentage' });
 const share = ofFilter({ aggregationAxisFormat: 'percentage_scaled' });
@@ -41,8 +41,8 @@ describe('formatValue', () => {
     [16_562.16, ofFilter({ decimalPlaces: 1 }), '16,562.2'],
     [7, ofFilter({ minDecimalPlaces: 2 }), '7.00'],
     [7, ofFilter({ aggregationAxisPrefix: '~', aggregationAxisPostfix: ' kg' }), '~7 kg'],
-    [38.461, numberFormatOf({ kind: 'FunnelsQuery' }), '38.5%'],
-    [7, numberFormatOf(null), '7'],
+    [38.461, readNumberFormat({ kind: 'FunnelsQuery' }), '38.5%'],
+    [7, readNumberFormat(null), '7'],
   ])('formats %d as %j: %s', (value, format, text) => {
     expect(formatValue(value, format)).toBe(text);
   });
@@ -82,7 +82,7 @@ describe('formatTick', () => {
   });
 });
 
-describe('changeOf', () => {
+describe('computeChange', () => {
   it.each<[number, number | null, NumberFormat, string]>([
     [122.1, 100, number, '+22.1%'],
     [97, 100, number, '−3.0%'],
@@ -95,14 +95,14 @@ describe('changeOf', () => {
     [0.38, 0.41, share, '−3 points'],
     [5, 0, percent, '+5 points'],
   ])('a change to %d from %d in %j is %s', (now, before, format, text) => {
-    expect(formatChange(changeOf(now, before, format), format)).toBe(text);
+    expect(formatChange(computeChange(now, before, format), format)).toBe(text);
   });
 });
 
-describe('overallOf', () => {
+describe('computeOverallValue', () => {
   const [data, count] = [[1, 2, 3], 6];
   const of = (math: string | null) => ({ data, count, action: { math } });
-  it.each<[string, Parameters<typeof overallOf>[0], boolean, number, boolean]>([
+  it.each<[string, Parameters<typeof computeOverallValue>[0], boolean, number, boolean]>([
     ['total counts', of('total'), false, 6, false],
     ['no aggregation', of(null), false, 6, false],
     ['sums', of('sum'), false, 6, false],
@@ -114,6 +114,6 @@ describe('overallOf', () => {
     ['unique users of the whole range', { aggregated_value: 5, action: { math: 'dau' } }, false, 5, false],
     ['lifecycles', { data, action: { math: 'total' } }, false, 6, false],
   ])('computes one number for %s', (_, series, isCumulative, value, isAverage) => {
-    expect(overallOf(series, isCumulative)).toEqual({ value, isAverage });
+    expect(computeOverallValue(series, isCumulative)).toEqual({ value, isAverage });
   });
 });

@@ -28,7 +28,7 @@ const kinds: Record<string, NumberFormat['kind']> = {
 };
 
 /** Returns the number format of an insight. @param source the query without display settings */
-export function numberFormatOf(source: Readonly<Record<string, unknown>> | null): NumberFormat {
+export function readNumberFormat(source: Readonly<Record<string, unknown>> | null): NumberFormat {
   if (source?.kind === 'FunnelsQuery') return percentFormat;
   const { trendsFilter: filter } = source ?? {};
   if (typeof filter !== 'object' || filter === null) return plainFormat;
@@ -146,7 +146,7 @@ const isPercent = ({ kind }: NumberFormat) => kind === 'percent' || kind === 'sh
  * Returns the change in percent of the previous value, or in percentage points if the values are percentages. Null if
  * there is no previous value to compare with.
  */
-export function changeOf(now: number, before: number | null, format: NumberFormat = plainFormat): number | null {
+export function computeChange(now: number, before: number | null, format: NumberFormat = plainFormat): number | null {
   if (before === null) return null;
   if (isPercent(format)) return (now - before) * (format.kind === 'share' ? 100 : 1);
   return before === 0 ? null : ((now - before) / Math.abs(before)) * 100;
@@ -168,8 +168,8 @@ export function isGoodChange(
   return change === null || change === 0 ? null : change > 0 !== isIncreaseBad;
 }
 
-/** The part of a series that `overallOf` uses. */
-export interface Totaled {
+/** The part of a series that `computeOverallValue` uses. */
+export interface SeriesTotals {
   data?: readonly number[] | null;
   count?: number;
   aggregated_value?: number;
@@ -178,7 +178,7 @@ export interface Totaled {
 }
 
 /** The number of a series at a point of time. Null in an interval of a funnel trend in which nothing entered the funnel: it has no rate. */
-export const valueAt = (
+export const seriesValueAt = (
   { data, entered }: { data?: readonly number[] | null; entered?: readonly number[] },
   at: number,
 ): number | null => (entered?.[at] === 0 ? null : (data?.[at] ?? 0));
@@ -190,8 +190,8 @@ const sums = new Set([null, undefined, 'total', 'sum']);
  * Returns one number for the whole range: the total, or the average if the numbers cannot be added up. @param
  * isCumulative whether the last number includes all earlier ones
  */
-export function overallOf(
-  { aggregated_value: total, count, data, action }: Totaled,
+export function computeOverallValue(
+  { aggregated_value: total, count, data, action }: SeriesTotals,
   isCumulative: boolean,
 ): { value: number; isAverage: boolean } {
   if (total !== undefined) return { value: total, isAverage: false };

@@ -3,16 +3,16 @@ import {
   hasPlanFeature,
   isPlanFeature,
   isPlanName,
-  limitsOf,
+  listProductFeatures,
   planFeatures,
-  productFeaturesOf,
+  readPlanLimits,
   toLimitFeatures,
 } from './plans.ts';
 
 test('the full plan has every feature with a name, and the free plan has none', () => {
-  expect(productFeaturesOf('free')).toEqual([]);
-  expect(productFeaturesOf('full').map(({ key }) => key)).toEqual([...planFeatures]);
-  for (const { name } of productFeaturesOf('full')) expect(name).toMatch(/^[A-Z]/);
+  expect(listProductFeatures('free')).toEqual([]);
+  expect(listProductFeatures('full').map(({ key }) => key)).toEqual([...planFeatures]);
+  for (const { name } of listProductFeatures('full')) expect(name).toMatch(/^[A-Z]/);
 });
 
 const stored: [string, unknown, boolean][] = [
@@ -54,8 +54,8 @@ test('recognizes the names of plans and features', () => {
 
 test('stores limits next to the features and reads them back', () => {
   const limits = { eventsPerMonth: 1_000_000, eventsPerSecond: 0, flagRequestsPerMonth: 7 };
-  const stored = [...productFeaturesOf('full'), ...toLimitFeatures(limits)];
-  expect(limitsOf(stored)).toEqual(limits);
+  const stored = [...listProductFeatures('full'), ...toLimitFeatures(limits)];
+  expect(readPlanLimits(stored)).toEqual(limits);
   expect(hasPlanFeature(stored, 'historical_migrations')).toBe(true);
   expect(toLimitFeatures({ eventsPerMonth: 5, eventsPerSecond: null, flagRequestsPerMonth: null })).toEqual([
     { key: 'events_per_month', name: 'Events per month', unit: 'events per month', limit: 5 },
@@ -65,11 +65,11 @@ test('stores limits next to the features and reads them back', () => {
 test.each([
   ['nothing', []],
   ['null instead of a list', null],
-  ['a plan without limits', productFeaturesOf('full')],
+  ['a plan without limits', listProductFeatures('full')],
   ['a limit of null', [{ key: 'events_per_month', name: 'x', limit: null }]],
   ['a negative limit', [{ key: 'events_per_month', name: 'x', limit: -1 }]],
   ['a limit as a string', [{ key: 'events_per_month', name: 'x', limit: '5' }]],
   ['a limit that is not whole', [{ key: 'events_per_month', name: 'x', limit: 0.5 }]],
 ])('treats %s as unlimited', (_, features) => {
-  expect(limitsOf(features)).toEqual({ eventsPerMonth: null, eventsPerSecond: null, flagRequestsPerMonth: null });
+  expect(readPlanLimits(features)).toEqual({ eventsPerMonth: null, eventsPerSecond: null, flagRequestsPerMonth: null });
 });

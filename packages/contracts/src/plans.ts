@@ -47,7 +47,7 @@ const featureNames: Record<PlanFeature, string> = {
 export const planNames = ['free', 'full'] as const;
 export type PlanName = (typeof planNames)[number];
 
-export function productFeaturesOf(plan: PlanName): ProductFeature[] {
+export function listProductFeatures(plan: PlanName): ProductFeature[] {
   return plan === 'full' ? planFeatures.map(toProductFeature) : [];
 }
 
@@ -115,7 +115,7 @@ const limitFeatures: Record<keyof PlanLimits, { key: string; name: string; unit:
  * @param availableProductFeatures the stored JSON column. A limit that is not a non-negative integer counts as
  *   unlimited.
  */
-export function limitsOf(availableProductFeatures: unknown): PlanLimits {
+export function readPlanLimits(availableProductFeatures: unknown): PlanLimits {
   return {
     eventsPerMonth: limitOf(availableProductFeatures, limitFeatures.eventsPerMonth.key),
     eventsPerSecond: limitOf(availableProductFeatures, limitFeatures.eventsPerSecond.key),

@@ -16,7 +16,7 @@ type Result = Record<string, unknown>;
  * Results that are already rows stay rows.
  * @param columns the column names, if the results are already rows.
  */
-export function resultTable(results: unknown, columns?: readonly string[] | null): ResultTable {
+export function toResultTable(results: unknown, columns?: readonly string[] | null): ResultTable {
   if (columns) return { columns: [...columns], rows: listOf(results).map((row) => listOf(row).map(cellOf)) };
   if (isResult(results) && Array.isArray(results.bins)) return histogram(results.bins);
   const list = listOf(results);

@@ -1,4 +1,4 @@
-import { allScopes, grants, isScopeName, type Scope, scopeObjects } from './scopes.ts';
+import { allScopes, includesScope, isScopeName, type Scope, scopeObjects } from './scopes.ts';
 
 const cases: [string, string[], Scope, boolean][] = [
   ['the same scope', ['project:read'], 'project:read', true],
@@ -17,7 +17,7 @@ const cases: [string, string[], Scope, boolean][] = [
 ];
 
 test.each(cases)('%s: granted %j, needed %s → %s', (_, granted, needed, expected) => {
-  expect(grants(granted, needed)).toBe(expected);
+  expect(includesScope(granted, needed)).toBe(expected);
 });
 
 test('every scope grants itself, and a write scope also grants reading', () => {
@@ -25,7 +25,7 @@ test('every scope grants itself, and a write scope also grants reading', () => {
     for (const needed of allScopes) {
       const [object, action] = granted.split(':');
       const isGranted = needed === granted || (action === 'write' && needed === `${object}:read`);
-      expect({ granted, needed, is: grants([granted], needed) }).toEqual({ granted, needed, is: isGranted });
+      expect({ granted, needed, is: includesScope([granted], needed) }).toEqual({ granted, needed, is: isGranted });
     }
   }
   expect(allScopes).toHaveLength(scopeObjects.length * 2);
@@ -49,7 +49,9 @@ test.each([
 });
 
 test('a scope without routes grants only itself', () => {
-  expect(allScopes.filter((needed) => grants(['action:write', 'notebook:write', 'survey:read'], needed))).toEqual([]);
-  expect(grants(['action:write'], 'action:read')).toBe(true);
-  expect(grants(['*'], 'action:read')).toBe(true);
+  expect(
+    allScopes.filter((needed) => includesScope(['action:write', 'notebook:write', 'survey:read'], needed)),
+  ).toEqual([]);
+  expect(includesScope(['action:write'], 'action:read')).toBe(true);
+  expect(includesScope(['*'], 'action:read')).toBe(true);
 });

@@ -71,7 +71,7 @@ export function isScopeName(text: string): text is ScopeName {
  * Whether the granted scopes include the needed one. `x:write` includes `x:read`, but not the other way around. An
  * empty list grants nothing.
  */
-export function grants(granted: readonly string[], needed: ScopeName): boolean {
+export function includesScope(granted: readonly string[], needed: ScopeName): boolean {
   if (granted.includes('*') || granted.includes(needed)) return true;
   return needed.endsWith(':read') && granted.includes(`${needed.slice(0, -':read'.length)}:write`);
 }

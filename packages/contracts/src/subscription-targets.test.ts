@@ -1,13 +1,16 @@
-import { targetsOf } from './subscription-targets.ts';
+import { listSubscriptionTargets } from './subscription-targets.ts';
 
 test('each email address gets one report, even if the list contains duplicates and blanks', () => {
   const target_value = ' ada@example.com, grace@example.com,,ada@example.com ';
-  expect(targetsOf({ target_type: 'email', target_value })).toEqual(['ada@example.com', 'grace@example.com']);
-  expect(targetsOf({ target_type: 'email', target_value: ' , ' })).toEqual([]);
+  expect(listSubscriptionTargets({ target_type: 'email', target_value })).toEqual([
+    'ada@example.com',
+    'grace@example.com',
+  ]);
+  expect(listSubscriptionTargets({ target_type: 'email', target_value: ' , ' })).toEqual([]);
 });
 
 test('a webhook URL is one target, even if it contains commas', () => {
-  expect(targetsOf({ target_type: 'webhook', target_value: 'https://example.com/a,b' })).toEqual([
+  expect(listSubscriptionTargets({ target_type: 'webhook', target_value: 'https://example.com/a,b' })).toEqual([
     'https://example.com/a,b',
   ]);
 });

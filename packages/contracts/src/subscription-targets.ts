@@ -5,7 +5,13 @@ export type SubscriptionTargetType = (typeof subscriptionTargetTypes)[number];
 /**
  * Returns the targets that each get a separate report: the distinct addresses of an email list, or the single target.
  */
-export function targetsOf({ target_type, target_value }: { target_type: string; target_value: string }): string[] {
+export function listSubscriptionTargets({
+  target_type,
+  target_value,
+}: {
+  target_type: string;
+  target_value: string;
+}): string[] {
   if (target_type !== 'email') return [target_value];
   const addresses = target_value.split(',').map((address) => address.trim());
   return [...new Set(addresses.filter((address) => address !== ''))];
@@ -14,7 +20,7 @@ export function targetsOf({ target_type, target_value }: { target_type: string; 
 const mask = '********';
 
 /** Masks a URL that gives access to anyone who knows it: the host is shown and the path hidden. */
-export function maskedAddress(address: string): string {
+export function maskAddress(address: string): string {
   try {
     const { protocol, host } = new URL(address);
     return `${protocol}//${host}/${mask}`;
@@ -24,8 +30,8 @@ export function maskedAddress(address: string): string {
 }
 
 /** Masks a target if it is a URL. Email addresses and Slack channels are not secret. */
-export function maskedTarget(target: string): string {
-  return /^\s*https?:/i.test(target) ? maskedAddress(target) : target;
+export function maskTarget(target: string): string {
+  return /^\s*https?:/i.test(target) ? maskAddress(target) : target;
 }
 
 export function isMasked(text: string): boolean {

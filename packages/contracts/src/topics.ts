@@ -31,6 +31,6 @@ export function consumerGroup(topic: EventTopic, prefix = ''): string {
 }
 
 /** Returns the consumer group that reads a topic and publishes its stored events to the topic of processed events. */
-export function outputGroup(topic: EventTopic, prefix = ''): string {
+export function publisherGroup(topic: EventTopic, prefix = ''): string {
   return `${prefix}millrace.event-output.${topic}`;
 }

@@ -1,6 +1,6 @@
-import { createLogger, environment } from '@millrace/runtime';
+import { createLogger, readEnvironment } from '@millrace/runtime';
 import { startTlsProxy, type TestCertificate, testCertificates, testServers } from '@millrace/testing';
-import { connectionConfig } from './connection-config.ts';
+import { toClientConfig } from './connection-config.ts';
 import { migrate } from './migrations/migrate.ts';
 import { createSqlDatabase } from './sql-database.ts';
 
@@ -9,7 +9,7 @@ const { authorityFile, otherAuthorityFile, noCertificateFile } = testCertificate
 const address = 'postgresql://u:secret@db.example:5432/app';
 
 describe('TLS parameters of a database URL', () => {
-  const sslOf = (query: string, env = {}) => connectionConfig(`${address}${query}`, env).ssl;
+  const sslOf = (query: string, env = {}) => toClientConfig(`${address}${query}`, env).ssl;
 
   test.each([
     ['', false],
@@ -28,7 +28,7 @@ describe('TLS parameters of a database URL', () => {
   });
 
   test('keeps the remaining parameters of the URL', () => {
-    const { connectionString } = connectionConfig(`${address}?sslmode=require&application_name=a%20b`, {});
+    const { connectionString } = toClientConfig(`${address}?sslmode=require&application_name=a%20b`, {});
     expect(connectionString).toBe(`${address}?application_name=a%20b`);
   });
 
@@ -115,7 +115,7 @@ describe('a PostgreSQL server with TLS', () => {
   );
 
   test('an environment variable cannot disable the certificate check of the URL', async () => {
-    const env = environment();
+    const env = readEnvironment();
     const found = env.NODE_TLS_REJECT_UNAUTHORIZED;
     env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
     try {

@@ -1,7 +1,7 @@
 /** Converts a database URL to connection settings, in particular for TLS. */
 
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { ConfigError, environment, readPem } from '@millrace/runtime';
+import { ConfigError, readEnvironment, readPemFile } from '@millrace/runtime';
 import pg from 'pg';
 
 const modes = ['verify-full', 'verify-ca', 'require', 'prefer', 'no-verify', 'disable'];
@@ -23,9 +23,9 @@ type Parameters = { [Name in (typeof parameters)[number]]?: string };
  *
  * @throws ConfigError that names the parameters, but never the URL, which contains a password.
  */
-export function connectionConfig(
+export function toClientConfig(
   address: string,
-  env: Record<string, string | undefined> = environment(),
+  env: Record<string, string | undefined> = readEnvironment(),
 ): Pick<pg.ClientConfig, 'connectionString' | 'ssl' | 'sslnegotiation'> {
   const { rest, given } = takeParameters(address);
   const problems: string[] = [];
@@ -94,9 +94,9 @@ function readTls(
   if ((sslcert === undefined) !== (sslkey === undefined)) {
     problems.push('sslcert and sslkey must be set together');
   }
-  const ca = readPem('sslrootcert', sslrootcert, problems);
-  const cert = readPem('sslcert', sslcert, problems);
-  const key = readPem('sslkey', sslkey, problems);
+  const ca = readPemFile('sslrootcert', sslrootcert, problems);
+  const cert = readPemFile('sslcert', sslcert, problems);
+  const key = readPemFile('sslkey', sslkey, problems);
   if (isOff || (sslmode === undefined && isEnabled === undefined && demands.length === 0)) return false;
   // Set explicitly, because NODE_TLS_REJECT_UNAUTHORIZED could weaken the default.
   return {
@@ -124,9 +124,9 @@ interface DatabaseTls {
   isVerified: boolean;
 }
 
-/** Returns null if the URL does not use TLS, or refers to a local socket. @throws ConfigError as `connectionConfig`. */
-export function databaseTls(address: string): DatabaseTls | null {
-  const { ssl, sslnegotiation, ...config } = connectionConfig(address);
+/** Returns null if the URL does not use TLS, or refers to a local socket. @throws ConfigError as `toClientConfig`. */
+export function readDatabaseTls(address: string): DatabaseTls | null {
+  const { ssl, sslnegotiation, ...config } = toClientConfig(address);
   if (ssl === undefined || typeof ssl === 'boolean') return null;
   // The client does not connect. It only parses the host and port.
   const { host, port } = new pg.Client(config);

@@ -6,8 +6,8 @@ import type pg from 'pg';
 import copyStreams from 'pg-copy-streams';
 import { takeChunks } from './copy-format.ts';
 import { copyPipelined, sendPipelined } from './pg-internals/send-pipelined.ts';
-import { createPlanAge, withArrayLiterals } from './statements.ts';
-import type { NameOf, Noting, RunTransaction, Transaction } from './transaction.ts';
+import { createPlanExpiry, toArrayLiterals } from './statements.ts';
+import type { FindStatementName, RunStatement, RunTransaction, Transaction } from './transaction.ts';
 import { isConnectionError } from './transient-error.ts';
 
 /**
@@ -20,17 +20,17 @@ const beginLookups = `BEGIN;
   SET LOCAL enable_hashjoin = off; SET LOCAL enable_mergejoin = off`;
 
 export interface TransactionsOptions {
-  noting: Noting;
-  nameOf: NameOf;
+  noting: RunStatement;
+  nameOf: FindStatementName;
   preparesLookups: boolean;
 }
 
 export function createTransactions(pool: pg.Pool, options: TransactionsOptions): RunTransaction {
   const { noting, preparesLookups } = options;
-  const planAge = createPlanAge();
+  const planExpiry = createPlanExpiry();
   const beginOn = (client: pg.PoolClient) => {
     if (!preparesLookups) return 'BEGIN';
-    return planAge.isOld(client) ? `${beginLookups}; DISCARD PLANS` : beginLookups;
+    return planExpiry.isDue(client) ? `${beginLookups}; DISCARD PLANS` : beginLookups;
   };
 
   return async (work) => {
@@ -73,7 +73,7 @@ function transactionOn(
   return {
     isTransaction: true,
     query: (text, given) => {
-      const values = given && withArrayLiterals(given);
+      const values = given && toArrayLiterals(given);
       const name = preparesLookups && values !== undefined ? nameOf(text) : undefined;
       return noting(async () => (await client.query({ name, text, values })).rows);
     },

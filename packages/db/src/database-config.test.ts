@@ -1,7 +1,7 @@
 import { testServers } from '@millrace/testing';
 import pg from 'pg';
-import { connectionConfig } from './connection-config.ts';
-import { databaseAddress } from './database-config.ts';
+import { toClientConfig } from './connection-config.ts';
+import { buildDatabaseAddress } from './database-config.ts';
 
 test.each([
   [{ databaseUrl: 'postgresql://u:p@h:5432/d' }, 'postgresql://u:p@h:5432/d'],
@@ -17,8 +17,8 @@ test.each([
     { databaseUrl: 'postgresql://h/d', databaseSslCertFile: '/c', databaseSslKeyFile: '/k' },
     'postgresql://h/d?sslcert=%2Fc&sslkey=%2Fk',
   ],
-])('databaseAddress combines %j', (config, address) => {
-  expect(databaseAddress(config)).toBe(address);
+])('buildDatabaseAddress combines %j', (config, address) => {
+  expect(buildDatabaseAddress(config)).toBe(address);
 });
 
 test.each([
@@ -32,16 +32,16 @@ test.each([
   ],
   [{ databaseUrl: 'postgresql://h/d', databasePassword: 'secret' }, 'DATABASE_PASSWORD is set, but neither'],
 ])('rejects %j', (config, problem) => {
-  expect(() => databaseAddress(config)).toThrow(problem);
-  expect(() => databaseAddress(config)).not.toThrow('secret');
+  expect(() => buildDatabaseAddress(config)).toThrow(problem);
+  expect(() => buildDatabaseAddress(config)).not.toThrow('secret');
 });
 
 test('TLS settings both in the URL and in separate settings are rejected when connecting', () => {
-  const databaseUrl = databaseAddress({
+  const databaseUrl = buildDatabaseAddress({
     databaseUrl: 'postgresql://u:p@h/d?sslmode=disable',
     databaseSslMode: 'verify-full',
   });
-  expect(() => connectionConfig(databaseUrl, {})).toThrow('sslmode occurs twice in the database URL');
+  expect(() => toClientConfig(databaseUrl, {})).toThrow('sslmode occurs twice in the database URL');
 });
 
 test('connects as a role whose password contains characters with a meaning in URLs', async () => {
@@ -52,8 +52,12 @@ test('connects as a role whose password contains characters with a meaning in UR
   await admin.query(`CREATE ROLE ${admin.escapeIdentifier(role)} LOGIN PASSWORD ${admin.escapeLiteral(password)}`);
   url.username = '';
   url.password = '';
-  const databaseUrl = databaseAddress({ databaseUrl: url.toString(), databaseUser: role, databasePassword: password });
-  const client = new pg.Client(connectionConfig(databaseUrl, {}));
+  const databaseUrl = buildDatabaseAddress({
+    databaseUrl: url.toString(),
+    databaseUser: role,
+    databasePassword: password,
+  });
+  const client = new pg.Client(toClientConfig(databaseUrl, {}));
   await client.connect();
   expect((await client.query('SELECT current_user AS name')).rows).toEqual([{ name: role }]);
   await client.end();

@@ -1,4 +1,4 @@
-import { ConfigError, readForEachConnection, secretOf, secretSetting } from '@millrace/runtime';
+import { ConfigError, createSecretReader, readTimePerConnection, secretSetting } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 
 /**
@@ -12,12 +12,12 @@ export const databaseConfigFields = {
     Type.String({
       description: 'PostgreSQL connection URL, for example postgresql://user:password@host:port/database',
     }),
-    readForEachConnection,
+    readTimePerConnection,
   ),
   ...secretSetting(
     'databaseUser',
     Type.Optional(Type.String({ description: 'user name for PostgreSQL, if DATABASE_URL does not contain one' })),
-    readForEachConnection,
+    readTimePerConnection,
   ),
   ...secretSetting(
     'databasePassword',
@@ -27,7 +27,7 @@ export const databaseConfigFields = {
           'password for PostgreSQL, if DATABASE_URL does not contain one. Do not percent-encode the password',
       }),
     ),
-    readForEachConnection,
+    readTimePerConnection,
   ),
   databaseSslMode: Type.Optional(
     Type.String({
@@ -64,12 +64,12 @@ export type DatabaseAddress = string | (() => string);
 export type WithDatabaseAddress<C> = Readonly<Omit<C, 'databaseUrl'> & { databaseUrl: DatabaseAddress }>;
 
 /**
- * Returns the config with all database settings combined in `databaseUrl`. @throws ConfigError as `databaseAddress`.
+ * Returns the config with all database settings combined in `databaseUrl`. @throws ConfigError as `buildDatabaseAddress`.
  */
 export function withDatabaseAddress<C extends DatabaseConfig & { readonly databaseUrl: string }>(
   config: C,
 ): WithDatabaseAddress<C> {
-  const address = databaseAddress(config);
+  const address = buildDatabaseAddress(config);
   const { databaseUrlFile, databaseUserFile, databasePasswordFile } = config;
   const isFixed = [databaseUrlFile, databaseUserFile, databasePasswordFile].every((file) => file === undefined);
   return Object.freeze({ ...config, databaseUrl: isFixed ? address : followAddress(config) });
@@ -77,13 +77,13 @@ export function withDatabaseAddress<C extends DatabaseConfig & { readonly databa
 
 function followAddress(config: DatabaseConfig & { readonly databaseUrl: string }): () => string {
   const [url, user, password] = [
-    secretOf(config, 'databaseUrl'),
-    secretOf(config, 'databaseUser'),
-    secretOf(config, 'databasePassword'),
+    createSecretReader(config, 'databaseUrl'),
+    createSecretReader(config, 'databaseUser'),
+    createSecretReader(config, 'databasePassword'),
   ];
   return () => {
     const [databaseUrl = config.databaseUrl, databaseUser, databasePassword] = [url?.(), user?.(), password?.()];
-    return databaseAddress({ ...config, databaseUrl, databaseUser, databasePassword });
+    return buildDatabaseAddress({ ...config, databaseUrl, databaseUser, databasePassword });
   };
 }
 
@@ -93,7 +93,7 @@ function followAddress(config: DatabaseConfig & { readonly databaseUrl: string }
  *
  * @throws ConfigError with everything that is missing or set twice, but never a value, which may be a secret.
  */
-export function databaseAddress(config: DatabaseConfig & { readonly databaseUrl: string }): string {
+export function buildDatabaseAddress(config: DatabaseConfig & { readonly databaseUrl: string }): string {
   const { databaseUrl, databaseUser, databasePassword } = config;
   const { scheme, user, password, rest } = partsOf(databaseUrl);
   const problems: string[] = [];

@@ -8,7 +8,7 @@ import {
 } from '@millrace/testing';
 import { type CopyRow, copyRows } from './copy-format.ts';
 import { createDatabase, type Database } from './database.ts';
-import { unprepared } from './statements.ts';
+import { unpreparedPrefix } from './statements.ts';
 import type { Transaction } from './transaction.ts';
 import { isTransientError } from './transient-error.ts';
 
@@ -331,7 +331,7 @@ describe('prepared statements', () => {
   });
 
   test('exclude statements that are marked as unprepared', async () => {
-    const text = `${unprepared}SELECT $1::int AS id`;
+    const text = `${unpreparedPrefix}SELECT $1::int AS id`;
     for (const id of [1, 2]) expect(await preparing.sql.query(text, [id])).toEqual([{ id }]);
     expect(await prepared()).toEqual([]);
   });

@@ -10,7 +10,7 @@ import {
   startHostileServer,
   type TestDatabase,
 } from '@millrace/testing';
-import { connectForeign } from './foreign-connection.ts';
+import { connectExternalDatabase } from './external-connection.ts';
 
 /** Builds a protocol message, optionally with a false length. */
 function message(type: string, body: Buffer | string = '', length = Buffer.byteLength(body) + 4): Buffer {
@@ -153,7 +153,7 @@ afterAll(() => database.drop());
 async function attempt(port: number, expected: object | null): Promise<unknown> {
   const timeoutMs = expected === late ? 500 : patienceMs;
   try {
-    const connection = await connectForeign({
+    const connection = await connectExternalDatabase({
       ...{ host: '127.0.0.1', address: '127.0.0.1', port, database: 'd', user: 'u', password: 'p' },
       ...{ acceptsAnyCertificate: true, connectTimeoutMs: timeoutMs, statementTimeoutMs: timeoutMs },
     });
@@ -170,7 +170,7 @@ async function attempt(port: number, expected: object | null): Promise<unknown> 
 
 async function succeeds(): Promise<void> {
   const { hostname, port, username, password, pathname } = new URL(database.url);
-  const connection = await connectForeign({
+  const connection = await connectExternalDatabase({
     ...{ host: hostname, address: hostname, port: Number(port), database: pathname.slice(1) },
     ...{ user: username, password: decodeURIComponent(password), acceptsAnyCertificate: true },
     ...{ connectTimeoutMs: patienceMs, statementTimeoutMs: patienceMs },

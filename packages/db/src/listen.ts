@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Stoppable } from '@millrace/runtime';
 import pg from 'pg';
-import type { CurrentConfig } from './open-pool.ts';
+import type { ReadClientConfig } from './open-pool.ts';
 import { endConnection } from './pg-internals/end-connection.ts';
 
 export interface ListenOptions {
@@ -20,7 +20,7 @@ export interface ListenOptions {
 }
 
 export interface ListenConnections {
-  config: CurrentConfig;
+  config: ReadClientConfig;
   notify(channel: string, payload: string): Promise<unknown>;
   pingEveryMs?: number;
 }

@@ -1,8 +1,8 @@
 import type { Logger } from '@millrace/runtime';
 import pg from 'pg';
-import { connectionConfig } from './connection-config.ts';
+import { toClientConfig } from './connection-config.ts';
 import type { DatabaseAddress } from './database-config.ts';
-import { limitGoodByes } from './pg-internals/end-connection.ts';
+import { limitDisconnectTime } from './pg-internals/end-connection.ts';
 
 export interface PoolOptions {
   url: DatabaseAddress;
@@ -38,7 +38,7 @@ export interface PoolOptions {
 const keepAliveAfterMs = 10_000;
 
 /** Returns the current settings for a new connection. */
-export type CurrentConfig = () => pg.ClientConfig;
+export type ReadClientConfig = () => pg.ClientConfig;
 
 /**
  * Reads the settings that may change between connections: the parts of the URL that are in files, and the TLS files.
@@ -46,9 +46,9 @@ export type CurrentConfig = () => pg.ClientConfig;
  *
  * @throws ConfigError if they are not usable at the start.
  */
-export function poolConfig(options: PoolOptions): CurrentConfig {
+export function createConfigReader(options: PoolOptions): ReadClientConfig {
   const { url, logger } = options;
-  const read = () => connectionConfig(typeof url === 'string' ? url : url());
+  const read = () => toClientConfig(typeof url === 'string' ? url : url());
   const shared = {
     connectionTimeoutMillis: options.connectTimeoutMs ?? 3000,
     application_name: options.applicationName ?? 'millrace',
@@ -66,7 +66,7 @@ export function poolConfig(options: PoolOptions): CurrentConfig {
   };
 }
 
-export function openPool(config: CurrentConfig, options: PoolOptions): pg.Pool {
+export function openPool(config: ReadClientConfig, options: PoolOptions): pg.Pool {
   const { logger, statementTimeoutMs = 30_000, idleInTransactionTimeoutMs, lockTimeoutMs, settings } = options;
   const pool = new pg.Pool({
     ...config(),
@@ -80,7 +80,7 @@ export function openPool(config: CurrentConfig, options: PoolOptions): pg.Pool {
       options.queryTimeoutMs ??
       (statementTimeoutMs > 0 ? statementTimeoutMs + Math.min(statementTimeoutMs, 5000) : undefined),
   });
-  limitGoodByes(pool);
+  limitDisconnectTime(pool);
   pool.on('error', (error) => {
     // An idle connection broke, for example because the server restarted. The pool replaces it on the next use.
     logger.debug('lost an idle database connection', { error });
@@ -92,7 +92,7 @@ export function openPool(config: CurrentConfig, options: PoolOptions): pg.Pool {
  * The pool passes its initial settings to every client; this replaces them with the current ones. It is a proxy because
  * with a subclass of pg's client, storing an event takes a tenth more of Node's time.
  */
-function clientOf(config: CurrentConfig): typeof pg.Client {
+function clientOf(config: ReadClientConfig): typeof pg.Client {
   return new Proxy(pg.Client, {
     construct: (Client, [given]: [pg.ClientConfig]) => new Client({ ...given, ...config() }),
   });

@@ -1,6 +1,6 @@
 import type { Logger } from '@millrace/runtime';
 import pg from 'pg';
-import type { CurrentConfig } from './open-pool.ts';
+import type { ReadClientConfig } from './open-pool.ts';
 import { endConnection } from './pg-internals/end-connection.ts';
 import { watchFailedConnects } from './pg-internals/failed-connects.ts';
 import { watchSilentConnections } from './pg-internals/silent-connections.ts';
@@ -23,7 +23,7 @@ export interface Reachability {
  */
 export function watchReachability(
   pool: pg.Pool,
-  { config, logger, pingIntervalMs }: { config: CurrentConfig; logger: Logger; pingIntervalMs: number },
+  { config, logger, pingIntervalMs }: { config: ReadClientConfig; logger: Logger; pingIntervalMs: number },
 ): Reachability {
   let isReachable = true;
   let isStopped = false;

@@ -4,7 +4,7 @@ import type { Sql } from './transaction.ts';
  * Returns the ids of the keys with which stored secrets are encrypted: of exports, second factors, OpenID providers and
  * flag payloads. Empty if they cannot be read because the database is down or not migrated yet.
  */
-export async function sealingKeyIds(sql: Sql): Promise<string[]> {
+export async function readSealingKeyIds(sql: Sql): Promise<string[]> {
   const query = sql.query<{ id: string }>(
     `SELECT DISTINCT split_part(destination_secrets ->> 'sealed', ':', 2) AS id
        FROM batch_export WHERE destination_secrets ? 'sealed' AND NOT deleted

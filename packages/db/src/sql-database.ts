@@ -1,10 +1,10 @@
 import type pg from 'pg';
 import { createTransactions } from './create-transactions.ts';
 import { type Listener, type ListenOptions, listen } from './listen.ts';
-import { type CurrentConfig, openPool, type PoolOptions, poolConfig } from './open-pool.ts';
+import { createConfigReader, openPool, type PoolOptions, type ReadClientConfig } from './open-pool.ts';
 import { watchReachability } from './reachability.ts';
-import { createStatementNames, isOutdatedPreparation, withArrayLiterals } from './statements.ts';
-import type { NameOf, Noting, RunTransaction, Sql } from './transaction.ts';
+import { createStatementNames, isOutdatedPlanError, toArrayLiterals } from './statements.ts';
+import type { FindStatementName, RunStatement, RunTransaction, Sql } from './transaction.ts';
 
 export interface SqlDatabase {
   /** Runs single statements outside a transaction, on the same pool. */
@@ -45,7 +45,7 @@ export function createSqlDatabase(options: DatabaseOptions): SqlDatabase {
 /** Like `createSqlDatabase`, but also returns the pool, for components that share it. */
 export function openSqlDatabase(options: DatabaseOptions): { database: SqlDatabase; pool: pg.Pool } {
   const { logger, preparesLookups = false, preparesQueries = false } = options;
-  const config = poolConfig(options);
+  const config = createConfigReader(options);
   const pool = openPool(config, options);
   const reachability = watchReachability(pool, {
     config: withinConnectTimeout(config),
@@ -78,18 +78,18 @@ export function openSqlDatabase(options: DatabaseOptions): { database: SqlDataba
 }
 
 /** A ping has the same time limit as connecting. */
-function withinConnectTimeout(config: CurrentConfig): CurrentConfig {
+function withinConnectTimeout(config: ReadClientConfig): ReadClientConfig {
   return () => {
     const current = config();
     return { ...current, query_timeout: current.connectionTimeoutMillis };
   };
 }
 
-function createSql(pool: pg.Pool, { noting, nameOf }: { noting: Noting; nameOf: NameOf }): Sql {
+function createSql(pool: pg.Pool, { noting, nameOf }: { noting: RunStatement; nameOf: FindStatementName }): Sql {
   return {
     query: (text, given) =>
       noting(async () => {
-        const values = given && withArrayLiterals(given);
+        const values = given && toArrayLiterals(given);
         const name = values !== undefined ? nameOf(text) : undefined;
         if (name === undefined) return (await pool.query(text, values)).rows;
         try {
@@ -97,7 +97,7 @@ function createSql(pool: pg.Pool, { noting, nameOf }: { noting: Noting; nameOf: 
         } catch (error) {
           // A migration added a column to a table that was prepared with all columns. PostgreSQL rejects the statement
           // before running it.
-          if (!isOutdatedPreparation(error)) throw error;
+          if (!isOutdatedPlanError(error)) throw error;
           return (await pool.query(text, values)).rows;
         }
       }),
@@ -107,7 +107,7 @@ function createSql(pool: pg.Pool, { noting, nameOf }: { noting: Noting; nameOf: 
 const neverNamed = () => undefined;
 
 /** Returns a function that reports the errors of queries, which may show that the server is down. */
-function notingErrors(note: (error: unknown) => void): Noting {
+function notingErrors(note: (error: unknown) => void): RunStatement {
   return async (work) => {
     try {
       return await work();

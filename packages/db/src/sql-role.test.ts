@@ -3,16 +3,16 @@
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
-import { createReader, type Reader } from './reader.ts';
+import { createReadPool, type ReadPool } from './read-pool.ts';
 import { createSqlRole, sqlRole } from './sql-role.ts';
 
 const warnings: string[] = [];
 const logger = Object.assign(createLogger('test', 'error'), { warn: (message: string) => void warnings.push(message) });
 let database: TestDatabase;
-let reader: Reader;
+let reader: ReadPool;
 beforeAll(async () => {
   database = await createTestDatabase();
-  reader = createReader({ url: database.url, logger, poolSize: 1 });
+  reader = createReadPool({ url: database.url, logger, poolSize: 1 });
 });
 afterAll(async () => {
   await reader.stop();
@@ -60,7 +60,7 @@ test('without the privilege to create roles, queries run with the usual role and
   Object.assign(url, { username: user, password: 'p' });
   const limited = new pg.Client(String(url));
   await limited.connect();
-  const from = createReader({ url: String(url), logger, poolSize: 1 });
+  const from = createReadPool({ url: String(url), logger, poolSize: 1 });
   try {
     await createSqlRole(limited);
     expect(await read('SELECT current_user', { from })).toEqual([user]);

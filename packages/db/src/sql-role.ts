@@ -30,12 +30,12 @@ export async function createSqlRole(client: Pick<pg.Client, 'query'>): Promise<v
 }
 
 /** Whether the current user may become the role, and limit the size of temporary files. */
-export interface SqlBarriers {
+export interface UserSqlSafeguards {
   hasRole: boolean;
   canLimitFiles: boolean;
 }
 
-export const sqlBarriersText = `SELECT
+export const userSqlSafeguardsQuery = `SELECT
   coalesce((SELECT pg_has_role(current_user, oid, 'SET') AND has_table_privilege(oid, '"event"', 'SELECT')
               FROM pg_roles WHERE rolname = '${sqlRole}'), false) AS "hasRole",
   has_parameter_privilege('temp_file_limit', 'SET') AS "canLimitFiles"`;
@@ -44,7 +44,7 @@ export const sqlBarriersText = `SELECT
 const maxTemporaryFiles = '1GB';
 
 /** Begins a transaction that cannot write, with the role and the limits that the server allows. */
-export function beginText({ hasRole, canLimitFiles }: SqlBarriers): string {
+export function beginUserSqlStatement({ hasRole, canLimitFiles }: UserSqlSafeguards): string {
   return [
     'BEGIN READ ONLY',
     'SET LOCAL max_parallel_workers_per_gather = 0',

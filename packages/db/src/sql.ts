@@ -1,12 +1,12 @@
 /** The database API for services on the event path. It does not include the typed client, which they do not need. */
-export { deleteExpiredSalts, keepSalt } from './cookieless-salts.ts';
+export { deleteExpiredSalts, findOrInsertSalt } from './cookieless-salts.ts';
 export { type CopyRow, copyRows, releaseChunks, takeChunks } from './copy-format.ts';
 export { databaseConfigFields, type WithDatabaseAddress, withDatabaseAddress } from './database-config.ts';
 export {
   type DeadLetterDecision,
   type DeadLetterPosition,
   type DecidedDeadLetter,
-  deadLetterName,
+  toDeadLetterName,
 } from './dead-letters/dead-letter-decisions.ts';
 export { type ProjectChanges, unsubscribedMaxAgeMs, watchProjectChanges } from './project-changes.ts';
 export { createSqlDatabase, type DatabaseOptions, type SqlDatabase } from './sql-database.ts';

@@ -2,7 +2,7 @@ import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import fc from 'fast-check';
 import { createSqlDatabase, type SqlDatabase } from './sql-database.ts';
-import { withArrayLiterals } from './statements.ts';
+import { toArrayLiterals } from './statements.ts';
 
 let testDatabase: TestDatabase;
 let database: SqlDatabase;
@@ -59,5 +59,5 @@ test.each<[string, unknown[], unknown[]]>([
 test('leaves values that are not lists unchanged', () => {
   const when = new Date();
   const bytes = Buffer.from('x');
-  expect(withArrayLiterals([1, 'a', null, when, bytes, { a: [1] }])).toEqual([1, 'a', null, when, bytes, { a: [1] }]);
+  expect(toArrayLiterals([1, 'a', null, when, bytes, { a: [1] }])).toEqual([1, 'a', null, when, bytes, { a: [1] }]);
 });

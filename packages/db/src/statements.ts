@@ -7,13 +7,13 @@ const maxPrepared = 300;
  * Prefix for a statement that is built for one request and rarely repeated, for example with a caller's filters. It is
  * sent unprepared; otherwise a caller with varying filters would use up the names for all others.
  */
-export const unprepared = '/* unprepared */';
+export const unpreparedPrefix = '/* unprepared */';
 
 /** Returns a short name for each text, or undefined for a new one when the limit is reached. */
 export function createStatementNames(): (text: string) => string | undefined {
   const names = new Map<string, string>();
   return (text) => {
-    if (text.startsWith(unprepared)) return undefined;
+    if (text.startsWith(unpreparedPrefix)) return undefined;
     let name = names.get(text);
     if (name === undefined && names.size < maxPrepared) {
       name = `millrace_${names.size + 1}`;
@@ -24,7 +24,7 @@ export function createStatementNames(): (text: string) => string | undefined {
 }
 
 /** Detects the error `cached plan must not change result type`, which the server returns before it runs anything. */
-export function isOutdatedPreparation(error: unknown): boolean {
+export function isOutdatedPlanError(error: unknown): boolean {
   const { code, routine } = error as { code?: unknown; routine?: unknown };
   return code === '0A000' && routine === 'RevalidateCachedQuery';
 }
@@ -36,10 +36,10 @@ const transactionsPerPlan = 16;
  * Decides for each connection when its plans must be made again. It must be called once before each transaction. Plans
  * are remade often at first, because empty tables grow quickly, and later every `transactionsPerPlan` transactions.
  */
-export function createPlanAge(): { isOld(connection: object): boolean } {
+export function createPlanExpiry(): { isDue(connection: object): boolean } {
   const transactions = new WeakMap<object, number>();
   return {
-    isOld(connection) {
+    isDue(connection) {
       const before = transactions.get(connection) ?? 0;
       transactions.set(connection, before + 1);
       return before > 0 && (before % transactionsPerPlan === 0 || Number.isInteger(Math.log2(before)));
@@ -51,7 +51,7 @@ export function createPlanAge(): { isOld(connection: object): boolean } {
  * Converts lists in the values of a statement to PostgreSQL's array syntax. `pg` does the same, but builds the text
  * item by item and searches each item twice; statements for a whole batch have thousands of items.
  */
-export function withArrayLiterals(values: readonly unknown[]): unknown[] {
+export function toArrayLiterals(values: readonly unknown[]): unknown[] {
   return values.map((value) => (Array.isArray(value) ? (arrayLiteral(value) ?? value) : value));
 }
 

@@ -28,7 +28,7 @@ export interface Transaction extends Sql {
 export type RunTransaction = <T>(work: (tx: Transaction) => Promise<T>) => Promise<T>;
 
 /** Runs a statement and reports its errors, which may show that the server is down. */
-export type Noting = <T>(work: () => Promise<T>) => Promise<T>;
+export type RunStatement = <T>(work: () => Promise<T>) => Promise<T>;
 
 /** Returns the name under which a text is prepared, or undefined to send it unprepared. */
-export type NameOf = (text: string) => string | undefined;
+export type FindStatementName = (text: string) => string | undefined;

@@ -4,12 +4,12 @@ import {
   type DeadLetterDecision,
   type DeadLetterPosition,
   type DecidedDeadLetter,
-  deadLetterName,
+  toDeadLetterName,
 } from '@millrace/db/sql';
 import type { AppendRecord, LogRecord } from './log.ts';
 
 /** A record of the dead-letter topic (docs/ingestion-rules.md#dead-letters), decoded for an operator. */
-export interface ReadDeadLetter {
+export interface DecodedDeadLetter {
   /** Position at which processing of the record was given up; identifies the dead letter. */
   position: DeadLetterPosition;
   name: string;
@@ -25,7 +25,7 @@ export interface ReadDeadLetter {
 }
 
 /** Decodes a record of the dead-letter topic; null when Millrace did not write it. */
-export function toDeadLetter(record: LogRecord): ReadDeadLetter | null {
+export function decodeDeadLetter(record: LogRecord): DecodedDeadLetter | null {
   const {
     dlq_reason,
     dlq_step,
@@ -40,7 +40,7 @@ export function toDeadLetter(record: LogRecord): ReadDeadLetter | null {
   const position = { topic: dlq_topic, partition: Number(dlq_partition), offset: BigInt(dlq_offset ?? 0) };
   return {
     position,
-    name: deadLetterName(position),
+    name: toDeadLetterName(position),
     reason: dlq_reason ?? 'unknown',
     step: dlq_step ?? 'unknown',
     at: new Date(dlq_timestamp ?? record.appendedAtMs),
@@ -54,8 +54,8 @@ export function toDeadLetter(record: LogRecord): ReadDeadLetter | null {
  * Returns the operator's decision on a dead letter. Ignores a decision older than the dead letter: it was about a
  * record at the same position in another log.
  */
-export function decisionOn(
-  { name, at }: ReadDeadLetter,
+export function findDeadLetterDecision(
+  { name, at }: DecodedDeadLetter,
   decisions: ReadonlyMap<string, DecidedDeadLetter>,
 ): DeadLetterDecision | null {
   const decided = decisions.get(name);
@@ -63,7 +63,7 @@ export function decisionOn(
 }
 
 /** Restores the original record. It goes through its topic again, where the event's uuid prevents a duplicate. */
-export function toReplayedRecord({ position, record }: ReadDeadLetter): AppendRecord {
+export function toReplayedRecord({ position, record }: DecodedDeadLetter): AppendRecord {
   const headers = Object.fromEntries(Object.entries(record.headers).filter(([name]) => !name.startsWith('dlq_')));
   return { topic: position.topic, key: record.key, value: record.value, headers };
 }

@@ -1,9 +1,9 @@
 export { withAppendBreaker } from './append/breaker.ts';
-export { decisionOn, type ReadDeadLetter, toDeadLetter, toReplayedRecord } from './dead-letters.ts';
+export { type DecodedDeadLetter, decodeDeadLetter, findDeadLetterDecision, toReplayedRecord } from './dead-letters.ts';
 export { drainFallback } from './fallback/drain.ts';
-export { createFallbackLog, fallbackConfigFields, fallbackTopic, usesFallback } from './fallback/log.ts';
-export { type KafkaConnection, type KafkaLogOptions, kafkaConfigFields, kafkaConnection } from './kafka/config.ts';
-export { type InspectedTopic, inspectKafka, type KafkaInspection, type LogDirectory } from './kafka/inspect.ts';
+export { createFallbackLog, fallbackConfigFields, fallbackTopic, isFallbackEnabled } from './fallback/log.ts';
+export { type KafkaConnection, type KafkaLogOptions, kafkaConfigFields, toKafkaConnection } from './kafka/config.ts';
+export { createKafkaInspector, type InspectedTopic, type KafkaInspector, type LogDirectory } from './kafka/inspect.ts';
 export { createKafkaLog } from './kafka/log.ts';
 export type {
   AppendRecord,
@@ -19,11 +19,11 @@ export type {
 } from './log.ts';
 export {
   advanceOffset,
+  countUnreadRecords,
   lockOffset,
   type OffsetKey,
-  readKafkaLogs,
+  readConsumedKafkaLogs,
   readOffset,
-  readUnread,
   type TopicGroup,
 } from './offsets-store.ts';
 export { createPostgresLog, type PostgresLogOptions } from './postgres/log.ts';

@@ -24,7 +24,7 @@ export interface LogRecord {
 export interface StoredOffset {
   /** Records below this offset have taken effect. */
   nextOffset: bigint;
-  /** Mark (`recordMark`) of the record before, which the log must still contain; null when unknown. */
+  /** Fingerprint (`recordFingerprint`) of the record before, which the log must still contain; null when unknown. */
   recordBefore: string | null;
 }
 

@@ -1,7 +1,7 @@
 import { createDatabase, type Database } from '@millrace/db';
 import { createTestDatabase, type TestDatabase } from '@millrace/testing';
 import type { LogRecord } from './log.ts';
-import { advanceOffset, lockOffset, readOffset, recordMark } from './offsets-store.ts';
+import { advanceOffset, lockOffset, readOffset, recordFingerprint } from './offsets-store.ts';
 import { testLogger } from './testing/test-logger.ts';
 
 let testDatabase: TestDatabase;
@@ -25,7 +25,7 @@ test('for a missing offset, reading returns null and locking returns 0', async (
   expect(await database.transaction((tx) => lockOffset(tx, key('fresh')))).toBe(0n);
 });
 
-test('reads back an advanced offset and the mark of the record before it, for its own partition, group and log only', async () => {
+test('reads back an advanced offset and the fingerprint of the record before it, for its own partition, group and log only', async () => {
   const last = record(9_007_199_254_740_992n);
   await database.transaction(async (tx) => {
     await lockOffset(tx, key('moved'));
@@ -33,14 +33,14 @@ test('reads back an advanced offset and the mark of the record before it, for it
   });
   expect(await readOffset(database.sql, key('moved'))).toEqual({
     nextOffset: 9_007_199_254_740_993n,
-    recordBefore: recordMark(last),
+    recordBefore: recordFingerprint(last),
   });
   for (const other of [{ partition: 4 }, { group: 'other' }, { log: 'two' }]) {
     expect(await readOffset(database.sql, { ...key('moved'), ...other })).toBeNull();
   }
 });
 
-test('an offset that was set manually has no mark of the record before it', async () => {
+test('an offset that was set manually has no fingerprint of the record before it', async () => {
   await database.transaction(async (tx) => {
     await lockOffset(tx, key('set'));
     await advanceOffset(tx, key('set'), record(6n));
@@ -70,6 +70,6 @@ test.each<[string, Partial<LogRecord>]>([
   ['key', { key: 'other' }],
   ['value', { value: Buffer.from('w') }],
   ['time', { appendedAtMs: 1_800_000_000_001 }],
-])('a record with another %s has a different mark', (_, change) => {
-  expect(recordMark({ ...record(7n), ...change })).not.toBe(recordMark(record(7n)));
+])('a record with another %s has a different fingerprint', (_, change) => {
+  expect(recordFingerprint({ ...record(7n), ...change })).not.toBe(recordFingerprint(record(7n)));
 });

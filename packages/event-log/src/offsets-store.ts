@@ -23,10 +23,10 @@ export async function readOffset(sql: Sql, key: OffsetKey): Promise<StoredOffset
   );
   if (row === undefined) return null;
   const nextOffset = BigInt(row.next_offset);
-  const mark = row.record_before;
-  // An operator has set the offset, so the mark belongs to another record.
-  const isOfRecordBefore = mark !== null && markedOffset(mark) === nextOffset - 1n;
-  return { nextOffset, recordBefore: isOfRecordBefore ? mark : null };
+  const fingerprint = row.record_before;
+  // An operator has set the offset, so the fingerprint belongs to another record.
+  const isOfRecordBefore = fingerprint !== null && fingerprintOffset(fingerprint) === nextOffset - 1n;
+  return { nextOffset, recordBefore: isOfRecordBefore ? fingerprint : null };
 }
 
 /**
@@ -54,7 +54,7 @@ export async function advanceOffset(tx: Sql, key: OffsetKey, last: LogRecord): P
   await tx.query(
     `UPDATE consumer_position SET next_offset = $5, record_before = $6, updated_at = CURRENT_TIMESTAMP
       WHERE topic = $1 AND partition = $2 AND "group" = $3 AND log = $4`,
-    [...valuesOf(key), String(last.offset + 1n), recordMark(last)],
+    [...valuesOf(key), String(last.offset + 1n), recordFingerprint(last)],
   );
 }
 
@@ -80,12 +80,12 @@ export interface TopicGroup {
 }
 
 /** Number of records that a group has not read in a topic of the PostgreSQL log. */
-interface UnreadRecords extends TopicGroup {
+interface UnreadCount extends TopicGroup {
   records: number;
 }
 
 /** Counts unread records. Omits groups that have read everything, and records that retention has deleted. */
-export async function readUnread(sql: Sql, readers: readonly TopicGroup[]): Promise<UnreadRecords[]> {
+export async function countUnreadRecords(sql: Sql, readers: readonly TopicGroup[]): Promise<UnreadCount[]> {
   const rows = await sql.query<{ topic: string; group: string; records: string }>(
     `SELECT reader.topic, reader."group", sum(p.next_offset - greatest(passed.next_offset, oldest."offset")) AS records
        FROM unnest($1::text[], $2::text[]) AS reader (topic, "group")
@@ -103,13 +103,17 @@ export async function readUnread(sql: Sql, readers: readonly TopicGroup[]): Prom
 }
 
 /** A Kafka log in which a group has read a topic. */
-interface ReadLog extends TopicGroup {
+interface ConsumedLog extends TopicGroup {
   log: string;
   readAt: Date;
 }
 
-export async function readKafkaLogs(sql: Sql, readers: readonly TopicGroup[], days: number): Promise<ReadLog[]> {
-  return sql.query<ReadLog & Record<string, unknown>>(
+export async function readConsumedKafkaLogs(
+  sql: Sql,
+  readers: readonly TopicGroup[],
+  days: number,
+): Promise<ConsumedLog[]> {
+  return sql.query<ConsumedLog & Record<string, unknown>>(
     `SELECT o.topic, o."group", o.log, max(o.updated_at) AS "readAt"
        FROM unnest($1::text[], $2::text[]) AS reader (topic, "group")
        JOIN consumer_position o USING (topic, "group")
@@ -119,17 +123,17 @@ export async function readKafkaLogs(sql: Sql, readers: readonly TopicGroup[], da
   );
 }
 
-type Marked = Pick<LogRecord, 'offset' | 'key' | 'value' | 'appendedAtMs'>;
+type FingerprintedRecord = Pick<LogRecord, 'offset' | 'key' | 'value' | 'appendedAtMs'>;
 
 /**
- * Returns the mark stored for the last record that took effect: its offset, append time and checksum. If the log has
+ * Returns the fingerprint stored for the last record that took effect: its offset, append time and checksum. If the log has
  * another record at that offset, it is a different log, or it has lost its end and grown again.
  */
-export function recordMark({ offset, key, value, appendedAtMs }: Marked): string {
+export function recordFingerprint({ offset, key, value, appendedAtMs }: FingerprintedRecord): string {
   return `${offset}/${Math.round(appendedAtMs)}/${crc32c(value, crc32c(key ?? '')).toString(16)}`;
 }
 
-/** Returns the offset in a mark. */
-export function markedOffset(mark: string): bigint {
-  return BigInt(mark.slice(0, mark.indexOf('/')));
+/** Returns the offset in a fingerprint. */
+export function fingerprintOffset(fingerprint: string): bigint {
+  return BigInt(fingerprint.slice(0, fingerprint.indexOf('/')));
 }

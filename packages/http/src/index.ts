@@ -1,7 +1,7 @@
-export { type ErrorBody, statusOf, toAppError, toErrorBody } from './errors/error-body.ts';
+export { type ErrorBody, toAppError, toErrorBody, toHttpStatus } from './errors/error-body.ts';
 export { type MountDeps, mount } from './mount/mount.ts';
 export type { Access } from './mount/read-request.ts';
-export { type ApiDescription, openApiDocument } from './openapi/openapi-document.ts';
+export { type ApiDescription, createOpenApiDocument } from './openapi/openapi-document.ts';
 export {
   cutPage,
   decodeCursor,
@@ -36,11 +36,17 @@ export {
 } from './route/route.ts';
 export {
   /** @internal */
-  routeProblems,
+  findRouteProblems,
 } from './route/route-problems.ts';
 export { formatDateTime, parseDateTime } from './schema/date-time.ts';
-export { jsonExcess } from './schema/json.ts';
+export { findExceededJsonLimit } from './schema/json.ts';
 export { parseInput } from './schema/parse-input.ts';
 export { freeFormObject, orNull } from './schema/schema-shape.ts';
 export { createConnectionDrain } from './server/drain-connections.ts';
-export { hasTooManyHeaders, healthPages, type ServeOptions, securityHeaders, serve } from './server/serve.ts';
+export {
+  createHealthPages,
+  createSecurityHeaders,
+  hasTooManyHeaders,
+  type ServeOptions,
+  serve,
+} from './server/serve.ts';

@@ -5,7 +5,7 @@ import { AppError } from '@millrace/runtime';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 import { type PagePortion, PageStream } from './route/results.ts';
 import type { ApiRequest } from './route/route.ts';
-import { schemaFailure } from './schema/compile.ts';
+import { findSchemaFailure } from './schema/compile.ts';
 import { shapeOf } from './schema/schema-shape.ts';
 
 /**
@@ -179,7 +179,7 @@ export function encodeCursor(position: Record<string, unknown>): string {
 export function decodeCursor<S extends TObject>(schema: S, cursor: string | undefined): Static<S> | null {
   if (cursor === undefined) return null;
   const position = parse(cursor);
-  if (holdsNull(position) || schemaFailure(schema, position) !== null)
+  if (holdsNull(position) || findSchemaFailure(schema, position) !== null)
     throw new AppError('invalid', 'Invalid cursor.', { attr: 'cursor' });
   return position as Static<S>;
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { createReader } from '@millrace/db';
+import { createReadPool } from '@millrace/db';
 import { isAppError } from '@millrace/runtime';
 import { clickHouseOrSkip } from '@millrace/testing';
 import fc from 'fast-check';
@@ -12,7 +12,7 @@ const modules = await clickHouseOrSkip();
 
 (modules === null ? test.skip : test)('both engines answer changed queries alike, and refuse the same', async () => {
   const store = await onClickHouse(modules ?? '').open();
-  const reader = createReader({ url: store.url, logger, poolSize: 2 });
+  const reader = createReadPool({ url: store.url, logger, poolSize: 2 });
   const onPostgres = createEventStore(postgresEngine(reader));
   const projectOf = createCaseProjects(store.database);
   const asking = fc.assert(

@@ -1,4 +1,4 @@
-import { createReader } from '@millrace/db';
+import { createReadPool } from '@millrace/db';
 import { clickHouseOrSkip, testSeed } from '@millrace/testing';
 import { createEventStore, type EventStore, postgresEngine } from '../src/index.ts';
 import { differentSql } from './random-sql-runs.ts';
@@ -16,7 +16,7 @@ const parts = Array.from({ length: 10 }, (_, at) => seed + at * perTest);
   let stop: () => Promise<void>;
   beforeAll(async () => {
     store = await onClickHouse(modules ?? '').open();
-    const reader = createReader({ url: store.url, logger, poolSize: 2 });
+    const reader = createReadPool({ url: store.url, logger, poolSize: 2 });
     engines = [createEventStore(postgresEngine(reader)), store.events];
     stop = async () => {
       await reader.stop();

@@ -1,4 +1,4 @@
-import { createDatabase, createReader, type Database } from '@millrace/db';
+import { createDatabase, createReadPool, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, startClickHouse } from '@millrace/testing';
 import { clickhouseEngine } from '../src/event-store/clickhouse/engine.ts';
@@ -22,7 +22,7 @@ const onPostgres: TestEngine = {
   name: 'PostgreSQL',
   async open() {
     const { url, database, drop } = await openDatabase();
-    const reader = createReader({ url, logger, poolSize: 2 });
+    const reader = createReadPool({ url, logger, poolSize: 2 });
     return {
       ...{ url, database },
       events: createEventStore(postgresEngine(reader)),

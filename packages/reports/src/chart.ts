@@ -1,15 +1,15 @@
 // Selects the data of a report's chart from a query result.
 
 import {
-  colorOf,
-  firstOpen,
-  intervalOf,
+  chooseSeriesColor,
+  findFirstOpenInterval,
   maxColors,
-  retentionColumn,
+  parseSeriesTime,
+  readInterval,
+  retentionColumnRange,
   type SeriesColor,
-  timeOf,
 } from '@millrace/contracts/chart';
-import { type NumberFormat, numberFormatOf, plainFormat, valueAt } from '@millrace/contracts/numbers';
+import { type NumberFormat, plainFormat, readNumberFormat, seriesValueAt } from '@millrace/contracts/numbers';
 import { isRecord } from '@millrace/insights';
 import { displayOf, hasTimes, isBefore, labelOf, type SeriesResult, seriesOf } from './figures.ts';
 
@@ -64,7 +64,7 @@ export function chartOf(results: unknown, source: Record<string, unknown> | null
 const barDisplays = new Set(['ActionsBar', 'ActionsUnstackedBar', 'ActionsStackedBar']);
 
 function chartOfSeries(all: SeriesResult[], source: Record<string, unknown>, now: number): Chart | null {
-  const format = numberFormatOf(source);
+  const format = readNumberFormat(source);
   const current = all.filter((one) => !isBefore(one));
   const times = current[0]?.days ?? [];
   if (times.length === 0) {
@@ -74,12 +74,12 @@ function chartOfSeries(all: SeriesResult[], source: Record<string, unknown>, now
     return rows.length < 2 ? null : { shape: 'rows', format, rows };
   }
   const isBars = source.kind === 'LifecycleQuery' || barDisplays.has(String(displayOf(source)));
-  const shown = new Map(current.slice(0, maxColors).map((one, at) => [labelOf(one), colorOf(at, one)]));
+  const shown = new Map(current.slice(0, maxColors).map((one, at) => [labelOf(one), chooseSeriesColor(at, one)]));
   const drawn = isBars ? current : all;
   return {
     shape: isBars ? 'bars' : 'lines',
     times: times.slice(-maxTimes),
-    open: firstOpen(times.slice(-maxTimes), intervalOf(source), now),
+    open: findFirstOpenInterval(times.slice(-maxTimes), readInterval(source), now),
     format,
     series: drawn
       .filter((one) => shown.has(labelOf(one)))
@@ -88,7 +88,7 @@ function chartOfSeries(all: SeriesResult[], source: Record<string, unknown>, now
         label: labelOf(one),
         color: shown.get(labelOf(one)) ?? 'other',
         isBefore: isBefore(one),
-        data: (one.data ?? []).map((_, at) => valueAt(one, at)).slice(-maxTimes),
+        data: (one.data ?? []).map((_, at) => seriesValueAt(one, at)).slice(-maxTimes),
       })),
   };
 }
@@ -124,7 +124,7 @@ export function withoutFuture(results: unknown, source: Record<string, unknown> 
 
 const valuesOf = ({ values }: Record<string, unknown>) => (Array.isArray(values) ? values.filter(isRecord) : []);
 const columnOf = ({ date }: Record<string, unknown>, column: number, { retentionFilter }: Record<string, unknown>) =>
-  retentionColumn(timeOf(String(date)), column, isRecord(retentionFilter) ? retentionFilter : {});
+  retentionColumnRange(parseSeriesTime(String(date)), column, isRecord(retentionFilter) ? retentionFilter : {});
 
 function chartOfRetention(results: unknown, source: Record<string, unknown>, now: number): Chart | null {
   const past = withoutFuture(results, source, now);

@@ -1,7 +1,7 @@
 // Computes the content of a report: the numbers of an insight or dashboard when the report was due.
 
-import { changeOf } from '@millrace/contracts/numbers';
-import { type ResultTable, resultTable } from '@millrace/contracts/result-table';
+import { computeChange } from '@millrace/contracts/numbers';
+import { type ResultTable, toResultTable } from '@millrace/contracts/result-table';
 import type { Sql } from '@millrace/db';
 import {
   buildTileQuery,
@@ -66,7 +66,7 @@ export function webhookFormat({ chart: _, figures, ...insight }: ReportedInsight
     figures: figures.map(({ format, ...figure }) => ({
       ...figure,
       unit: format.kind === 'percent' || format.kind === 'share' ? ('percent' as const) : ('number' as const),
-      change: changeOf(figure.value, figure.before, format),
+      change: computeChange(figure.value, figure.before, format),
     })),
   };
 }
@@ -171,7 +171,7 @@ async function answered(
   const sql = source?.kind === 'HogQLQuery' ? readVisualization(query) : null;
   const figuresNow = sql === null ? figuresOf(results, source) : figuresOfSql(answer, sql);
   const figures = source?.kind === 'FunnelsQuery' ? await conversion(deps, { query, answer, now }) : figuresNow;
-  const table = resultTable(results, columns);
+  const table = toResultTable(results, columns);
   return {
     date_from: range?.date_from ?? null,
     date_to: range?.date_to ?? null,

@@ -1,6 +1,6 @@
 // Computes the key figures of a query result.
 
-import { type NumberFormat, numberFormatOf, overallOf, percentFormat } from '@millrace/contracts/numbers';
+import { computeOverallValue, type NumberFormat, percentFormat, readNumberFormat } from '@millrace/contracts/numbers';
 import { isRecord, nullLabel, otherLabel } from '@millrace/insights';
 
 export interface Figure {
@@ -51,20 +51,20 @@ const keyOf = ({ order, label, status, breakdown_value: value }: SeriesResult) =
 export function figuresOf(results: unknown, source: Record<string, unknown> | null): Figure[] {
   if (source?.kind !== 'TrendsQuery' && source?.kind !== 'LifecycleQuery') return [];
   const isCumulative = displayOf(source) === 'ActionsLineGraphCumulative';
-  const format = numberFormatOf(source);
+  const format = readNumberFormat(source);
   const series = seriesOf(results);
   const former = new Map(series.filter(isBefore).map((one) => [keyOf(one), one]));
   return series
     .filter((one) => !isBefore(one))
     .map((one) => {
       const before = former.get(keyOf(one));
-      const { value, isAverage } = overallOf(one, isCumulative);
+      const { value, isAverage } = computeOverallValue(one, isCumulative);
       return {
         label: labelOf(one),
         format,
         value,
         of: isAverage ? ('average' as const) : ('total' as const),
-        before: before === undefined ? null : overallOf(before, isCumulative).value,
+        before: before === undefined ? null : computeOverallValue(before, isCumulative).value,
       };
     });
 }

@@ -1,6 +1,6 @@
 // Formats a report as an email: HTML with pictures, and the same as plain text.
 
-import { changeOf, formatDuration, formatPercent, formatValue, isGoodChange } from '@millrace/contracts/numbers';
+import { computeChange, formatDuration, formatPercent, formatValue, isGoodChange } from '@millrace/contracts/numbers';
 import { type Logger, quoteMessage, toPlainName } from '@millrace/runtime';
 import type { ReportContent, ReportedInsight } from './content.ts';
 import type { Figure } from './figures.ts';
@@ -269,7 +269,7 @@ function rowsHtml(insight: ReportedInsight): string {
 }
 
 function colorOfChange({ value, before, format }: Figure): string {
-  const isGood = isGoodChange(changeOf(value, before, format), format);
+  const isGood = isGoodChange(computeChange(value, before, format), format);
   return isGood === null ? ink : isGood ? good : bad;
 }
 

@@ -5,8 +5,15 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { axisLabels, otherColor, runsOf, type SeriesColor, seriesColors, ticksOf } from '@millrace/contracts/chart';
-import { changeOf, formatPercent, formatTick, formatValue, isGoodChange } from '@millrace/contracts/numbers';
+import {
+  computeTicks,
+  formatAxisLabels,
+  otherColor,
+  type SeriesColor,
+  seriesColors,
+  splitAtGaps,
+} from '@millrace/contracts/chart';
+import { computeChange, formatPercent, formatTick, formatValue, isGoodChange } from '@millrace/contracts/numbers';
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import type { Chart } from './chart.ts';
 import type { Figure } from './figures.ts';
@@ -62,7 +69,7 @@ export function drawInsight({ name, figures, chart, ...range }: Pictured): strin
 }
 
 function headline(figure: Figure, y: number): Drawing {
-  const change = changeOf(figure.value, figure.before, figure.format);
+  const change = computeChange(figure.value, figure.before, figure.format);
   const shown = formatValue(figure.value, figure.format);
   const colour = isGoodChange(change, figure.format) === false ? colours.bad : colours.good;
   return {
@@ -100,7 +107,7 @@ function drawSeries({ shape, times, open, format, series }: Extract<Chart, { tim
     shape === 'bars'
       ? [...sumsAt((value) => Math.max(0, value)), ...sumsAt((value) => Math.min(0, value))]
       : series.flatMap(({ data }) => data.filter((value) => value !== null));
-  const ticks = ticksOf(values, format);
+  const ticks = computeTicks(values, format);
   const [least = 0, most = 1] = [ticks[0], ticks.at(-1)];
   const left = padding + axisWidth;
   const room = (width - left - padding) / Math.max(1, times.length);
@@ -120,7 +127,7 @@ function drawSeries({ shape, times, open, format, series }: Extract<Chart, { tim
       ? bars(current, { x, y, room, open, count: times.length })
       : series.map(({ color, isBefore, data }) => {
           const tone = toneOf(color);
-          const runs = (from: number, to: number) => runsOf((at) => data[at] ?? null, { from, to });
+          const runs = (from: number, to: number) => splitAtGaps((at) => data[at] ?? null, { from, to });
           const place = (at: number) => `${round(x(at))},${round(y(data[at] ?? 0))}`;
           const line = (from: number, to: number, dashes: string) =>
             runs(from, to)
@@ -138,7 +145,7 @@ function drawSeries({ shape, times, open, format, series }: Extract<Chart, { tim
           const unfinished = open < data.length ? line(open - 1, data.length, ' stroke-dasharray="6 5"') : '';
           return line(0, open, '') + unfinished + points;
         });
-  const labels = axisLabels(times);
+  const labels = formatAxisLabels(times);
   const days = dayPlaces(times.length).map((at, place, places) =>
     write(x(at), top + plotHeight + 20, labels[at] ?? '', {
       size: 11,

@@ -1,6 +1,6 @@
 // Formats numbers and times for reports.
 
-import { changeOf, formatChange, formatValue } from '@millrace/contracts/numbers';
+import { computeChange, formatChange, formatValue } from '@millrace/contracts/numbers';
 import type { Figure } from './figures.ts';
 
 /** Formats a figure: `1,204`, `38.5%`, or `12.5 on average`. */
@@ -9,7 +9,7 @@ export const valueText = ({ value, format, of }: Pick<Figure, 'value' | 'format'
 
 /** Formats a change: `+12.5%`, `−3 points` for percentages, or `–` without a comparison. */
 export const changeText = ({ value, before, format }: Figure): string =>
-  formatChange(changeOf(value, before, format), format);
+  formatChange(computeChange(value, before, format), format);
 
 const dayFormat: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' };
 const day = new Intl.DateTimeFormat('en-GB', dayFormat);

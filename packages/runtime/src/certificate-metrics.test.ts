@@ -2,7 +2,7 @@ import { copyFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { testCertificates } from '@millrace/testing';
-import { reportCertificates } from './certificate-metrics.ts';
+import { exportCertificateExpiry } from './certificate-metrics.ts';
 import { createMetrics } from './metrics.ts';
 
 test('exports the expiry of each certificate in the settings, and follows changes of the file', async () => {
@@ -10,7 +10,7 @@ test('exports the expiry of each certificate in the settings, and follows change
   try {
     const file = join(directory, 'ca.pem');
     const metrics = createMetrics({ withProcessMetrics: false });
-    reportCertificates({ kafkaSslCaFile: file, kafkaSslKeyFile: 'key.pem', port: 1 }, metrics);
+    exportCertificateExpiry({ kafkaSslCaFile: file, kafkaSslKeyFile: 'key.pem', port: 1 }, metrics);
     const readMetric = () => metrics.registry.getSingleMetricAsString('millrace_certificate_expiry_timestamp_seconds');
     expect(await readMetric()).toMatch(/setting="kafkaSslCaFile"\} Nan/i);
     copyFileSync(testCertificates.authorityFile, file);

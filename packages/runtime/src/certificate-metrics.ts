@@ -12,7 +12,7 @@ const certificateSetting = /(?:Ca|Cert)File$/;
 /**
  * Exports when the configured certificates expire. The files are read for each scrape, because they may be replaced.
  */
-export function reportCertificates(config: object, metrics: Metrics): void {
+export function exportCertificateExpiry(config: object, metrics: Metrics): void {
   const files = Object.entries(config).filter(
     (entry): entry is [string, string] => certificateSetting.test(entry[0]) && typeof entry[1] === 'string',
   );
@@ -24,7 +24,7 @@ export function reportCertificates(config: object, metrics: Metrics): void {
   );
   Object.assign(expiry, {
     collect() {
-      for (const [setting, file] of files) expiry.set({ setting }, (firstExpiry(file) ?? Number.NaN) / 1000);
+      for (const [setting, file] of files) expiry.set({ setting }, (readEarliestExpiry(file) ?? Number.NaN) / 1000);
     },
   });
 }
@@ -32,7 +32,7 @@ export function reportCertificates(config: object, metrics: Metrics): void {
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
 /** Returns when the first certificate in a file expires, in milliseconds since 1970, or null if none can be read. */
-export function firstExpiry(file: string): number | null {
+export function readEarliestExpiry(file: string): number | null {
   try {
     const certificates = readFileSync(file, 'utf8').match(pem) ?? [];
     const expiries = certificates.map((text) => Date.parse(new X509Certificate(text).validTo));

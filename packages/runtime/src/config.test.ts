@@ -1,8 +1,8 @@
 import { mountSecret } from '@millrace/testing';
 import { Type } from 'typebox';
 import { ConfigError, integerSetting, readConfig } from './config.ts';
-import { environmentName } from './environment.ts';
-import { readForEachConnection, secretSetting } from './secret-setting.ts';
+import { toEnvironmentVariable } from './environment.ts';
+import { readTimePerConnection, secretSetting } from './secret-setting.ts';
 
 const schema = Type.Object({
   ingestPort: integerSetting(8000, 'a TCP port', { max: 65_535 }),
@@ -19,7 +19,7 @@ test.each([
   ['port', 'PORT'],
   ['maxBatch2Bytes', 'MAX_BATCH2_BYTES'],
 ])('the field %s is read from %s', (field, name) => {
-  expect(environmentName(field)).toBe(name);
+  expect(toEnvironmentVariable(field)).toBe(name);
 });
 
 test('uses defaults for unset variables, and omits optional fields', () => {
@@ -92,7 +92,7 @@ test('reports all problems together, without values', () => {
 describe('a secret in a file', () => {
   const withSecret = Type.Object({
     ...schema.properties,
-    ...secretSetting('databaseUrl', Type.String(), readForEachConnection),
+    ...secretSetting('databaseUrl', Type.String(), readTimePerConnection),
   });
   const secret = mountSecret({ url: 'postgresql://in-file\n', empty: ' \n' });
   afterAll(() => secret.remove());

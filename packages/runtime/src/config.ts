@@ -1,6 +1,6 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import Value from 'typebox/value';
-import { environmentName } from './environment.ts';
+import { toEnvironmentVariable } from './environment.ts';
 import { readSecretFiles } from './setting-files.ts';
 
 /** Thrown at startup with all problems at once, so that operators do not have to fix them one restart at a time. */
@@ -31,12 +31,12 @@ export function readConfig<P extends TProperties>(
   const files = readSecretFiles(Object.keys(schema.properties), env);
   const raw: Record<string, unknown> = {};
   for (const [field, fieldSchema] of Object.entries(schema.properties)) {
-    const text = files.texts.get(field) ?? env[environmentName(field)]?.trim();
+    const text = files.texts.get(field) ?? env[toEnvironmentVariable(field)]?.trim();
     if (text) raw[field] = coerce(fieldSchema, text);
   }
   const value = Value.Default(schema, raw) as Record<string, unknown>;
   const problems = Object.entries(schema.properties).flatMap(([field, fieldSchema]) => {
-    const name = environmentName(field);
+    const name = toEnvironmentVariable(field);
     const problem = files.problems.get(field);
     if (problem !== undefined) return [problem];
     if (value[field] === undefined) {
@@ -95,7 +95,7 @@ export function integerSetting(defaultValue: number, description: string, bounds
 }
 
 /** The minimum level of log messages that a service writes. Spread into its config schema. */
-export const logLevelFields = {
+export const logLevelConfigFields = {
   logLevel: Type.Union([Type.Literal('error'), Type.Literal('warn'), Type.Literal('info'), Type.Literal('debug')], {
     default: 'info',
     description: 'lowest level of log messages to write',

@@ -1,11 +1,11 @@
 /**
  * Reads the process environment. This is the only place that does so; everything else receives a frozen config object.
  */
-export function environment(): Record<string, string | undefined> {
+export function readEnvironment(): Record<string, string | undefined> {
   return process.env;
 }
 
 /** Returns the environment variable of a config field: `drainTimeoutMs` → `DRAIN_TIMEOUT_MS`. */
-export function environmentName(field: string): string {
+export function toEnvironmentVariable(field: string): string {
   return field.replace(/([a-z0-9])([A-Z])/g, '$1_$2').toUpperCase();
 }

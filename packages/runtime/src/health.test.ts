@@ -1,4 +1,4 @@
-import { createHealth, type Health, moveMetrics, startHealthServer } from './health.ts';
+import { createHealth, type Health, serveMetricsSeparately, startHealthServer } from './health.ts';
 import type { Stoppable } from './lifecycle.ts';
 import { createLogger } from './logger.ts';
 import { createMetrics } from './metrics.ts';
@@ -6,14 +6,14 @@ import { createMetrics } from './metrics.ts';
 const newHealth = () => createHealth(createMetrics({ withProcessMetrics: false }));
 
 async function ask(health: Health, path: string) {
-  const answer = await health.answer(path);
+  const answer = await health.respond(path);
   return answer && { status: answer.status, body: JSON.parse(answer.body) as unknown };
 }
 
 test('reports ok while no check fails', async () => {
   const health = newHealth();
-  health.require('database', () => null);
-  health.requireAlive('consumer', () => null);
+  health.addReadinessCheck('database', () => null);
+  health.addLivenessCheck('consumer', () => null);
 
   for (const path of ['/_readiness', '/_liveness']) {
     expect(await ask(health, path)).toEqual({ status: 200, body: { status: 'ok', failing: {} } });
@@ -23,8 +23,8 @@ test('reports ok while no check fails', async () => {
 test('a failing readiness check makes the process unready but not dead, and is listed', async () => {
   const health = newHealth();
   let problem: string | null = 'the database cannot be reached';
-  health.require('database', () => problem);
-  health.require('log', () => null);
+  health.addReadinessCheck('database', () => problem);
+  health.addReadinessCheck('log', () => null);
 
   expect(await ask(health, '/_readiness')).toEqual({
     status: 503,
@@ -37,7 +37,7 @@ test('a failing readiness check makes the process unready but not dead, and is l
 
 test('a failing liveness check requests a restart and does not affect readiness', async () => {
   const health = newHealth();
-  health.requireAlive('consumer', () => 'stuck for 60 s');
+  health.addLivenessCheck('consumer', () => 'stuck for 60 s');
 
   expect(await ask(health, '/_liveness')).toEqual({
     status: 500,
@@ -49,7 +49,7 @@ test('a failing liveness check requests a restart and does not affect readiness'
 test('runs each check once per response, so that a response is consistent', async () => {
   const health = newHealth();
   const answers: (string | null)[] = ['down', null];
-  health.require('flapping', () => answers.shift() ?? null);
+  health.addReadinessCheck('flapping', () => answers.shift() ?? null);
 
   expect(await ask(health, '/_readiness')).toEqual({
     status: 503,
@@ -59,7 +59,7 @@ test('runs each check once per response, so that a response is consistent', asyn
 
 test('treats a check that throws as failed', async () => {
   const health = newHealth();
-  health.require('broken', () => {
+  health.addReadinessCheck('broken', () => {
     throw new Error('boom');
   });
   expect(await ask(health, '/_readiness')).toEqual({
@@ -70,7 +70,7 @@ test('treats a check that throws as failed', async () => {
 
 test('is unready and alive while stopping', async () => {
   const health = newHealth();
-  health.require('database', () => null);
+  health.addReadinessCheck('database', () => null);
   health.setStopping();
 
   expect(await ask(health, '/_readiness')).toEqual({ status: 503, body: { status: 'stopping', failing: {} } });
@@ -78,14 +78,14 @@ test('is unready and alive while stopping', async () => {
 });
 
 test('returns null for other paths', async () => {
-  expect(await newHealth().answer('/_ready')).toBeNull();
+  expect(await newHealth().respond('/_ready')).toBeNull();
 });
 
 test('serves the three paths and no other until it is stopped', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   metrics.counter('millrace_events_stored_total', 'Events stored.', ['topic']).inc({ topic: 'live' }, 3);
   const health = createHealth(metrics);
-  health.require('database', () => 'away');
+  health.addReadinessCheck('database', () => 'away');
   const server = await startHealthServer(health, { port: 0, host: '127.0.0.1', setting: 'HEALTH_PORT' });
   const get = async (path: string) => {
     const response = await fetch(`http://127.0.0.1:${server.port}${path}`);
@@ -126,14 +126,14 @@ test('serves metrics only on the separate port when one is configured', async ()
     stop: async () => {},
   };
   const logger = createLogger('test', 'error');
-  await moveMetrics({ metricsHost: '127.0.0.1' }, { lifecycle, health, logger });
-  expect([parts, (await health.answer('/metrics'))?.status]).toEqual([[], 200]);
+  await serveMetricsSeparately({ metricsHost: '127.0.0.1' }, { lifecycle, health, logger });
+  expect([parts, (await health.respond('/metrics'))?.status]).toEqual([[], 200]);
 
-  await moveMetrics({ metricsPort: 0, metricsHost: '127.0.0.1' }, { lifecycle, health, logger });
+  await serveMetricsSeparately({ metricsPort: 0, metricsHost: '127.0.0.1' }, { lifecycle, health, logger });
   const [server] = parts;
   const statusOf = async (path: string) => (await fetch(`http://127.0.0.1:${server?.port}${path}`)).status;
-  expect(await health.answer('/metrics')).toBeNull();
-  expect((await health.answer('/_liveness'))?.status).toBe(200);
+  expect(await health.respond('/metrics')).toBeNull();
+  expect((await health.respond('/_liveness'))?.status).toBe(200);
   expect([await statusOf('/metrics'), await statusOf('/_liveness')]).toEqual([200, 404]);
   await server?.stop();
 });

@@ -12,22 +12,22 @@ export type HealthCheck = () => string | null;
 
 export interface Health {
   /** Registers a check for readiness. */
-  require(name: string, check: HealthCheck): void;
+  addReadinessCheck(name: string, check: HealthCheck): void;
   /** Registers a check for liveness. If it fails, the process should be restarted. */
-  requireAlive(name: string, check: HealthCheck): void;
-  /** Stops `answer` from serving `/metrics`, because another port serves it. */
-  moveMetrics(): void;
+  addLivenessCheck(name: string, check: HealthCheck): void;
+  /** Stops `respond` from serving `/metrics`, because another port serves it. */
+  stopServingMetrics(): void;
   /** Returns the metrics response, for any port. */
-  metrics(): Promise<HealthAnswer>;
+  metrics(): Promise<HealthResponse>;
   /** Makes readiness return 503. This is the first step of stopping. */
   setStopping(): void;
   /** Returns the current problems, one sentence by the name of its check. */
-  failing(what: 'readiness' | 'liveness'): Record<string, string>;
+  findProblems(what: 'readiness' | 'liveness'): Record<string, string>;
   /** Responds to one of the three operational paths, or returns null for another path. */
-  answer(path: string): Promise<HealthAnswer | null>;
+  respond(path: string): Promise<HealthResponse | null>;
 }
 
-export interface HealthAnswer {
+export interface HealthResponse {
   status: number;
   contentType: string;
   body: string;
@@ -40,7 +40,7 @@ export function createHealth(metrics: Metrics, readMetrics = () => metrics.regis
   let isStopping = false;
   let areMetricsElsewhere = false;
 
-  function failing(what: 'readiness' | 'liveness'): Record<string, string> {
+  function findProblems(what: 'readiness' | 'liveness'): Record<string, string> {
     return Object.fromEntries(
       [...(what === 'readiness' ? readiness : liveness)].flatMap(([name, check]) => {
         const problem = run(check);
@@ -50,7 +50,7 @@ export function createHealth(metrics: Metrics, readMetrics = () => metrics.regis
   }
 
   function report(what: 'readiness' | 'liveness') {
-    const problems = failing(what);
+    const problems = findProblems(what);
     const isUnready = isStopping && what === 'readiness';
     const status = isUnready ? 'stopping' : Object.keys(problems).length > 0 ? 'failing' : 'ok';
     return {
@@ -60,24 +60,24 @@ export function createHealth(metrics: Metrics, readMetrics = () => metrics.regis
     };
   }
 
-  const readAll = async (): Promise<HealthAnswer> => ({
+  const readAll = async (): Promise<HealthResponse> => ({
     status: 200,
     contentType: metrics.registry.contentType,
     body: await readMetrics(),
   });
 
   return {
-    failing,
+    findProblems,
     metrics: readAll,
-    moveMetrics: () => {
+    stopServingMetrics: () => {
       areMetricsElsewhere = true;
     },
-    require: (name, check) => void readiness.set(name, check),
-    requireAlive: (name, check) => void liveness.set(name, check),
+    addReadinessCheck: (name, check) => void readiness.set(name, check),
+    addLivenessCheck: (name, check) => void liveness.set(name, check),
     setStopping: () => {
       isStopping = true;
     },
-    async answer(path) {
+    async respond(path) {
       switch (path) {
         case '/_liveness':
           return report('liveness');
@@ -102,12 +102,12 @@ function run(check: HealthCheck): string | null {
 
 /** Starts a small server for services without another HTTP port. It serves only the operational paths. */
 export async function startHealthServer(
-  health: Pick<Health, 'answer'>,
+  health: Pick<Health, 'respond'>,
   options: ListenOptions,
 ): Promise<Stoppable & { port: number }> {
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
-    health.answer(path).then(
+    health.respond(path).then(
       (answer) => {
         response.writeHead(answer?.status ?? 404, { 'content-type': answer?.contentType ?? 'text/plain' });
         response.end(answer?.body ?? '');
@@ -138,16 +138,16 @@ export const metricsConfigFields = {
 } as const;
 
 /** Moves `/metrics` to a separate port if one is configured, so that a public port does not expose operational data. */
-export async function moveMetrics(
+export async function serveMetricsSeparately(
   { metricsPort: port, metricsHost: host }: { readonly metricsPort?: number; readonly metricsHost: string },
   { lifecycle, health, logger }: { lifecycle: Lifecycle; health: Health; logger: Logger },
 ): Promise<void> {
   if (port === undefined) return;
-  const only = { answer: async (path: string) => (path === '/metrics' ? health.metrics() : null) };
+  const only = { respond: async (path: string) => (path === '/metrics' ? health.metrics() : null) };
   const server = lifecycle.own(
     'metrics server',
     await startHealthServer(only, { port, host, setting: 'METRICS_PORT' }),
   );
-  health.moveMetrics();
+  health.stopServingMetrics();
   logger.info('serving metrics on a separate port', { port: server.port });
 }

@@ -59,7 +59,7 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
 export type Observer<L extends string> = (value: number, labels: Record<L, string>, traceId: string | null) => void;
 
 /** @param histogram must be created with `withExemplars`. */
-export function observerOf<L extends string>(metrics: Metrics, histogram: Histogram<L>): Observer<L> {
+export function createObserver<L extends string>(metrics: Metrics, histogram: Histogram<L>): Observer<L> {
   if (!metrics.hasExemplars) return (value, labels) => histogram.observe(labels as LabelValues<L>, value);
   return (value, labels, traceId) =>
     histogram.observe({

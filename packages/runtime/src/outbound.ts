@@ -73,7 +73,7 @@ export class PrivateAddressError extends Error {
  *
  * @param mayBePrivate whether addresses in private networks are allowed.
  */
-export function guardedLookup(mayBePrivate: boolean): LookupFunction {
+export function createGuardedLookup(mayBePrivate: boolean): LookupFunction {
   return (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, '', 4);
@@ -102,9 +102,9 @@ const reasons = {
 type Failure = keyof typeof reasons;
 
 /**
- * Returns the predicate of a sentence that says why a request failed: `The server ${describeFailure(code)} (${code}).`
+ * Returns the predicate of a sentence that says why a request failed: `The server ${describeOutboundFailure(code)} (${code}).`
  */
-export function describeFailure(code: string): string {
+export function describeOutboundFailure(code: string): string {
   if (Object.hasOwn(reasons, code)) return reasons[code as Failure];
   return code.startsWith('HPE_') ? reasons.EBADSTATUS : 'could not be reached';
 }
@@ -153,7 +153,7 @@ export async function sendOutbound(url: URL, options: OutboundRequest): Promise<
       timer = setTimeout(() => reject(failure('ETIMEDOUT')), timeoutMs);
       signal?.addEventListener('abort', () => reject(signal.reason), { signal: settled.signal });
       if (signal?.aborted) return reject(signal.reason);
-      request = send(url, { method, headers, lookup: guardedLookup(mayBePrivate), agent: false });
+      request = send(url, { method, headers, lookup: createGuardedLookup(mayBePrivate), agent: false });
       request.on('response', (response) => {
         const { statusCode: status = 0, headers: received } = response;
         response.on('error', reject);

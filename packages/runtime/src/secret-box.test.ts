@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { readConfig } from './config.ts';
-import { createSecretBox, SecretBoxError, secretsKeyFields } from './secret-box.ts';
+import { createSecretBox, SecretBoxError, secretsKeyConfigFields } from './secret-box.ts';
 
 const newKey = () => randomBytes(32).toString('base64');
 const secret = { user: 'u', password: 'Ω hunter2' };
@@ -76,7 +76,7 @@ test.each([
   [randomBytes(31).toString('base64').slice(0, 40), false],
   [`${newKey()},`, false],
 ])('accepts only keys of 32 bytes in base64: %#', (text, isRight) => {
-  const read = () => readConfig(Type.Object(secretsKeyFields), { SECRETS_KEY: text });
+  const read = () => readConfig(Type.Object(secretsKeyConfigFields), { SECRETS_KEY: text });
   if (isRight) expect(read().secretsKey).toBe(text);
   else expect(read).toThrow(/SECRETS_KEY is not valid/);
 });

@@ -4,7 +4,7 @@ import { ConfigError } from './config.ts';
 import { secretSetting } from './secret-setting.ts';
 
 /** The setting of every service that stores or uses secrets of users (`secretsKey` ← `SECRETS_KEY`). */
-export const secretsKeyFields = secretSetting(
+export const secretsKeyConfigFields = secretSetting(
   'secretsKey',
   Type.Optional(
     Type.String({
@@ -63,7 +63,7 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * @param setting in the format of `secretsKeyFields`. If undefined, nothing can be encrypted or decrypted. A function
+ * @param setting in the format of `secretsKeyConfigFields`. If undefined, nothing can be encrypted or decrypted. A function
  *   returns the current value.
  */
 export function createSecretBox(setting: string | (() => string) | undefined): SecretBox {

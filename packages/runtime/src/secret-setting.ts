@@ -1,6 +1,6 @@
 import { type Static, type TOptional, type TSchema, type TString, Type } from 'typebox';
-import { environmentName } from './environment.ts';
-import { followFile } from './setting-files.ts';
+import { toEnvironmentVariable } from './environment.ts';
+import { createFileReader } from './setting-files.ts';
 
 type FileOf<N extends string> = `${N}File`;
 
@@ -9,26 +9,26 @@ type FileOf<N extends string> = `${N}File`;
  * `REDIS_PASSWORD_FILE`. `readConfig` reads the file, and rejects the config if both are set. Spread into a service's
  * config schema.
  *
- * @param follows when the file is read, for the description.
+ * @param readTime when the file is read, for the description.
  */
 export function secretSetting<N extends string, S extends TSchema>(
   name: N,
   schema: S,
-  follows: string,
+  readTime: string,
 ): Record<N, S> & Record<FileOf<N>, TOptional<TString>> {
-  const description = `path to a file that contains the value of ${environmentName(name)}. Millrace reads it ${follows}`;
+  const description = `path to a file that contains the value of ${toEnvironmentVariable(name)}. Millrace reads it ${readTime}`;
   return { [name]: schema, [fileOf(name)]: Type.Optional(Type.String({ description })) } as Record<N, S> &
     Record<FileOf<N>, TOptional<TString>>;
 }
 
-export const readForEachConnection = 'again for each new connection';
+export const readTimePerConnection = 'again for each new connection';
 
 type SecretConfig<N extends string> = { readonly [Name in N | FileOf<N>]?: Static<TString> | undefined };
 
 /** Returns a function that reads the current secret, or undefined if it is not set. */
-export function secretOf<N extends string>(config: SecretConfig<N>, name: N): (() => string) | undefined {
+export function createSecretReader<N extends string>(config: SecretConfig<N>, name: N): (() => string) | undefined {
   const [value, file] = [config[name], config[fileOf(name)]];
-  if (file !== undefined) return followFile(file, value ?? '');
+  if (file !== undefined) return createFileReader(file, value ?? '');
   return value === undefined ? undefined : () => value;
 }
 

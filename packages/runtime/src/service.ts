@@ -1,8 +1,8 @@
 /** The interface between a service and the process that runs it, and the program that runs a single service. */
 
-import { reportCertificates } from './certificate-metrics.ts';
-import { environment } from './environment.ts';
-import { createHealth, type Health, moveMetrics, startHealthServer } from './health.ts';
+import { exportCertificateExpiry } from './certificate-metrics.ts';
+import { readEnvironment } from './environment.ts';
+import { createHealth, type Health, serveMetricsSeparately, startHealthServer } from './health.ts';
 import { createLifecycle, type Lifecycle, runProcess, type Stoppable } from './lifecycle.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
@@ -54,7 +54,10 @@ export interface Service<Config extends ServiceConfig> {
 }
 
 /** @param begin starts the parts of a service in order. They are stopped in reverse order, also if `begin` fails. */
-export function startParts(logger: Logger, begin: (lifecycle: Lifecycle) => Promise<ServiceFacts>): StartedService {
+export function startComponents(
+  logger: Logger,
+  begin: (lifecycle: Lifecycle) => Promise<ServiceFacts>,
+): StartedService {
   const lifecycle = createLifecycle(logger);
   return { started: begin(lifecycle), stop: () => lifecycle.stop() };
 }
@@ -62,15 +65,15 @@ export function startParts(logger: Logger, begin: (lifecycle: Lifecycle) => Prom
 /** Runs one service as this process. With the setting `healthPort`, a small server answers health checks and `/metrics`. */
 export async function runService<Config extends ServiceConfig>(service: Service<Config>): Promise<void> {
   const { name } = service;
-  const config = service.readConfig(environment());
+  const config = service.readConfig(readEnvironment());
   const logger = createLogger(name, config.logLevel);
   await runProcess(logger, service.stopWithinMs(config), async (lifecycle, fail) => {
     const metrics = createMetrics({ hasExemplars: service.isTraced?.(config) === true });
     const health = createHealth(metrics);
-    reportCertificates(config, metrics);
-    await moveMetrics(config, { lifecycle, health, logger });
+    exportCertificateExpiry(config, metrics);
+    await serveMetricsSeparately(config, { lifecycle, health, logger });
     let isStarted = false;
-    health.require('start', () => (isStarted ? null : 'The service is still starting.'));
+    health.addReadinessCheck('start', () => (isStarted ? null : 'The service is still starting.'));
     const healthServer = await answerHealth(config, { lifecycle, health });
     const running = lifecycle.own(name, service.start(config, { logger, metrics, health, fail }));
     const { port = healthServer?.port, ...facts } = await running.started;

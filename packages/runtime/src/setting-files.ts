@@ -1,13 +1,13 @@
 /** Reads the files in settings: certificates, and secrets that may be replaced while the process runs. */
 
 import { readFileSync } from 'node:fs';
-import { environmentName } from './environment.ts';
+import { toEnvironmentVariable } from './environment.ts';
 
 /**
  * Returns a function that reads the current content of a file, because Kubernetes replaces the files of a secret in
  * place. While the file is missing or empty, the function returns the previous content.
  */
-export function followFile(file: string, first: string): () => string {
+export function createFileReader(file: string, first: string): () => string {
   let last = first;
   return () => {
     try {
@@ -31,7 +31,7 @@ export function readSecretFiles(
   const texts = new Map<string, string>();
   const problems = new Map<string, string>();
   for (const field of fields.filter((name) => fields.includes(`${name}File`))) {
-    const [name, companion] = [environmentName(field), environmentName(`${field}File`)];
+    const [name, companion] = [toEnvironmentVariable(field), toEnvironmentVariable(`${field}File`)];
     const file = env[companion]?.trim();
     if (!file) continue;
     if (env[name]?.trim()) problems.set(field, `${name} and ${companion} are both set. Remove one of them`);
@@ -63,7 +63,7 @@ export interface PemFile {
  * Reads the certificate or key file of a setting. Returns undefined if it is unset or invalid.
  * @param variable the environment variable, for the message that is added to `problems`.
  */
-export function readPem(variable: string, file: string | undefined, problems: string[]): PemFile | undefined {
+export function readPemFile(variable: string, file: string | undefined, problems: string[]): PemFile | undefined {
   if (file === undefined) return undefined;
   try {
     const text = readFileSync(file, 'utf8');

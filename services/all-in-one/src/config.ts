@@ -1,4 +1,4 @@
-import { integerSetting, logLevelFields, metricsConfigFields } from '@millrace/runtime';
+import { integerSetting, logLevelConfigFields, metricsConfigFields } from '@millrace/runtime';
 import { Type } from 'typebox';
 
 /** Settings of the whole process. They replace the settings of the same name of each service. */
@@ -12,5 +12,5 @@ export const allInOneConfigSchema = Type.Object({
   ),
   healthHost: Type.String({ default: '0.0.0.0', description: 'address to listen on' }),
   ...metricsConfigFields,
-  ...logLevelFields,
+  ...logLevelConfigFields,
 });

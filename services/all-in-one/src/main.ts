@@ -9,15 +9,15 @@ import {
   createHealth,
   createLogger,
   createMetrics,
-  environment,
+  exportCertificateExpiry,
   joinMetrics,
-  moveMetrics,
-  reportCertificates,
+  readEnvironment,
   runProcess,
   type Service,
   type ServiceConfig,
   type StartedService,
   type Stoppable,
+  serveMetricsSeparately,
   startHealthServer,
 } from '@millrace/runtime';
 import { isTraced } from '@millrace/runtime/tracing';
@@ -27,7 +27,7 @@ import { readAllConfig } from './read-config.ts';
 // collection, as if no other process needed memory (docs/decisions/032-one-process.md).
 setFlagsFromString('--heap-growing-percent=100');
 
-const configs = readAllConfig(environment());
+const configs = readAllConfig(readEnvironment());
 const { own } = configs;
 const logger = createLogger('all-in-one', own.logLevel);
 // Services that serve requests stop before those that work in the background, so both durations add up.
@@ -38,7 +38,7 @@ const stopWithinMs =
 await runProcess(logger, stopWithinMs, async (lifecycle, fail) => {
   const services = createServices(fail);
   const { health } = services;
-  await moveMetrics(own, { lifecycle, health, logger });
+  await serveMetricsSeparately(own, { lifecycle, health, logger });
   const { healthPort: port, healthHost: host } = own;
   const server = lifecycle.own(
     'health server',
@@ -65,12 +65,15 @@ function createServices(fail: (error: Error) => void) {
   // Exemplars require the OpenMetrics format, and all metrics in one response must have the same format.
   const hasExemplars = isTraced(configs.gateway) || isTraced(configs.consumer);
   const processMetrics = createMetrics({ hasExemplars });
-  reportCertificates({ ...configs.worker, ...configs.api, ...configs.consumer, ...configs.gateway }, processMetrics);
+  exportCertificateExpiry(
+    { ...configs.worker, ...configs.api, ...configs.consumer, ...configs.gateway },
+    processMetrics,
+  );
   const metrics = [processMetrics];
   const readMetrics = () => joinMetrics(metrics);
   const health = createHealth(processMetrics, readMetrics);
   let isStarted = false;
-  health.require('start', () => (isStarted ? null : 'The services are still starting.'));
+  health.addReadinessCheck('start', () => (isStarted ? null : 'The services are still starting.'));
   return {
     health,
     setStarted: () => {
@@ -80,9 +83,9 @@ function createServices(fail: (error: Error) => void) {
       const ofService = createMetrics({ withProcessMetrics: false, hasExemplars, service: name });
       metrics.push(ofService);
       const healthOfService = createHealth(ofService, readMetrics);
-      if (own.metricsPort !== undefined) healthOfService.moveMetrics();
-      health.require(name, () => problemOf(healthOfService.failing('readiness')));
-      health.requireAlive(name, () => problemOf(healthOfService.failing('liveness')));
+      if (own.metricsPort !== undefined) healthOfService.stopServingMetrics();
+      health.addReadinessCheck(name, () => problemOf(healthOfService.findProblems('readiness')));
+      health.addLivenessCheck(name, () => problemOf(healthOfService.findProblems('liveness')));
       const failed = (cause: Error) => new Error(`${name}: ${cause.message}`, { cause });
       const { started, stop } = start(config, {
         logger: createLogger(name, config.logLevel),

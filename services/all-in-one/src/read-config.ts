@@ -7,7 +7,7 @@ import { deliveryWorker } from '@millrace/delivery-worker/start';
 import { eventConsumer } from '@millrace/event-consumer/start';
 import { ingestGateway } from '@millrace/ingest-gateway/start';
 import { managementApi } from '@millrace/management-api/start';
-import { ConfigError, environmentName, readConfig } from '@millrace/runtime';
+import { ConfigError, readConfig, toEnvironmentVariable } from '@millrace/runtime';
 import { allInOneConfigSchema } from './config.ts';
 
 type Environment = Record<string, string | undefined>;
@@ -54,7 +54,7 @@ function settingsFor(service: string, env: Environment): Environment {
 function ownedByProcess(env: Environment): string[] {
   const ofProcess = Object.keys(allInOneConfigSchema.properties)
     .filter((field) => field !== 'logLevel')
-    .map(environmentName);
+    .map(toEnvironmentVariable);
   const services = [ingestGateway, managementApi, eventConsumer, deliveryWorker];
   const names = services.flatMap(({ name }) =>
     ofProcess.map((setting) => ({ setting, name: prefixOf(name) + setting })),

@@ -2,10 +2,10 @@ import { databaseConfigFields } from '@millrace/db';
 import { eventStoreFields } from '@millrace/insights';
 import {
   integerSetting,
-  logLevelFields,
+  logLevelConfigFields,
   metricsConfigFields,
   secretSetting,
-  secretsKeyFields,
+  secretsKeyConfigFields,
 } from '@millrace/runtime';
 import { Type } from 'typebox';
 
@@ -78,7 +78,7 @@ export const configSchema = Type.Object({
     description:
       'allow webhooks and batch exports to connect to private networks. Must be the same as for the management API',
   }),
-  ...secretsKeyFields,
+  ...secretsKeyConfigFields,
   keepOutcomesDays: integerSetting(90, 'number of days to keep delivery and batch export run history', {
     min: 1,
   }),
@@ -109,7 +109,7 @@ export const configSchema = Type.Object({
   ),
   pollIntervalMs: integerSetting(1000, 'interval between checks for due work, in milliseconds', { min: 10 }),
   ...metricsConfigFields,
-  ...logLevelFields,
+  ...logLevelConfigFields,
   drainTimeoutMs: integerSetting(
     30_000,
     'maximum time to finish work in progress before the process stops, in milliseconds',

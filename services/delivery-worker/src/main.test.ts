@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createDatabase } from '@millrace/db';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import {
   type CompiledPrograms,
   compilePrograms,
@@ -33,7 +33,7 @@ afterAll(async () => {
 function spawnWorker(settings: Record<string, string> = {}): ChildProcess {
   const child = spawn(process.execPath, programs.files, {
     env: {
-      ...environment(),
+      ...readEnvironment(),
       NODE_OPTIONS: '',
       DATABASE_URL: fixture.databaseUrl,
       HEALTH_PORT: '0',

@@ -1,14 +1,14 @@
 import { createChallengeLookup } from '@millrace/accounts';
-import { createDatabase, createReader, sealingKeyIds, withDatabaseAddress } from '@millrace/db';
+import { createDatabase, createReadPool, readSealingKeyIds, withDatabaseAddress } from '@millrace/db';
 import { createSqlParser, openEventStore } from '@millrace/insights';
 import {
   createSecretBox,
+  createSecretReader,
   type Lifecycle,
   readConfig,
   type Service,
   type ServiceHost,
-  secretOf,
-  startParts,
+  startComponents,
 } from '@millrace/runtime';
 import { createMailer } from '@millrace/runtime/mail';
 import { configSchema } from './config.ts';
@@ -24,7 +24,7 @@ export const deliveryWorker: Service<WorkerConfig> = {
   readConfig: readSettings,
   // Leaves time to close the database after the work has ended.
   stopWithinMs: ({ drainTimeoutMs }) => drainTimeoutMs + 3000,
-  start: (config, host) => startParts(host.logger, (lifecycle) => begin(config, host, lifecycle)),
+  start: (config, host) => startComponents(host.logger, (lifecycle) => begin(config, host, lifecycle)),
 };
 
 async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceHost, lifecycle: Lifecycle) {
@@ -40,14 +40,14 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
     }),
   );
   const { smtpFrom: from, smtpTimeoutMs: timeoutMs } = config;
-  const url = secretOf(config, 'smtpUrl');
+  const url = createSecretReader(config, 'smtpUrl');
   const mailer = url === undefined ? null : createMailer({ url, from, timeoutMs }, { logger, metrics });
   if (mailer) lifecycle.own('mailer', mailer);
   else logger.info('SMTP_URL is not set: reports cannot be sent by email');
   // Read-only connections; each query has its own time limit.
   const reader = lifecycle.own(
     'connections for reports',
-    createReader({
+    createReadPool({
       ...{ url: config.databaseUrl, logger, poolSize: reportsAtOnce, statementTimeoutMs: longestQuestionMs },
       applicationName: `millrace-${name} reports`,
     }),
@@ -56,7 +56,7 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const parser = lifecycle.own('SQL parser', createSqlParser());
   const { databaseUrl } = config;
   const ownUrl = typeof databaseUrl === 'function' ? databaseUrl() : databaseUrl;
-  const postgresUrl = secretOf(config, 'clickhousePostgresUrl')?.() ?? ownUrl;
+  const postgresUrl = createSecretReader(config, 'clickhousePostgresUrl')?.() ?? ownUrl;
   const keepDays = config.postgresEventDays;
   const copying = store.clickhouse && { client: store.clickhouse, postgres: { url: postgresUrl }, keepDays };
   const { publicAppUrl, publicApiUrl, allowPrivateDestinations: mayBePrivate, pollIntervalMs } = config;
@@ -64,8 +64,8 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const { mailsPerOrganizationHour: mailsPerHour, recountCohortsHours } = config;
   // A running export occupies a connection, and briefly needs others.
   const exportsAtOnce = Math.max(1, Math.min(4, config.databasePoolSize - 4));
-  const secretBox = createSecretBox(secretOf(config, 'secretsKey'));
-  secretBox.requireKeys(await sealingKeyIds(database.sql));
+  const secretBox = createSecretBox(createSecretReader(config, 'secretsKey'));
+  secretBox.requireKeys(await readSealingKeyIds(database.sql));
   const worker = startWorker(
     { database, mailer, events: store.events, parser, copying, logger, metrics, secretBox },
     {
@@ -93,6 +93,6 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
       return worker.stop();
     },
   });
-  health.require('database', () => (database.isHealthy() ? null : 'PostgreSQL does not respond.'));
+  health.addReadinessCheck('database', () => (database.isHealthy() ? null : 'PostgreSQL does not respond.'));
   return {};
 }

@@ -1,7 +1,7 @@
 import { type EventTopic, eventTopics } from '@millrace/contracts';
 import { databaseConfigFields, type WithDatabaseAddress } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
-import { integerSetting, logLevelFields, metricsConfigFields } from '@millrace/runtime';
+import { integerSetting, logLevelConfigFields, metricsConfigFields } from '@millrace/runtime';
 import { tracingConfigFields } from '@millrace/runtime/tracing';
 import { type Static, Type } from 'typebox';
 
@@ -79,7 +79,7 @@ export const consumerConfigSchema = Type.Object({
     min: 1,
   }),
   ...metricsConfigFields,
-  ...logLevelFields,
+  ...logLevelConfigFields,
   drainTimeoutMs: integerSetting(
     25_000,
     'maximum time to finish work in progress before the process stops, in milliseconds',

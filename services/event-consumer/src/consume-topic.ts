@@ -1,4 +1,4 @@
-import { consumerGroup, type EventTopic, outputGroup, type TopicNames } from '@millrace/contracts';
+import { consumerGroup, type EventTopic, publisherGroup, type TopicNames } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
 import { type EventLog, type LogConsumer, readOffset } from '@millrace/event-log';
 import { type Logger, type Stoppable, sleep } from '@millrace/runtime';
@@ -94,7 +94,7 @@ export function createTopicReaders(
     })),
     ...publishedTopics(config).map((topic) => ({
       topic: deps.topics[topic],
-      group: outputGroup(topic, topicPrefix),
+      group: publisherGroup(topic, topicPrefix),
       join: () =>
         publishTopic(topic, {
           ...deps,

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { consumerGroup, encodeCapturedRecord, outputGroup, recordKey, topicNames } from '@millrace/contracts';
+import { consumerGroup, encodeCapturedRecord, publisherGroup, recordKey, topicNames } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
 import { createPostgresLog, type EventLog } from '@millrace/event-log';
 import { createMetrics, type Metrics } from '@millrace/runtime';
@@ -112,6 +112,6 @@ test('does not join a group or wait if no records are left', async () => {
   await start(watched).begun();
   await drain?.stop();
   await log.ensureTopics([{ topic: reader.topic, partitions: 3 }]);
-  await start(watched, { ...watched, group: outputGroup('live', of) }).begun();
+  await start(watched, { ...watched, group: publisherGroup('live', of) }).begun();
   expect(joins).toEqual([]);
 });

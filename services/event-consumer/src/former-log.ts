@@ -1,5 +1,11 @@
 import type { SqlDatabase } from '@millrace/db/sql';
-import { type EventLog, type LogConsumer, readKafkaLogs, readUnread, type TopicGroup } from '@millrace/event-log';
+import {
+  countUnreadRecords,
+  type EventLog,
+  type LogConsumer,
+  readConsumedKafkaLogs,
+  type TopicGroup,
+} from '@millrace/event-log';
 import { type Logger, type Metrics, type Stoppable, sleep } from '@millrace/runtime';
 import { describeFailure } from './failures.ts';
 
@@ -52,7 +58,7 @@ export function drainFormerLog({
   const backlog = createBacklogWatch();
 
   async function look(): Promise<void> {
-    const unread = await readUnread(database.sql, readers);
+    const unread = await countUnreadRecords(database.sql, readers);
     let total = 0;
     for (const reader of readers) {
       const records = unread.find(({ topic, group }) => topic === reader.topic && group === reader.group)?.records ?? 0;
@@ -156,7 +162,7 @@ export async function reportFormerLogs({
   readers: readonly TopicGroup[];
   logger: Logger;
 }): Promise<void> {
-  const read = await readKafkaLogs(database.sql, readers, days);
+  const read = await readConsumedKafkaLogs(database.sql, readers, days);
   for (const { topic, group, log: id, readAt } of read) {
     const ends = log === null ? [] : await log.endOffsets(topic);
     if (ends.some((end) => end.log === id)) continue;

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { type CompiledPrograms, compilePrograms } from '@millrace/testing';
 
 let programs: CompiledPrograms;
@@ -15,7 +15,7 @@ function start(settings: Record<string, string>): {
 } {
   const child = spawn(process.execPath, programs.files, {
     env: {
-      ...environment(),
+      ...readEnvironment(),
       NODE_OPTIONS: '',
       HEALTH_PORT: '0',
       HEALTH_HOST: '127.0.0.1',

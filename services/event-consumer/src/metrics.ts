@@ -1,5 +1,5 @@
 import type { EventTopic } from '@millrace/contracts';
-import { type Metrics, observerOf } from '@millrace/runtime';
+import { createObserver, type Metrics } from '@millrace/runtime';
 import type { BatchReport } from './batch.ts';
 import type { FailureClass } from './failures.ts';
 
@@ -50,7 +50,7 @@ export function createConsumeMetrics(metrics: Metrics): (topic: string) => Consu
     ['topic'],
     { withExemplars: true },
   );
-  const observeSeconds = observerOf(metrics, seconds);
+  const observeSeconds = createObserver(metrics, seconds);
   return (topic) => ({
     report(report) {
       stored.inc({ topic }, report.stored);

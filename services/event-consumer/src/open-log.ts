@@ -1,6 +1,6 @@
-import { outputGroup } from '@millrace/contracts';
+import { publisherGroup } from '@millrace/contracts';
 import { createSqlDatabase, type SqlDatabase } from '@millrace/db/sql';
-import { createKafkaLog, createPostgresLog, type EventLog, kafkaConnection } from '@millrace/event-log';
+import { createKafkaLog, createPostgresLog, type EventLog, toKafkaConnection } from '@millrace/event-log';
 import type { Logger, Metrics } from '@millrace/runtime';
 import { type ConsumerConfig, configuredTopics } from './config.ts';
 
@@ -23,7 +23,7 @@ export function openLog(
   if (config.eventLog === 'kafka') {
     const { kafkaSessionTimeoutMs: sessionTimeoutMs } = config;
     return {
-      log: createKafkaLog({ ...kafkaConnection(config), clientId, sessionTimeoutMs, logger, metrics }),
+      log: createKafkaLog({ ...toKafkaConnection(config), clientId, sessionTimeoutMs, logger, metrics }),
     };
   }
   return openPostgresLog(config, logger, metrics);
@@ -39,7 +39,7 @@ export function openPostgresLog(
   const retiredGroups =
     config.publishProcessed === 'on'
       ? []
-      : configuredTopics(config).map(({ topic }) => outputGroup(topic, config.topicPrefix));
+      : configuredTopics(config).map(({ topic }) => publisherGroup(topic, config.topicPrefix));
   const more = metrics === undefined ? {} : { metrics };
   return { log: createPostgresLog({ database: pool, logger, retiredGroups, ...more }), pool };
 }

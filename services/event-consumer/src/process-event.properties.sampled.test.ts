@@ -1,4 +1,4 @@
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { storySize } from '@millrace/testing';
 import fc from 'fast-check';
 import { processEvent } from './decide.ts';
@@ -8,7 +8,7 @@ import { arbitraryEvent, arbitraryEvents, incoming, testProject } from './rule-c
 import { applyBatch, emptyMemoryStore, type MemoryStore, stored } from './rule-cases/memory-store.ts';
 
 /** Properties that hold for any sequence of events. `PROPERTY_RUNS=10000` searches longer for exceptions. */
-const runs = { numRuns: Number(environment().PROPERTY_RUNS ?? storySize(100, 1000)) };
+const runs = { numRuns: Number(readEnvironment().PROPERTY_RUNS ?? storySize(100, 1000)) };
 
 /** Applies the events in batches that end after the given positions. */
 function inBatches(events: readonly IncomingEvent[], ends: readonly number[]) {

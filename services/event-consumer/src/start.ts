@@ -6,7 +6,7 @@ import {
   watchProjectChanges,
   withDatabaseAddress,
 } from '@millrace/db/sql';
-import { drainFallback, type EventLog, fallbackTopic, usesFallback } from '@millrace/event-log';
+import { drainFallback, type EventLog, fallbackTopic, isFallbackEnabled } from '@millrace/event-log';
 import {
   type Lifecycle,
   type Logger,
@@ -14,7 +14,7 @@ import {
   readConfig,
   type Service,
   type ServiceHost,
-  startParts,
+  startComponents,
 } from '@millrace/runtime';
 import { createTracing, isTraced } from '@millrace/runtime/tracing';
 import { type ConsumerConfig, configuredTopics, consumerConfigSchema } from './config.ts';
@@ -61,7 +61,7 @@ export const eventConsumer: Service<ConsumerConfig> = {
   readConfig: (env) => withDatabaseAddress(readConfig(consumerConfigSchema, env)),
   stopWithinMs: ({ drainTimeoutMs }) => drainTimeoutMs,
   isTraced,
-  start: (config, host) => startParts(host.logger, (lifecycle) => begin(config, host, lifecycle)),
+  start: (config, host) => startComponents(host.logger, (lifecycle) => begin(config, host, lifecycle)),
 };
 
 async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifecycle) {
@@ -74,7 +74,7 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
   const { log, pool } = openLog(config, logger, metrics);
   if (pool !== undefined) lifecycle.own('log database', pool);
   lifecycle.own('event log', { stop: () => log.close() });
-  if (usesFallback(config)) startFallbackDrain(lifecycle, { config, kafka: log, logger, metrics, onFatal });
+  if (isFallbackEnabled(config)) startFallbackDrain(lifecycle, { config, kafka: log, logger, metrics, onFatal });
   // Stopped after the readers, so that it writes what their last batches recorded.
   const definitions = lifecycle.own('definitions', createDefinitions({ database, logger, now: Date.now }));
   const flagCalls = lifecycle.own('calls of flags', createFlagCalls({ database, logger, now: Date.now }));
@@ -113,11 +113,11 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
     },
   });
 
-  health.require('consumers', () =>
+  health.addReadinessCheck('consumers', () =>
     consuming.isReady() ? null : 'Not all topics have a consumer yet. The consumers are joining their groups.',
   );
-  health.require('database', () => (database.isHealthy() ? null : 'PostgreSQL does not respond.'));
-  health.require('event log', () => (log.isHealthy() ? null : 'The event log does not respond.'));
+  health.addReadinessCheck('database', () => (database.isHealthy() ? null : 'PostgreSQL does not respond.'));
+  health.addReadinessCheck('event log', () => (log.isHealthy() ? null : 'The event log does not respond.'));
   return { topics: configuredTopics(config).map(({ topic }) => topic) };
 }
 

@@ -23,7 +23,7 @@ function tracingOf(most: number) {
   let chosen = 0;
   const tracing: Tracing = {
     trustsParent: false,
-    choose: () => ++chosen <= most,
+    shouldTrace: () => ++chosen <= most,
     start(name, { parent, attributes: given }) {
       const attributes = { ...given };
       return {

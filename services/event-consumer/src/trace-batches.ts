@@ -27,7 +27,7 @@ export function traceBatches(
   startTimer: () => Lap,
 ): (work: BatchWork) => ReturnType<ProcessBatch> {
   return async (work) => {
-    const parents = tracedParents(work.batch.records).filter(() => tracing.choose(true));
+    const parents = tracedParents(work.batch.records).filter(() => tracing.shouldTrace(true));
     if (parents.length === 0) return process(work, startTimer);
     const { topic, partition, records } = work.batch;
     const batch = tracing.start('process a batch', {

@@ -228,7 +228,7 @@ function createApp({ health, uploads }: { health: Health; uploads: Uploads }, ro
     .get((_request, response) => void response.json({ status: 'Ok', service: 'millrace ingest' }))
     .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
   app.get(['/_liveness', '/_readiness', '/metrics'], async (request, response) => {
-    const answer = await health.answer(request.path.replace(/\/$/, ''));
+    const answer = await health.respond(request.path.replace(/\/$/, ''));
     response.status(answer?.status ?? 404).set('content-type', answer?.contentType ?? 'text/plain');
     response.send(answer?.body ?? '');
   });

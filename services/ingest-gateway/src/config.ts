@@ -1,8 +1,8 @@
 import { databaseConfigFields, type WithDatabaseAddress } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
-import { integerSetting, logLevelFields, metricsConfigFields, secretsKeyFields } from '@millrace/runtime';
+import { integerSetting, logLevelConfigFields, metricsConfigFields, secretsKeyConfigFields } from '@millrace/runtime';
 import { redisConfigFields } from '@millrace/runtime/cache';
-import { traceChoiceConfigFields, tracingConfigFields } from '@millrace/runtime/tracing';
+import { traceSamplingConfigFields, tracingConfigFields } from '@millrace/runtime/tracing';
 import { type Static, Type } from 'typebox';
 
 const mebibyte = 1024 * 1024;
@@ -26,7 +26,7 @@ export const gatewayConfigSchema = Type.Object({
   ...kafkaConfigFields,
   ...fallbackConfigFields,
   ...tracingConfigFields,
-  ...traceChoiceConfigFields,
+  ...traceSamplingConfigFields,
   topicPrefix: Type.String({
     default: '',
     description: 'prefix of every topic name. Must be the same for all services',
@@ -134,7 +134,7 @@ export const gatewayConfigSchema = Type.Object({
       min: 1,
     },
   ),
-  ...secretsKeyFields,
+  ...secretsKeyConfigFields,
   flagDatabaseConnections: integerSetting(
     4,
     'number of PostgreSQL connections that each process uses for flag requests. Each process uses two more to read flag definitions',
@@ -183,7 +183,7 @@ export const gatewayConfigSchema = Type.Object({
       'folder that contains the browser library. By default, the folder next to the program, where the build puts the library',
   }),
   ...metricsConfigFields,
-  ...logLevelFields,
+  ...logLevelConfigFields,
   stopDelayMs: integerSetting(
     2000,
     'how long a stopping process continues to accept connections after it reports that it is not ready, in milliseconds. Load balancers need this time to notice',

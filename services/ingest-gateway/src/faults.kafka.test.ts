@@ -1,6 +1,6 @@
 import { createDatabase } from '@millrace/db';
 import { createKafkaLog } from '@millrace/event-log';
-import { createRedisKeyValue } from '@millrace/runtime/cache';
+import { createRedisStore } from '@millrace/runtime/cache';
 import { createTestTenant, eventually, testServers } from '@millrace/testing';
 import { storeTimeLimits } from './access/store-limits.ts';
 import { quietLogger } from './testing/quiet-logger.ts';
@@ -69,7 +69,7 @@ describe('failures of the stores of project keys', () => {
       connectTimeoutMs: 3000,
       queryTimeoutMs: 3500,
     });
-    const cache = createRedisKeyValue(throughProxy(testServers().redisUrl, redisProxy), logger, {
+    const cache = createRedisStore(throughProxy(testServers().redisUrl, redisProxy), logger, {
       keyPrefix: fixture.cachePrefix,
     });
     leftOpen.push(cache.stop, database.stop, postgresProxy.stop, redisProxy.stop);

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { connect } from 'node:net';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import {
   type CompiledPrograms,
   compilePrograms,
@@ -32,7 +32,7 @@ interface GatewayProcess {
 async function startMain(settings: Record<string, string>): Promise<GatewayProcess> {
   const child = spawn(process.execPath, programs.files, {
     env: {
-      ...environment(),
+      ...readEnvironment(),
       NODE_OPTIONS: '',
       INGEST_PORT: '0',
       KAFKA_BROKERS: testServers().kafkaBrokers.join(','),

@@ -14,8 +14,8 @@ import {
   createPostgresLog,
   type EventLog,
   fallbackTopic,
-  kafkaConnection,
-  usesFallback,
+  isFallbackEnabled,
+  toKafkaConnection,
   withAppendBreaker,
 } from '@millrace/event-log';
 import {
@@ -28,9 +28,9 @@ import {
   type Service,
   type ServiceHost,
   type Stoppable,
-  startParts,
+  startComponents,
 } from '@millrace/runtime';
-import { createInProcessKeyValue, createRedisKeyValue, type KeyValue, redisConnection } from '@millrace/runtime/cache';
+import { createInProcessStore, createRedisStore, type KeyValueStore, toRedisConnection } from '@millrace/runtime/cache';
 import { createTracing, isTraced } from '@millrace/runtime/tracing';
 import { createProjectKeys } from './access/project-keys.ts';
 import { createGateway, type IngestDependencies } from './app.ts';
@@ -75,7 +75,7 @@ export const ingestGateway: Service<GatewayConfig> = {
   readConfig: (env) => withDatabaseAddress(readConfig(gatewayConfigSchema, env)),
   stopWithinMs: ({ drainTimeoutMs }) => drainTimeoutMs,
   isTraced,
-  start: (config, host) => startParts(host.logger, (lifecycle) => begin(config, host, lifecycle)),
+  start: (config, host) => startComponents(host.logger, (lifecycle) => begin(config, host, lifecycle)),
 };
 
 async function begin(config: GatewayConfig, host: ServiceHost, lifecycle: Lifecycle) {
@@ -87,11 +87,8 @@ async function begin(config: GatewayConfig, host: ServiceHost, lifecycle: Lifecy
     createSqlDatabase({ url: config.databaseUrl, logger, applicationName: service, ...lookupPool }),
   );
   const changes = lifecycle.own('project changes', watchProjectChanges({ database, logger, metrics }));
-  const redis = redisConnection(config);
-  const cache = lifecycle.own(
-    'cache',
-    redis === undefined ? createInProcessKeyValue() : createRedisKeyValue(redis, logger),
-  );
+  const redis = toRedisConnection(config);
+  const cache = lifecycle.own('cache', redis === undefined ? createInProcessStore() : createRedisStore(redis, logger));
   const projectKeys = createProjectKeys({ sql: database.sql, changes, logger, metrics });
   const roles = rolesOf(config);
   const gateway = createGateway({
@@ -122,7 +119,7 @@ async function begin(config: GatewayConfig, host: ServiceHost, lifecycle: Lifecy
 interface Started {
   config: GatewayConfig;
   logger: Logger;
-  cache: KeyValue;
+  cache: KeyValueStore;
   changes: ProjectChanges;
   metrics: Metrics;
   lifecycle: Lifecycle;
@@ -137,7 +134,7 @@ async function startIngest(started: Started & { sql: Sql; health: Health }): Pro
   const topics = topicNames(config.topicPrefix);
   const creation = lifecycle.own('topics', ensureTopics(log, { topics, partitions: config.topicPartitions, logger }));
   const startedAt = performance.now();
-  health.require('event log', () => {
+  health.addReadinessCheck('event log', () => {
     if (creation.isDone() || performance.now() - startedAt > waitForLogMs) return null;
     return 'The event log has not responded yet.';
   });
@@ -155,7 +152,7 @@ function startFlags(started: Started & { health: Health; isAlone: boolean }): Fl
   const { sql: definitionSql } = lifecycle.own('flag definition database', definitions);
   if (isAlone) {
     const first = lifecycle.own('first answer', awaitFirstAnswer(definitionSql));
-    health.require('database', () => (first.hasAnswered() ? null : 'PostgreSQL has not responded yet.'));
+    health.addReadinessCheck('database', () => (first.hasAnswered() ? null : 'PostgreSQL has not responded yet.'));
   }
   return lifecycle.own('flags', createFlagServices({ sql, definitionSql, cache, changes, config, metrics }));
 }
@@ -163,12 +160,12 @@ function startFlags(started: Started & { health: Health; isAlone: boolean }): Fl
 function openLog(config: GatewayConfig, logger: Logger, metrics: Metrics): { log: EventLog; pool?: SqlDatabase } {
   const openPool = () =>
     createSqlDatabase({ url: config.databaseUrl, logger, applicationName: `${service} log`, ...logPool });
-  const hasFallback = usesFallback(config);
+  const hasFallback = isFallbackEnabled(config);
   if (config.eventLog === 'postgres') {
     const pool = openPool();
     return { log: createPostgresLog({ database: pool, logger, metrics }), pool };
   }
-  const kafka = createKafkaLog({ ...kafkaConnection(config), clientId: service, logger, metrics });
+  const kafka = createKafkaLog({ ...toKafkaConnection(config), clientId: service, logger, metrics });
   if (!hasFallback) return { log: kafka };
   const pool = openPool();
   const { topicPrefix, topicPartitions: partitions, eventLogFallbackAfterMs: openAfterMs } = config;

@@ -3,10 +3,10 @@ import { kafkaConfigFields } from '@millrace/event-log';
 import { eventStoreFields } from '@millrace/insights';
 import {
   integerSetting,
-  logLevelFields,
+  logLevelConfigFields,
   metricsConfigFields,
   secretSetting,
-  secretsKeyFields,
+  secretsKeyConfigFields,
 } from '@millrace/runtime';
 import { redisConfigFields } from '@millrace/runtime/cache';
 import { type Static, Type } from 'typebox';
@@ -168,7 +168,7 @@ export const configSchema = Type.Object({
     6,
     'maximum number of password reset emails to one address per day. The same maximum applies to the verification codes that an account can request for a new email address. If the value is not 0, one IP address can also request at most 20 of each per hour. 0 turns off all of these limits',
   ),
-  ...secretsKeyFields,
+  ...secretsKeyConfigFields,
   nodeEnv: Type.Optional(
     Type.String({
       description:
@@ -214,7 +214,7 @@ export const configSchema = Type.Object({
   }),
   liveStreamsPerProcess: integerSetting(1000, 'maximum number of open live event streams per process', { min: 1 }),
   ...metricsConfigFields,
-  ...logLevelFields,
+  ...logLevelConfigFields,
   stopDelayMs: integerSetting(
     2000,
     'how long a stopping process continues to accept connections after it reports that it is not ready, in milliseconds. Load balancers need this time to notice',

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createDatabase } from '@millrace/db';
-import { createLogger, environment } from '@millrace/runtime';
+import { createLogger, readEnvironment } from '@millrace/runtime';
 import {
   type CompiledPrograms,
   compilePrograms,
@@ -35,7 +35,7 @@ beforeAll(async () => {
   address.host = `${proxy.host}:${proxy.port}`;
   child = spawn(process.execPath, programs.files, {
     env: {
-      ...environment(),
+      ...readEnvironment(),
       NODE_OPTIONS: '',
       DATABASE_URL: address.toString(),
       API_PORT: '0',
@@ -103,7 +103,7 @@ test('stops cleanly on a signal', async () => {
 
 test('reports all configuration errors at once', async () => {
   const wrong = spawn(process.execPath, programs.files, {
-    env: { PATH: environment().PATH, API_PORT: 'x', TRUST_PROXY: 'perhaps' },
+    env: { PATH: readEnvironment().PATH, API_PORT: 'x', TRUST_PROXY: 'perhaps' },
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let errors = '';

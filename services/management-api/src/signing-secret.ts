@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { secretOf } from '@millrace/runtime';
+import { createSecretReader } from '@millrace/runtime';
 
 /** One secret of sixteen characters, which cannot be guessed, or several separated by commas. */
 export const secretList = '^\\s*[^,\\s]([^,]{14,}[^,\\s])(\\s*,\\s*[^,\\s]([^,]{14,}[^,\\s]))*\\s*$';
@@ -12,7 +12,7 @@ export function signingSecrets(config: {
   tokenSecret?: string;
   tokenSecretFile?: string;
 }): () => readonly [string, ...string[]] {
-  const read = secretOf(config, 'tokenSecret');
+  const read = createSecretReader(config, 'tokenSecret');
   let last = read?.() ?? randomBytes(32).toString('base64url');
   return () => {
     const now = read?.() ?? last;

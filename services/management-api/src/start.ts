@@ -3,17 +3,18 @@ import { createChallengeLookup, createPasswords } from '@millrace/accounts';
 import { topicNames } from '@millrace/contracts';
 import {
   createDatabase,
-  createReader,
+  createReadPool,
   createSqlDatabase,
   type Database,
-  sealingKeyIds,
+  readSealingKeyIds,
   withDatabaseAddress,
 } from '@millrace/db';
-import { createKafkaLog, createPostgresLog, type EventLog, kafkaConnection } from '@millrace/event-log';
+import { createKafkaLog, createPostgresLog, type EventLog, toKafkaConnection } from '@millrace/event-log';
 import { serve } from '@millrace/http';
 import { createSqlParser, openEventStore, type SqlParser } from '@millrace/insights';
 import {
   createSecretBox,
+  createSecretReader,
   type Lifecycle,
   type Logger,
   type Metrics,
@@ -21,10 +22,9 @@ import {
   type SecretBox,
   type Service,
   type ServiceHost,
-  secretOf,
-  startParts,
+  startComponents,
 } from '@millrace/runtime';
-import { createInProcessKeyValue, createRedisKeyValue, type KeyValue, redisConnection } from '@millrace/runtime/cache';
+import { createInProcessStore, createRedisStore, type KeyValueStore, toRedisConnection } from '@millrace/runtime/cache';
 import { createMailer } from '@millrace/runtime/mail';
 import { createSearches } from './access/searches.ts';
 import type { OtherStore } from './analytics/events/reads.ts';
@@ -56,7 +56,7 @@ export const managementApi: Service<ApiConfig> = {
   readConfig: readSettings,
   // A little longer than the requests, to close the database after them.
   stopWithinMs: ({ stopDelayMs, drainTimeoutMs }) => stopDelayMs + drainTimeoutMs + 5000,
-  start: (config, host) => startParts(host.logger, (lifecycle) => begin(config, host, lifecycle)),
+  start: (config, host) => startComponents(host.logger, (lifecycle) => begin(config, host, lifecycle)),
 };
 
 async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle) {
@@ -80,16 +80,13 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     'database watch',
     await watchDatabase(database.sql, { intervalMs: 2000, patienceMs: 3000 }),
   );
-  health.require('database', () => (watch.isAnswering() ? null : 'The database does not respond.'));
-  const secretBox = createSecretBox(secretOf(config, 'secretsKey'));
-  if (watch.isAnswering()) secretBox.requireKeys(await sealingKeyIds(database.sql));
+  health.addReadinessCheck('database', () => (watch.isAnswering() ? null : 'The database does not respond.'));
+  const secretBox = createSecretBox(createSecretReader(config, 'secretsKey'));
+  if (watch.isAnswering()) secretBox.requireKeys(await readSealingKeyIds(database.sql));
   const isProduction = config.nodeEnv === 'production';
   if (!config.secretsKey) warnOfMissingKey(logger, isProduction);
-  const redis = redisConnection(config);
-  const keyValue = lifecycle.own(
-    'key-value store',
-    redis ? createRedisKeyValue(redis, logger) : createInProcessKeyValue(),
-  );
+  const redis = toRedisConnection(config);
+  const keyValue = lifecycle.own('key-value store', redis ? createRedisStore(redis, logger) : createInProcessStore());
   const { inviteMailing, accountMailing } = startMailing(lifecycle, { config, database, logger, metrics });
   const { topicPrefix } = config;
   const [log, topics] = [openLog(config, { lifecycle, logger, metrics }), topicNames(topicPrefix)];
@@ -156,13 +153,13 @@ function startQuestions(
     database: { sql },
     logger,
     keyValue,
-  }: { config: ApiConfig; database: Database; logger: Logger; keyValue: KeyValue },
+  }: { config: ApiConfig; database: Database; logger: Logger; keyValue: KeyValueStore },
 ): { questions: Questions; parser: SqlParser; otherStore: OtherStore | null } {
   const { databaseUrl: url, queryConnections: connections, queryTimeoutMs } = config;
   const names = { applicationName: 'millrace-management-api queries', statementTimeoutMs: queryTimeoutMs };
   const reader = lifecycle.own(
     'connections for queries',
-    createReader({ url, logger, poolSize: connections, ...names }),
+    createReadPool({ url, logger, poolSize: connections, ...names }),
   );
   const store = lifecycle.own('event store', openEventStore(config, { reader, maxMs: queryTimeoutMs }));
   const parser = lifecycle.own('SQL parser', createSqlParser());
@@ -187,7 +184,7 @@ function openLog(
   if (config.eventLog === undefined) return null;
   const log =
     config.eventLog === 'kafka'
-      ? createKafkaLog({ ...kafkaConnection(config), clientId: 'management-api', logger, metrics })
+      ? createKafkaLog({ ...toKafkaConnection(config), clientId: 'management-api', logger, metrics })
       : createPostgresLog({ database: lifecycle.own('log database', openPool(config, logger)), logger, metrics });
   lifecycle.own('event log', { stop: () => log.close() });
   return log;
@@ -206,7 +203,7 @@ async function consolePages(config: ApiConfig) {
   const console = await serveConsole({
     ...{ directory, publicUrl },
     ingestUrl: publicIngestUrl,
-    sendsMail: publicUrl !== undefined && secretOf(config, 'smtpUrl') !== undefined,
+    sendsMail: publicUrl !== undefined && createSecretReader(config, 'smtpUrl') !== undefined,
     signInProviders: [...providersOf(config).values()].map(({ kind, name }) => ({ kind, name })),
   });
   return { console, sharedHtml: await readSharedPage({ directory, publicUrl }) };
@@ -249,7 +246,7 @@ function startMailing(
   parts: Pick<ServiceHost, 'logger' | 'metrics'> & { config: ApiConfig; database: Database },
 ): { inviteMailing: InviteMailing; accountMailing: AccountMailing } {
   const { config, database, logger, metrics } = parts;
-  const url = secretOf(config, 'smtpUrl');
+  const url = createSecretReader(config, 'smtpUrl');
   const mailer = url
     ? lifecycle.own('mailer', createMailer({ url, from: config.smtpFrom, timeoutMs: 10_000 }, { logger, metrics }))
     : undefined;

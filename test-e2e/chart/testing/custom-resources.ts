@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { testCacheDirectory } from '@millrace/testing';
 import { goSources } from '../../cluster/index.ts';
 
@@ -38,7 +38,7 @@ async function definitionsOf({ module, files }: (typeof modules)[number]): Promi
   if (!existsSync(cached)) {
     const temporary = await mkdtemp(join(tmpdir(), 'millrace-definitions-'));
     // The other files of the modules are deleted.
-    const env = { ...environment(), GOMODCACHE: join(temporary, 'modules'), GOFLAGS: '-modcacherw -mod=mod' };
+    const env = { ...readEnvironment(), GOMODCACHE: join(temporary, 'modules'), GOFLAGS: '-modcacherw -mod=mod' };
     const from = await goSources(module, { cwd: temporary, env });
     const copied = join(temporary, 'copied');
     await mkdir(copied);

@@ -3,7 +3,7 @@ import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { installOnce, installPythonTool } from '../../testing/install-tools.ts';
 
 /** A client generator, the compiler for its output, and a program that uses the client. */
@@ -34,7 +34,12 @@ export const clientRecipes: ClientRecipe[] = [
 
 const execute = promisify(execFile);
 const run = async ([program = '', ...words]: string[], cwd?: string) => {
-  const { stdout } = await execute(program, words, { cwd, env: environment(), timeout: 400_000, maxBuffer: 64 << 20 });
+  const { stdout } = await execute(program, words, {
+    cwd,
+    env: readEnvironment(),
+    timeout: 400_000,
+    maxBuffer: 64 << 20,
+  });
   return stdout;
 };
 

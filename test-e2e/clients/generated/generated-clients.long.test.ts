@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { type RunningServices, startServices } from '../../support/start-services.ts';
 import { installOnce, orSkip } from '../../testing/install-tools.ts';
 import { type SeededList, type SeededProject, seeded, seedProject } from '../seed.ts';
@@ -60,7 +60,7 @@ for (const recipe of clientRecipes) {
       if (prepared === null) throw new Error('unreachable: skipped');
       const directory = await compiledClient(recipe, prepared.build);
       const [program = '', ...words] = prepared.command(directory);
-      const { PATH = '' } = environment();
+      const { PATH = '' } = readEnvironment();
       const env = {
         PATH,
         API_URL: services.apiUrl,

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
 import { hasProgram, type ProgramResult, runProgram } from '@millrace/stack/run-program';
 import { createReaper } from '@millrace/stack/servers/server-process';
@@ -59,7 +59,7 @@ export interface KubernetesTools {
 export async function kubernetesTools(kubeconfig: string, directory: string): Promise<KubernetesTools> {
   const files = await kubectlAndHelm();
   const env = {
-    ...environment(),
+    ...readEnvironment(),
     KUBECONFIG: kubeconfig,
     HELM_CACHE_HOME: join(directory, 'helm/cache'),
     HELM_CONFIG_HOME: join(directory, 'helm/config'),

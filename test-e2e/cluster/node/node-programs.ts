@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { debianFiles } from '../parts/debian-files.ts';
 
 /** What a node is made of beside the kubelet: Debian's packages, unpacked. */
@@ -31,7 +31,7 @@ export async function nodePrograms(directory: string): Promise<NodePrograms> {
   const root = await nodeFiles();
   const iptables = join(directory, 'iptables');
   linkIptables(join(root, 'usr/sbin/xtables-nft-multi'), iptables);
-  const { PATH = '', ...env } = environment();
+  const { PATH = '', ...env } = readEnvironment();
   const libraries = ['usr/lib', 'lib'].map((place) => join(root, place, 'x86_64-linux-gnu'));
   return {
     containerd: join(root, 'usr/bin/containerd'),

@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { hasProgram } from '@millrace/stack/run-program';
 import { goSources, moduleDirectory } from './go-program.ts';
 
@@ -13,7 +13,7 @@ afterEach(() => rmSync(cache, { recursive: true }));
 
 // What cannot be had is skipped, and said: a skipped test fails in CI.
 ((await hasProgram('go')) ? test : test.skip)('sources that Go has never fetched are fetched', async () => {
-  const env = { ...environment(), GOMODCACHE: cache, GOFLAGS: '-modcacherw' };
+  const env = { ...readEnvironment(), GOMODCACHE: cache, GOFLAGS: '-modcacherw' };
   const folder = await goSources('github.com/kedacore/keda/v2', { cwd: moduleDirectory('keda'), env });
   expect(folder.startsWith(cache)).toBe(true);
   expect(existsSync(join(folder, 'config/crd/bases/keda.sh_scaledobjects.yaml'))).toBe(true);

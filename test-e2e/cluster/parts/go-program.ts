@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { SetupProblem } from '@millrace/stack/command';
 import { keepInCache } from '@millrace/stack/fetched-programs';
 import { runProgram } from '@millrace/stack/run-program';
@@ -35,7 +35,7 @@ export async function goProgram(program: GoProgram): Promise<string> {
     const { status, output } = await runProgram('flock', [lock, 'nice', '-n', '15', ...build], {
       cwd: source,
       // Without C nothing of this machine gets into the program, which then runs in an image too.
-      env: { ...environment(), CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' },
+      env: { ...readEnvironment(), CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' },
     });
     if (status === 127 || /No such file or directory/.test(output)) {
       throw new SetupProblem(`${name} is built with Go, and there is no \`go\` on the PATH.`);
@@ -60,7 +60,7 @@ export function moduleDirectory(name: GoProgram['module']): string {
  */
 export async function goSources(
   module: string,
-  { cwd, env = environment() }: { cwd: string; env?: Record<string, string | undefined> },
+  { cwd, env = readEnvironment() }: { cwd: string; env?: Record<string, string | undefined> },
 ): Promise<string> {
   const output = await runOrExplain('go', ['mod', 'download', '-json', module], { cwd, env });
   const folder = /"Dir": ("[^"]+")/.exec(output)?.[1];

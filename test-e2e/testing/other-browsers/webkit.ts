@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { freePort } from '@millrace/stack/servers/server-process';
 import { eventually } from '../eventually.ts';
 import { findWebKitDriver } from '../find-browser.ts';
@@ -17,7 +17,7 @@ export async function openWebKit(): Promise<DrivenBrowser> {
     throw new Error('WEBKIT_DRIVER_PATH is not set, and there is no WebKitWebDriver on the PATH: run npm test');
   const screen = await startScreen();
   const env = {
-    ...environment(),
+    ...readEnvironment(),
     DISPLAY: screen.display,
     // There is no graphics card and no desktop with an accessibility service.
     ...{ WEBKIT_DISABLE_DMABUF_RENDERER: '1', LIBGL_ALWAYS_SOFTWARE: '1', NO_AT_BRIDGE: '1' },

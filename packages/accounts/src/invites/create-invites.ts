@@ -1,7 +1,7 @@
 /** Creates invites, which must not grant more than the inviter and the key in use have. */
 
 import { randomUUID } from 'node:crypto';
-import { allScopes, grants, isObject, membershipLevels } from '@millrace/contracts';
+import { allScopes, includesScope, isObject, membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { AppError, hasLink } from '@millrace/runtime';
 import { recordActivity } from '../activity/record-activity.ts';
@@ -186,7 +186,7 @@ interface InvitingKey {
  * @throws AppError `forbidden`.
  */
 function requireFullReach({ scopes }: InvitingKey, level: number): void {
-  if (level <= membershipLevels.member || allScopes.every((scope) => grants(scopes, scope))) return;
+  if (level <= membershipLevels.member || allScopes.every((scope) => includesScope(scopes, scope))) return;
   throw new AppError('forbidden', 'Inviting with a level above 1 requires an API key with all scopes.');
 }
 

@@ -3,12 +3,12 @@
 import { randomBytes } from 'node:crypto';
 import {
   isPlanName,
-  limitsOf,
+  listProductFeatures,
   type PlanLimits,
   type PlanName,
   type ProductFeature,
   planNames,
-  productFeaturesOf,
+  readPlanLimits,
   toLimitFeatures,
 } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
@@ -35,7 +35,7 @@ type SettingChanges = { [Name in keyof OrganizationSettings]?: OrganizationSetti
 export interface NewOrganization {
   /** 1 to 64 characters. */
   name: string;
-  /** Features of its plan; no gated features by default. See `productFeaturesOf`. */
+  /** Features of its plan; no gated features by default. See `listProductFeatures`. */
   features?: readonly ProductFeature[];
   /** Settings that differ from the defaults. */
   settings?: SettingChanges;
@@ -106,7 +106,7 @@ export async function setOrganizationPlan(
     }
   }
   const { available_product_features: before } = await lockOrganization(tx, organizationId);
-  const features = [...productFeaturesOf(plan), ...toLimitFeatures({ ...limitsOf(before), ...limits })];
+  const features = [...listProductFeatures(plan), ...toLimitFeatures({ ...readPlanLimits(before), ...limits })];
   const changed = await updateFeatures(tx, organizationId, features);
   if (!changed) throw notFound('Organization');
   await recordActivity(tx, {

@@ -1,6 +1,6 @@
 /** Changes environments and their projects, and records each change. */
 
-import { maskedAddress, membershipLevels } from '@millrace/contracts';
+import { maskAddress, membershipLevels } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { type Activity, type Actor, recordActivity } from '../activity/record-activity.ts';
@@ -55,7 +55,7 @@ export async function changeEnvironment(
 /** Removes a masked webhook URL, which clients send back unchanged with other settings. */
 function withoutMask(changes: Record<string, unknown>, before: StoredEnvironment): Record<string, unknown> {
   const { slack_incoming_webhook: webhook, ...others } = changes;
-  const isShown = before.slack_incoming_webhook !== null && webhook === maskedAddress(before.slack_incoming_webhook);
+  const isShown = before.slack_incoming_webhook !== null && webhook === maskAddress(before.slack_incoming_webhook);
   return isShown ? others : changes;
 }
 

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { type ServiceProcess, startService } from '@millrace/testing';
 
 export interface Usage {
@@ -21,7 +21,7 @@ const probe = fileURLToPath(new URL('./usage-probe.mjs', import.meta.url));
 
 /** Starts a compiled program with this process's environment and waits until it listens. @throws as `startService` */
 export async function startMeasured(file: string, settings: Record<string, string> = {}): Promise<MeasuredProcess> {
-  const all = { ...environment(), NODE_ENV: 'production', NODE_OPTIONS: '', ...settings };
+  const all = { ...readEnvironment(), NODE_ENV: 'production', NODE_OPTIONS: '', ...settings };
   const service = await startService(basename(file), file, all, { probe });
   return {
     ...service,

@@ -1,6 +1,6 @@
 // Insight queries on ClickHouse. Prints what each query costs there, because CPU time, rows and bytes are comparable
 // even on a busy machine.
-import { createReader, createSqlDatabase } from '@millrace/db';
+import { createReadPool, createSqlDatabase } from '@millrace/db';
 import {
   type ClickHouseClient,
   type Condition,
@@ -45,7 +45,7 @@ export async function benchOnClickHouse({ events, pairs }: { events: number; pai
     await fillPersons(database, size);
     await fillClickHouse(client, size);
     const logger = createLogger('bench', 'warn');
-    const reader = createReader({ url: database.url, logger, poolSize: 2, statementTimeoutMs: maxMs });
+    const reader = createReadPool({ url: database.url, logger, poolSize: 2, statementTimeoutMs: maxMs });
     onEnd(() => reader.stop());
     const records = createSqlDatabase({ url: database.url, logger, poolSize: 1 });
     onEnd(() => records.stop());

@@ -5,10 +5,10 @@
  */
 import { type CapturedEvent, topicNames } from '@millrace/contracts';
 import { type CopyRow, copyRows, createDatabase } from '@millrace/db';
-import { createLogger, environment } from '@millrace/runtime';
+import { createLogger, readEnvironment } from '@millrace/runtime';
 import { Kafka, logLevel } from 'kafkajs';
 
-const env = environment();
+const env = readEnvironment();
 const projectId = Number(env.NAIVE_PROJECT_ID);
 const rowsPerStatement = 500;
 

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { environment } from '@millrace/runtime';
+import { readEnvironment } from '@millrace/runtime';
 import { Ajv } from 'ajv';
 import express from 'express';
 import { Kafka, logLevel } from 'kafkajs';
@@ -29,7 +29,7 @@ const captureSchema = {
 const batch = { type: 'array', items: { type: 'object', required, properties: eventFields } };
 const batchSchema = { type: 'object', required: ['api_key', 'batch'], properties: { api_key: text, batch } };
 
-const env = environment();
+const env = readEnvironment();
 const topic = env.NAIVE_TOPIC ?? '';
 const projectApiKey = env.NAIVE_PROJECT_API_KEY ?? '';
 

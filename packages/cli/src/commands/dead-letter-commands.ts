@@ -1,11 +1,11 @@
 // The command `millrace dead-letters`: lists dead letters, and discards or appends them again (dead-letter replay).
 
-import { type DecidedDeadLetter, decideDeadLetters, readDeadLetterDecisions } from '@millrace/db';
+import { type DecidedDeadLetter, readDeadLetterDecisions, storeDeadLetterDecisions } from '@millrace/db';
 import {
-  decisionOn,
-  type ReadDeadLetter,
+  type DecodedDeadLetter,
+  decodeDeadLetter,
+  findDeadLetterDecision,
   readTopic,
-  toDeadLetter,
   toReplayedRecord,
   type UnreadPartition,
 } from '@millrace/event-log';
@@ -23,7 +23,7 @@ interface FilterOptions {
   all?: boolean;
 }
 
-type Letters = ReadDeadLetter[];
+type Letters = DecodedDeadLetter[];
 type Work = (found: Letters, open: OpenLog, session: Session) => Promise<void>;
 
 const nameArgument = 'dead letter name, as shown by `dead-letters list`, e.g. events.live/3/1042';
@@ -50,7 +50,9 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
         terminal,
         async (found, _, session) => {
           const decisions = await readDeadLetterDecisions(session.sql);
-          session.printer.table(found.map((letter) => ({ ...toRow(letter), decision: decisionOn(letter, decisions) })));
+          session.printer.table(
+            found.map((letter) => ({ ...toRow(letter), decision: findDeadLetterDecision(letter, decisions) })),
+          );
         },
       ),
     );
@@ -85,7 +87,7 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
         for (let start = 0; start < whole.length; start += replayPart) {
           const part = whole.slice(start, start + replayPart);
           await log.append(part.map(toReplayedRecord));
-          await decideDeadLetters(sql, positions(part), 'replayed');
+          await storeDeadLetterDecisions(sql, positions(part), 'replayed');
         }
         for (const { name, hasValue } of found) {
           if (!hasValue)
@@ -104,7 +106,7 @@ export function addDeadLetterCommands(program: Command, terminal: Terminal): voi
     .action((names: string[], options: FilterOptions, command: Command) =>
       withLetters(selectionOf(names, options), command, terminal, async (found, _, { sql, printer }) => {
         requireAll(found, names);
-        await decideDeadLetters(sql, positions(found), 'discarded');
+        await storeDeadLetterDecisions(sql, positions(found), 'discarded');
         printer.record({ discarded: found.length });
       }),
     );
@@ -130,14 +132,14 @@ function withLetters(filter: DeadLetterFilter, command: Command, terminal: Termi
       const decisions = await readDeadLetterDecisions(session.sql);
       // A consumer that crashes before it stores its offset appends a dead letter again, so identify dead letters by
       // name.
-      const found = new Map<string, ReadDeadLetter>();
+      const found = new Map<string, DecodedDeadLetter>();
       const unread = await readTopic(open.log, {
         topic: open.topics.deadLetter,
         from: 'start',
         until: 'end',
         signal: new AbortController().signal,
         onRecord(record) {
-          const letter = toDeadLetter(record);
+          const letter = decodeDeadLetter(record);
           if (letter !== null && matchesFilter(letter, filter, decisions))
             found.set(`${letter.name} ${letter.log}`, letter);
         },
@@ -180,7 +182,7 @@ function requireAll(found: Letters, names: string[]): void {
   for (const name of names) singleLetter(found, name);
 }
 
-function singleLetter(found: Letters, name: string): ReadDeadLetter {
+function singleLetter(found: Letters, name: string): DecodedDeadLetter {
   const letter = found.find((one) => one.name === name);
   if (letter === undefined) throw new Refusal(`<name>: Dead letter ${name} not found.`);
   return letter;
@@ -190,7 +192,7 @@ function positions(letters: Letters) {
   return letters.map(({ position }) => position);
 }
 
-function toRow({ name, reason, step, at, record }: ReadDeadLetter): Row {
+function toRow({ name, reason, step, at, record }: DecodedDeadLetter): Row {
   return { name, reason, step, at, bytes: record.value.length };
 }
 
@@ -206,7 +208,7 @@ interface DeadLetterFilter {
 }
 
 function matchesFilter(
-  letter: ReadDeadLetter,
+  letter: DecodedDeadLetter,
   filter: DeadLetterFilter,
   decisions: ReadonlyMap<string, DecidedDeadLetter>,
 ): boolean {
@@ -216,7 +218,7 @@ function matchesFilter(
   if (projectApiKey !== undefined && letter.record.key?.split(':', 1)[0] !== projectApiKey) return false;
   if (since !== undefined && letter.at < since) return false;
   if (until !== undefined && letter.at > until) return false;
-  return includeDecided === true || decisionOn(letter, decisions) === null;
+  return includeDecided === true || findDeadLetterDecision(letter, decisions) === null;
 }
 
 /** Parses an ISO 8601 time, or an age such as `90m`, `24h` or `7d`. */

@@ -2,8 +2,8 @@
 
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { csvText } from '@millrace/contracts/csv';
-import { type ResultTable, resultTable } from '@millrace/contracts/result-table';
+import { formatCsv } from '@millrace/contracts/csv';
+import { type ResultTable, toResultTable } from '@millrace/contracts/result-table';
 import type { Command } from 'commander';
 import { UsageError } from '../failures.ts';
 import { type ApiOptions, connectApi, withApiOptions } from '../management-api.ts';
@@ -107,8 +107,8 @@ function show(answer: Answer, { csv, json }: AnswerOptions, terminal: Terminal):
     terminal.out.write(`${JSON.stringify(answer, null, 2)}\n`);
     return;
   }
-  const table = resultTable(answer.results, answer.columns);
-  if (csv === true) terminal.out.write(csvText([table.columns, ...table.rows]));
+  const table = toResultTable(answer.results, answer.columns);
+  if (csv === true) terminal.out.write(formatCsv([table.columns, ...table.rows]));
   else createPrinter(terminal, false).table(rowsOf(table));
   if (answer.hasMore === true)
     terminal.err.write(`Only the first ${table.rows.length} rows are shown. Add a LIMIT to the query to get more.\n`);

@@ -8,7 +8,7 @@ import {
   getUser,
   listOrganizations,
 } from '@millrace/accounts';
-import { type PlanName, productFeaturesOf } from '@millrace/contracts';
+import { listProductFeatures, type PlanName } from '@millrace/contracts';
 import { migrate, type Transaction } from '@millrace/db';
 import { isAppError } from '@millrace/runtime';
 import type { Command } from 'commander';
@@ -151,7 +151,7 @@ async function create(tx: Transaction, actor: Operator['actor'], input: Bootstra
   const userId = await findOrCreateUser(tx, input);
   const { organization, project, environment } = await createOwnedOrganization(tx, {
     name: input.organizationName,
-    features: productFeaturesOf(input.plan),
+    features: listProductFeatures(input.plan),
     ownerId: userId,
     project: { settings: { name: input.projectName, ...(input.timezone && { timezone: input.timezone }) } },
     actor,

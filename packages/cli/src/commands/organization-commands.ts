@@ -11,13 +11,13 @@ import {
 import {
   findPlanFeature,
   isPlanFeature,
-  limitsOf,
+  listProductFeatures,
   type PlanFeature,
   type PlanLimits,
   type PlanName,
   planFeatures,
   planNames,
-  productFeaturesOf,
+  readPlanLimits,
 } from '@millrace/contracts';
 import { type Command, InvalidArgumentError } from 'commander';
 import { planOption, requireYes } from '../options.ts';
@@ -38,7 +38,7 @@ export function addOrganizationCommands(program: Command, terminal: Terminal): v
     .action(({ name, plan }: { name: string; plan: PlanName }, command: Command) =>
       withSession(command, terminal, async ({ change, printer }) => {
         const created = await change((tx, { actor }) =>
-          createOrganization(tx, { name, features: productFeaturesOf(plan), actor }),
+          createOrganization(tx, { name, features: listProductFeatures(plan), actor }),
         );
         printer.record(toRow(created));
       }),
@@ -167,14 +167,19 @@ function toLimits(options: Omit<NewPlanOptions, 'organization' | 'plan'>) {
 
 function toPlanRow(organization: Awaited<ReturnType<typeof getOrganization>>): Row {
   const stored = organization.available_product_features;
-  return { organizationId: organization.id, plan: planOf(stored), features: featuresOf(stored), ...limitsOf(stored) };
+  return {
+    organizationId: organization.id,
+    plan: planOf(stored),
+    features: featuresOf(stored),
+    ...readPlanLimits(stored),
+  };
 }
 
 /** Returns the plan that has exactly these features, or `custom` if the features were chosen individually. */
 function planOf(availableProductFeatures: unknown): PlanName | 'custom' {
   const features = featuresOf(availableProductFeatures);
   const hasFeaturesOf = (plan: PlanName) => {
-    const wanted = productFeaturesOf(plan).map(({ key }) => key);
+    const wanted = listProductFeatures(plan).map(({ key }) => key);
     return wanted.length === features.length && wanted.filter(isPlanFeature).every((key) => features.includes(key));
   };
   return planNames.find(hasFeaturesOf) ?? 'custom';

@@ -1,5 +1,5 @@
 import { organizationOfEnvironment } from '@millrace/accounts';
-import { deletePersons, findPersonToDelete, showPerson } from '@millrace/db';
+import { deletePersons, findPersonToDelete, readPersonDetails } from '@millrace/db';
 import type { Command } from 'commander';
 import { parseId } from '../options.ts';
 import type { Terminal } from '../output.ts';
@@ -17,7 +17,7 @@ export function addPersonCommands(program: Command, terminal: Terminal): void {
     .action((id: string, { environment }: { environment: number }, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
         await organizationOfEnvironment(sql, environment);
-        const person = await showPerson(sql, environment, id);
+        const person = await readPersonDetails(sql, environment, id);
         printer.record({
           uuid: person.uuid,
           id: person.id,

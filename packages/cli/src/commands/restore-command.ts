@@ -1,6 +1,6 @@
 import { consumerGroup, eventTopics, topicNames } from '@millrace/contracts';
 import type { PrismaClient } from '@millrace/db';
-import { type InspectedTopic, inspectKafka, type KafkaInspection } from '@millrace/event-log';
+import { createKafkaInspector, type InspectedTopic, type KafkaInspector } from '@millrace/event-log';
 import { createLogger } from '@millrace/runtime';
 import type { Command } from 'commander';
 import { type LogSettings, readLogSettings, readStoredOffsets, unreadRecords } from '../event-log.ts';
@@ -71,7 +71,7 @@ async function readReplayedTopics(
 ): Promise<TopicReplay[]> {
   const logger = createLogger('millrace-cli', 'error');
   logger.silent = true;
-  const kafka = inspectKafka({ ...connection, clientId: 'millrace-cli', logger }, questionTimeoutMs);
+  const kafka = createKafkaInspector({ ...connection, clientId: 'millrace-cli', logger }, questionTimeoutMs);
   try {
     const names = topicNames(config.topicPrefix);
     const topics = await inspect(
@@ -92,7 +92,7 @@ async function readReplayedTopics(
   }
 }
 
-async function inspect(kafka: KafkaInspection, names: readonly string[]): Promise<InspectedTopic[]> {
+async function inspect(kafka: KafkaInspector, names: readonly string[]): Promise<InspectedTopic[]> {
   const existing = await kafka.existing(names);
   return Promise.all(existing.map((name) => kafka.topic(name)));
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls, type DetailedPeerCertificate, type SecureContext } from 'node:tls';
-import { firstExpiry } from '@millrace/runtime';
+import { readEarliestExpiry } from '@millrace/runtime';
 import { type Finding, ok, orOk, problem, reasonOf, warning } from './checks.ts';
 
 const certificateSettings = [
@@ -21,7 +21,7 @@ export function checkCertificateFiles(env: Record<string, string | undefined>, n
     return file ? [{ name, file }] : [];
   });
   if (named.length === 0) return [ok('no setting refers to a certificate file')];
-  return named.map(({ name, file }) => judgeFile(name, firstExpiry(file), now));
+  return named.map(({ name, file }) => judgeFile(name, readEarliestExpiry(file), now));
 }
 
 function judgeFile(name: string, expiry: number | null, now: number): Finding {

@@ -1,11 +1,11 @@
 import { consumerGroup, eventTopics, topicNames } from '@millrace/contracts';
 import {
+  createKafkaInspector,
   type InspectedTopic,
-  inspectKafka,
   type KafkaConnection,
-  type KafkaInspection,
+  type KafkaInspector,
   kafkaConfigFields,
-  kafkaConnection,
+  toKafkaConnection,
 } from '@millrace/event-log';
 import { readConfig } from '@millrace/runtime';
 import { Type } from 'typebox';
@@ -47,10 +47,10 @@ const noLog = warning(
 
 async function diagnoseKafka(patient: Patient, settings: DoctorSettings): Promise<NamedFinding[]> {
   const { env, logger } = patient;
-  const read = readPart('kafka', () => kafkaConnection(readConfig(Type.Object(kafkaConfigFields), env)));
+  const read = readPart('kafka', () => toKafkaConnection(readConfig(Type.Object(kafkaConfigFields), env)));
   if ('problems' in read) return read.problems;
   const { value: connection } = read;
-  const kafka = inspectKafka({ ...connection, clientId: 'millrace-doctor', logger }, patienceMs);
+  const kafka = createKafkaInspector({ ...connection, clientId: 'millrace-doctor', logger }, patienceMs);
   try {
     let existing: string[] = [];
     const listTopics = async () => {
@@ -79,7 +79,7 @@ async function diagnoseKafka(patient: Patient, settings: DoctorSettings): Promis
 }
 
 /** Checks the certificates of the configured brokers and of the advertised brokers, to which clients connect next. */
-function certificates(connection: KafkaConnection, kafka?: KafkaInspection) {
+function certificates(connection: KafkaConnection, kafka?: KafkaInspector) {
   return {
     name: 'kafka certificates',
     look: async () => checkPresented(brokersWithTls(connection, (await kafka?.brokers()) ?? []), patienceMs / 2),
@@ -103,7 +103,7 @@ function offsetChecks(settings: DoctorSettings, offsets: ReadOffset[] | null) {
 }
 
 interface KafkaContext {
-  kafka: KafkaInspection;
+  kafka: KafkaInspector;
   settings: DoctorSettings;
   /** Names of the topics that exist. */
   existing: readonly string[];

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Database, databaseTls, type Sql, sealingKeyIds } from '@millrace/db';
+import { type Database, readDatabaseTls, readSealingKeyIds, type Sql } from '@millrace/db';
 import { sdkWarnings } from '@millrace/flags';
 import { createSecretBox } from '@millrace/runtime';
 import { checkPresented, type TlsServer } from './certificates.ts';
@@ -48,7 +48,7 @@ export async function diagnosePostgres(patient: Patient, settings: DoctorSetting
 }
 
 function tlsServers(databaseUrl: string): TlsServer[] {
-  const tls = databaseTls(databaseUrl);
+  const tls = readDatabaseTls(databaseUrl);
   if (tls === null) return [];
   const { asksFirst, ...server } = tls;
   return [
@@ -263,7 +263,7 @@ function judgeSkew(skewMs: number, tookMs: number): Finding {
 
 /** Checks that SECRETS_KEY decrypts all stored secrets, and that no secret is stored unencrypted. */
 async function checkStoredSecrets(sql: Sql, settings: DoctorSettings): Promise<Finding[]> {
-  const used = await sealingKeyIds(sql);
+  const used = await readSealingKeyIds(sql);
   const missing = used.filter((id) => !createSecretBox(settings.secretsKey).keyIds.includes(id));
   const plain = await countPlainSecrets(sql);
   const findings: Finding[] = [];

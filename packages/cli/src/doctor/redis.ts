@@ -2,9 +2,9 @@ import { readConfig } from '@millrace/runtime';
 import {
   inspectRedis,
   type RedisConnection,
-  type RedisFacts,
+  type RedisInfo,
   redisConfigFields,
-  redisConnection,
+  toRedisConnection,
 } from '@millrace/runtime/cache';
 import { Type } from 'typebox';
 import { checkPresented, type TlsServer } from './certificates.ts';
@@ -22,7 +22,7 @@ import {
 } from './checks.ts';
 
 export async function diagnoseRedis({ env }: Patient): Promise<NamedFinding[]> {
-  const read = readPart('redis', () => redisConnection(readConfig(Type.Object(redisConfigFields), env)));
+  const read = readPart('redis', () => toRedisConnection(readConfig(Type.Object(redisConfigFields), env)));
   if ('problems' in read) return read.problems;
   const { value: connection } = read;
   if (connection === undefined) {
@@ -54,11 +54,11 @@ function tlsServers({ nodes, tls }: RedisConnection): TlsServer[] {
 const fullAt = 0.9;
 
 /** Checks what rate limits and idempotency keys require from the server. */
-export function checkRedis(facts: RedisFacts): Finding[] {
+export function checkRedis(facts: RedisInfo): Finding[] {
   return [version(facts), memory(facts), ...saving(facts)];
 }
 
-function version({ version, isReplica }: RedisFacts): Finding {
+function version({ version, isReplica }: RedisInfo): Finding {
   if (!isReplica) return ok(`Redis ${version} responds`);
   return problem(
     `Redis ${version} is a read-only replica, so each process counts limits separately`,
@@ -66,7 +66,7 @@ function version({ version, isReplica }: RedisFacts): Finding {
   );
 }
 
-function memory({ maxMemory, usedMemory, machineMemory, policy }: RedisFacts): Finding {
+function memory({ maxMemory, usedMemory, machineMemory, policy }: RedisInfo): Finding {
   if (maxMemory === 0 && machineMemory > 0 && usedMemory >= fullAt * machineMemory) {
     return warning(
       `Redis has no memory limit and uses ${Math.round((100 * usedMemory) / machineMemory)}% of its machine's memory: ` +
@@ -89,7 +89,7 @@ function memory({ maxMemory, usedMemory, machineMemory, policy }: RedisFacts): F
   );
 }
 
-function saving({ isSaved }: RedisFacts): Finding[] {
+function saving({ isSaved }: RedisInfo): Finding[] {
   if (isSaved) return [];
   return [
     warning(

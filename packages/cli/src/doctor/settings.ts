@@ -1,5 +1,5 @@
 import { fallbackConfigFields } from '@millrace/event-log';
-import { integerSetting, secretSetting, secretsKeyFields } from '@millrace/runtime';
+import { integerSetting, secretSetting, secretsKeyConfigFields } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { type Finding, orOk, problem, warning } from './checks.ts';
 
@@ -62,7 +62,7 @@ export const doctorSettingsSchema = Type.Object({
   allowPrivateDestinations: Type.Boolean({ default: false }),
   ...mailFields,
   smtpFrom: Type.String({ default: 'Millrace <no-reply@localhost>' }),
-  ...secretsKeyFields,
+  ...secretsKeyConfigFields,
   ...secretSetting('tokenSecret', Type.Optional(Type.String()), 'at startup'),
   nodeEnv: Type.Optional(Type.String()),
 });

@@ -1,4 +1,4 @@
-import { endOf, intervalText, timeOf } from '@millrace/contracts/chart';
+import { endOfInterval, formatInterval, parseSeriesTime } from '@millrace/contracts/chart';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useContext, useState } from 'react';
 import { call } from '../api/request.ts';
@@ -45,14 +45,14 @@ function useMarkers({ days, interval }: Plot, insightQuery: InsightQuery): { mar
     enabled: isShown,
   });
   const markers = new Map<number, Annotation[]>();
-  const starts = days.map(timeOf);
+  const starts = days.map(parseSeriesTime);
   for (const annotation of isShown ? (data?.results ?? []) : []) {
     const { scope, date_marker: date, dashboard_item: insight, dashboard_id: dashboard } = annotation;
     if (date === null || (scope === 'dashboard_item' && insight !== place?.insight)) continue;
     if (scope === 'dashboard' && dashboard !== place?.dashboard) continue;
     const time = wallTime(new Date(date), timezone);
     const at = starts.findLastIndex((start) => start <= time);
-    if (at === -1 || endOf(starts[at] ?? 0, interval) <= time) continue;
+    if (at === -1 || endOfInterval(starts[at] ?? 0, interval) <= time) continue;
     markers.set(at, [...(markers.get(at) ?? []), annotation]);
   }
   const inOrder = [...markers].sort(([one], [other]) => one - other);
@@ -114,7 +114,7 @@ export function Annotations({ plot, insightQuery }: { plot: Plot; insightQuery: 
   );
 }
 
-const dateOf = ({ days, interval }: Plot, at: number) => intervalText(days[at] ?? '', interval);
+const dateOf = ({ days, interval }: Plot, at: number) => formatInterval(days[at] ?? '', interval);
 
 /** Opens the form for a new annotation at the current time. */
 export function AnnotateButton() {

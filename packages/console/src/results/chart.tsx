@@ -1,5 +1,5 @@
-import { axisLabels } from '@millrace/contracts/chart';
-import { formatTick, valueAt } from '@millrace/contracts/numbers';
+import { formatAxisLabels } from '@millrace/contracts/chart';
+import { formatTick, seriesValueAt } from '@millrace/contracts/numbers';
 import { type RefObject, useContext, useEffect } from 'react';
 import { useTimezone } from '../frame/project.ts';
 import { AxisLabels } from '../parts/axis-labels.tsx';
@@ -48,7 +48,7 @@ export function SeriesChart({
         {place !== null && <Annotations plot={plot} insightQuery={insightQuery} />}
       </div>
       <div className="insight-days">
-        <AxisLabels labels={axisLabels(plot.days)} most={6} />
+        <AxisLabels labels={formatAxisLabels(plot.days)} most={6} />
       </div>
       {drawn.length > 1 && <Legend drawn={drawn} legend={legend} />}
     </figure>
@@ -77,7 +77,7 @@ function Pane({ plot, bright, ...actions }: ChartActions & { plot: Plot; bright:
       {at !== null &&
         !plot.isBars &&
         plot.drawn.map((one) => {
-          const value = valueAt(one.series, at);
+          const value = seriesValueAt(one.series, at);
           if (value === null) return null;
           return (
             <span

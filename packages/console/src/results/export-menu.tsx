@@ -1,5 +1,5 @@
-import { csvText } from '@millrace/contracts/csv';
-import { resultTable } from '@millrace/contracts/result-table';
+import { formatCsv } from '@millrace/contracts/csv';
+import { toResultTable } from '@millrace/contracts/result-table';
 import { useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';
@@ -23,8 +23,8 @@ export function ExportMenu({
     const name = `insight-${new Date().toISOString().slice(0, 19).replaceAll(':', '-')}`;
     try {
       if (key === 'csv') {
-        const table = resultTable(results, columns);
-        saveCsv(`${name}.csv`, csvText([table.columns, ...table.rows]));
+        const table = toResultTable(results, columns);
+        saveCsv(`${name}.csv`, formatCsv([table.columns, ...table.rows]));
       } else if (image) {
         if (key === 'png') saveFile(`${name}.png`, await image());
         else await navigator.clipboard.write([new ClipboardItem({ 'image/png': image() })]);

@@ -1,4 +1,4 @@
-import { colorOf } from '@millrace/contracts/chart';
+import { chooseSeriesColor } from '@millrace/contracts/chart';
 import { formatDuration, formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
 import { type Fields, type InsightQuery, listOf } from './insight-query.ts';
@@ -34,7 +34,7 @@ function groupOf(steps: readonly Fields[], at: number): Group {
   const value = steps[0]?.breakdown_value;
   const counts = steps.map(({ count }) => Number(count));
   const [first = 0] = counts;
-  const color = colorOf(at, { breakdown_value: value });
+  const color = chooseSeriesColor(at, { breakdown_value: value });
   const name = value === undefined ? '' : visible(Array.isArray(value) ? value.join(', ') : String(value));
   return {
     ...{ value, tone: `series-${typeof color === 'number' ? color + 1 : color}` },

@@ -1,4 +1,4 @@
-import { formatPercent, formatValue, numberFormatOf } from '@millrace/contracts/numbers';
+import { formatPercent, formatValue, readNumberFormat } from '@millrace/contracts/numbers';
 import { Spark } from '../parts/chart.tsx';
 import { type InsightQuery, listOf, sourceOf } from './insight-query.ts';
 import { currentOf, overallOfAll, type Series } from './series.ts';
@@ -24,7 +24,7 @@ export function Glance({ query, result }: { query: unknown; result: unknown }) {
 function figureOf(insightQuery: InsightQuery, { current, result }: { current: readonly Series[]; result: unknown }) {
   if (insightQuery.kind === 'TrendsQuery') {
     const overall = overallOfAll(current, insightQuery);
-    return overall && formatValue(overall.value, numberFormatOf(insightQuery));
+    return overall && formatValue(overall.value, readNumberFormat(insightQuery));
   }
   if (insightQuery.kind !== 'FunnelsQuery' || current.length > 0) return null;
   const counts = listOf(result).map(({ count }) => Number(count));

@@ -1,4 +1,4 @@
-import { changeOf, formatChange, formatValue, isGoodChange, numberFormatOf } from '@millrace/contracts/numbers';
+import { computeChange, formatChange, formatValue, isGoodChange, readNumberFormat } from '@millrace/contracts/numbers';
 import { fieldsOf, type InsightQuery } from './insight-query.ts';
 import { currentOf, overallOfAll, type Series } from './series.ts';
 import { text } from './words.ts';
@@ -14,9 +14,9 @@ export function Headline({ series, insightQuery }: { series: readonly Series[]; 
   const overall = insightQuery.kind === 'TrendsQuery' ? overallOfAll(current, insightQuery) : null;
   const note = isCompared && !hasPrevious && <span className="quiet">{text.noPrevious}</span>;
   if (overall === null) return note ? <p className="insight-figure">{note}</p> : null;
-  const format = numberFormatOf(insightQuery);
+  const format = readNumberFormat(insightQuery);
   const before = previous.length > 0 ? (overallOfAll(previous, insightQuery)?.value ?? null) : null;
-  const change = changeOf(overall.value, before, format);
+  const change = computeChange(overall.value, before, format);
   const isGood = isGoodChange(change, format);
   return (
     <p className="insight-figure">

@@ -1,7 +1,7 @@
 // Renders a chart as a PNG. It draws on a canvas, because an exported SVG would lose the page's styles.
 
-import { axisLabels, runsOf } from '@millrace/contracts/chart';
-import { formatTick, valueAt } from '@millrace/contracts/numbers';
+import { formatAxisLabels, splitAtGaps } from '@millrace/contracts/chart';
+import { formatTick, seriesValueAt } from '@millrace/contracts/numbers';
 import type { Drawn, Plot } from './plot.ts';
 import type { Series } from './series.ts';
 
@@ -57,7 +57,7 @@ function drawAxes({ context, x, y, color }: Canvas, plot: Plot): void {
   }
   context.textAlign = 'center';
   const step = Math.max(1, Math.ceil(plot.days.length / 8));
-  for (const [at, label] of axisLabels(plot.days).entries())
+  for (const [at, label] of formatAxisLabels(plot.days).entries())
     if (at % step === 0) context.fillText(label, Math.min(x(plot.x(at)), width - 44), box.bottom + 18);
 }
 
@@ -67,7 +67,7 @@ function drawLines(canvas: Canvas, plot: Plot, one: Drawn): void {
   context.lineJoin = 'round';
   const place = ({ data }: Series, at: number) => [x(plot.x(at)), y(plot.y(data[at] ?? 0))] as const;
   const runs = (series: Series, from: number, to: number) =>
-    runsOf((at) => valueAt(series, at), { from, to: Math.min(to, series.data.length) });
+    splitAtGaps((at) => seriesValueAt(series, at), { from, to: Math.min(to, series.data.length) });
   const line = (series: Series, [from, to]: readonly [number, number], dash: number[]) => {
     context.setLineDash(dash);
     for (const run of runs(series, from, to)) {

@@ -1,5 +1,5 @@
-import { runsOf } from '@millrace/contracts/chart';
-import { valueAt } from '@millrace/contracts/numbers';
+import { splitAtGaps } from '@millrace/contracts/chart';
+import { seriesValueAt } from '@millrace/contracts/numbers';
 import { memo } from 'react';
 import type { Drawn, Plot } from './plot.ts';
 import type { Series } from './series.ts';
@@ -36,7 +36,7 @@ function Line({ plot: { x, y, open }, one: { tone, series, before }, more }: { p
   const pathOf = ({ data }: Series, runs: readonly number[][]) =>
     runs.map((run) => `M${run.map((at) => `${x(at) * width} ${y(data[at] ?? 0) * height}`).join('L')}`).join('');
   const last = series.data.length;
-  const runs = (from: number, to: number) => runsOf((at) => valueAt(series, at), { from, to });
+  const runs = (from: number, to: number) => splitAtGaps((at) => seriesValueAt(series, at), { from, to });
   // A point without neighbors cannot be drawn as a line, so it gets a dot.
   const points = runs(0, last).filter(({ length }) => length === 1);
   const line = `chart-line ${tone}${more}`;

@@ -1,8 +1,8 @@
 // Computes the geometry of a chart. Coordinates are fractions of the width and height, from 0 to 1, with y from the top.
 
-import { firstOpen, type Interval, intervalOf, ticksOf } from '@millrace/contracts/chart';
+import { computeTicks, findFirstOpenInterval, type Interval, readInterval } from '@millrace/contracts/chart';
 import type { NumberFormat } from '@millrace/contracts/numbers';
-import { numberFormatOf, valueAt } from '@millrace/contracts/numbers';
+import { readNumberFormat, seriesValueAt } from '@millrace/contracts/numbers';
 import { fieldsOf, type InsightQuery } from './insight-query.ts';
 import { currentOf, keyOf, nameOfSeries, type Series, toneOf } from './series.ts';
 
@@ -61,17 +61,17 @@ export function plotOf(
 ): Plot {
   const days = drawn[0]?.series.days ?? [];
   const isBars = isBarChart(insightQuery);
-  const format = numberFormatOf(insightQuery);
+  const format = readNumberFormat(insightQuery);
   const stacks = isBars ? days.map((_, at) => stackOf(drawn, at)) : [];
   const values = isBars
     ? stacks.flatMap((bars) => bars.map(({ to }) => to))
     : drawn.flatMap(({ series, before }) => [...series.data, ...(before?.data ?? [])]);
-  const ticks = ticksOf(values, format);
+  const ticks = computeTicks(values, format);
   const [least = 0, most = 1] = [ticks[0], ticks.at(-1)];
-  const interval = intervalOf(insightQuery);
+  const interval = readInterval(insightQuery);
   return {
     ...{ days, drawn, isBars, interval, format, ticks, stacks },
-    open: firstOpen(days, interval, now),
+    open: findFirstOpenInterval(days, interval, now),
     x: (at) => (at + 0.5) / Math.max(1, days.length),
     y: (value) => 1 - (value - least) / (most - least),
   };
@@ -96,7 +96,7 @@ export const timeAt = ({ days }: Plot, share: number) =>
 /** The series nearest to a position: the segment of the stacked bar, or the closest line. */
 export function nearestTo({ drawn, isBars, stacks, y }: Plot, at: number, share: number): Drawn | undefined {
   const distance = (one: Drawn): number => {
-    const value = valueAt(one.series, at);
+    const value = seriesValueAt(one.series, at);
     if (value === null) return Number.POSITIVE_INFINITY;
     if (!isBars) return Math.abs(y(value) - share);
     const bar = stacks[at]?.find((other) => other.drawn === one);

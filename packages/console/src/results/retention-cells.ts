@@ -1,6 +1,6 @@
 // Computes which intervals of a retention table are complete, and the mean of each column.
 
-import { retentionColumn } from '@millrace/contracts/chart';
+import { retentionColumnRange } from '@millrace/contracts/chart';
 import { type Fields, listOf } from './insight-query.ts';
 
 export interface RetentionCell {
@@ -32,7 +32,7 @@ export function retentionRows(
     const begin = String(date).slice(0, 19);
     const start = Date.parse(`${begin}Z`);
     const state = (at: number) => {
-      const { from, to } = retentionColumn(start, at, filter);
+      const { from, to } = retentionColumnRange(start, at, filter);
       if (from > now) return 'future';
       return to > now ? 'in progress' : 'over';
     };

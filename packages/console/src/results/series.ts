@@ -1,7 +1,7 @@
 // The series of a result: names, keys and colors, and the points of a chart.
 
-import { colorOf } from '@millrace/contracts/chart';
-import { overallOf, type Totaled } from '@millrace/contracts/numbers';
+import { chooseSeriesColor } from '@millrace/contracts/chart';
+import { computeOverallValue, type SeriesTotals } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
 import { fieldsOf, type InsightQuery } from './insight-query.ts';
 import { text } from './words.ts';
@@ -12,7 +12,7 @@ export interface Point {
   source: object;
 }
 
-export interface Series extends Totaled {
+export interface Series extends SeriesTotals {
   label: string;
   breakdown_value?: unknown;
   compare_label?: 'current' | 'previous';
@@ -32,7 +32,7 @@ export const isCumulative = (insightQuery: InsightQuery) =>
 
 /** A single number for all series. Null if they cannot be summed, because for example the same user may occur under two browsers. */
 export function overallOfAll(series: readonly Series[], insightQuery: InsightQuery) {
-  const all = series.map((one) => overallOf(one, isCumulative(insightQuery)));
+  const all = series.map((one) => computeOverallValue(one, isCumulative(insightQuery)));
   const canSum = series.every(({ action }) => /^(total|sum)$/.test(action?.math ?? 'total') && action !== null);
   const [first] = all;
   if (first === undefined || (all.length > 1 && !canSum)) return null;
@@ -64,6 +64,6 @@ export const currentOf = (series: readonly Series[]) =>
 
 /** The CSS class that colors a series. @param at its index among the current series */
 export function toneOf(one: Series, at: number): string {
-  const color = colorOf(at, one);
+  const color = chooseSeriesColor(at, one);
   return `series-${typeof color === 'number' ? color + 1 : color}`;
 }

@@ -1,11 +1,11 @@
 import {
-  changeOf,
+  computeChange,
+  computeOverallValue,
   formatChange,
   formatValue,
   isGoodChange,
-  numberFormatOf,
-  overallOf,
-  valueAt,
+  readNumberFormat,
+  seriesValueAt,
 } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
 import { Funnel } from './funnel.tsx';
@@ -92,8 +92,8 @@ export function SeriesTable({
 }) {
   const current = currentOf(series);
   const isCompared = current.length < series.length;
-  const format = numberFormatOf(insightQuery);
-  const figureOf = (one: Series) => overallOf(one, isCumulative(insightQuery));
+  const format = readNumberFormat(insightQuery);
+  const figureOf = (one: Series) => computeOverallValue(one, isCumulative(insightQuery));
   const averages = current.filter((one) => figureOf(one).isAverage).length;
   const before = (one: Series) =>
     series.find((other) => other.compare_label === 'previous' && keyOf(one) === keyOf(other));
@@ -118,7 +118,7 @@ export function SeriesTable({
           {current.map((one, at) => {
             const former = before(one);
             const { value, isAverage } = figureOf(one);
-            const change = former === undefined ? null : changeOf(value, figureOf(former).value, format);
+            const change = former === undefined ? null : computeChange(value, figureOf(former).value, format);
             const isGood = isGoodChange(change, format);
             return (
               <tr key={keyOf(one)}>
@@ -163,7 +163,7 @@ export function TimeTable({
   insightQuery: InsightQuery;
   onPoint?: ((series: Series, at: number) => void) | undefined;
 }) {
-  const format = numberFormatOf(insightQuery);
+  const format = readNumberFormat(insightQuery);
   const days = series[0]?.days ?? [];
   const nameOf = (one: Series) =>
     one.compare_label === 'previous' ? `${nameOfSeries(one)} · ${text.before}` : nameOfSeries(one);
@@ -186,7 +186,7 @@ export function TimeTable({
             <tr key={day}>
               <td className="mono">{day}</td>
               {series.map((one) => {
-                const value = valueAt(one, at);
+                const value = seriesValueAt(one, at);
                 const shown = value === null ? '–' : formatValue(value, format);
                 return (
                   <td key={nameOf(one)} className="number">

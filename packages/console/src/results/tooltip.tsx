@@ -1,5 +1,5 @@
-import { intervalText } from '@millrace/contracts/chart';
-import { changeOf, formatChange, formatValue, valueAt } from '@millrace/contracts/numbers';
+import { formatInterval } from '@millrace/contracts/chart';
+import { computeChange, formatChange, formatValue, seriesValueAt } from '@millrace/contracts/numbers';
 import type { Drawn, Plot } from './plot.ts';
 import { text } from './words.ts';
 
@@ -7,15 +7,15 @@ const maxRows = 12;
 
 /** The series at one interval, the largest value first. */
 const inOrder = (drawn: readonly Drawn[], at: number) =>
-  [...drawn].sort((a, b) => (valueAt(b.series, at) ?? -1) - (valueAt(a.series, at) ?? -1));
+  [...drawn].sort((a, b) => (seriesValueAt(b.series, at) ?? -1) - (seriesValueAt(a.series, at) ?? -1));
 
 function numbersAt({ format }: Plot, { series, before }: Drawn, at: number) {
-  const now = valueAt(series, at);
+  const now = seriesValueAt(series, at);
   const then = before?.data[at];
   return {
     value: now === null ? '–' : formatValue(now, format),
     before: then === undefined ? '–' : formatValue(then, format),
-    change: formatChange(now === null ? null : changeOf(now, then ?? null, format), format),
+    change: formatChange(now === null ? null : computeChange(now, then ?? null, format), format),
   };
 }
 
@@ -26,7 +26,7 @@ export function sentenceAt(plot: Plot, at: number, nearest: Drawn | undefined): 
     const { value, before, change } = numbersAt(plot, one, at);
     return `${one.name} ${value}${one.before === undefined ? '' : `, ${text.before} ${before}, ${change}`}`;
   });
-  const interval = intervalText(plot.days[at] ?? '', plot.interval);
+  const interval = formatInterval(plot.days[at] ?? '', plot.interval);
   return text.sentence(at >= plot.open ? text.openInterval(interval) : interval, descriptions);
 }
 
@@ -52,9 +52,9 @@ export function Tooltip({
       style={{ insetInlineStart: left }}
     >
       <p>
-        <strong>{intervalText(plot.days[at] ?? '', plot.interval)}</strong>
+        <strong>{formatInterval(plot.days[at] ?? '', plot.interval)}</strong>
         {at >= plot.open && <span className="quiet"> · {text.openPeriod}</span>}
-        {day !== undefined && <span className="quiet"> {text.comparedTo(intervalText(day, plot.interval))}</span>}
+        {day !== undefined && <span className="quiet"> {text.comparedTo(formatInterval(day, plot.interval))}</span>}
       </p>
       <table>
         <tbody>

@@ -1,4 +1,4 @@
-import { valueAt } from '@millrace/contracts/numbers';
+import { seriesValueAt } from '@millrace/contracts/numbers';
 import { type KeyboardEvent, type MouseEvent, type PointerEvent, useRef, useState } from 'react';
 import { nearestTo, type Plot, timeAt } from './plot.ts';
 import type { Series } from './series.ts';
@@ -120,7 +120,7 @@ function heightOfNext(plot: Plot, { at, y }: { at: number; y: number }, by: 1 | 
         .filter(({ from, to }) => from !== to)
         .map(({ drawn, from, to }) => ({ drawn, height: (plot.y(from) + plot.y(to)) / 2 }))
     : plot.drawn
-        .filter(({ series }) => valueAt(series, at) !== null)
+        .filter(({ series }) => seriesValueAt(series, at) !== null)
         .map((drawn) => ({ drawn, height: plot.y(drawn.series.data[at] ?? 0) }));
   heights.sort((a, b) => a.height - b.height);
   const nearest = nearestTo(plot, at, y);

@@ -1,7 +1,7 @@
 // An SQL result as series of a chart.
 
 import type { Interval } from '@millrace/contracts/chart';
-import { timeOf } from '@millrace/contracts/chart';
+import { parseSeriesTime } from '@millrace/contracts/chart';
 import { fieldsOf, type InsightQuery, listOf } from '../results/insight-query.ts';
 import type { Series } from '../results/series.ts';
 import { type Column, cellAt, cellText, localTime } from './columns.ts';
@@ -136,7 +136,7 @@ const insightQueryOf = (display: Display, days: readonly string[]): InsightQuery
 
 /** The shortest time between two points. */
 function intervalBetween(days: readonly string[]): Interval {
-  const times = days.map(timeOf);
+  const times = days.map(parseSeriesTime);
   let least = Number.POSITIVE_INFINITY;
   for (const [at, time] of times.entries()) {
     const gap = time - (times[at - 1] ?? Number.NaN);

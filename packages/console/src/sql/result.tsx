@@ -1,4 +1,4 @@
-import { formatValue, numberFormatOf } from '@millrace/contracts/numbers';
+import { formatValue, readNumberFormat } from '@millrace/contracts/numbers';
 import type { RefObject } from 'react';
 import { visible } from '../event-detail/json-text.ts';
 import { SeriesChart } from '../results/chart.tsx';
@@ -60,7 +60,7 @@ export function SqlNumber({ rows, columns }: Shown) {
   if (at === -1) return <p className="board-said quiet">{text.noNumber}</p>;
   return (
     <div className="sql-number">
-      <strong>{typeof value === 'number' ? formatValue(value, numberFormatOf(null)) : text.null}</strong>
+      <strong>{typeof value === 'number' ? formatValue(value, readNumberFormat(null)) : text.null}</strong>
       <span className="quiet" translate="no">
         {visible(columns[at]?.name ?? '')}
       </span>

@@ -13,7 +13,7 @@ export type DeadLetterDecision = 'replayed' | 'discarded';
  * Stores a decision about dead letters in one statement. A later decision about the same dead letter replaces the
  * earlier one.
  */
-export async function decideDeadLetters(
+export async function storeDeadLetterDecisions(
   sql: Sql,
   positions: DeadLetterPosition[],
   decision: DeadLetterDecision,
@@ -43,7 +43,7 @@ export interface DecidedDeadLetter {
   at: Date;
 }
 
-/** Returns all decisions, by `deadLetterName`. */
+/** Returns all decisions, by `toDeadLetterName`. */
 export async function readDeadLetterDecisions(sql: Sql): Promise<Map<string, DecidedDeadLetter>> {
   const rows = await sql.query<{
     topic: string;
@@ -54,13 +54,13 @@ export async function readDeadLetterDecisions(sql: Sql): Promise<Map<string, Dec
   }>('SELECT topic, partition, "offset"::text AS "offset", decision, decided_at FROM dead_letter_decision');
   return new Map(
     rows.map(({ topic, partition, offset, decision, decided_at }) => [
-      deadLetterName({ topic, partition, offset: BigInt(offset) }),
+      toDeadLetterName({ topic, partition, offset: BigInt(offset) }),
       { decision: decision === 'replayed' ? 'replayed' : 'discarded', at: decided_at },
     ]),
   );
 }
 
 /** For example `events.live/3/1042`. */
-export function deadLetterName({ topic, partition, offset }: DeadLetterPosition): string {
+export function toDeadLetterName({ topic, partition, offset }: DeadLetterPosition): string {
   return `${topic}/${partition}/${offset}`;
 }

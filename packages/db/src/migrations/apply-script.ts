@@ -19,7 +19,7 @@ UPDATE "_prisma_migrations" SET "finished_at" = now() WHERE "finished_at" IS NUL
  *
  * @throws AppError `conflict` that names the oldest transactions if the tables stayed in use for too long.
  */
-export async function applyScript(pool: pg.Pool, script: string, patience: LockPatience): Promise<void> {
+export async function applyScript(pool: pg.Pool, script: string, patience: LockTimeouts): Promise<void> {
   if (!concurrently.test(script)) return runGivingWay(pool, `${script}\n;${finishRecord}`, patience);
   await buildIndex(pool, script, patience);
   await pool.query(finishRecord);
@@ -42,7 +42,7 @@ const statement = /^(CREATE (?:UNIQUE )?INDEX) CONCURRENTLY "([^"]+)" ON "([^"]+
  *
  * @throws AppError `internal` if the script has a different form.
  */
-async function buildIndex(pool: pg.Pool, script: string, patience: LockPatience): Promise<void> {
+async function buildIndex(pool: pg.Pool, script: string, patience: LockTimeouts): Promise<void> {
   const index = readIndex(script);
   if (await isWhole(pool, index)) return;
   if (await isPartitioned(pool, index)) await buildOnPartitions(pool, index, patience);
@@ -70,7 +70,7 @@ async function buildOnTable(pool: pg.Pool, { name, table, create, definition }: 
  * alone takes only a moment, and new partitions then get it automatically. It becomes valid once an index of each
  * partition is attached.
  */
-async function buildOnPartitions(pool: pg.Pool, index: Index, patience: LockPatience): Promise<void> {
+async function buildOnPartitions(pool: pg.Pool, index: Index, patience: LockTimeouts): Promise<void> {
   const { name, table, create, definition } = index;
   await runGivingWay(pool, `${create} IF NOT EXISTS "${name}" ON ONLY "${table}" ${definition}`, patience);
   for (const partition of await partitionsWithout(pool, index)) {
@@ -114,7 +114,7 @@ async function partitionsWithout(pool: pg.Pool, { name, table }: Index): Promise
   return rows.map(({ partition }) => partition);
 }
 
-export interface LockPatience {
+export interface LockTimeouts {
   /**
    * How long one statement waits for a table in use. Later queries wait behind it, even reads, so it gives up quickly
    * and tries again.
@@ -126,7 +126,7 @@ export interface LockPatience {
   giveUpMs: number;
 }
 
-export const usualLockPatience: LockPatience = { waitMs: 100, pauseMs: 1_000, giveUpMs: 300_000 };
+export const defaultLockTimeouts: LockTimeouts = { waitMs: 100, pauseMs: 1_000, giveUpMs: 300_000 };
 
 const lockNotAvailable = '55P03';
 
@@ -136,7 +136,7 @@ const lockNotAvailable = '55P03';
  *
  * @throws AppError `conflict` that names the oldest transactions if the tables stayed in use for `giveUpMs`.
  */
-async function runGivingWay(pool: pg.Pool, statements: string, patience: LockPatience): Promise<void> {
+async function runGivingWay(pool: pg.Pool, statements: string, patience: LockTimeouts): Promise<void> {
   const transaction = `SET LOCAL lock_timeout = ${patience.waitMs};\n${statements}`;
   const giveUpAt = Date.now() + patience.giveUpMs;
   for (;;) {
@@ -151,7 +151,7 @@ async function runGivingWay(pool: pg.Pool, statements: string, patience: LockPat
   }
 }
 
-async function tablesInUse(pool: pg.Pool, { giveUpMs }: LockPatience, cause: unknown): Promise<AppError> {
+async function tablesInUse(pool: pg.Pool, { giveUpMs }: LockTimeouts, cause: unknown): Promise<AppError> {
   const { rows } = await pool.query<{ pid: number; application: string; state: string; seconds: number }>(
     `SELECT pid, application_name AS application, state, extract(epoch FROM now() - xact_start)::int AS seconds
      FROM pg_stat_activity

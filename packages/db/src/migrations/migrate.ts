@@ -5,13 +5,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, isAppError } from '@millrace/runtime';
 import type { MigrationList, SchemaEngine } from '@prisma/schema-engine-wasm';
 import pg from 'pg';
-import { connectionConfig } from '../connection-config.ts';
-import { endConnection, limitGoodByes } from '../pg-internals/end-connection.ts';
+import { toClientConfig } from '../connection-config.ts';
+import { endConnection, limitDisconnectTime } from '../pg-internals/end-connection.ts';
 import { createSqlRole } from '../sql-role.ts';
-import { applyScript, type LockPatience, usualLockPatience } from './apply-script.ts';
+import { applyScript, defaultLockTimeouts, type LockTimeouts } from './apply-script.ts';
 import { loadSchemaEngine, schemaEngineAdapter } from './schema-engine.ts';
 
-export const noFilter = { externalTables: [], externalEnums: [] };
+export const noSchemaFilter = { externalTables: [], externalEnums: [] };
 
 /**
  * Applies the migrations that the database does not have yet, in the order of their names, and records them in
@@ -29,7 +29,7 @@ export const noFilter = { externalTables: [], externalEnums: [] };
 export async function migrate(
   databaseUrl: string,
   prismaDirectory: string,
-  lockPatience: LockPatience = usualLockPatience,
+  lockPatience: LockTimeouts = defaultLockTimeouts,
 ): Promise<string[]> {
   return withMigrationLock(databaseUrl, async (client) => {
     const migrationsList = await readMigrations(prismaDirectory);
@@ -39,10 +39,11 @@ export async function migrate(
       return [];
     }
     let scriptError: unknown;
-    const applied = withEngine(
+    const applied = withSchemaEngine(
       databaseUrl,
       prismaDirectory,
-      async (engine) => (await engine.applyMigrations({ migrationsList, filters: noFilter })).appliedMigrationNames,
+      async (engine) =>
+        (await engine.applyMigrations({ migrationsList, filters: noSchemaFilter })).appliedMigrationNames,
       async (pool, script) => {
         try {
           await applyScript(pool, script, lockPatience);
@@ -84,7 +85,7 @@ async function withMigrationLock<T>(databaseUrl: string, work: (client: pg.Clien
 
 /** A script may take hours. Keepalive prevents the network from dropping the connections that wait for it. */
 function connectionOfHours(databaseUrl: string): pg.ClientConfig {
-  return { ...connectionConfig(databaseUrl), keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
+  return { ...toClientConfig(databaseUrl), keepAlive: true, keepAliveInitialDelayMillis: 10_000 };
 }
 
 async function tryLock(client: pg.Client): Promise<boolean> {
@@ -143,17 +144,17 @@ async function unfinishedMigration(client: pg.Client): Promise<string | undefine
   return rows[0]?.name;
 }
 
-export async function withEngine<T>(
+export async function withSchemaEngine<T>(
   databaseUrl: string,
   prismaDirectory: string,
   work: (engine: SchemaEngine) => Promise<T>,
   executeScript = async (pool: pg.Pool, script: string) => void (await pool.query(script)),
 ): Promise<T> {
-  const schema = await readSchema(prismaDirectory);
+  const schema = await readPrismaSchema(prismaDirectory);
   const Engine = await loadSchemaEngine();
   const pool = new pg.Pool({ ...connectionOfHours(databaseUrl), max: 1 });
   pool.on('error', () => {});
-  limitGoodByes(pool);
+  limitDisconnectTime(pool);
   const adapter = schemaEngineAdapter(pool, (script) => executeScript(pool, script));
   try {
     const engine = await Engine.new({ datamodels: [[schema.path, schema.content]] }, () => {}, adapter);
@@ -167,7 +168,7 @@ export async function withEngine<T>(
   }
 }
 
-export async function readSchema(prismaDirectory: string): Promise<{ path: string; content: string }> {
+export async function readPrismaSchema(prismaDirectory: string): Promise<{ path: string; content: string }> {
   const path = join(prismaDirectory, 'schema.prisma');
   return { path, content: await readFile(path, 'utf8') };
 }

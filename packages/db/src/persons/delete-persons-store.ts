@@ -18,7 +18,7 @@ export async function lockPersons(tx: Sql, projectId: number, uuids: string[]): 
 }
 
 /** Returns the persons to whom some distinct ids belong. */
-export async function ownersOf(sql: Sql, projectId: number, distinctIds: string[]): Promise<string[]> {
+export async function findPersonUuids(sql: Sql, projectId: number, distinctIds: string[]): Promise<string[]> {
   const rows = await sql.query<{ person_uuid: string }>(
     `SELECT DISTINCT person_uuid FROM person_distinct_id
       WHERE project_id = $1::int AND distinct_id = ANY ($2::text[])`,

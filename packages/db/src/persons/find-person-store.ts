@@ -40,7 +40,7 @@ async function candidates(sql: Sql, projectId: number, id: string): Promise<Foun
   return id.includes('\u0000') ? [] : findPersons(sql, projectId, id);
 }
 
-export interface ShownPerson {
+export interface PersonDetails {
   uuid: string;
   id: number;
   distinct_ids: string[];
@@ -50,9 +50,9 @@ export interface ShownPerson {
 }
 
 /** Returns a person with all distinct ids, the main one first. @throws AppError `not_found`. */
-export async function showPerson(sql: Sql, projectId: number, id: string): Promise<ShownPerson> {
+export async function readPersonDetails(sql: Sql, projectId: number, id: string): Promise<PersonDetails> {
   const { uuid } = await findPerson(sql, projectId, id);
-  const [row] = await sql.query<ShownPerson & Record<string, unknown>>(
+  const [row] = await sql.query<PersonDetails & Record<string, unknown>>(
     `SELECT p.uuid::text AS uuid, p.id::float8 AS id, p.is_identified, p.properties, p.created_at,
             ARRAY(SELECT d.distinct_id FROM person_distinct_id d
                    WHERE d.project_id = p.project_id AND d.person_uuid = p.uuid
@@ -61,7 +61,7 @@ export async function showPerson(sql: Sql, projectId: number, id: string): Promi
     [projectId, uuid],
   );
   // The person was deleted in the meantime.
-  return row ?? showPerson(sql, projectId, id);
+  return row ?? readPersonDetails(sql, projectId, id);
 }
 
 /**

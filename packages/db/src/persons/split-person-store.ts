@@ -33,7 +33,7 @@ export async function readDistinctIds(
 }
 
 /** Returns the distinct ids that belong to the person. */
-export async function findOwnIds(
+export async function findOwnDistinctIds(
   tx: Sql,
   projectId: number,
   { uuid, distinctIds }: { uuid: string; distinctIds: string[] },
@@ -47,7 +47,7 @@ export async function findOwnIds(
 }
 
 /** A distinct id and the UUID of its person after the split. */
-export interface SplitOff {
+export interface SplitDistinctId {
   distinct_id: string;
   uuid: string;
 }
@@ -56,7 +56,7 @@ export interface SplitOff {
 export async function insertSplitPersons(
   tx: Sql,
   projectId: number,
-  { splits, createdAt }: { splits: SplitOff[]; createdAt: Date },
+  { splits, createdAt }: { splits: SplitDistinctId[]; createdAt: Date },
 ): Promise<void> {
   await tx.query(
     `INSERT INTO person (project_id, uuid, main_distinct_id, created_at)
@@ -74,7 +74,7 @@ export async function insertSplitPersons(
 export async function moveSplitIds(
   tx: Sql,
   projectId: number,
-  { splits, from }: { splits: SplitOff[]; from: string },
+  { splits, from }: { splits: SplitDistinctId[]; from: string },
 ): Promise<void> {
   await tx.query(
     `UPDATE person_distinct_id d
@@ -100,6 +100,6 @@ export async function updateSplitPerson(
   );
 }
 
-function columnsOf(splits: SplitOff[]): [string[], string[]] {
+function columnsOf(splits: SplitDistinctId[]): [string[], string[]] {
   return [splits.map(({ distinct_id }) => distinct_id), splits.map(({ uuid }) => uuid)];
 }

@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { AppError } from '@millrace/runtime';
 import type { Sql } from '../transaction.ts';
 import {
-  findOwnIds,
+  findOwnDistinctIds,
   insertSplitPersons,
   lockPerson,
   moveSplitIds,
   readDistinctIds,
-  type SplitOff,
+  type SplitDistinctId,
   updateSplitPerson,
 } from './split-person-store.ts';
 
-export type { SplitOff } from './split-person-store.ts';
+export type { SplitDistinctId } from './split-person-store.ts';
 
 /** The maximum number of distinct ids that one split moves. */
 export const maxSplits = 1000;
@@ -38,7 +38,7 @@ export async function splitPerson(
   tx: Sql,
   { projectId, uuid }: { projectId: number; uuid: string },
   selection: SplitSelection,
-): Promise<SplitOff[]> {
+): Promise<SplitDistinctId[]> {
   const person = await lockPerson(tx, projectId, uuid);
   if (person === undefined) throw new AppError('not_found', 'Not found.');
   const at = { tx, projectId, uuid, mainNow: person.main_distinct_id };
@@ -71,7 +71,7 @@ async function namedIds(
 ): Promise<Split> {
   const attr = 'distinct_ids_to_split';
   const moved = [...new Set(distinctIdsToSplit)];
-  const own = await findOwnIds(tx, projectId, { uuid, distinctIds: moved });
+  const own = await findOwnDistinctIds(tx, projectId, { uuid, distinctIds: moved });
   const foreign = moved.filter((id) => !own.has(id));
   if (foreign.length > 0) {
     const shown = foreign.slice(0, 10).map((id) => JSON.stringify(id));
@@ -89,7 +89,7 @@ async function allButMain(
   { tx, projectId, uuid, mainNow }: LockedPerson,
   { mainDistinctId = mainNow }: { mainDistinctId: string | undefined },
 ): Promise<Split> {
-  const own = await findOwnIds(tx, projectId, { uuid, distinctIds: [mainDistinctId] });
+  const own = await findOwnDistinctIds(tx, projectId, { uuid, distinctIds: [mainDistinctId] });
   if (!own.has(mainDistinctId)) {
     throw new AppError('invalid', 'This distinct ID does not belong to the person.', { attr: 'main_distinct_id' });
   }

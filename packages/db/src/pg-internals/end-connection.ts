@@ -6,7 +6,7 @@ import type pg from 'pg';
 /**
  * Reason: `pg` waits without a limit for the server to close the connection, so a frozen server blocks it indefinitely.
  * Relies on: `connection.stream` of a client in `pg` 8.23, which its types do not declare. Test:
- * foreign-connection.test.ts. Remove it when `end` of `pg` accepts a time limit.
+ * external-connection.test.ts. Remove it when `end` of `pg` accepts a time limit.
  */
 interface Inside {
   connection: { stream: { destroy(): void } };
@@ -39,7 +39,7 @@ interface ClientInside {
 }
 
 /** Destroys connections that the pool has discarded if the server does not close its side in time. */
-export function limitGoodByes(pool: pg.Pool): void {
+export function limitDisconnectTime(pool: pg.Pool): void {
   const inside = pool as unknown as PoolInside;
   const remove = inside._remove.bind(pool);
   inside._remove = (client, ...rest) => {

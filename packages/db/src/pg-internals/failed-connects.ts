@@ -6,19 +6,19 @@ import type pg from 'pg';
  * `pool.connect`, the first with a callback. Test: database.test.ts ("becomes bad when … cannot get a connection").
  * Remove it when the pool has an event for this.
  *
- * @param failed called with the error of each failed connection attempt.
+ * @param onFailed called with the error of each failed connection attempt.
  */
-export function watchFailedConnects(pool: pg.Pool, failed: (error: unknown) => void): void {
+export function watchFailedConnects(pool: pg.Pool, onFailed: (error: unknown) => void): void {
   const connect = pool.connect.bind(pool) as (...args: unknown[]) => unknown;
   const watchedConnect = (callback?: (error: Error | undefined, ...rest: unknown[]) => void) => {
     if (callback) {
       return connect((error: Error | undefined, ...rest: unknown[]) => {
-        if (error) failed(error);
+        if (error) onFailed(error);
         callback(error, ...rest);
       });
     }
     return (connect() as Promise<unknown>).catch((error: unknown) => {
-      failed(error);
+      onFailed(error);
       throw error;
     });
   };

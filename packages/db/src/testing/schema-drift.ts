@@ -1,5 +1,5 @@
 import type { SchemaEngine } from '@prisma/schema-engine-wasm';
-import { noFilter, readSchema, withEngine } from '../migrations/migrate.ts';
+import { noSchemaFilter, readPrismaSchema, withSchemaEngine } from '../migrations/migrate.ts';
 
 /**
  * Returns the SQL that would make the migrated database match `schema.prisma`, or an empty string if they match. Ignores
@@ -9,15 +9,15 @@ import { noFilter, readSchema, withEngine } from '../migrations/migrate.ts';
  * @param databaseUrl a database to which all migrations have been applied.
  */
 export async function schemaDrift(databaseUrl: string, prismaDirectory: string): Promise<string> {
-  const schema = await readSchema(prismaDirectory);
-  return withEngine(databaseUrl, prismaDirectory, async (engine) => {
+  const schema = await readPrismaSchema(prismaDirectory);
+  return withSchemaEngine(databaseUrl, prismaDirectory, async (engine) => {
     const { stdout } = await engine.diff({
       from: { tag: 'schemaDatasource', files: [schema], configDir: prismaDirectory },
       to: { tag: 'schemaDatamodel', files: [schema] },
       script: true,
       exitCode: null,
       shadowDatabaseUrl: null,
-      filters: noFilter,
+      filters: noSchemaFilter,
     } as Parameters<SchemaEngine['diff']>[0]);
     // If nothing differs, the script contains only a comment.
     const isEmpty = (stdout ?? '').split('\n').every((line) => line.trim() === '' || line.startsWith('--'));

@@ -67,7 +67,7 @@ function assertProgress({ records }: LogBatch, nextOffset: bigint): void {
  * Returns the records of the next batch, starting at index `start`: at most `maxRecords`, and no further records once
  * their values reach `maxBytes`. Returns at least one record.
  */
-export function cutBatch(records: LogRecord[], start: number, maxRecords: number, maxBytes: number): LogRecord[] {
+export function takeBatch(records: LogRecord[], start: number, maxRecords: number, maxBytes: number): LogRecord[] {
   let bytes = 0;
   let end = start;
   while (end < records.length && end - start < maxRecords && (end === start || bytes < maxBytes)) {

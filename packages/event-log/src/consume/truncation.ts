@@ -11,7 +11,7 @@ const repeatEveryMs = 60_000;
  * partition pauses, and the error is repeated every minute. Records may also be missing because retention deleted them
  * before they were read.
  */
-export function createTruncation({
+export function createTruncationReporter({
   consume,
   logger,
   metrics,
@@ -65,4 +65,4 @@ export function createTruncation({
   };
 }
 
-export type Truncation = ReturnType<typeof createTruncation>;
+export type TruncationReporter = ReturnType<typeof createTruncationReporter>;

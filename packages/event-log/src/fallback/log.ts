@@ -249,7 +249,7 @@ export const fallbackConfigFields = {
 } as const;
 
 /** @throws ConfigError when a fallback is configured without Kafka. */
-export function usesFallback(config: {
+export function isFallbackEnabled(config: {
   eventLog: 'kafka' | 'postgres';
   eventLogFallback: 'none' | 'postgres';
 }): boolean {

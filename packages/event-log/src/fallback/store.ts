@@ -1,5 +1,5 @@
 import type { Transaction } from '@millrace/db/sql';
-import { AppendRefused } from '../postgres/store.ts';
+import { AppendRejected } from '../postgres/store.ts';
 
 /** Consumer group under which `consumer_position` stores how much of the fallback has been copied. */
 export const drainGroup = 'millrace.fallback';
@@ -97,14 +97,14 @@ export async function changePhase(
  * Must be the first statement in the transaction of every append to the fallback. Its lock guarantees that the fallback
  * closes only after the append is committed and visible, or rolled back.
  *
- * @throws AppendRefused when the fallback is closed
+ * @throws AppendRejected when the fallback is closed
  */
 export async function assertOpen(tx: Transaction, topic: string): Promise<void> {
   const [row] = await tx.query<{ phase: FallbackPhase }>(
     'SELECT phase FROM event_log_fallback WHERE topic = $1 FOR SHARE',
     [topic],
   );
-  if (row?.phase !== 'open' && row?.phase !== 'closing') throw new AppendRefused('the fallback log is closed');
+  if (row?.phase !== 'open' && row?.phase !== 'closing') throw new AppendRejected('the fallback log is closed');
 }
 
 /**

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { ConfigError, readConfig } from '@millrace/runtime';
 import { testCertificates } from '@millrace/testing';
 import { Type } from 'typebox';
-import { kafkaConfigFields, kafkaConnection } from './config.ts';
+import { kafkaConfigFields, toKafkaConnection } from './config.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'millrace-kafka-config-'));
 const pem = join(directory, 'some.pem');
@@ -18,7 +18,7 @@ beforeAll(() => {
 afterAll(() => rmSync(directory, { recursive: true }));
 
 const schema = Type.Object({ ...kafkaConfigFields });
-const connect = (env: Record<string, string>) => kafkaConnection(readConfig(schema, env));
+const connect = (env: Record<string, string>) => toKafkaConnection(readConfig(schema, env));
 
 function problemsOf(env: Record<string, string>): string[] {
   try {

@@ -1,11 +1,11 @@
 import {
   ConfigError,
-  followTls,
+  createReloadingTls,
+  createSecretReader,
   type Logger,
   type Metrics,
-  readForEachConnection,
-  readPem,
-  secretOf,
+  readPemFile,
+  readTimePerConnection,
   secretSetting,
 } from '@millrace/runtime';
 import type { ISocketFactory, KafkaConfig } from 'kafkajs';
@@ -41,12 +41,12 @@ export const kafkaConfigFields = {
   ...secretSetting(
     'kafkaSaslUsername',
     Type.Optional(Type.String({ description: 'SASL user name' })),
-    readForEachConnection,
+    readTimePerConnection,
   ),
   ...secretSetting(
     'kafkaSaslPassword',
     Type.Optional(Type.String({ description: 'SASL password' })),
-    readForEachConnection,
+    readTimePerConnection,
   ),
 } as const;
 
@@ -60,7 +60,7 @@ export type KafkaConnection = Pick<KafkaLogOptions, 'brokers' | 'ssl' | 'sasl'>;
  * Builds the connection from the settings and reads the files they name.
  * @throws ConfigError listing all problems, without values, because they may be secret.
  */
-export function kafkaConnection(config: ConnectionConfig): KafkaConnection {
+export function toKafkaConnection(config: ConnectionConfig): KafkaConnection {
   const problems: string[] = [];
   const brokers = readBrokers(config.kafkaBrokers ?? '', problems);
   const ssl = readSsl(config, problems);
@@ -94,18 +94,18 @@ function readSsl(config: ConnectionConfig, problems: string[]): KafkaConnection[
     problems.push('KAFKA_SSL_CERT_FILE and KAFKA_SSL_KEY_FILE must be set together');
   }
   const files = {
-    ca: readPem('KAFKA_SSL_CA_FILE', kafkaSslCaFile, problems),
-    cert: readPem('KAFKA_SSL_CERT_FILE', kafkaSslCertFile, problems),
-    key: readPem('KAFKA_SSL_KEY_FILE', kafkaSslKeyFile, problems),
+    ca: readPemFile('KAFKA_SSL_CA_FILE', kafkaSslCaFile, problems),
+    cert: readPemFile('KAFKA_SSL_CERT_FILE', kafkaSslCertFile, problems),
+    key: readPemFile('KAFKA_SSL_KEY_FILE', kafkaSslKeyFile, problems),
   };
   if (!config.kafkaSsl || problems.length > 0) return undefined;
-  return followTls(files);
+  return createReloadingTls(files);
 }
 
 function readSasl(config: ConnectionConfig, problems: string[]): KafkaConnection['sasl'] {
   const { kafkaSaslMechanism: mechanism } = config;
-  const username = secretOf(config, 'kafkaSaslUsername');
-  const password = secretOf(config, 'kafkaSaslPassword');
+  const username = createSecretReader(config, 'kafkaSaslUsername');
+  const password = createSecretReader(config, 'kafkaSaslPassword');
   if (mechanism === undefined && username === undefined && password === undefined) return undefined;
   if (mechanism === undefined)
     problems.push('KAFKA_SASL_MECHANISM is required if KAFKA_SASL_USERNAME or KAFKA_SASL_PASSWORD is set');

@@ -1,13 +1,18 @@
 import { createDeferred, type Logger, sleep, withDeadline } from '@millrace/runtime';
 import type { Consumer, ConsumerCrashEvent, EachBatchPayload } from 'kafkajs';
 import type { ConsumeMetrics } from '../consume/metrics.ts';
-import { createTruncation } from '../consume/truncation.ts';
+import { createTruncationReporter } from '../consume/truncation.ts';
 import type { ConsumeOptions, LogConsumer } from '../log.ts';
 import type { KafkaLogOptions } from './config.ts';
-import { createAssignment, createGroupClient, runUntilStopped } from './group.ts';
+import { createAssignment, createGroupClient, runConsumer } from './group.ts';
 import { createTrackedSockets } from './kafkajs-internals/connection.ts';
-import { isBrokerAway } from './kafkajs-internals/errors.ts';
-import { type AssignedPartition, createKafkaCommits, createWaitingRecords, type KafkaCommits } from './partitions.ts';
+import { isBrokerUnreachable } from './kafkajs-internals/errors.ts';
+import {
+  type AssignedPartition,
+  createOffsetCommitter,
+  createRecordBuffer,
+  type OffsetCommitter,
+} from './partitions.ts';
 import { createStartPositions } from './positions.ts';
 import { createPartitionReader } from './reader.ts';
 import type { TopicReader } from './topics.ts';
@@ -34,11 +39,11 @@ export function consumeFromKafka(
 ): LogConsumer {
   const { options, logger, topic, group } = { ...deps, ...consume };
   const stopping = new AbortController();
-  const sockets = createTrackedSockets(options.socketFactory, () => assignment.beginAllAnew());
+  const sockets = createTrackedSockets(options.socketFactory, () => assignment.restartAll());
   const consumer = createGroupClient(options, group, sockets.socketFactory, stopping.signal);
-  const commits = createKafkaCommits(consumer, topic, logger);
-  const waiting = createWaitingRecords(consumer, topic);
-  const truncation = createTruncation({ ...deps, consume });
+  const commits = createOffsetCommitter(consumer, topic, logger);
+  const waiting = createRecordBuffer(consumer, topic);
+  const truncation = createTruncationReporter({ ...deps, consume });
   const positions = createStartPositions({ ...deps, consume, consumer, waiting, truncation });
   const assignment = createAssignment({ ...deps, consume, waiting, positions, stopping: stopping.signal });
   const { interruptAll } = assignment;
@@ -58,7 +63,7 @@ export function consumeFromKafka(
       logger.warn('consumer was removed from its group; joining again', { topic, group, error: payload.error });
       return;
     }
-    if (isBrokerAway(payload.error)) {
+    if (isBrokerUnreachable(payload.error)) {
       // kafkajs gives up permanently when it cannot find the coordinator, even though brokers usually come back.
       logger.warn('consumer lost the connection to its brokers; restarting', { topic, group, error: payload.error });
       started = sleep(rejoinPauseMs, stopping.signal).then(start);
@@ -67,7 +72,7 @@ export function consumeFromKafka(
     consume.onFatal(new Error(`The consumer of ${topic} stopped unexpectedly.`, { cause: payload.error }));
   }
 
-  const start = () => runUntilStopped(consumer, eachBatch, { topic, group, logger, signal: stopping.signal });
+  const start = () => runConsumer(consumer, eachBatch, { topic, group, logger, signal: stopping.signal });
 
   async function leave(): Promise<void> {
     stopping.abort();
@@ -104,7 +109,7 @@ export function consumeFromKafka(
 
 interface Leaving {
   consumer: Consumer;
-  commits: KafkaCommits;
+  commits: OffsetCommitter;
   topic: string;
   group: string;
   logger: Logger;

@@ -6,8 +6,8 @@ import { backoffMs } from '../backoff.ts';
 import type { ConsumeMetrics } from '../consume/metrics.ts';
 import type { ConsumeOptions } from '../log.ts';
 import type { KafkaLogOptions } from './config.ts';
-import { keptMembership } from './kafkajs-internals/membership.ts';
-import { type AssignedPartition, createAssignedPartition, type WaitingRecords } from './partitions.ts';
+import { createStableMemberAssigner } from './kafkajs-internals/membership.ts';
+import { type AssignedPartition, createAssignedPartition, type RecordBuffer } from './partitions.ts';
 import type { StartPositions } from './positions.ts';
 import { clientConfig } from './session.ts';
 import type { TopicReader } from './topics.ts';
@@ -42,7 +42,7 @@ export function createGroupClient(
   });
   return kafka.consumer({
     groupId,
-    partitionAssigners: [keptMembership(stopping)],
+    partitionAssigners: [createStableMemberAssigner(stopping)],
     retry: {
       ...pauses,
       // A member that crashed while stopping must not be restarted.
@@ -66,7 +66,7 @@ interface RunOptions {
 }
 
 /** Connects, subscribes and runs the consumer. Retries until it succeeds or the signal aborts. */
-export async function runUntilStopped(
+export async function runConsumer(
   consumer: Consumer,
   eachBatch: EachBatchHandler,
   { topic, group, logger, signal }: RunOptions,
@@ -95,7 +95,7 @@ interface AssignmentDeps {
   logger: Logger;
   metrics: ConsumeMetrics;
   topics: TopicReader;
-  waiting: WaitingRecords;
+  waiting: RecordBuffer;
   positions: StartPositions;
   stopping: AbortSignal;
 }
@@ -141,7 +141,7 @@ export function createAssignment({ consume, logger, metrics, topics, waiting, po
   }
 
   /** Looks up the stored offsets again, because a returning broker may have lost records or been replaced. */
-  function beginAllAnew(): void {
+  function restartAll(): void {
     for (const partition of partitions.values()) void positions.resumeFromStored(partition, 0);
   }
 
@@ -166,7 +166,7 @@ export function createAssignment({ consume, logger, metrics, topics, waiting, po
     beginGeneration,
     endGeneration,
     interruptAll,
-    beginAllAnew,
+    restartAll,
     checkIdentity,
     forget,
   };

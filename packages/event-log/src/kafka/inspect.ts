@@ -1,7 +1,7 @@
 import type { Admin } from 'kafkajs';
 import type { KafkaLogOptions } from './config.ts';
-import { correctKafkajs } from './kafkajs-internals/correct-kafkajs.ts';
 import { type LogDirectory, readLogDirectories } from './kafkajs-internals/log-directories.ts';
+import { patchKafkajs } from './kafkajs-internals/patch-kafkajs.ts';
 import { createKafkaSessions } from './session.ts';
 import { createTopicReader } from './topics.ts';
 
@@ -31,7 +31,7 @@ export interface InspectedTopic {
 const topicResource = 2;
 
 /** Reads the state of a Kafka cluster without changing it. */
-export interface KafkaInspection {
+export interface KafkaInspector {
   /** Addresses that the brokers advertise to clients. */
   brokers(): Promise<{ host: string; port: number }[]>;
   /**
@@ -56,8 +56,8 @@ export interface KafkaInspection {
  * Connects to Kafka for inspection. Each request rejects when the brokers do not respond. @param timeoutMs time limit
  * of a request.
  */
-export function inspectKafka(options: KafkaLogOptions, timeoutMs: number): KafkaInspection {
-  correctKafkajs();
+export function createKafkaInspector(options: KafkaLogOptions, timeoutMs: number): KafkaInspector {
+  patchKafkajs();
   const sessions = createKafkaSessions(options, timeoutMs);
   const topics = createTopicReader(sessions);
   const ask = <T>(question: (admin: Admin) => Promise<T>, what: string) =>

@@ -9,8 +9,8 @@ import { Kafka } from 'kafkajs';
 import { Type } from 'typebox';
 import { range, readAll } from '../testing/contract-fixture.ts';
 import { testLogger } from '../testing/test-logger.ts';
-import { kafkaConfigFields, kafkaConnection } from './config.ts';
-import { inspectKafka } from './inspect.ts';
+import { kafkaConfigFields, toKafkaConnection } from './config.ts';
+import { createKafkaInspector } from './inspect.ts';
 import { createKafkaLog } from './log.ts';
 import { clientConfig } from './session.ts';
 import { hasJava, type KafkaCluster, startKafkaCluster } from './testing/kafka-cluster.ts';
@@ -72,7 +72,7 @@ describeWithJava('a broker with SASL over TLS', () => {
       ...{ kafkaSaslMechanism: mechanism as 'plain', kafkaSaslPassword: password },
       ...(kafkaSslCaFile === undefined ? {} : { kafkaSslCaFile }),
     };
-    return { ...kafkaConnection(settings), clientId: 'security-test', logger: testLogger() };
+    return { ...toKafkaConnection(settings), clientId: 'security-test', logger: testLogger() };
   }
   const open = (...settings: Parameters<typeof optionsOf>) => createKafkaLog(optionsOf(...settings));
 
@@ -108,7 +108,7 @@ describeWithJava('a broker with SASL over TLS', () => {
   });
 
   test('a user without permission to describe the cluster gets everything except the log directories', async () => {
-    const asked = (user: string) => inspectKafka(optionsOf('plain', 'right', caFile, user), 10_000);
+    const asked = (user: string) => createKafkaInspector(optionsOf('plain', 'right', caFile, user), 10_000);
     const [owner, guest] = [asked('millrace'), asked('guest')];
     try {
       await expect(guest.logDirectories()).resolves.toHaveLength(1);
@@ -124,7 +124,7 @@ describeWithJava('a broker with SASL over TLS', () => {
   test('a changed password and a changed CA are used by the next connection of the same log', async () => {
     const secret = mountSecret({ password: 'right', 'ca.crt': readFileSync(caFile, 'utf8') });
     const log = createKafkaLog({
-      ...kafkaConnection(
+      ...toKafkaConnection(
         readConfig(Type.Object(kafkaConfigFields), {
           ...{ KAFKA_BROKERS: cluster.brokers.join(','), KAFKA_SSL: 'true', KAFKA_SSL_CA_FILE: secret.file('ca.crt') },
           ...{ KAFKA_SASL_MECHANISM: 'scram-sha-512', KAFKA_SASL_USERNAME: 'millrace' },

@@ -1,6 +1,6 @@
 import { eventually, startTlsProxy, type TestCertificate, testCertificates, testServers } from '@millrace/testing';
 import { testLogger } from '../testing/test-logger.ts';
-import { kafkaConnection } from './config.ts';
+import { toKafkaConnection } from './config.ts';
 import { createKafkaLog } from './log.ts';
 
 /**
@@ -12,7 +12,7 @@ async function open(certificate: TestCertificate | null, caFile: string | undefi
   const [host = '', port] = broker.split(':');
   const proxy = await startTlsProxy({ target: { host, port: Number(port) }, protocol: 'tls', certificate });
   const log = createKafkaLog({
-    ...kafkaConnection({
+    ...toKafkaConnection({
       kafkaBrokers: `127.0.0.1:${proxy.port}`,
       kafkaSsl: true,
       ...(caFile === undefined ? {} : { kafkaSslCaFile: caFile }),

@@ -16,9 +16,9 @@ import { createReachability } from '../reachability.ts';
 import type { KafkaLogOptions } from './config.ts';
 import { consumeFromKafka } from './consumer.ts';
 import { createTrackedSockets } from './kafkajs-internals/connection.ts';
-import { correctKafkajs } from './kafkajs-internals/correct-kafkajs.ts';
-import { isWithoutLeader } from './kafkajs-internals/errors.ts';
-import { toBundle } from './kafkajs-internals/produce.ts';
+import { isLeaderMissing } from './kafkajs-internals/errors.ts';
+import { patchKafkajs } from './kafkajs-internals/patch-kafkajs.ts';
+import { wrapRecords } from './kafkajs-internals/produce.ts';
 import { clientConfig, createKafkaSessions, type KafkaSessions } from './session.ts';
 import { createTopicReader } from './topics.ts';
 
@@ -30,7 +30,7 @@ const closeTimeoutMs = 5000;
  * lost, so no broker has to be available at creation. `isHealthy` is false until the first response.
  */
 export function createKafkaLog(options: KafkaLogOptions): EventLog {
-  correctKafkajs();
+  patchKafkajs();
   const { logger } = options;
   const settings = toAppendSettings(options);
   const sendTimeoutMs = sendTimeoutOf(settings);
@@ -59,7 +59,7 @@ export function createKafkaLog(options: KafkaLogOptions): EventLog {
           .map(({ partition, high }) => ({ partition, log, endOffset: high }))
           .sort((a, b) => a.partition - b.partition);
       } catch (cause) {
-        const found = isWithoutLeader(cause)
+        const found = isLeaderMissing(cause)
           ? `The event log has no topic ${topic}, or one of its partitions has no leader.`
           : 'The event log does not respond.';
         throw new AppError('unavailable', found, { cause, retryAfterSeconds: 2 });
@@ -115,7 +115,7 @@ function toMessages(batches: PartitionBatch[]): TopicMessages[] {
   const topics = new Map<string, TopicMessages>();
   for (const { topic, partition, records } of batches) {
     const entry = topics.get(topic) ?? { topic, messages: [] };
-    entry.messages.push(toBundle(partition, records));
+    entry.messages.push(wrapRecords(partition, records));
     topics.set(topic, entry);
   }
   return [...topics.values()];

@@ -12,11 +12,11 @@ export interface AssignedPartition {
   /** Counts the lookups of the start position, so that only the latest result is used. */
   beginnings: number;
   /**
-   * Mark of the record before the start position. It is fetched again to check that the log still contains it; null once
+   * Fingerprint of the record before the start position. It is fetched again to check that the log still contains it; null once
    * that is done.
    */
   recordBefore: string | null;
-  /** Mark of a record that the log no longer contains: a different record has its offset. */
+  /** Fingerprint of a record that the log no longer contains: a different record has its offset. */
   missingRecord: string | null;
   /** Leader epoch of the latest fetched records. A new leader may lack records of a former one. */
   leaderEpoch: number | null;
@@ -84,7 +84,7 @@ const keepAliveMs = 500;
  * Buffers records that were fetched ahead, so that an idle handler finds its next batch without waiting for a fetch.
  * kafkajs itself fetches only after everything fetched before has been handled.
  */
-export function createWaitingRecords(consumer: Pick<Consumer, 'pause' | 'resume'>, topic: string) {
+export function createRecordBuffer(consumer: Pick<Consumer, 'pause' | 'resume'>, topic: string) {
   let bytes = 0;
   let announceRoom: () => void = () => {};
 
@@ -96,7 +96,7 @@ export function createWaitingRecords(consumer: Pick<Consumer, 'pause' | 'resume'
     change(partition, sizeOf(records));
     if (isFull(partition) && !partition.isHeldBack) {
       partition.isHeldBack = true;
-      whileRunning(() => consumer.pause([{ topic, partitions: [partition.partition] }]));
+      ignoreCrashErrors(() => consumer.pause([{ topic, partitions: [partition.partition] }]));
     }
   }
 
@@ -108,7 +108,7 @@ export function createWaitingRecords(consumer: Pick<Consumer, 'pause' | 'resume'
     change(partition, -sizeOf(removed));
     if (partition.isHeldBack && !isFull(partition)) {
       partition.isHeldBack = false;
-      whileRunning(() => consumer.resume([{ topic, partitions: [partition.partition] }]));
+      ignoreCrashErrors(() => consumer.resume([{ topic, partitions: [partition.partition] }]));
     }
   }
 
@@ -142,7 +142,7 @@ export function createWaitingRecords(consumer: Pick<Consumer, 'pause' | 'resume'
   };
 }
 
-export type WaitingRecords = ReturnType<typeof createWaitingRecords>;
+export type RecordBuffer = ReturnType<typeof createRecordBuffer>;
 
 /** Allows one waiting record of any size, so that the next record is fetched while a large one is being handled. */
 function isFull({ waiting, waitingBytes }: AssignedPartition): boolean {
@@ -160,7 +160,7 @@ const lastCommitTimeoutMs = 2000;
  * Commits the group's offsets to Kafka, at most once a second. They are only for lag monitoring tools; Millrace does
  * not read them. A failed commit is superseded by the next one.
  */
-export function createKafkaCommits(consumer: Pick<Consumer, 'commitOffsets'>, topic: string, logger: Logger) {
+export function createOffsetCommitter(consumer: Pick<Consumer, 'commitOffsets'>, topic: string, logger: Logger) {
   const reached = new Map<number, bigint>();
   let timer: NodeJS.Timeout | undefined;
 
@@ -188,10 +188,10 @@ export function createKafkaCommits(consumer: Pick<Consumer, 'commitOffsets'>, to
   };
 }
 
-export type KafkaCommits = ReturnType<typeof createKafkaCommits>;
+export type OffsetCommitter = ReturnType<typeof createOffsetCommitter>;
 
 /** Ignores errors of kafkajs between a crash and a restart of the consumer, when the call no longer matters. */
-export function whileRunning(ask: () => void): void {
+export function ignoreCrashErrors(ask: () => void): void {
   try {
     ask();
   } catch {

@@ -1,16 +1,16 @@
 import { type Logger, sleep } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
 import { backoffMs } from '../backoff.ts';
-import type { Truncation } from '../consume/truncation.ts';
+import type { TruncationReporter } from '../consume/truncation.ts';
 import type { ConsumeOptions, StoredOffset } from '../log.ts';
-import { type AssignedPartition, type WaitingRecords, whileRunning } from './partitions.ts';
+import { type AssignedPartition, ignoreCrashErrors, type RecordBuffer } from './partitions.ts';
 import type { TopicReader, TopicState } from './topics.ts';
 
 interface StartPositionsDeps {
   consume: Pick<ConsumeOptions, 'topic' | 'group' | 'startOffset'>;
   consumer: Pick<Consumer, 'pause' | 'resume' | 'seek'>;
-  waiting: Pick<WaitingRecords, 'clear'>;
-  truncation: Truncation;
+  waiting: Pick<RecordBuffer, 'clear'>;
+  truncation: TruncationReporter;
   logger: Logger;
   topics: TopicReader;
 }
@@ -36,9 +36,9 @@ export function createStartPositions(deps: StartPositionsDeps) {
   /**
    * Starts a newly assigned partition like `resumeFromStored`, after this member's in-flight batch of it has finished.
    */
-  function beginFromStored(partition: AssignedPartition, inHand: Promise<void> | null): Promise<void> {
+  function beginFromStored(partition: AssignedPartition, inFlight: Promise<void> | null): Promise<void> {
     return resume(partition, 0, async (log) => {
-      await inHand;
+      await inFlight;
       return consume.startOffset(partition.partition, log);
     });
   }
@@ -61,7 +61,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
     const beginning = partition.beginnings;
     const isOver = () => signal.aborted || partition.beginnings !== beginning;
     waiting.clear(partition);
-    whileRunning(() => consumer.pause([{ topic, partitions: [partition.partition] }]));
+    ignoreCrashErrors(() => consumer.pause([{ topic, partitions: [partition.partition] }]));
     await sleep(delayMs, signal);
     // The in-flight batch will advance the stored offset.
     await partition.delivery;
@@ -94,9 +94,9 @@ export function createStartPositions(deps: StartPositionsDeps) {
     seekAgain(partition: AssignedPartition): void {
       if (partition.fetchPosition === null) return;
       const offset = String(partition.fetchPosition);
-      whileRunning(() => consumer.seek({ topic, partition: partition.partition, offset }));
+      ignoreCrashErrors(() => consumer.seek({ topic, partition: partition.partition, offset }));
     },
-    pauseAll: () => whileRunning(() => consumer.pause([{ topic }])),
+    pauseAll: () => ignoreCrashErrors(() => consumer.pause([{ topic }])),
   };
 }
 
@@ -134,7 +134,7 @@ function beginPartition(
   deps: {
     consume: Pick<ConsumeOptions, 'topic' | 'group'>;
     consumer: Pick<Consumer, 'resume' | 'seek'>;
-    truncation: Truncation;
+    truncation: TruncationReporter;
   },
   partition: AssignedPartition,
   { stored, state: { log, leaderEpochs }, bounds: { low } }: FoundStart,

@@ -1,13 +1,13 @@
 import { type Logger, limitConcurrency, sleep } from '@millrace/runtime';
 import type { EachBatchPayload, IHeaders, KafkaMessage } from 'kafkajs';
 import { backoffMs } from '../backoff.ts';
-import { cutBatch, type Delivery, deliver } from '../consume/deliver.ts';
+import { type Delivery, deliver, takeBatch } from '../consume/deliver.ts';
 import type { ConsumeMetrics } from '../consume/metrics.ts';
-import { type Truncation, truncatedPauseMs } from '../consume/truncation.ts';
+import { type TruncationReporter, truncatedPauseMs } from '../consume/truncation.ts';
 import type { BatchContext, ConsumeOptions, LogRecord } from '../log.ts';
-import { recordMark } from '../offsets-store.ts';
+import { recordFingerprint } from '../offsets-store.ts';
 import { newestLeaderEpoch } from './kafkajs-internals/metadata.ts';
-import type { AssignedPartition, KafkaCommits, WaitingRecords } from './partitions.ts';
+import type { AssignedPartition, OffsetCommitter, RecordBuffer } from './partitions.ts';
 import type { StartPositions } from './positions.ts';
 
 interface PartitionReaderDeps extends FetchCheckDeps, PartitionDeliveryDeps {
@@ -55,8 +55,8 @@ interface PartitionDeliveryDeps {
   logger: Logger;
   metrics: ConsumeMetrics;
   positions: StartPositions;
-  waiting: WaitingRecords;
-  commits: KafkaCommits;
+  waiting: RecordBuffer;
+  commits: OffsetCommitter;
 }
 
 /** Delivers waiting records batch by batch, from up to `partitionConcurrency` partitions at the same time. */
@@ -82,7 +82,7 @@ function createPartitionDelivery(deps: PartitionDeliveryDeps) {
       partition: partition.partition,
       log: partition.log,
       continuesFrom: partition.continuesFrom,
-      records: cutBatch(partition.waiting, 0, consume.maxBatchRecords, consume.maxBatchBytes),
+      records: takeBatch(partition.waiting, 0, consume.maxBatchRecords, consume.maxBatchBytes),
     };
     const context: BatchContext = { signal, heartbeat: partition.heartbeat };
     accept(partition, await deliver(deps, batch, context));
@@ -126,7 +126,7 @@ interface FetchCheckDeps {
   consume: Pick<ConsumeOptions, 'topic' | 'group'>;
   logger: Logger;
   positions: StartPositions;
-  truncation: Truncation;
+  truncation: TruncationReporter;
 }
 
 /** Pause before a partition restarts when the fetched records repeatedly do not match its position. */
@@ -179,7 +179,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
     // Compaction may have deleted it, because the offsets up to here had no gap.
     if (first === undefined || first.offset !== fetchPosition) return records;
     partition.fetchPosition = continuesFrom;
-    const found = recordMark(first);
+    const found = recordFingerprint(first);
     if (found === recordBefore) {
       truncation.over(partition.partition);
       return rest;

@@ -3,7 +3,7 @@ import { type Admin, Kafka, type KafkaConfig, type Producer } from 'kafkajs';
 import type { Reachability } from '../reachability.ts';
 import type { KafkaLogOptions } from './config.ts';
 import { createTrackedSockets, kafkaLogCreator } from './kafkajs-internals/connection.ts';
-import { chosenPartition } from './kafkajs-internals/produce.ts';
+import { presetPartitioner } from './kafkajs-internals/produce.ts';
 
 /** With the defaults of kafkajs, it takes more than 25 s to detect a broker that does not respond. */
 const connectionLimits = { connectionTimeout: 1000, authenticationTimeout: 1500 } as const;
@@ -95,7 +95,7 @@ async function open(options: KafkaLogOptions, brokers: string[], requestTimeoutM
     retry: { retries: brokers.length, initialRetryTime: 50, maxRetryTime: 250, factor: 0.2, multiplier: 2 },
     socketFactory: sockets.socketFactory,
   });
-  const producer = kafka.producer({ createPartitioner: chosenPartition, allowAutoTopicCreation: false });
+  const producer = kafka.producer({ createPartitioner: presetPartitioner, allowAutoTopicCreation: false });
   const admin = kafka.admin();
   producer.on('producer.network.request_timeout', ({ payload }) =>
     sockets.destroy('request timed out', payload.broker),

@@ -1,6 +1,6 @@
 import { sleep } from '@millrace/runtime';
 import type { Admin } from 'kafkajs';
-import { isWithoutLeader } from './kafkajs-internals/errors.ts';
+import { isLeaderMissing } from './kafkajs-internals/errors.ts';
 import { topicIdentityOf } from './kafkajs-internals/metadata.ts';
 import type { KafkaSessions } from './session.ts';
 
@@ -40,7 +40,7 @@ export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicRe
       try {
         return await sessions.use(({ admin }) => question(admin), lookUpTimeoutMs, what);
       } catch (error) {
-        if (!isWithoutLeader(error) || performance.now() > giveUpAt) throw error;
+        if (!isLeaderMissing(error) || performance.now() > giveUpAt) throw error;
         await sleep(Math.min(25 * 2 ** failures, 250));
       }
     }

@@ -2,9 +2,13 @@ import type { SqlDatabase } from '@millrace/db/sql';
 import { createDeferred, type Logger, limitConcurrency, sleep, withDeadline } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import type { ConsumeMetrics } from '../consume/metrics.ts';
-import { createTruncation } from '../consume/truncation.ts';
+import { createTruncationReporter } from '../consume/truncation.ts';
 import type { ConsumeOptions, LogConsumer } from '../log.ts';
-import { type LeasedPartition, type LeasedPartitionDeps, readLeasedPartition } from './leased-partition.ts';
+import {
+  type LeasedPartitionReader,
+  type LeasedPartitionReaderDeps,
+  startLeasedPartitionReader,
+} from './leased-partition.ts';
 import {
   type GroupState,
   heartbeat,
@@ -41,7 +45,7 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
   const membership = createMembership({ database, member, leaseMs });
   const held = createHeldPartitions({
     ...{ ...deps, consume, member },
-    truncation: createTruncation({ ...deps, consume }),
+    truncation: createTruncationReporter({ ...deps, consume }),
     endOffset: membership.endOffset,
     logOf: membership.logOf,
   });
@@ -139,7 +143,7 @@ function keepLooking(look: () => Promise<void>, { intervalMs, failed, signal }: 
   return { wake: () => wakeUp.abort(), ended: run() };
 }
 
-interface HeldPartitionsDeps extends Omit<LeasedPartitionDeps, 'partition' | 'endOffset' | 'log' | 'whenFree'> {
+interface HeldPartitionsDeps extends Omit<LeasedPartitionReaderDeps, 'partition' | 'endOffset' | 'log' | 'whenFree'> {
   member: Member;
   /** End offset at the last poll. */
   endOffset(partition: number): bigint;
@@ -151,7 +155,7 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
   const { database, logger, member, consume } = deps;
   const { topic, group } = consume;
   const whenFree = limitConcurrency(consume.partitionConcurrency);
-  const held = new Map<number, LeasedPartition>();
+  const held = new Map<number, LeasedPartitionReader>();
   const ending = new Map<number, Promise<void>>();
 
   function begin(partition: number): void {
@@ -159,7 +163,7 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
     logger.debug('partition acquired', { topic, group, partition });
     held.set(
       partition,
-      readLeasedPartition({
+      startLeasedPartitionReader({
         ...deps,
         ...{ partition, whenFree },
         endOffset: () => deps.endOffset(partition),

@@ -3,12 +3,12 @@ import { type Logger, sleep } from '@millrace/runtime';
 import { backoffMs } from '../backoff.ts';
 import { type Delivery, deliver } from '../consume/deliver.ts';
 import type { ConsumeMetrics } from '../consume/metrics.ts';
-import { type Truncation, truncatedPauseMs } from '../consume/truncation.ts';
+import { type TruncationReporter, truncatedPauseMs } from '../consume/truncation.ts';
 import type { ConsumeOptions, StoredOffset } from '../log.ts';
-import { markedOffset, recordMark } from '../offsets-store.ts';
+import { fingerprintOffset, recordFingerprint } from '../offsets-store.ts';
 import { type LogBounds, readBounds, readRecords } from './store.ts';
 
-export interface LeasedPartitionDeps {
+export interface LeasedPartitionReaderDeps {
   database: SqlDatabase;
   logger: Logger;
   metrics: ConsumeMetrics;
@@ -18,12 +18,12 @@ export interface LeasedPartitionDeps {
   endOffset(): bigint;
   /** ID of its log at the last poll. */
   log(): string | undefined;
-  truncation: Truncation;
+  truncation: TruncationReporter;
   /** Runs `work` when fewer than `partitionConcurrency` partitions of the member are busy. */
   whenFree<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export interface LeasedPartition {
+export interface LeasedPartitionReader {
   /** Signals that the end may have moved. */
   wake(): void;
   /** Starts no new batch, and resolves when the in-flight batch has finished. */
@@ -31,7 +31,7 @@ export interface LeasedPartition {
 }
 
 /** Reads one partition batch by batch while this member holds its lease. */
-export function readLeasedPartition(deps: LeasedPartitionDeps): LeasedPartition {
+export function startLeasedPartitionReader(deps: LeasedPartitionReaderDeps): LeasedPartitionReader {
   const { database, logger, consume, partition } = deps;
   const { topic, group } = consume;
   const abort = new AbortController();
@@ -108,7 +108,7 @@ async function heartbeat(): Promise<void> {}
 
 /** Reads one batch and passes it to the handler. */
 async function handOver(
-  deps: LeasedPartitionDeps,
+  deps: LeasedPartitionReaderDeps,
   { log, position, continuesFrom }: LeasedStart,
   signal: AbortSignal,
 ): Promise<Delivery> {
@@ -144,7 +144,7 @@ interface LeasedStartDeps {
   database: Pick<SqlDatabase, 'sql'>;
   consume: Pick<ConsumeOptions, 'topic' | 'group' | 'startOffset'>;
   partition: number;
-  truncation: Truncation;
+  truncation: TruncationReporter;
 }
 
 /** Position where reading a partition starts. */
@@ -181,11 +181,12 @@ async function isMissing(
     return true;
   }
   // Retention may have deleted the record. Then only the log's ID shows that it is the same log.
-  if (recordBefore === null || markedOffset(recordBefore) < beginning) return false;
-  const where = { topic, partition, fromOffset: markedOffset(recordBefore) };
+  if (recordBefore === null || fingerprintOffset(recordBefore) < beginning) return false;
+  const where = { topic, partition, fromOffset: fingerprintOffset(recordBefore) };
   const [record] = await readRecords(database.sql, where, { maxRecords: 1, maxBytes: 1 });
-  if (record === undefined || record.offset !== where.fromOffset || recordMark(record) === recordBefore) return false;
-  truncation.found(partition, stored, { log, expected: recordBefore, found: recordMark(record) });
+  if (record === undefined || record.offset !== where.fromOffset || recordFingerprint(record) === recordBefore)
+    return false;
+  truncation.found(partition, stored, { log, expected: recordBefore, found: recordFingerprint(record) });
   return true;
 }
 

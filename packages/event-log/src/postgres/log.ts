@@ -6,7 +6,7 @@ import { createConsumeMetrics } from '../consume/metrics.ts';
 import type { EventLog } from '../log.ts';
 import { createReachability, type Reachability } from '../reachability.ts';
 import { consumeFromPostgres } from './consumer.ts';
-import { AppendRefused, appendBatches, createTopic, readEnds, readPassedOffsets, trimPartition } from './store.ts';
+import { AppendRejected, appendBatches, createTopic, readConsumedOffsets, readEnds, trimPartition } from './store.ts';
 
 export interface PostgresLogOptions extends Partial<AppendSettings> {
   /** Must have a `queryTimeoutMs`: otherwise a connection without a response would be lost to the pool. */
@@ -22,7 +22,7 @@ export interface PostgresLogOptions extends Partial<AppendSettings> {
   trimIntervalMs?: number;
   /** Groups that no longer read; records are not kept for them. */
   retiredGroups?: readonly string[];
-  /** Runs first in the transaction of every append. If it throws `AppendRefused`, nothing is appended. */
+  /** Runs first in the transaction of every append. If it throws `AppendRejected`, nothing is appended. */
   guard?: (tx: Transaction) => Promise<void>;
 }
 
@@ -115,7 +115,7 @@ function createPostgresTransport(deps: {
       deps.reachability.succeeded();
       return result;
     } catch (error) {
-      if (!(error instanceof AppendRefused)) deps.reachability.failed(error);
+      if (!(error instanceof AppendRejected)) deps.reachability.failed(error);
       throw error;
     }
   }
@@ -171,7 +171,7 @@ export function createTrimmer(
   const stopping = new AbortController();
 
   async function trim(): Promise<void> {
-    for (const passed of await readPassedOffsets(database.sql, retiredGroups)) {
+    for (const passed of await readConsumedOffsets(database.sql, retiredGroups)) {
       const hours = passed.isRead ? retentionHours : unreadRetentionHours;
       let deleted = stepRecords;
       while (deleted === stepRecords && !stopping.signal.aborted) {

@@ -182,7 +182,7 @@ function toLogRecord(row: RecordRow): LogRecord {
   };
 }
 
-interface PassedOffset {
+interface ConsumedOffset {
   topic: string;
   partition: number;
   /** Every known group has stored at least this offset; the end of the partition if no group is known. */
@@ -197,7 +197,7 @@ interface PassedOffset {
  *
  * @param retiredGroups groups that no longer read and are ignored.
  */
-export async function readPassedOffsets(sql: Sql, retiredGroups: readonly string[]): Promise<PassedOffset[]> {
+export async function readConsumedOffsets(sql: Sql, retiredGroups: readonly string[]): Promise<ConsumedOffset[]> {
   const rows = await sql.query<{ topic: string; partition: number; passed: string; is_read: boolean }>(
     `WITH known AS (
        SELECT DISTINCT o.topic, o."group" FROM consumer_position o
@@ -223,7 +223,7 @@ export async function readPassedOffsets(sql: Sql, retiredGroups: readonly string
  */
 export async function trimPartition(
   tx: Transaction,
-  passed: PassedOffset,
+  passed: ConsumedOffset,
   retentionHours: number,
   limit: number,
 ): Promise<number> {
@@ -248,8 +248,8 @@ export async function trimPartition(
 }
 
 /** Thrown by `PostgresLogOptions.guard` to reject an append. Does not indicate a problem with the database. */
-export class AppendRefused extends Error {
-  override readonly name = 'AppendRefused';
+export class AppendRejected extends Error {
+  override readonly name = 'AppendRejected';
 }
 
 /**

@@ -1,5 +1,5 @@
 import { AppError, type ErrorKind } from '@millrace/runtime';
-import { statusOf, toErrorBody } from './error-body.ts';
+import { toErrorBody, toHttpStatus } from './error-body.ts';
 
 test.each<[ErrorKind, number, string, string]>([
   ['invalid', 400, 'validation_error', 'invalid_input'],
@@ -16,7 +16,7 @@ test.each<[ErrorKind, number, string, string]>([
   ['rate_limited', 429, 'throttled_error', 'throttled'],
   ['unavailable', 503, 'server_error', 'unavailable'],
 ])('maps the kind %s to %i %s/%s', (kind, status, type, code) => {
-  expect(statusOf(kind)).toBe(status);
+  expect(toHttpStatus(kind)).toBe(status);
   expect(Object.entries(toErrorBody(new AppError(kind, 'Sentence.')))).toEqual([
     ['type', type],
     ['code', code],

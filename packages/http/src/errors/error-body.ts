@@ -43,7 +43,7 @@ const typeOfCode: Record<string, string> = {
   protected_error: 'invalid_request',
 };
 
-export function statusOf(kind: ErrorKind): number {
+export function toHttpStatus(kind: ErrorKind): number {
   return transports[kind].status;
 }
 

@@ -7,20 +7,20 @@ import type { ApiRequest, Route } from '../route/route.ts';
 import { compileSerializer, describeSchemaFailure } from '../schema/compile.ts';
 import { shapeOf } from '../schema/schema-shape.ts';
 import { allowOrigin } from './allow-origin.ts';
-import { createPathTable, type FoundPath, pathOf } from './path-table.ts';
+import { createPathTable, type PathMatch, pathOf } from './path-table.ts';
 import { readForm } from './read-form.ts';
 import { createJsonBodyReader, type JsonBodyReader } from './read-json-body.ts';
 import {
   type Access,
-  identify,
+  authenticateCaller,
   parseBody,
   parseParams,
   parseQuery,
-  requireAccepted,
-  requireLevel,
+  requireAcceptableType,
+  requireMembershipLevel,
 } from './read-request.ts';
-import { type Answer, beginAnswer, createRouteMetrics, sendAnswer, sendError } from './send-answer.ts';
 import { sendPage } from './send-page.ts';
+import { beginResponse, createRouteMetrics, type ResponseContent, sendError, sendResponse } from './send-response.ts';
 import { requestIdFrom, toApiRequest } from './to-api-request.ts';
 
 export interface MountDeps<Caller> {
@@ -47,7 +47,7 @@ export interface MountDeps<Caller> {
  *
  * It does not use Express, whose work before a route sees the request took a quarter of the time of a list.
  *
- * @throws Error at start when the schema of a response is not usable (`routeProblems` finds the other unusable schemas), or when two
+ * @throws Error at start when the schema of a response is not usable (`findRouteProblems` finds the other unusable schemas), or when two
  *   paths match the same requests.
  */
 export function mount<Caller>(
@@ -74,23 +74,23 @@ export function mount<Caller>(
     if (entry?.origins !== undefined) allowOrigin(request, response, entry.origins);
     const served = entry?.byMethod.get(request.method ?? '');
     const operation = served?.route.operationId ?? (entry ? 'method_not_allowed' : 'unknown_path');
-    beginAnswer(response, { operation, id, allow: entry?.allow }, routeMetrics);
+    beginResponse(response, { operation, id, allow: entry?.allow }, routeMetrics);
     try {
       const apiRequest = describeRequest(request, response, { id, publicUrl, trustedProxies, bodies, bodyLimitBytes });
       if (found.kind !== 'found' || entry === undefined) throw noSuchPath(found.kind);
-      if (served === undefined) return sendAnswer(response, await refuseMethod(entry.siblings, access, apiRequest));
+      if (served === undefined) return sendResponse(response, await refuseMethod(entry.siblings, access, apiRequest));
 
       const { route, toAnswer } = served;
-      requireAccepted(route, apiRequest);
-      const caller = await identify(route, access, apiRequest);
+      requireAcceptableType(route, apiRequest);
+      const caller = await authenticateCaller(route, access, apiRequest);
       const params = parseParams(route, found.params);
       const target = await route.target({ caller, params, request: apiRequest });
-      requireLevel(route, access, target);
+      requireMembershipLevel(route, access, target);
       const query = parseQuery(route, apiRequest.query);
       const { body, file } = await parseBody(route, apiRequest);
       const result = await route.handler({ caller, params, target, query, body, file, request: apiRequest });
       if (result instanceof PageStream) await sendPage(response, result, pageOf(served, request.method));
-      else sendAnswer(response, toAnswer(result, apiRequest));
+      else sendResponse(response, toAnswer(result, apiRequest));
     } catch (error) {
       const known = error instanceof AppError ? error : (translateError(error) ?? error);
       if (response.headersSent) noteBrokenPage(known, { operation, id });
@@ -108,7 +108,7 @@ export function mount<Caller>(
       await page.serve({ request: describeRequest(incoming, response, known), params, incoming, response });
     } catch (error) {
       if (response.headersSent) throw error;
-      beginAnswer(response, { operation: 'page', id, allow: undefined }, routeMetrics);
+      beginResponse(response, { operation: 'page', id, allow: undefined }, routeMetrics);
       sendError(response, translateError(error) ?? error, { operation: 'page', id, logger });
     }
   }
@@ -156,7 +156,7 @@ function describeRequest(
   return toApiRequest(request, {
     ...known,
     path: pathOf(request.url ?? ''),
-    leaves: () => leaves(response),
+    disconnectSignal: () => disconnectSignal(response),
     readBody: () => bodies.read(request, response),
     readSmallBody: () => bodies.readSmall(request),
     readForm: (file) => readForm(request, file, bodyLimitBytes),
@@ -164,7 +164,7 @@ function describeRequest(
 }
 
 /** Returns a signal that aborts when the connection ends before the response is complete. */
-function leaves(response: ServerResponse): AbortSignal {
+function disconnectSignal(response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   const leave = () => {
     if (!response.writableFinished) controller.abort(new AppError('timeout', 'The client closed the connection.'));
@@ -174,7 +174,7 @@ function leaves(response: ServerResponse): AbortSignal {
   return controller.signal;
 }
 
-function noSuchPath(kind: FoundPath<unknown>['kind']): AppError {
+function noSuchPath(kind: PathMatch<unknown>['kind']): AppError {
   return kind === 'undecodable'
     ? new AppError('invalid', 'The URL is not valid percent-encoded UTF-8.', { code: 'parse_error' })
     : new AppError('not_found', 'Endpoint not found.');
@@ -224,7 +224,7 @@ function pathsOf<Caller>(routes: readonly Route<Caller>[], pages: readonly PageR
 
 /** The page for a request, or else the API routes of its path. A path has none if all its pages are for other requests. */
 function choose<Caller>(
-  found: FoundPath<PathEntry<Caller>>,
+  found: PathMatch<PathEntry<Caller>>,
   request: IncomingMessage,
 ): { page?: MountedPage; entry?: PathEntry<Caller> } {
   if (found.kind !== 'found') return {};
@@ -254,7 +254,7 @@ function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
     const failure = checkResponses ? describeSchemaFailure(declared, JSON.parse(JSON.stringify(value))) : null;
     if (failure) throw new AppError('internal', `The response does not match its schema: ${failure}`);
   };
-  const toAnswer = (result: unknown, request: ApiRequest): Answer => {
+  const toAnswer = (result: unknown, request: ApiRequest): ResponseContent => {
     if (result instanceof WithStatus) {
       const { status, value } = result;
       const declared = route.responses[status]?.schema;
@@ -313,7 +313,7 @@ async function refuseMethod<Caller>(
   siblings: readonly Route<Caller>[],
   access: Access<Caller>,
   request: ApiRequest,
-): Promise<Answer> {
+): Promise<ResponseContent> {
   if (siblings.length > 0 && siblings.every((route) => route.scope !== 'public'))
     await access.authenticate(request, false);
   if (request.method === 'OPTIONS') return { status: 204 };

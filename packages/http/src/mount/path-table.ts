@@ -1,4 +1,4 @@
-export type FoundPath<T> =
+export type PathMatch<T> =
   | { kind: 'found'; value: T; params: Record<string, string> }
   /** No declared path has this shape. */
   | { kind: 'unknown' }
@@ -24,7 +24,7 @@ interface Template<T> {
  *
  * @throws Error when two paths differ only in the names of their parameters.
  */
-export function createPathTable<T>(entries: readonly { path: string; value: T }[]): (path: string) => FoundPath<T> {
+export function createPathTable<T>(entries: readonly { path: string; value: T }[]): (path: string) => PathMatch<T> {
   refuseAmbiguous(entries.map(({ path }) => path));
   const sorted = [...entries].sort((one, other) => (specificity(one.path) < specificity(other.path) ? -1 : 1));
   const byLength = new Map<number, Template<T>[]>();

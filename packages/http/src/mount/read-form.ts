@@ -7,7 +7,7 @@ import type { TSchema } from 'typebox';
 import type { FileField, Form } from '../route/route.ts';
 import { checkJson, parseJson } from '../schema/json.ts';
 import { shapeOf, typeOf, withoutNull } from '../schema/schema-shape.ts';
-import { requireSender, stoppedSending } from './read-json-body.ts';
+import { clientDisconnectedError, requireConnectedClient } from './read-json-body.ts';
 
 const limits = { fields: 100, parts: 101, fieldNameSize: 100, headerPairs: 20, headerSize: 8 * 1024 };
 /** The maximum size of boundaries and part headers. */
@@ -36,7 +36,7 @@ export async function readForm<File>(
       'A form with a file must not be compressed. Send it without Content-Encoding.',
     );
   }
-  requireSender(request);
+  requireConnectedClient(request);
   const form = openForm(request, maxFieldBytes);
   const fields = new Map<string, string>();
   let reading: Promise<File> | undefined;
@@ -48,7 +48,7 @@ export async function readForm<File>(
         bytes += piece.length;
         if (bytes > file.maxBytes + maxFieldBytes + frameBytes) reject(tooLarge());
       });
-      request.once('aborted', () => reject(stoppedSending()));
+      request.once('aborted', () => reject(clientDisconnectedError()));
       form.on('field', (name: string, value: string, _nameCut: boolean, isCut: boolean) => {
         fieldBytes += Buffer.byteLength(value);
         if (isCut || fieldBytes > maxFieldBytes) reject(tooLarge());
@@ -112,7 +112,7 @@ function tooLarge(): AppError {
  * Converts form fields to a body. Fields declared as objects or lists contain JSON; all others are text.
  * @throws AppError `invalid` that names the field.
  */
-export function formValues(schema: TSchema, fields: Record<string, string>): Record<string, unknown> {
+export function parseFormValues(schema: TSchema, fields: Record<string, string>): Record<string, unknown> {
   const properties = shapeOf(schema).properties ?? {};
   const values = Object.fromEntries(
     Object.entries(fields).map(([name, text]) => {

@@ -29,7 +29,7 @@ export function createJsonBodyReader(limitBytes: number): JsonBodyReader {
   const readRaw = express.raw({ type: () => true, limit: limitBytes });
   return {
     async read(request, response) {
-      requireSender(request);
+      requireConnectedClient(request);
       // The Express reader accepts any Node.js request and puts the bytes into `body`.
       const read = request as Request;
       const bytes = await new Promise<unknown>((resolve, reject) => {
@@ -61,7 +61,7 @@ async function receivePlain(request: IncomingMessage, limitBytes: number): Promi
       pieces.push(piece);
     }
   } catch (cause) {
-    throw stoppedSending(cause);
+    throw clientDisconnectedError(cause);
   }
   if (size <= limitBytes) return Buffer.concat(pieces);
   // Discard the rest as it arrives, so that the client gets to read the response.
@@ -108,7 +108,7 @@ function asAppError(error: unknown): AppError {
     case 'encoding.unsupported':
       return new AppError('unsupported_media_type', `Unsupported content encoding: ${message ?? ''}`, { cause: error });
     case 'request.aborted':
-      return stoppedSending(error);
+      return clientDisconnectedError(error);
     default:
       return new AppError('invalid', 'The body could not be read.', { code: 'parse_error', cause: error });
   }
@@ -124,10 +124,10 @@ function tooLarge(cause?: unknown): AppError {
  *
  * @throws AppError `timeout`.
  */
-export function requireSender(request: IncomingMessage): void {
-  if (request.destroyed) throw stoppedSending();
+export function requireConnectedClient(request: IncomingMessage): void {
+  if (request.destroyed) throw clientDisconnectedError();
 }
 
-export function stoppedSending(cause?: unknown): AppError {
+export function clientDisconnectedError(cause?: unknown): AppError {
   return new AppError('timeout', 'The client stopped sending data.', { cause });
 }

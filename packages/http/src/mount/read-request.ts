@@ -5,17 +5,17 @@ import { isObject, type MembershipLevel, type Scope } from '@millrace/contracts'
 import { AppError } from '@millrace/runtime';
 import type { Static, TObject } from 'typebox';
 import type { ApiRequest, Route } from '../route/route.ts';
-import { firstFieldError } from '../schema/field-error.ts';
+import { findFieldError } from '../schema/field-error.ts';
 import { nullCharacterError } from '../schema/json.ts';
 import { coerce, parseInput } from '../schema/parse-input.ts';
 import { typeOf } from '../schema/schema-shape.ts';
-import { formValues, isForm } from './read-form.ts';
+import { isForm, parseFormValues } from './read-form.ts';
 
 /**
  * Checks the `Accept` header. Every response is JSON, unless the route declares another type. @throws AppError
  * `not_acceptable` if the header excludes all types of the route.
  */
-export function requireAccepted<Caller>({ responses, successStatus }: Route<Caller>, request: ApiRequest): void {
+export function requireAcceptableType<Caller>({ responses, successStatus }: Route<Caller>, request: ApiRequest): void {
   const header = request.header('accept');
   if (header === undefined || header.trim() === '') return;
   const success = responses[successStatus];
@@ -30,7 +30,7 @@ export function requireAccepted<Caller>({ responses, successStatus }: Route<Call
 }
 
 /** Returns the caller after checking scope and rate limit, or null for a public route. */
-export async function identify<Caller>(
+export async function authenticateCaller<Caller>(
   { scope, isSensitive, isBeforeSecondFactor, isUnsafe }: Route<Caller>,
   access: Access<Caller>,
   request: ApiRequest,
@@ -47,7 +47,11 @@ export async function identify<Caller>(
   return caller;
 }
 
-export function requireLevel<Caller>({ level }: Route<Caller>, access: Access<Caller>, target: unknown): void {
+export function requireMembershipLevel<Caller>(
+  { level }: Route<Caller>,
+  access: Access<Caller>,
+  target: unknown,
+): void {
   if (level === undefined) return;
   if (!access.requireLevel)
     throw new Error('A route declares a membership level, but the service does not define membership levels.');
@@ -66,7 +70,7 @@ export function parseParams<Caller>(route: Route<Caller>, raw: Record<string, un
     const isInteger = typeOf(route.params.properties[name] ?? {}) === 'integer';
     return value.includes('\0') || (isInteger && !/^(0|[1-9]\d*)$/.test(value));
   });
-  if (isOdd || firstFieldError(route.params, params)) throw new AppError('not_found', 'Not found.');
+  if (isOdd || findFieldError(route.params, params)) throw new AppError('not_found', 'Not found.');
   return params;
 }
 
@@ -79,7 +83,7 @@ export async function parseBody<Caller>(
   if (schema === undefined) return { body: undefined, file: undefined };
   if (route.file !== undefined && isForm(request.header('content-type'))) {
     const { fields, file } = await request.form(route.file);
-    const form = formValues(schema, withoutRefused(route, fields) as typeof fields);
+    const form = parseFormValues(schema, withoutRefused(route, fields) as typeof fields);
     return { body: parseInput(schema, form, { trimStrings: true }), file };
   }
   const body = await (route.scope === 'public' ? request.smallBody() : request.body());

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { PagePortion, PageStream } from '../route/results.ts';
-import { sendAnswer } from './send-answer.ts';
+import { sendResponse } from './send-response.ts';
 
 type Fields = Record<string, unknown>;
 export type AnyPage = PageStream<{ results: unknown[] }>;
@@ -30,7 +30,7 @@ export async function sendPage(
   const first = await nextPortion(portions);
   if (first.end !== null) {
     const value = serialize({ ...first.end, results: first.results });
-    return sendAnswer(response, { status, value });
+    return sendResponse(response, { status, value });
   }
   response.statusCode = status;
   response.setHeader('Content-Type', 'application/json');

@@ -14,7 +14,7 @@ interface RequestSource {
   /** Fixed base URL for links. If unset, the host of the request is used. */
   publicUrl: string | undefined;
   trustedProxies: number;
-  leaves: () => AbortSignal;
+  disconnectSignal: () => AbortSignal;
   readBody: () => Promise<unknown>;
   readSmallBody: () => Promise<unknown>;
   readForm: ApiRequest['form'];
@@ -22,7 +22,7 @@ interface RequestSource {
 
 export function toApiRequest(
   request: IncomingMessage,
-  { id, path, publicUrl, trustedProxies, leaves, readBody, readSmallBody, readForm }: RequestSource,
+  { id, path, publicUrl, trustedProxies, disconnectSignal, readBody, readSmallBody, readForm }: RequestSource,
 ): ApiRequest {
   const url = request.url ?? '';
   const configuredUrl = publicUrl?.replace(/\/+$/, '');
@@ -41,7 +41,7 @@ export function toApiRequest(
       const value = request.headers[name.toLowerCase()];
       return Array.isArray(value) ? value[0] : value;
     },
-    leaves,
+    disconnectSignal,
     body: () => {
       body ??=
         smallBody?.catch((error) => (request.readableDidRead ? Promise.reject(error) : readBody())) ?? readBody();

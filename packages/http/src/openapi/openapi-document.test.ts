@@ -1,7 +1,7 @@
 import { type TObject, type TSchema, Type } from 'typebox';
 import { routeDefiner } from '../route/route.ts';
 import { toyRoutes } from '../testing/toy-routes.ts';
-import { openApiDocument } from './openapi-document.ts';
+import { createOpenApiDocument } from './openapi-document.ts';
 
 const info = {
   title: 'Things',
@@ -10,7 +10,7 @@ const info = {
   contact: { name: 'Somebody' },
   tags: { things: 'All of them.' },
 };
-const document = openApiDocument(toyRoutes({ calls: 0, last: undefined }), info);
+const document = createOpenApiDocument(toyRoutes({ calls: 0, last: undefined }), info);
 
 test('each route is an operation under its path with a trailing slash', () => {
   expect(document.openapi).toBe('3.1.0');
@@ -32,7 +32,7 @@ test('describes the scope, parameters, body and responses', () => {
   expect(list).toMatchObject({ operationId: 'things_list', 'x-required-scopes': ['project:read'] });
   expect(list).not.toHaveProperty('security');
   expect(document.security).toEqual([{ personalApiKey: [] }]);
-  const withSessions = openApiDocument([], { ...info, sessionCookie: 'session_of_toys' });
+  const withSessions = createOpenApiDocument([], { ...info, sessionCookie: 'session_of_toys' });
   expect(withSessions.security).toEqual([{ personalApiKey: [] }, { session: [] }]);
   expect(withSessions.components.securitySchemes).toMatchObject({ session: { in: 'cookie', name: 'session_of_toys' } });
   expect(list.parameters).toContainEqual(
@@ -91,7 +91,7 @@ const operationOf = (made: typeof document, path: string) =>
 test('titled objects become components, and a title cannot have two meanings', () => {
   const owner = Type.Object({ id: Type.Integer() }, { title: 'Owner' });
   const pageOfOwners = () => Type.Object({ owner }, { title: 'Page' });
-  const shared = openApiDocument(
+  const shared = createOpenApiDocument(
     [route('/api/a', { schema: pageOfOwners() }), route('/api/b', { schema: pageOfOwners() })],
     info,
   );
@@ -104,15 +104,15 @@ test('titled objects become components, and a title cannot have two meanings', (
   expect(JSON.stringify(shared.components.schemas.Page)).toContain('"$ref":"#/components/schemas/Owner"');
   expect(JSON.stringify(shared.paths).match(/"\$ref":"#\/components\/schemas\/Page"/g)).toHaveLength(2);
   const other = Type.Object({ x: Type.Integer() }, { title: 'Owner' });
-  expect(() => openApiDocument([route('/api/a', { schema: owner }), route('/api/b', { schema: other })], info)).toThrow(
-    'Owner',
-  );
+  expect(() =>
+    createOpenApiDocument([route('/api/a', { schema: owner }), route('/api/b', { schema: other })], info),
+  ).toThrow('Owner');
 });
 
 test('shared error responses, parameters and examples occur once', () => {
   const owner = Type.Object({ id: Type.Integer() }, { title: 'Owner' });
   const id = (description: string) => Type.Object({ id: Type.Optional(Type.Integer({ description })) });
-  const made = openApiDocument(
+  const made = createOpenApiDocument(
     [
       route('/api/a', { schema: owner, query: id('Of one.'), example: { id: 1 } }),
       route('/api/b', { schema: owner, query: id('Of one.'), example: { id: 1 } }),

@@ -1,5 +1,5 @@
 import type { Route } from '../route/route.ts';
-import { createComponents, type Operation, operation, type Parameter } from './operation.ts';
+import { createComponents, type Operation, type Parameter, toOperation } from './operation.ts';
 
 export interface ApiDescription {
   title: string;
@@ -16,12 +16,12 @@ export interface ApiDescription {
  * shared by several operations become components. A route that always fails is not an operation; the description of its
  * path mentions it.
  */
-export function openApiDocument<Caller>(
+export function createOpenApiDocument<Caller>(
   routes: readonly Route<Caller>[],
   { tags, sessionCookie, ...info }: ApiDescription,
 ) {
   const components = createComponents();
-  const described = routes.map((route) => ({ route, operation: operation(route, components) }));
+  const described = routes.map((route) => ({ route, operation: toOperation(route, components) }));
   const { schemas, responses } = components.toObject();
   const names = namesOfParameters(
     described.flatMap(({ operation }) => operation ?? []),

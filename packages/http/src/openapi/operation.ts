@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '@millrace/contracts';
 import { type TObject, type TSchema, Type } from 'typebox';
-import { statusOf } from '../errors/error-body.ts';
+import { toHttpStatus } from '../errors/error-body.ts';
 import type { FileField, Route } from '../route/route.ts';
 import { shapeOf } from '../schema/schema-shape.ts';
 
@@ -39,7 +39,7 @@ const errorSchema = Type.Object(
 );
 
 /** Returns one operation object of an OpenAPI 3.1 document, or null for a route that always fails. */
-export function operation<Caller>(route: Route<Caller>, components: Components): Operation | null {
+export function toOperation<Caller>(route: Route<Caller>, components: Components): Operation | null {
   const { scope, body } = route;
   if (route.successStatus >= 400) return null;
   return {
@@ -167,9 +167,9 @@ function commonResponses<Caller>(route: Route<Caller>, components: Components) {
   ] as const;
   const errors = Object.fromEntries(
     listed
-      .filter(([happens, kind]) => happens && !(String(statusOf(kind)) in route.responses))
+      .filter(([happens, kind]) => happens && !(String(toHttpStatus(kind)) in route.responses))
       .map(([, kind, description]) => [
-        statusOf(kind),
+        toHttpStatus(kind),
         components.share('responses', kind, {
           description,
           content: { 'application/json': { schema: components.reference(errorSchema) } },

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { toyRoutes } from '../testing/toy-routes.ts';
 import { routeDefiner } from './route.ts';
-import { routeProblems } from './route-problems.ts';
+import { findRouteProblems } from './route-problems.ts';
 
 const good = {
   method: 'GET',
@@ -24,7 +24,7 @@ const good = {
 const { defineRoute: define } = routeDefiner<null>();
 
 test('finds no problems in well-declared routes', () => {
-  expect(routeProblems(toyRoutes({ calls: 0, last: undefined }))).toEqual([]);
+  expect(findRouteProblems(toyRoutes({ calls: 0, last: undefined }))).toEqual([]);
 });
 
 test.each([
@@ -45,19 +45,19 @@ test.each([
     'the query has an enum of several types',
   ],
 ])('%#: names the problem', (declaration, problem) => {
-  expect(routeProblems([define(declaration)]).join()).toContain(problem);
+  expect(findRouteProblems([define(declaration)]).join()).toContain(problem);
 });
 
 test('reports a parameter that is declared and also without effect', () => {
   const query = Type.Object({ a: Type.String({ description: 'a' }) });
-  const problems = routeProblems([define({ ...good, query, queryWithoutEffect: { a: 'Nothing changes.' } })]);
+  const problems = findRouteProblems([define({ ...good, query, queryWithoutEffect: { a: 'Nothing changes.' } })]);
   expect(problems).toEqual([
     'things_retrieve: the query parameter a is declared, but also rejected or declared without effect',
   ]);
 });
 
 test('reports duplicate declarations', () => {
-  expect(routeProblems([define(good), define(good)])).toEqual([
+  expect(findRouteProblems([define(good), define(good)])).toEqual([
     'operationId things_retrieve is declared twice',
     'GET /api/things/:id is declared twice',
   ]);

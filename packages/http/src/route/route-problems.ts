@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { describeSchemaFailure, schemaProblem } from '../schema/compile.ts';
+import { describeSchemaFailure, findSchemaProblem } from '../schema/compile.ts';
 import { shapeOf } from '../schema/schema-shape.ts';
 import type { Route } from './route.ts';
 
@@ -7,7 +7,7 @@ import type { Route } from './route.ts';
  * Returns what is missing or contradictory in a service's routes, one sentence per problem.
  * @internal Only tests of services call it, and expect no problems.
  */
-export function routeProblems<Caller>(routes: readonly Route<Caller>[]): string[] {
+export function findRouteProblems<Caller>(routes: readonly Route<Caller>[]): string[] {
   return [
     ...duplicates(routes),
     ...routes.flatMap((route) => problemsOf(route).map((p) => `${route.operationId}: ${p}`)),
@@ -53,7 +53,7 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
   );
   const parts = [['params', route.params], ['query', route.query], ['body', route.body], ...answers] as const;
   const unusable = parts.flatMap(([part, schema]) => {
-    const problem = schema ? schemaProblem(schema) : null;
+    const problem = schema ? findSchemaProblem(schema) : null;
     return problem === null ? [] : [`the schema of ${part} cannot be used: ${problem}`];
   });
   if (unusable.length > 0) return unusable;

@@ -183,7 +183,7 @@ export interface ApiRequest {
   query: URLSearchParams;
   header(name: string): string | undefined;
   /** Returns a signal that aborts when the client disconnects before it has the response. */
-  leaves(): AbortSignal;
+  disconnectSignal(): AbortSignal;
   /**
    * The parsed JSON body, or `{}` if empty. It is read once. Only for authenticated callers, because it may be large.
    * @throws AppError, see `createJsonBodyReader`.

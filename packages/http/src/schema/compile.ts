@@ -26,7 +26,7 @@ export interface SchemaFailure {
  * Returns why a schema cannot be used, or null. Only tests call it, because compiling hundreds of schemas would take
  * half of the startup time.
  */
-export function schemaProblem(schema: TSchema): string | null {
+export function findSchemaProblem(schema: TSchema): string | null {
   try {
     ajv.compile(schema);
     return null;
@@ -36,7 +36,7 @@ export function schemaProblem(schema: TSchema): string | null {
 }
 
 /** Returns the first failure of `value` in ajv's order, or null. The validator is compiled once per schema object. */
-export function schemaFailure(schema: TSchema, value: unknown): SchemaFailure | null {
+export function findSchemaFailure(schema: TSchema, value: unknown): SchemaFailure | null {
   const validate = ajv.compile(schema);
   if (validate(value)) return null;
   const error = validate.errors?.[0];

@@ -1,6 +1,6 @@
 import { isObject } from '@millrace/contracts';
 import type { TSchema } from 'typebox';
-import { type SchemaFailure, schemaFailure } from './compile.ts';
+import { findSchemaFailure, type SchemaFailure } from './compile.ts';
 import { isNullable, shapeOf, typeOf, withoutNull } from './schema-shape.ts';
 
 export interface FieldError {
@@ -14,7 +14,7 @@ export interface FieldError {
  * Returns the first invalid field in the order of the schema, with the code and sentence of docs/api/README.md#errors,
  * or null if all are valid.
  */
-export function firstFieldError(schema: TSchema, value: unknown, path: string[] = []): FieldError | null {
+export function findFieldError(schema: TSchema, value: unknown, path: string[] = []): FieldError | null {
   if (value === null) {
     if (isNullable(schema)) return null;
     const detail = path.length === 0 ? 'No data provided' : 'This field may not be null.';
@@ -30,7 +30,7 @@ function errorInFields(schema: TSchema, value: unknown, path: string[]): FieldEr
   for (const [name, fieldSchema] of Object.entries(properties)) {
     const field = value[name];
     if (field !== undefined) {
-      const error = firstFieldError(fieldSchema, field, [...path, name]);
+      const error = findFieldError(fieldSchema, field, [...path, name]);
       if (error) return error;
     } else if (required.includes(name)) {
       return { code: 'required', detail: 'This field is required.', path: [...path, name] };
@@ -43,14 +43,14 @@ function errorInItems(schema: TSchema, value: unknown, path: string[]): FieldErr
   const { items } = shapeOf(schema);
   if (!items || !Array.isArray(value)) return null;
   for (const [index, item] of value.entries()) {
-    const error = firstFieldError(items, item, [...path, String(index)]);
+    const error = findFieldError(items, item, [...path, String(index)]);
     if (error) return error;
   }
   return null;
 }
 
 function errorOfLeaf(schema: TSchema, value: unknown, path: string[]): FieldError | null {
-  const failure = schemaFailure(schema, value);
+  const failure = findSchemaFailure(schema, value);
   if (failure?.keyword === 'additionalProperties') {
     const name = String(failure.params.additionalProperty).slice(0, 100);
     return { code: 'invalid_input', detail: 'Unknown field.', path: [...path, name] };

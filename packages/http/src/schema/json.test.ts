@@ -1,6 +1,6 @@
-import { jsonExcess } from './json.ts';
+import { findExceededJsonLimit } from './json.ts';
 
-const excess = (text: string) => jsonExcess(Buffer.from(text));
+const excess = (text: string) => findExceededJsonLimit(Buffer.from(text));
 const tooDeep = 'more than 100 levels of nesting';
 const tooMany = 'more than 50000 values';
 

@@ -8,7 +8,7 @@ import { AppError } from '@millrace/runtime';
 /**
  * Rejects text that PostgreSQL cannot store, anywhere in the value.
  *
- * @param root parsed JSON without excess (`jsonExcess`), because the function recurses as deep as the value. It
+ * @param root parsed JSON without excess (`findExceededJsonLimit`), because the function recurses as deep as the value. It
  *   allocates no memory for valid values.
  * @throws AppError `invalid` that names the field, for a NUL character or a lone surrogate, which is not valid in
  *   UTF-8.
@@ -84,7 +84,7 @@ const closeObject = 0x7d;
  * object can take a hundred times the memory of its text `{}`, and objects with many different keys are slow to parse.
  * It makes one pass and stores nothing. Invalid JSON is left to the parser.
  */
-export function jsonExcess(bytes: Uint8Array): string | null {
+export function findExceededJsonLimit(bytes: Uint8Array): string | null {
   let levels = 0;
   let values = 1;
   let isInText = false;
@@ -109,7 +109,7 @@ export function jsonExcess(bytes: Uint8Array): string | null {
 
 /** @throws AppError `invalid` (`parse_error`) for invalid JSON, or for too many levels or values. */
 export function parseJson(bytes: Buffer): unknown {
-  const excess = jsonExcess(bytes);
+  const excess = findExceededJsonLimit(bytes);
   if (excess !== null) throw new AppError('invalid', `JSON parse error - ${excess}`, { code: 'parse_error' });
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));

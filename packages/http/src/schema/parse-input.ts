@@ -3,9 +3,9 @@
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import type { Static, TSchema } from 'typebox';
-import { schemaFailure } from './compile.ts';
+import { findSchemaFailure } from './compile.ts';
 import { parseDateTime } from './date-time.ts';
-import { firstFieldError } from './field-error.ts';
+import { findFieldError } from './field-error.ts';
 import { type SchemaShape, shapeOf, typeOf, withoutNull } from './schema-shape.ts';
 
 /**
@@ -15,8 +15,8 @@ import { type SchemaShape, shapeOf, typeOf, withoutNull } from './schema-shape.t
  */
 export function parseInput<S extends TSchema>(schema: S, value: unknown, options: CoerceOptions): Static<S> {
   const coerced = coerce(schema, value, options);
-  if (schemaFailure(schema, coerced) === null) return coerced as Static<S>;
-  const error = firstFieldError(schema, coerced) ?? { code: 'invalid_input', detail: 'Enter a valid value.', path: [] };
+  if (findSchemaFailure(schema, coerced) === null) return coerced as Static<S>;
+  const error = findFieldError(schema, coerced) ?? { code: 'invalid_input', detail: 'Enter a valid value.', path: [] };
   throw new AppError('invalid', error.detail, {
     code: error.code,
     attr: error.path.length > 0 ? error.path.join('__') : null,
@@ -90,7 +90,7 @@ function coerceLenient(schema: TSchema, value: unknown): unknown {
   const shape = shapeOf(schema);
   const number = coerceNumber(value);
   if (typeof number === 'number' && shape.maximum !== undefined && number > shape.maximum) return shape.maximum;
-  return schemaFailure(schema, number) === null ? number : shape.default;
+  return findSchemaFailure(schema, number) === null ? number : shape.default;
 }
 
 function coerceString(value: unknown, format: string | undefined, { trimStrings }: CoerceOptions): unknown {

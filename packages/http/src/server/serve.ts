@@ -44,12 +44,12 @@ export async function serve(
 }
 
 /** `/_liveness`, `/_readiness` and `/metrics` on the service's own port. */
-export function healthPages(health: Health): PageRoute[] {
+export function createHealthPages(health: Health): PageRoute[] {
   return ['/_liveness', '/_readiness', '/metrics'].map((path) => ({
     path,
     methods: ['GET', 'HEAD'],
     async serve({ response }) {
-      const answer = await health.answer(path);
+      const answer = await health.respond(path);
       if (answer === null) throw new AppError('not_found', 'Endpoint not found.');
       response.statusCode = answer.status;
       response.setHeader('Content-Type', answer.contentType);
@@ -60,7 +60,7 @@ export function healthPages(health: Health): PageRoute[] {
 }
 
 /** Sets the security headers of a service that returns only data and no pages. */
-export function securityHeaders(): (response: ServerResponse) => void {
+export function createSecurityHeaders(): (response: ServerResponse) => void {
   const headers = constantHeaders();
   return (response) => {
     for (const [name, value] of headers) response.setHeader(name, value);

@@ -1,8 +1,8 @@
 // Opens the event store that a service's settings select.
 
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import type { Reader } from '@millrace/db';
-import { ConfigError, secretOf, secretSetting } from '@millrace/runtime';
+import type { ReadPool } from '@millrace/db';
+import { ConfigError, createSecretReader, secretSetting } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { clickhouseEngine } from './clickhouse/engine.ts';
 import type { EventStore } from './port.ts';
@@ -65,12 +65,12 @@ export const connectClickHouse = (url: string): ClickHouseClient =>
  */
 export function openEventStore(
   config: EventStoreConfig,
-  { reader, maxMs }: { reader: Pick<Reader, 'read'>; maxMs: number },
+  { reader, maxMs }: { reader: Pick<ReadPool, 'read'>; maxMs: number },
 ): OpenEventStore {
   if (config.eventStore === 'postgres') {
     return { events: createEventStore(postgresEngine(reader)), clickhouse: null, maxMs, stop: async () => {} };
   }
-  const url = secretOf(config, 'clickhouseUrl')?.();
+  const url = createSecretReader(config, 'clickhouseUrl')?.();
   if (url === undefined) throw new ConfigError(['CLICKHOUSE_URL is required with EVENT_STORE=clickhouse']);
   const longestMs = Math.min(maxMs, longestOnClickHouseMs);
   const client = connectClickHouse(url);

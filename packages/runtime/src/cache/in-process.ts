@@ -1,12 +1,12 @@
 import { EventEmitter } from 'node:events';
 import { LRUCache } from 'lru-cache';
-import type { KeyValue } from './key-value.ts';
+import type { KeyValueStore } from './key-value.ts';
 
 /**
  * Stores values in this process. The number of entries is limited, they are lost at exit, and messages reach only this
  * process.
  */
-export function createInProcessKeyValue({ maxEntries = 100_000, maxCharacters = 64 * 2 ** 20 } = {}): KeyValue {
+export function createInProcessStore({ maxEntries = 100_000, maxCharacters = 64 * 2 ** 20 } = {}): KeyValueStore {
   const entries = new LRUCache<string, string>({
     max: maxEntries,
     maxSize: maxCharacters,

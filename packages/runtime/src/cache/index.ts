@@ -1,5 +1,5 @@
-export { createInProcessKeyValue } from './in-process.ts';
-export { inspectRedis, type RedisFacts } from './inspect-redis.ts';
-export type { CounterChange, KeyValue } from './key-value.ts';
-export { createRedisKeyValue } from './redis.ts';
-export { type RedisConnection, redisConfigFields, redisConnection } from './redis-config.ts';
+export { createInProcessStore } from './in-process.ts';
+export { inspectRedis, type RedisInfo } from './inspect-redis.ts';
+export type { CounterChange, KeyValueStore } from './key-value.ts';
+export { createRedisStore } from './redis.ts';
+export { type RedisConnection, redisConfigFields, toRedisConnection } from './redis-config.ts';

@@ -2,7 +2,7 @@ import { createRedisClient, watchSentinels } from './redis-client.ts';
 import type { RedisConnection } from './redis-config.ts';
 
 /** What a Redis server reports about itself. Sizes are in bytes. */
-export interface RedisFacts {
+export interface RedisInfo {
   version: string;
   /** A replica does not accept writes. */
   isReplica: boolean;
@@ -21,7 +21,7 @@ export interface RedisFacts {
 }
 
 /** Queries the server, or one node of a cluster, once. @throws the driver's error if the server does not respond. */
-export async function inspectRedis(connection: RedisConnection, timeoutMs: number): Promise<RedisFacts> {
+export async function inspectRedis(connection: RedisConnection, timeoutMs: number): Promise<RedisInfo> {
   const client = createRedisClient(connection, {
     commandTimeout: timeoutMs,
     connectTimeout: timeoutMs,

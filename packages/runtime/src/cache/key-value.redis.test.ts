@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { eventually, patienceMs, testServers } from '@millrace/testing';
 import { createLogger } from '../logger.ts';
-import { createInProcessKeyValue } from './in-process.ts';
-import type { KeyValue } from './key-value.ts';
-import { createRedisKeyValue } from './redis.ts';
+import { createInProcessStore } from './in-process.ts';
+import type { KeyValueStore } from './key-value.ts';
+import { createRedisStore } from './redis.ts';
 
 const logger = createLogger('test', 'error');
 /** The limits are generous because these tests are about commands, not about timing on a busy machine. */
@@ -11,18 +11,18 @@ const redisOptions = () => ({
   ...{ keyPrefix: `test:${randomUUID()}:`, commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs },
 });
 
-async function ready(store: KeyValue): Promise<KeyValue> {
+async function ready(store: KeyValueStore): Promise<KeyValueStore> {
   await eventually(() => store.isHealthy(), { what: 'The connection to Redis' });
   return store;
 }
 
-const adapters: [string, () => Promise<KeyValue>][] = [
-  ['in this process', async () => createInProcessKeyValue()],
-  ['on Redis', async () => ready(createRedisKeyValue(testServers().redisUrl, logger, redisOptions()))],
+const adapters: [string, () => Promise<KeyValueStore>][] = [
+  ['in this process', async () => createInProcessStore()],
+  ['on Redis', async () => ready(createRedisStore(testServers().redisUrl, logger, redisOptions()))],
 ];
 
 describe.each(adapters)('a key-value store %s', (_, open) => {
-  let store: KeyValue;
+  let store: KeyValueStore;
   beforeEach(async () => {
     store = await open();
   });
@@ -142,9 +142,9 @@ test('two clients of one Redis share values and messages only if their prefixes 
   const { redisUrl } = testServers();
   const options = redisOptions();
   const stores = await Promise.all(
-    [options, options, redisOptions()].map(async (each) => ready(createRedisKeyValue(redisUrl, logger, each))),
+    [options, options, redisOptions()].map(async (each) => ready(createRedisStore(redisUrl, logger, each))),
   );
-  const [writer, reader, stranger] = stores as [KeyValue, KeyValue, KeyValue];
+  const [writer, reader, stranger] = stores as [KeyValueStore, KeyValueStore, KeyValueStore];
   try {
     const oneMore = [{ key: 'counter', by: 1, atLeast: 0, ttlSeconds: 60 }];
     await Promise.all([writer, reader, writer, reader].map((each) => each.addToCounters(oneMore)));
@@ -169,13 +169,13 @@ test('two clients of one Redis share values and messages only if their prefixes 
 });
 
 test('the store in this process evicts old entries at its limit', async () => {
-  const store = createInProcessKeyValue({ maxEntries: 2 });
+  const store = createInProcessStore({ maxEntries: 2 });
   for (const key of ['a', 'b', 'c']) await store.set(key, key, 60);
   expect([await store.get('a'), await store.get('b'), await store.get('c')]).toEqual([null, 'b', 'c']);
 });
 
 /** A subscription takes effect shortly after the call, so publish until a message arrives. */
-async function subscribed(store: KeyValue, channel: string, received: () => readonly string[]): Promise<void> {
+async function subscribed(store: KeyValueStore, channel: string, received: () => readonly string[]): Promise<void> {
   await eventually(
     async () => {
       await store.publish(channel, 'ping');

@@ -15,7 +15,7 @@ export interface CounterChange {
  * A key-value store: Redis in production, or a map in this process for the embedded system. It only holds copies and
  * counters, so losing it costs time but no data.
  */
-export interface KeyValue {
+export interface KeyValueStore {
   /**
    * Returns null if the key is absent. Like every command of this store, it rejects with an AppError `unavailable` if
    * the store cannot be reached within its time limit. The caller decides how to proceed.

@@ -1,7 +1,7 @@
 import { eventually, startTlsProxy, type TestCertificate, testCertificates, testServers } from '@millrace/testing';
 import { createLogger } from '../logger.ts';
-import { createRedisKeyValue } from './redis.ts';
-import { redisConnection } from './redis-config.ts';
+import { createRedisStore } from './redis.ts';
+import { toRedisConnection } from './redis-config.ts';
 
 const { authorityFile, otherAuthorityFile } = testCertificates;
 /** A TLS client begins with the type of its first message, 22 for a handshake. */
@@ -55,8 +55,8 @@ test.each([
       tls: { rejectUnauthorized: true, secureContext: expect.anything() },
     },
   ],
-])('redisConnection reads %j', (config, expected) => {
-  const connection = redisConnection(config);
+])('toRedisConnection reads %j', (config, expected) => {
+  const connection = toRedisConnection(config);
   const { credentials, ...place } = connection ?? { credentials: () => ({}) };
   expect(connection && { ...place, ...credentials() }).toEqual(expected);
 });
@@ -74,8 +74,8 @@ test.each([
   [{ redisUrl: 'redis://u:secret@a', redisUsername: 'v' }, 'REDIS_USERNAME is set, but'],
   [{ redisUrl: 'redis://:secret@a', redisSentinelPassword: 'secret' }, 'but REDIS_MODE is not sentinel'],
 ])('rejects %j', (config, problem) => {
-  expect(() => redisConnection(config)).toThrow(problem);
-  expect(() => redisConnection(config)).not.toThrow('secret');
+  expect(() => toRedisConnection(config)).toThrow(problem);
+  expect(() => toRedisConnection(config)).not.toThrow('secret');
 });
 
 describe('a Redis server with TLS', () => {
@@ -87,12 +87,12 @@ describe('a Redis server with TLS', () => {
     const warnings: unknown[] = [];
     const logger = createLogger('test', 'error');
     Object.assign(logger, { warn: (_message: string, facts: { error: unknown }) => warnings.push(facts.error) });
-    const connection = redisConnection({
+    const connection = toRedisConnection({
       redisUrl: `rediss://127.0.0.1:${proxy.port}`,
       ...(redisCaFile && { redisCaFile }),
     });
     if (connection === undefined) throw new Error('There is no connection.');
-    const store = createRedisKeyValue(connection, logger);
+    const store = createRedisStore(connection, logger);
     await eventually(() => store.isHealthy() || warnings.length > 0, { what: 'the end of connecting' });
     const outcome = store.isHealthy() ? 'ready' : String((warnings[0] as { code?: string }).code);
     if (store.isHealthy()) await store.set('tls', 'x', 1);

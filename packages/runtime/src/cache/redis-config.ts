@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { ConfigError } from '../config.ts';
-import { type FollowedTls, followTls } from '../followed-tls.ts';
-import { readForEachConnection, secretOf, secretSetting } from '../secret-setting.ts';
-import { readPem } from '../setting-files.ts';
+import { createReloadingTls, type ReloadingTls } from '../reloading-tls.ts';
+import { createSecretReader, readTimePerConnection, secretSetting } from '../secret-setting.ts';
+import { readPemFile } from '../setting-files.ts';
 
 /**
  * Settings of the Redis connection. Spread them into a service's config schema. Each is read from the environment
@@ -33,7 +33,7 @@ export const redisConfigFields = {
         description: 'password for Redis, if REDIS_URL does not contain one. Do not percent-encode the password',
       }),
     ),
-    readForEachConnection,
+    readTimePerConnection,
   ),
   redisSentinelMaster: Type.String({
     default: 'mymaster',
@@ -42,7 +42,7 @@ export const redisConfigFields = {
   ...secretSetting(
     'redisSentinelPassword',
     Type.Optional(Type.String({ description: 'password for the sentinels, if they require one' })),
-    readForEachConnection,
+    readTimePerConnection,
   ),
   redisCaFile: Type.Optional(
     Type.String({ description: 'path to the PEM file with the CA certificate of the Redis server' }),
@@ -65,7 +65,7 @@ export interface RedisConnection {
    * If present, every connection uses TLS and requires a certificate for the host from a trusted authority. If absent,
    * connections are not encrypted.
    */
-  tls?: FollowedTls;
+  tls?: ReloadingTls;
 }
 
 /** The names match the driver's options. */
@@ -79,7 +79,7 @@ export interface RedisCredentials {
  * Returns the connection for the settings, or undefined if they do not configure one.
  * @throws ConfigError with all invalid combinations. It never contains the URL, which may include a password.
  */
-export function redisConnection(config: RedisConfig): RedisConnection | undefined {
+export function toRedisConnection(config: RedisConfig): RedisConnection | undefined {
   const problems: string[] = [];
   const { redisUrl, redisCaFile, redisMode = 'single' } = config;
   const isSecure = redisUrl?.startsWith('rediss:') === true;
@@ -91,7 +91,7 @@ export function redisConnection(config: RedisConfig): RedisConnection | undefine
   // Parameters are rejected because ignoring, for example, `?tls=true` would be dangerous.
   if (redisUrl?.includes('?'))
     problems.push('REDIS_URL must not contain parameters after a ?. Start it with rediss:// to use TLS');
-  const ca = readPem('REDIS_CA_FILE', redisCaFile, problems);
+  const ca = readPemFile('REDIS_CA_FILE', redisCaFile, problems);
   const address = redisUrl === undefined ? undefined : readAddress(redisUrl.split('?', 1)[0] ?? '', problems);
   if (address !== undefined) checkTogether(address, config, problems);
   if (problems.length > 0) throw new ConfigError(problems);
@@ -104,15 +104,15 @@ export function redisConnection(config: RedisConfig): RedisConnection | undefine
     credentials: followCredentials(config),
     ...(redisMode === 'cluster' && { isCluster: true }),
     ...(redisMode === 'sentinel' && { sentinel: { master } }),
-    ...(isSecure && { tls: followTls({ ca }) }),
+    ...(isSecure && { tls: createReloadingTls({ ca }) }),
   };
 }
 
 /** Returns the current credentials from the URL or from separate settings, each in a variable or in a file. */
 function followCredentials(config: RedisConfig): () => RedisCredentials {
-  const url = secretOf(config, 'redisUrl');
-  const ownPassword = secretOf(config, 'redisPassword');
-  const ofSentinels = secretOf(config, 'redisSentinelPassword');
+  const url = createSecretReader(config, 'redisUrl');
+  const ownPassword = createSecretReader(config, 'redisPassword');
+  const ofSentinels = createSecretReader(config, 'redisSentinelPassword');
   return () => {
     const parsed = readAddress(url?.() ?? '', []);
     const username = config.redisUsername ?? parsed?.username;

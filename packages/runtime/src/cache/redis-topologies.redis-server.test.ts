@@ -1,9 +1,9 @@
 import { freePort } from '@millrace/stack/servers/server-process';
 import { createFaultProxy, eventually, keepLogs } from '@millrace/testing';
 import { createLogger } from '../logger.ts';
-import type { KeyValue } from './key-value.ts';
-import { createRedisKeyValue } from './redis.ts';
-import { redisConnection } from './redis-config.ts';
+import type { KeyValueStore } from './key-value.ts';
+import { createRedisStore } from './redis.ts';
+import { toRedisConnection } from './redis-config.ts';
 import { hasRedisServer, type OwnRedis, startOwnRedis } from './testing/redis-servers.ts';
 
 const logger = createLogger('test', 'error');
@@ -12,7 +12,7 @@ const password = 'secret';
 const itWithRedis = (await hasRedisServer()) ? test : test.skip;
 
 let servers: OwnRedis[] = [];
-let stores: KeyValue[] = [];
+let stores: KeyValueStore[] = [];
 afterEach(async () => {
   await Promise.all(stores.map((store) => store.stop()));
   await Promise.all(servers.map((server) => server.stop()));
@@ -26,10 +26,10 @@ async function start(...how: Parameters<typeof startOwnRedis>): Promise<OwnRedis
   return server;
 }
 
-async function open(config: Parameters<typeof redisConnection>[0], log = logger): Promise<KeyValue> {
-  const connection = redisConnection(config);
+async function open(config: Parameters<typeof toRedisConnection>[0], log = logger): Promise<KeyValueStore> {
+  const connection = toRedisConnection(config);
   if (connection === undefined) throw new Error('There is no connection.');
-  const store = createRedisKeyValue(connection, log, { commandTimeoutMs: 2000 });
+  const store = createRedisStore(connection, log, { commandTimeoutMs: 2000 });
   stores.push(store);
   await eventually(() => store.isHealthy(), { what: 'the connection' });
   return store;
@@ -39,7 +39,7 @@ const counters = ['a', 'b', 'c', 'd', 'e', 'f'].map((key, at) => ({ key, by: at,
 const urlOf = (...nodes: OwnRedis[]) => `redis://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`;
 
 /** Uses every command of the store once. */
-async function expectToWork(store: KeyValue): Promise<void> {
+async function expectToWork(store: KeyValueStore): Promise<void> {
   await store.set('key', 'value', 60);
   expect(await store.get('key')).toBe('value');
   const before = await store.addToCounters(counters.map((counter) => ({ ...counter, by: 0 })));
@@ -120,7 +120,7 @@ const bySentinel = (port: number) => ({
   redisPassword: password,
 });
 
-async function expectReplicaToWork(store: KeyValue, replica: OwnRedis): Promise<void> {
+async function expectReplicaToWork(store: KeyValueStore, replica: OwnRedis): Promise<void> {
   const after = () =>
     store.set('after', 'failover', 60).then(
       () => true,

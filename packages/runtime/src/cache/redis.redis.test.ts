@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { createFaultProxy, eventually, type FaultProxy, testServers } from '@millrace/testing';
 import { createLogger } from '../logger.ts';
-import type { KeyValue } from './key-value.ts';
-import { createRedisKeyValue } from './redis.ts';
+import type { KeyValueStore } from './key-value.ts';
+import { createRedisStore } from './redis.ts';
 
 const logger = createLogger('test', 'error');
 let proxy: FaultProxy;
-let store: KeyValue;
+let store: KeyValueStore;
 /** Connects without the proxy. */
-let direct: KeyValue;
+let direct: KeyValueStore;
 
 beforeEach(async () => {
   const url = new URL(testServers().redisUrl);
   proxy = await createFaultProxy({ targetHost: url.hostname, targetPort: Number(url.port || 6379) });
   const keyPrefix = `test:${randomUUID()}:`;
-  direct = createRedisKeyValue(url.toString(), logger, { keyPrefix, commandTimeoutMs: 10_000 });
+  direct = createRedisStore(url.toString(), logger, { keyPrefix, commandTimeoutMs: 10_000 });
   url.host = `${proxy.host}:${proxy.port}`;
-  store = createRedisKeyValue(url.toString(), logger, { keyPrefix, commandTimeoutMs: 2000 });
+  store = createRedisStore(url.toString(), logger, { keyPrefix, commandTimeoutMs: 2000 });
   await expectHealth(true);
   await eventually(() => direct.isHealthy(), { what: 'The direct connection' });
 });

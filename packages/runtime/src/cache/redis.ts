@@ -1,6 +1,6 @@
 import { AppError } from '../app-error.ts';
 import type { Logger } from '../logger.ts';
-import type { CounterChange, KeyValue } from './key-value.ts';
+import type { CounterChange, KeyValueStore } from './key-value.ts';
 import {
   type ClientOptions,
   createRedisClient,
@@ -8,7 +8,7 @@ import {
   type RedisClient,
   watchSentinels,
 } from './redis-client.ts';
-import { type RedisConnection, redisConnection } from './redis-config.ts';
+import { type RedisConnection, toRedisConnection } from './redis-config.ts';
 
 /** Interval of pings on a subscriber connection. Without them, a silently lost connection would never be detected. */
 const subscriberPingMs = 5000;
@@ -31,7 +31,7 @@ end
 return counts`;
 
 function connectionTo(redisUrl: string): RedisConnection {
-  const connection = redisConnection({ redisUrl });
+  const connection = toRedisConnection({ redisUrl });
   if (connection === undefined) throw new Error('The Redis URL is empty.');
   return connection;
 }
@@ -41,11 +41,11 @@ function connectionTo(redisUrl: string): RedisConnection {
  * `commandTimeoutMs` if the server does not respond, so a Redis outage delays a request by milliseconds instead of
  * failing it. A connection that stays silent for `silenceTimeoutMs` while a response is due is closed and opened again.
  */
-export function createRedisKeyValue(
+export function createRedisStore(
   addressOrConnection: string | RedisConnection,
   logger: Logger,
   { commandTimeoutMs = 150, silenceTimeoutMs = 1000, keyPrefix = 'millrace:' } = {},
-): KeyValue {
+): KeyValueStore {
   const connection = typeof addressOrConnection === 'string' ? connectionTo(addressOrConnection) : addressOrConnection;
   const options = {
     commandTimeout: commandTimeoutMs,

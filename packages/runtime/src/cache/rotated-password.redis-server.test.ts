@@ -2,8 +2,8 @@ import { eventually, keepLogs, type MountedSecret, mountSecret, patienceMs } fro
 import { Type } from 'typebox';
 import { readConfig } from '../config.ts';
 import { createLogger } from '../logger.ts';
-import { createRedisKeyValue } from './redis.ts';
-import { redisConfigFields, redisConnection } from './redis-config.ts';
+import { createRedisStore } from './redis.ts';
+import { redisConfigFields, toRedisConnection } from './redis-config.ts';
 import { hasRedisServer, type OwnRedis, startOwnRedis } from './testing/redis-servers.ts';
 
 const itWithRedis = (await hasRedisServer()) ? test : test.skip;
@@ -40,9 +40,9 @@ itWithRedis.each([
   server = await startOwnRedis({ password: 'first', ...how });
   if ('settings' in how) await server.client.cluster('ADDSLOTSRANGE', 0, 16_383);
   secret = mountSecret({ redis: textOf('first') });
-  const connection = redisConnection(readConfig(Type.Object(redisConfigFields), settings()));
+  const connection = toRedisConnection(readConfig(Type.Object(redisConfigFields), settings()));
   if (connection === undefined) throw new Error('There is no connection.');
-  const store = createRedisKeyValue(connection, logger, { commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs });
+  const store = createRedisStore(connection, logger, { commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs });
   const works = () =>
     store.set('key', 'value', 60).then(
       () => true,
@@ -79,9 +79,9 @@ itWithRedis('rotates the passwords of sentinels and server without a restart', a
     ...{ REDIS_URL: `redis://127.0.0.1:${sentinel.port}`, REDIS_MODE: 'sentinel', REDIS_SENTINEL_MASTER: 'events' },
     ...{ REDIS_PASSWORD_FILE: secret.file('redis'), REDIS_SENTINEL_PASSWORD_FILE: secret.file('sentinel') },
   };
-  const connection = redisConnection(readConfig(Type.Object(redisConfigFields), settings));
+  const connection = toRedisConnection(readConfig(Type.Object(redisConfigFields), settings));
   if (connection === undefined) throw new Error('There is no connection.');
-  const store = createRedisKeyValue(connection, logger, { commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs });
+  const store = createRedisStore(connection, logger, { commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs });
   const works = () =>
     store.set('key', 'value', 60).then(
       () => true,
@@ -121,7 +121,7 @@ itWithRedis(
   async () => {
     server = await startOwnRedis({ password: 'first' });
     secret = mountSecret({});
-    const store = createRedisKeyValue(`redis://:first@${place()}`, logger, { commandTimeoutMs: patienceMs });
+    const store = createRedisStore(`redis://:first@${place()}`, logger, { commandTimeoutMs: patienceMs });
     const heard: string[] = [];
     const expectToHear = async (message: string) =>
       eventually(

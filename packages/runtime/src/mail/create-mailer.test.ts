@@ -8,7 +8,7 @@ import {
 } from '@millrace/testing';
 import type { Logger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
-import { secretOf } from '../secret-setting.ts';
+import { createSecretReader } from '../secret-setting.ts';
 import { createMailer } from './create-mailer.ts';
 import type { Mailer } from './mailer.ts';
 
@@ -92,7 +92,7 @@ test('reads an SMTP URL from a file for each mail, so that the password can chan
   const strict = await startMailServer({ password: () => password });
   const addressWith = (secret: string) => strict.url.replace('//', `//millrace:${secret}@`);
   const secret = mountSecret({ smtp: addressWith('first') });
-  const url = secretOf({ smtpUrl: addressWith('first'), smtpUrlFile: secret.file('smtp') }, 'smtpUrl');
+  const url = createSecretReader({ smtpUrl: addressWith('first'), smtpUrlFile: secret.file('smtp') }, 'smtpUrl');
   const settings = { url: url ?? '', from: 'no-reply@millrace.test', timeoutMs: patienceMs };
   const own = createMailer(settings, { logger, metrics: createMetrics({ withProcessMetrics: false }) });
   try {

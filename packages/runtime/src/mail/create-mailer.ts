@@ -1,7 +1,7 @@
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
-import { followTransport } from './follow-transport.ts';
 import type { Mailer, MailOutcome, SmtpSettings } from './mailer.ts';
+import { createReloadingTransport } from './reloading-transport.ts';
 
 /**
  * Sends mail over SMTP with a small connection pool. Addresses and contents are never logged. Server responses may
@@ -11,7 +11,7 @@ export function createMailer(
   settings: SmtpSettings,
   { logger, metrics }: { logger: Logger; metrics: Metrics },
 ): Mailer {
-  const transport = followTransport(settings, logger);
+  const transport = createReloadingTransport(settings, logger);
   const sent = metrics.counter('millrace_mails_total', 'Attempts to send an email, by result', ['result']);
 
   return {

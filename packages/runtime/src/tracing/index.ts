@@ -6,4 +6,4 @@ export {
   type TraceAttributes,
   type TraceSpan,
 } from './trace-span.ts';
-export { createTracing, isTraced, type Tracing, traceChoiceConfigFields, tracingConfigFields } from './tracing.ts';
+export { createTracing, isTraced, type Tracing, traceSamplingConfigFields, tracingConfigFields } from './tracing.ts';

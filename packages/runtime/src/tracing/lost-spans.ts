@@ -11,7 +11,7 @@ const quietMs = 60_000;
 export type ReportLostSpans = (reason: keyof typeof warnings, spans: number, error?: Error) => void;
 
 /** Counts spans that do not reach the collector, and logs a warning at most once a minute per reason. */
-export function createLostSpans({ logger, metrics }: { logger: Logger; metrics: Metrics }): ReportLostSpans {
+export function createLostSpanReporter({ logger, metrics }: { logger: Logger; metrics: Metrics }): ReportLostSpans {
   const lost = metrics.counter(
     'millrace_trace_spans_lost_total',
     'Spans that did not reach the trace collector, by reason',

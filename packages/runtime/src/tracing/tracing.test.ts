@@ -2,7 +2,7 @@ import { eventually, startServer } from '@millrace/testing';
 import type { Logger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
 import { createTracing } from './index.ts';
-import { createStartLimit } from './tracing.ts';
+import { createTraceLimit } from './tracing.ts';
 
 let warnings: string[];
 const logger = { warn: (text: string) => void warnings.push(text) } as unknown as Logger;
@@ -72,7 +72,7 @@ test('counts spans that exceed the queue, with one warning', async () => {
 
 test('limits the number of new traces per second', () => {
   let nowMs = 0;
-  const mayStart = createStartLimit(3, () => nowMs);
+  const mayStart = createTraceLimit(3, () => nowMs);
   const startsOf = (count: number) => Array.from({ length: count }, mayStart).filter(Boolean).length;
   expect([startsOf(10), startsOf(10)]).toEqual([3, 0]);
   nowMs = 1000;

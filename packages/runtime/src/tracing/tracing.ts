@@ -4,15 +4,15 @@ import { Type } from 'typebox';
 import type { Stoppable } from '../lifecycle.ts';
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
-import { createLostSpans } from './lost-spans.ts';
+import { createLostSpanReporter } from './lost-spans.ts';
 import type { TraceSpan, TraceSpanStart } from './trace-span.ts';
 
 export interface Tracing extends Stoppable {
   /**
    * Decides whether to trace one piece of work. It is called for each, so it must be cheap.
-   * @param isAsked whether a trusted caller has already decided to trace it.
+   * @param isRequested whether a trusted caller has already decided to trace it.
    */
-  choose(isAsked: boolean): boolean;
+  shouldTrace(isRequested: boolean): boolean;
   /** Whether external callers may decide. */
   trustsParent: boolean;
   start(name: string, start: TraceSpanStart): TraceSpan;
@@ -42,13 +42,18 @@ export async function createTracing(
   } = config;
   if (endpoint === undefined) return null;
   const { openExporter } = await import('./open-exporter.ts');
-  const { start, stop } = openExporter(service, endpoint, createLostSpans(deps));
-  const mayStart = createStartLimit(maxTracesPerSecond);
-  return { trustsParent, choose: (isAsked) => (isAsked || Math.random() < ratio) && mayStart(), start, stop };
+  const { start, stop } = openExporter(service, endpoint, createLostSpanReporter(deps));
+  const mayStart = createTraceLimit(maxTracesPerSecond);
+  return {
+    trustsParent,
+    shouldTrace: (isRequested) => (isRequested || Math.random() < ratio) && mayStart(),
+    start,
+    stop,
+  };
 }
 
 /** @returns a function that returns true for the first `perSecond` calls of each second. */
-export function createStartLimit(perSecond: number, now: () => number = () => performance.now()): () => boolean {
+export function createTraceLimit(perSecond: number, now: () => number = () => performance.now()): () => boolean {
   let second = Number.NEGATIVE_INFINITY;
   let started = 0;
   return () => {
@@ -74,7 +79,7 @@ export const tracingConfigFields = {
 } as const;
 
 /** Which work to trace, for the service that starts traces. */
-export const traceChoiceConfigFields = {
+export const traceSamplingConfigFields = {
   traceSampleRatio: Type.Number({
     minimum: 0,
     maximum: 1,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { environmentName } from '@millrace/runtime';
+import { toEnvironmentVariable } from '@millrace/runtime';
 import { allInOne, services } from '../build/programs.ts';
 import { markdownTable } from './documents.ts';
 
@@ -75,7 +75,7 @@ for example \`DELIVERY_WORKER_DATABASE_POOL_SIZE\`.
 
 function row(field: string, setting: Setting, { required = [] }: ConfigSchema): string[] {
   if (!setting.description) throw new Error(`The setting ${field} has no description.`);
-  const name = `\`${environmentName(field)}\``;
+  const name = `\`${toEnvironmentVariable(field)}\``;
   return [name, defaultOf(setting, required.includes(field)), allowed(setting), asSentences(setting.description)];
 }
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { environmentName } from '@millrace/runtime';
+import { toEnvironmentVariable } from '@millrace/runtime';
 import { parse } from 'yaml';
 import { asSentences, type ConfigSchema, configSchemas, type Setting } from './configuration.ts';
 
@@ -155,7 +155,9 @@ function isSetByChart(variable: string): boolean {
 
 /** Schema of a component's `settings`: every variable of its service that the chart does not set. */
 function settingsSchema({ properties }: ConfigSchema): JsonSchema {
-  const variables = Object.entries(properties).map(([field, setting]) => [environmentName(field), setting] as const);
+  const variables = Object.entries(properties).map(
+    ([field, setting]) => [toEnvironmentVariable(field), setting] as const,
+  );
   return {
     type: 'object',
     additionalProperties: false,

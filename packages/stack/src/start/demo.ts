@@ -15,7 +15,7 @@ import {
   listProjects,
   revokePersonalApiKey,
 } from '@millrace/accounts';
-import { membershipLevels, productFeaturesOf } from '@millrace/contracts';
+import { listProductFeatures, membershipLevels } from '@millrace/contracts';
 import type { SqlDatabase, Transaction } from '@millrace/db/sql';
 
 /** The first organization of a new system, with what a user or a script needs to use it. */
@@ -94,7 +94,7 @@ async function findOrCreateUser(tx: Transaction, user: typeof owner): Promise<nu
 async function findOrCreateOrganization(tx: Transaction, ownerId: number): Promise<string> {
   const [found] = await listOrganizations(tx, { userId: ownerId });
   if (found) return found.id;
-  const features = productFeaturesOf('full');
+  const features = listProductFeatures('full');
   return (await createOwnedOrganization(tx, { name: 'Demo', features, ownerId, project, actor })).organization.id;
 }
 

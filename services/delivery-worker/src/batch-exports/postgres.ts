@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { cutToCodePoints } from '@millrace/contracts';
-import { connectForeign, type ForeignConnection } from '@millrace/db';
+import { connectExternalDatabase, type ExternalConnection } from '@millrace/db';
 import type { ExportColumn } from '@millrace/insights';
 import { isPublicAddress, PrivateAddressError } from '@millrace/runtime/outbound';
 import {
@@ -78,11 +78,11 @@ function bytesOf(value: unknown): number {
 async function connect(
   settings: Record<string, unknown>,
   { mayBePrivate, answerTimeoutMs = usualAnswerTimeoutMs }: DestinationOptions,
-): Promise<ForeignConnection> {
+): Promise<ExternalConnection> {
   const host = String(settings.host);
   const { address } = await lookup(host);
   if (!mayBePrivate && !isPublicAddress(address)) throw new PrivateAddressError();
-  return connectForeign({
+  return connectExternalDatabase({
     host,
     address,
     port: typeof settings.port === 'number' ? settings.port : 5432,

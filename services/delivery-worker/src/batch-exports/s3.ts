@@ -13,7 +13,7 @@ import {
   UploadPartCommand,
 } from '@aws-sdk/client-s3';
 import type { ExportColumn } from '@millrace/insights';
-import { checkLiteralHost, guardedLookup, PrivateAddressError } from '@millrace/runtime/outbound';
+import { checkLiteralHost, createGuardedLookup, PrivateAddressError } from '@millrace/runtime/outbound';
 import {
   type ClaimedRun,
   DestinationError,
@@ -102,7 +102,7 @@ export async function openS3Writer(run: OpenedRun, options: DestinationOptions):
 function createClient(settings: Record<string, string | undefined>, { mayBePrivate }: DestinationOptions): S3Client {
   const { endpoint_url: endpoint, region, aws_access_key_id, aws_secret_access_key } = settings;
   if (endpoint) checkEndpoint(endpoint, mayBePrivate);
-  const agentOptions = { keepAlive: true, lookup: guardedLookup(mayBePrivate) };
+  const agentOptions = { keepAlive: true, lookup: createGuardedLookup(mayBePrivate) };
   const client = new S3Client({
     region: region ?? 'us-east-1',
     ...(endpoint && { endpoint, forcePathStyle: true }),

@@ -1,5 +1,5 @@
 import { clientSecretContext, totpContext } from '@millrace/accounts';
-import { flagPayloadContext, isSealedText } from '@millrace/contracts';
+import { flagPayloadContext, isSealedPayload } from '@millrace/contracts';
 import type { Database, Transaction } from '@millrace/db';
 import { type Logger, type SecretBox, SecretBoxError } from '@millrace/runtime';
 import {
@@ -43,7 +43,7 @@ export function sealTotpSecrets(deps: SealingDeps): Promise<boolean> {
     lock: lockTotpSecrets,
     seal: (tx, { id, secret }) => {
       const context = totpContext(id);
-      const opened = isSealedText(secret) ? secretBox.open({ sealed: secret }, context) : { text: secret };
+      const opened = isSealedPayload(secret) ? secretBox.open({ sealed: secret }, context) : { text: secret };
       return storeTotpSecret(tx, id, secretBox.seal(opened, context).sealed);
     },
   });
@@ -60,7 +60,7 @@ export function sealClientSecrets(deps: SealingDeps): Promise<boolean> {
     lock: lockClientSecrets,
     seal: (tx, { id, secret }) => {
       const context = clientSecretContext(id);
-      const opened = isSealedText(secret) ? secretBox.open({ sealed: secret }, context) : { text: secret };
+      const opened = isSealedPayload(secret) ? secretBox.open({ sealed: secret }, context) : { text: secret };
       return storeClientSecret(tx, id, secretBox.seal(opened, context).sealed);
     },
   });
@@ -148,6 +148,6 @@ async function sealFlag({ database, logger, secretBox }: SealingDeps, flag: Encr
 function resealed(secretBox: SecretBox, { environmentId }: EncryptedFlag, payload: unknown): unknown {
   if (typeof payload !== 'string') return payload;
   const context = flagPayloadContext(environmentId);
-  const opened = isSealedText(payload) ? secretBox.open({ sealed: payload }, context) : { payload };
+  const opened = isSealedPayload(payload) ? secretBox.open({ sealed: payload }, context) : { payload };
   return secretBox.seal(opened, context).sealed;
 }

@@ -13,7 +13,7 @@ import {
 } from '@millrace/reports';
 import type { Logger, Metrics } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
-import { describeFailure } from '@millrace/runtime/outbound';
+import { describeOutboundFailure } from '@millrace/runtime/outbound';
 import { describeRule } from '@millrace/schedule';
 import type { FairSlots } from '../poll.ts';
 import { type PostOutcome, postJson } from '../post-json.ts';
@@ -249,7 +249,7 @@ function toOutcome(outcome: PostOutcome): DeliveryOutcome {
   if (outcome.result === 'unreachable') {
     const { code } = outcome;
     const isPermanent = ['EPRIVATEADDRESS', 'ERR_INVALID_URL'].includes(code);
-    return { result: 'failed', isPermanent, error: `The webhook URL ${describeFailure(code)} (${code}).` };
+    return { result: 'failed', isPermanent, error: `The webhook URL ${describeOutboundFailure(code)} (${code}).` };
   }
   const { status } = outcome;
   if (status >= 200 && status < 300) return { result: 'delivered' };

@@ -1,5 +1,5 @@
 import { recordActivity } from '@millrace/accounts';
-import { targetsOf } from '@millrace/contracts';
+import { listSubscriptionTargets } from '@millrace/contracts';
 import type { Database, Transaction } from '@millrace/db';
 import { nextDeliveryDate } from '@millrace/schedule';
 import {
@@ -26,7 +26,7 @@ export async function scheduleDue(database: Database, now: Date): Promise<boolea
     await insertDueDeliveries(
       tx,
       due.flatMap((subscription) =>
-        targetsOf(subscription).map((target) => ({
+        listSubscriptionTargets(subscription).map((target) => ({
           subscriptionId: subscription.id,
           occasion: subscription.is_ended ? 'ended' : 'scheduled',
           dueAt: subscription.next_delivery_date,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createDatabase, createReader, type Database } from '@millrace/db';
+import { createDatabase, createReadPool, type Database } from '@millrace/db';
 import { createEventStore, createSqlParser, type EventStore, postgresEngine, type SqlParser } from '@millrace/insights';
 import {
   createLogger,
@@ -41,7 +41,7 @@ export async function startWorkerFixture(): Promise<WorkerFixture> {
   const logger = createLogger('test', 'error');
   const metrics = createMetrics({ withProcessMetrics: false });
   const database = createDatabase({ url: testDatabase.url, logger, poolSize: 5, connectTimeoutMs: patienceMs });
-  const reader = createReader({ url: testDatabase.url, logger, poolSize: 2, statementTimeoutMs: patienceMs });
+  const reader = createReadPool({ url: testDatabase.url, logger, poolSize: 2, statementTimeoutMs: patienceMs });
   const mailServer = await startMailServer();
   const mailer = createMailer(
     { url: mailServer.url, from: 'Millrace <no-reply@millrace.test>', timeoutMs: patienceMs },

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { deleteExpiredSalts, keepSalt, type Sql } from '@millrace/db/sql';
+import { deleteExpiredSalts, findOrInsertSalt, type Sql } from '@millrace/db/sql';
 import { isTimeZone, type TimeZone, timeZone } from '@millrace/schedule';
 import { LRUCache } from 'lru-cache';
 
@@ -29,7 +29,7 @@ export function createCookielessSalts(sql: Sql): CookielessSalts {
   async function find(day: LocalDay): Promise<Buffer> {
     await deleteExpiredSalts(sql);
     for (let attempt = 1; attempt <= attempts; attempt++) {
-      const salt = await keepSalt(sql, {
+      const salt = await findOrInsertSalt(sql, {
         day: day.name,
         salt: randomBytes(saltBytes),
         expiresAtMs: expiryOf(day),

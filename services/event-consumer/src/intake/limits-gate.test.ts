@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type CapturedEvent, type CapturedWarning, productFeaturesOf } from '@millrace/contracts';
+import { type CapturedEvent, type CapturedWarning, listProductFeatures } from '@millrace/contracts';
 import type { LogBatch } from '@millrace/event-log';
 import { processBatch } from '../process-batch.ts';
 import {
@@ -33,7 +33,7 @@ async function includeMigrations(): Promise<void> {
   await fixture.database.sql.query(
     `UPDATE organization SET available_product_features = $2
       WHERE id = (SELECT organization_id FROM project WHERE id = $1)`,
-    [project.id, JSON.stringify(productFeaturesOf('full'))],
+    [project.id, JSON.stringify(listProductFeatures('full'))],
   );
 }
 

@@ -1,10 +1,10 @@
 import {
   consumerGroup,
   type EventTopic,
-  outputGroup,
   type ProcessedPersonMode,
   processedEventKey,
   processedEventVersion,
+  publisherGroup,
   type TopicNames,
 } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
@@ -44,7 +44,7 @@ export interface PublishTopicDeps {
  * the log.
  */
 export function publishTopic(topic: EventTopic, deps: PublishTopicDeps): Promise<LogConsumer> {
-  const group = outputGroup(topic, deps.topicPrefix);
+  const group = publisherGroup(topic, deps.topicPrefix);
   return deps.log.consume({
     topic: deps.topics[topic],
     group,

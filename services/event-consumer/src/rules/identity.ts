@@ -86,12 +86,12 @@ interface PersonUpdateRequest {
   properties: Overlay;
 }
 
-interface PersonUpdateOutcome extends ShownPerson {
+interface PersonUpdateOutcome extends PersonDetails {
   isChanged: boolean;
 }
 
 /** Person properties for the event's row: with this event's changes, even those not written to the person. */
-interface ShownPerson {
+interface PersonDetails {
   shownProperties: JsonObject;
   /** Approximate size as JSON. */
   shownBytes: number;
@@ -127,7 +127,7 @@ function withRounded(outcome: PersonUpdateOutcome, put: JsonObject, event: Incom
   return rounded.length === 0 ? outcome : { ...outcome, warnings: [...outcome.warnings, ...rounded] };
 }
 
-function unchanged(shown: ShownPerson): PersonUpdateOutcome {
+function unchanged(shown: PersonDetails): PersonUpdateOutcome {
   return { isChanged: false, ...shown };
 }
 
@@ -146,7 +146,7 @@ function show(
   unwritten: PropertyChange,
   event: IncomingEvent,
   own: JsonObject = unwritten.put,
-): ShownPerson {
+): PersonDetails {
   if (bytesAfter(person, unwritten, maxShownBytes) > maxShownBytes) {
     return { shownProperties: own, shownBytes: 0, warnings: [notShown(event, person.uuid)] };
   }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createMetrics } from '@millrace/runtime';
-import { createInProcessKeyValue } from '@millrace/runtime/cache';
+import { createInProcessStore } from '@millrace/runtime/cache';
 import { createTestTenant, eventually } from '@millrace/testing';
 import { patientTimeLimits } from '../testing/patient-time-limits.ts';
 import { quietLogger } from '../testing/quiet-logger.ts';
@@ -14,7 +14,7 @@ let gateways: TestGateway[];
 beforeAll(async () => {
   fixture = await createGatewayFixture();
   const alone = () =>
-    fixture.startGateway({ cache: createInProcessKeyValue(), config: { restrictionsRefreshMs: 60_000 } });
+    fixture.startGateway({ cache: createInProcessStore(), config: { restrictionsRefreshMs: 60_000 } });
   gateways = [await alone(), await alone()];
 });
 afterAll(() => fixture.stop());

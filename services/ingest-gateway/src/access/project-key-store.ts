@@ -1,4 +1,4 @@
-import { hasPlanFeature, limitsOf, type PlanLimits } from '@millrace/contracts';
+import { hasPlanFeature, type PlanLimits, readPlanLimits } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
 
 /** The data of a key's project that the gateway needs. */
@@ -23,6 +23,6 @@ export async function findProjectByKey(sql: Sql, token: string): Promise<KnownPr
   return {
     environmentId: row.id,
     mayMigrate: hasPlanFeature(features, 'historical_migrations'),
-    ...limitsOf(features),
+    ...readPlanLimits(features),
   };
 }

@@ -9,7 +9,7 @@ const request = (traceparent?: string) => ({ method: 'POST', headers: { tracepar
 /** Samples a request if and only if the caller suggests it. */
 const tracing = (trustsParent: boolean): Tracing => ({
   trustsParent,
-  choose: (isAsked) => isAsked,
+  shouldTrace: (isRequested) => isRequested,
   start: () => ({
     context: { traceId: 't', spanId: 's', traceFlags: 1 },
     traceparent: 'own',

@@ -1,5 +1,5 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { statusOf, toAppError, toErrorBody } from '@millrace/http';
+import { toAppError, toErrorBody, toHttpStatus } from '@millrace/http';
 import { declaredLength, discardBody } from '../body/receive.ts';
 import type { Uploads } from '../body/uploads.ts';
 
@@ -25,7 +25,7 @@ export function toRefusal(error: unknown): Refusal {
   const errorBody = toErrorBody(known);
   const seconds = known.retryAfterSeconds ?? (known.kind === 'unavailable' ? 1 : undefined);
   return {
-    status: statusOf(known.kind),
+    status: toHttpStatus(known.kind),
     code: errorBody.code,
     body: JSON.stringify(errorBody),
     headers: {

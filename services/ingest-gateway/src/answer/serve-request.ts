@@ -122,7 +122,7 @@ type RecordHeaders = Record<string, string> | undefined;
 export function beginTrace(tracing: Tracing | null, request: IncomingMessage, path: string): RequestTrace {
   const sent = traceparentOf(request);
   const parent = sent === undefined ? null : parseTraceparent(sent);
-  if (tracing === null || !tracing.choose(tracing.trustsParent && parent !== null && isSampled(parent))) {
+  if (tracing === null || !tracing.shouldTrace(tracing.trustsParent && parent !== null && isSampled(parent))) {
     return untraced(tracing, sent, parent);
   }
   const span = tracing.start(`${request.method} ${path}`, {

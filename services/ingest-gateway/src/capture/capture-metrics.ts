@@ -1,4 +1,4 @@
-import { type Metrics, observerOf } from '@millrace/runtime';
+import { createObserver, type Metrics } from '@millrace/runtime';
 import type { ByteBudget } from '../body/byte-budget.ts';
 import type { DropTally } from './drops.ts';
 
@@ -53,7 +53,7 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
     [],
     { withExemplars: true },
   );
-  const observeDuration = observerOf(metrics, duration);
+  const observeDuration = createObserver(metrics, duration);
   let inFlight = 0;
 
   // Set when the metrics are scraped, not for each request.

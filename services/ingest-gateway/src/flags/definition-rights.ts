@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { findEnvironment, findLiveKey, hashPersonalApiKey, isProjectInKey } from '@millrace/accounts/access';
-import { grants } from '@millrace/contracts';
+import { includesScope } from '@millrace/contracts';
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { AppError } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
@@ -124,7 +124,7 @@ async function secretRights(sql: Sql, secureValue: string, environmentId: number
 async function personalRights(sql: Sql, secureValue: string, environmentId: number): Promise<Rights> {
   const key = await findLiveKey(sql, secureValue);
   if (key === undefined) return 'bad_key';
-  if (!grants(key.scopes, 'feature_flag:read')) return 'no_scope';
+  if (!includesScope(key.scopes, 'feature_flag:read')) return 'no_scope';
   const found = await findEnvironment(sql, key.user_id, environmentId);
   if (found === undefined || found.level === null) return 'no_access';
   // The membership is missing if the organization does not allow personal API keys.

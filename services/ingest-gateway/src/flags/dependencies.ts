@@ -1,15 +1,15 @@
-import { flagPayloadContext, isSealedText } from '@millrace/contracts';
+import { flagPayloadContext, isSealedPayload } from '@millrace/contracts';
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import {
   AppError,
   createSecretBox,
+  createSecretReader,
   type Metrics,
   type SecretBox,
   SecretBoxError,
   type Stoppable,
-  secretOf,
 } from '@millrace/runtime';
-import type { KeyValue } from '@millrace/runtime/cache';
+import type { KeyValueStore } from '@millrace/runtime/cache';
 import type { Tracing } from '@millrace/runtime/tracing';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import { type StoreTimeLimits, storeTimeLimits } from '../access/store-limits.ts';
@@ -49,7 +49,7 @@ interface FlagServicesOptions {
   sql: Sql;
   /** For definitions (see `createFlagDatabase`). */
   definitionSql: Sql;
-  cache: KeyValue;
+  cache: KeyValueStore;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
   config: FlagLimitConfig &
     ExpensiveRequestConfig &
@@ -85,7 +85,7 @@ export function createFlagServices(options: FlagServicesOptions): FlagServices {
     idsBeforeLogin: createIdsBeforeLogin(cache),
     metrics: createFlagMetrics(metrics),
     rights: createBearerRights(database.requests, changes, timeLimits),
-    openPayload: createPayloadOpener(createSecretBox(secretOf(config, 'secretsKey'))),
+    openPayload: createPayloadOpener(createSecretBox(createSecretReader(config, 'secretsKey'))),
     stop: counters.stop,
   };
 }
@@ -113,7 +113,7 @@ export type PayloadOpener = (stored: string, environmentId: number) => string;
 
 function createPayloadOpener(box: SecretBox): PayloadOpener {
   return (stored, environmentId) => {
-    if (!isSealedText(stored)) return stored;
+    if (!isSealedPayload(stored)) return stored;
     try {
       return String(box.open({ sealed: stored }, flagPayloadContext(environmentId)).payload);
     } catch (cause) {

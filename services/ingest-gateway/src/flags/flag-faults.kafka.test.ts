@@ -1,7 +1,7 @@
 import { createSqlDatabase, type ProjectChanges, watchProjectChanges } from '@millrace/db/sql';
 import { createFlagRows } from '@millrace/flags/store/testing/flag-rows';
 import { createMetrics } from '@millrace/runtime';
-import { createRedisKeyValue } from '@millrace/runtime/cache';
+import { createRedisStore } from '@millrace/runtime/cache';
 import { createTestTenant, eventually, type FaultProxy, testServers } from '@millrace/testing';
 import { storeTimeLimits } from '../access/store-limits.ts';
 import { askFlags } from '../testing/flag-client.ts';
@@ -31,7 +31,7 @@ beforeAll(async () => {
     statementTimeoutMs: 3000,
   });
   changes = watchProjectChanges({ database, logger, metrics: createMetrics({ withProcessMetrics: false }) });
-  const cache = createRedisKeyValue(throughProxy(testServers().redisUrl, redis), logger, {
+  const cache = createRedisStore(throughProxy(testServers().redisUrl, redis), logger, {
     keyPrefix: fixture.cachePrefix,
   });
   await eventually(() => changes.isSubscribed() && cache.isHealthy(), { what: 'the stores' });

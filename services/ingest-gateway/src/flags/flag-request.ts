@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isObject } from '@millrace/contracts';
 import type { EvaluationContext } from '@millrace/flags';
-import { jsonExcess } from '@millrace/http';
+import { findExceededJsonLimit } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { requirePossibleKey } from '../access/authorize.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
@@ -57,7 +57,7 @@ export async function readFlagRequest(
 }
 
 function parseFlagRequest(json: Buffer, fallbackKey: string | null): FlagRequest {
-  const excess = jsonExcess(json);
+  const excess = findExceededJsonLimit(json);
   if (excess !== null) throw unusable(`The body has ${excess}.`);
   const text = json.toString('utf8');
   let fields = parseJson(text, 'a JSON object');

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { CompiledFlags, EvaluationContext, StoredData } from '@millrace/flags';
-import type { KeyValue } from '@millrace/runtime/cache';
+import type { KeyValueStore } from '@millrace/runtime/cache';
 
 /**
  * The first flag request after a login often arrives before any event has created the person. The anonymous ID cannot be
@@ -17,7 +17,7 @@ export interface IdsBeforeLogin {
 /** Long enough for persons whose first event is late. IDs that never send an event are then deleted. */
 const ttlSeconds = 7 * 86_400;
 
-export function createIdsBeforeLogin(cache: Pick<KeyValue, 'get' | 'setIfAbsent' | 'delete'>): IdsBeforeLogin {
+export function createIdsBeforeLogin(cache: Pick<KeyValueStore, 'get' | 'setIfAbsent' | 'delete'>): IdsBeforeLogin {
   const recall: IdsBeforeLogin['recall'] = (environmentId, distinctId) =>
     cache.get(keyOf(environmentId, distinctId)).catch(() => null);
   return {

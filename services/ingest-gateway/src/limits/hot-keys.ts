@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { recordKey } from '@millrace/contracts';
-import type { KeyValue } from '@millrace/runtime/cache';
+import type { KeyValueStore } from '@millrace/runtime/cache';
 import { LRUCache } from 'lru-cache';
 import type { SharedCounters } from './shared-counters.ts';
 import type { TrafficSpike } from './spikes.ts';
 
 export interface HotKeysOptions {
   counters: SharedCounters;
-  channel: Pick<KeyValue, 'publish' | 'subscribe'>;
+  channel: Pick<KeyValueStore, 'publish' | 'subscribe'>;
   sketch: KeySketch;
   now(): number;
   windowMs: number;
@@ -133,7 +133,7 @@ function createHotKeyTable({
   now,
   holdMs,
 }: {
-  channel: Pick<KeyValue, 'publish' | 'subscribe'>;
+  channel: Pick<KeyValueStore, 'publish' | 'subscribe'>;
   now(): number;
   holdMs: number;
 }): HotKeyTable {

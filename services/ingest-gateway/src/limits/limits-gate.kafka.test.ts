@@ -1,5 +1,5 @@
 import { createDatabase } from '@millrace/db';
-import { createRedisKeyValue } from '@millrace/runtime/cache';
+import { createRedisStore } from '@millrace/runtime/cache';
 import { createTestTenant, testServers } from '@millrace/testing';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { startServerProxy, throughProxy } from '../testing/server-proxy.ts';
@@ -49,7 +49,7 @@ test('accepts and marks a migration if the plan cannot be looked up', async () =
   const { token } = await createTestTenant(fixture.database, { plan: 'free' });
   const [redisProxy, postgresProxy] = [await startServerProxy(redisUrl), await startServerProxy(fixture.databaseUrl)];
   const logger = quietLogger();
-  const cache = createRedisKeyValue(throughProxy(redisUrl, redisProxy), logger, { keyPrefix: fixture.cachePrefix });
+  const cache = createRedisStore(throughProxy(redisUrl, redisProxy), logger, { keyPrefix: fixture.cachePrefix });
   const url = throughProxy(fixture.databaseUrl, postgresProxy);
   const database = createDatabase({ url, logger, poolSize: 1, connectTimeoutMs: 300, queryTimeoutMs: 300 });
   opened.push(cache, database, redisProxy, postgresProxy);

@@ -1,4 +1,4 @@
-import { createRedisKeyValue } from '@millrace/runtime/cache';
+import { createRedisStore } from '@millrace/runtime/cache';
 import { createTestTenant, eventually, setTestPlan, type TestTenant, testServers } from '@millrace/testing';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { startServerProxy, throughProxy } from '../testing/server-proxy.ts';
@@ -182,7 +182,7 @@ describe('Redis', () => {
     const { redisUrl } = testServers();
     const proxy = await startServerProxy(redisUrl);
     const options = { keyPrefix: fixture.cachePrefix, commandTimeoutMs: 600 };
-    const cache = createRedisKeyValue(throughProxy(redisUrl, proxy), quietLogger(), options);
+    const cache = createRedisStore(throughProxy(redisUrl, proxy), quietLogger(), options);
     const gateway = await start({ cache });
     opened.push(cache, proxy);
     return { proxy, gateway };

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { type CounterChange, createRedisKeyValue, type KeyValue } from '@millrace/runtime/cache';
+import { type CounterChange, createRedisStore, type KeyValueStore } from '@millrace/runtime/cache';
 import { eventually, testServers } from '@millrace/testing';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { createSharedCounters, type SharedCounters } from './shared-counters.ts';
 
-let redis: KeyValue;
+let redis: KeyValueStore;
 let counters: SharedCounters;
 /** What was sent to the store, command by command. */
 let sent: CounterChange[][];
 beforeEach(async () => {
   const { redisUrl } = testServers();
-  redis = createRedisKeyValue(redisUrl, quietLogger(), { keyPrefix: `t-${randomUUID()}:`, commandTimeoutMs: 5000 });
+  redis = createRedisStore(redisUrl, quietLogger(), { keyPrefix: `t-${randomUUID()}:`, commandTimeoutMs: 5000 });
   await eventually(() => redis.isHealthy(), { what: 'The connection to Redis' });
   sent = [];
   counters = start();

@@ -1,4 +1,4 @@
-import type { KeyValue } from '@millrace/runtime/cache';
+import type { KeyValueStore } from '@millrace/runtime/cache';
 import { LRUCache } from 'lru-cache';
 
 /**
@@ -33,7 +33,7 @@ const minMsPerCounter = 1;
 const restAfterFailureMs = 1000;
 
 export function createSharedCounters(options: {
-  store: Pick<KeyValue, 'addToCounters'>;
+  store: Pick<KeyValueStore, 'addToCounters'>;
   now(): number;
   /** How long counts are collected before they are sent to the store. */
   flushAfterMs: number;

@@ -2,7 +2,7 @@ import { type Restriction, recordKey, type TopicNames } from '@millrace/contract
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import type { EventLog } from '@millrace/event-log';
 import { AppError, type Logger, type Metrics } from '@millrace/runtime';
-import type { KeyValue } from '@millrace/runtime/cache';
+import type { KeyValueStore } from '@millrace/runtime/cache';
 import type { KnownProject } from '../access/project-key-store.ts';
 import type { AcceptedEvent, CapturedEvents } from '../capture/capture-request.ts';
 import type { GatewayConfig } from '../config.ts';
@@ -40,7 +40,7 @@ export interface TrafficControl {
 }
 
 export interface TrafficControlDependencies {
-  cache: KeyValue;
+  cache: KeyValueStore;
   sql: Sql;
   changes: Pick<ProjectChanges, 'subscribe'>;
   log: Pick<EventLog, 'append'>;

@@ -5,7 +5,7 @@ import { createDatabase, type Database } from '@millrace/db';
 import { createSqlDatabase, watchProjectChanges } from '@millrace/db/sql';
 import { createKafkaLog, type EventLog } from '@millrace/event-log';
 import { createHealth, createMetrics, type Logger, type Metrics, readConfig, type Stoppable } from '@millrace/runtime';
-import { createRedisKeyValue, type KeyValue } from '@millrace/runtime/cache';
+import { createRedisStore, type KeyValueStore } from '@millrace/runtime/cache';
 import type { Tracing } from '@millrace/runtime/tracing';
 import { createTestDatabase, eventually, patienceMs, testServers, uniqueTopicPrefix } from '@millrace/testing';
 import { createProjectKeys, type ProjectKeysOptions } from '../access/project-keys.ts';
@@ -31,7 +31,7 @@ export interface GatewayOptions {
   keys?: Partial<ProjectKeysOptions>;
   library?: BrowserLibrary;
   /** The key-value store this gateway sees. */
-  cache?: KeyValue;
+  cache?: KeyValueStore;
   now?: () => number;
   /** Patient ones unless given: a machine that does much else is not an outage. */
   timeLimits?: StoreTimeLimits;
@@ -42,7 +42,7 @@ export interface GatewayOptions {
 export interface GatewayFixture {
   databaseUrl: string;
   database: Database;
-  cache: KeyValue;
+  cache: KeyValueStore;
   cachePrefix: string;
   log: EventLog;
   topics: TopicNames;
@@ -124,9 +124,9 @@ async function openDatabases(url: string, logger: Logger) {
   return { database, flagDatabase: createSqlDatabase({ ...pool, preparesQueries: true }), changes };
 }
 
-function openCache(keyPrefix: string, logger: Logger): KeyValue {
+function openCache(keyPrefix: string, logger: Logger): KeyValueStore {
   const patience = { commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs };
-  return createRedisKeyValue(testServers().redisUrl, logger, { keyPrefix, ...patience });
+  return createRedisStore(testServers().redisUrl, logger, { keyPrefix, ...patience });
 }
 
 function openLog(logger: Logger): EventLog {

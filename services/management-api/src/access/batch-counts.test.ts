@@ -1,10 +1,10 @@
-import { type CounterChange, createInProcessKeyValue } from '@millrace/runtime/cache';
+import { type CounterChange, createInProcessStore } from '@millrace/runtime/cache';
 import { batchCounts } from './rate-limit.ts';
 
 const add = (key: string, by: number): CounterChange => ({ key, by, atLeast: 0, ttlSeconds: 60 });
 
 function fixture() {
-  const store = createInProcessKeyValue();
+  const store = createInProcessStore();
   const commands: (readonly CounterChange[])[] = [];
   const addToCounters = batchCounts((changes) => {
     commands.push(changes);
@@ -35,7 +35,7 @@ test('limits the number of changes in one command', async () => {
 
 test('rejects all calls of a failed command, but no later ones', async () => {
   let fails = true;
-  const store = createInProcessKeyValue();
+  const store = createInProcessStore();
   const addToCounters = batchCounts(async (changes) => {
     if (fails) throw new Error('away');
     return store.addToCounters(changes);

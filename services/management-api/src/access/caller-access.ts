@@ -1,6 +1,6 @@
 // Authenticates callers by a personal API key or a session.
 
-import { grants } from '@millrace/contracts';
+import { includesScope } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import type { Access } from '@millrace/http';
 import { AppError, type Logger } from '@millrace/runtime';
@@ -32,7 +32,7 @@ export function callerAccess({ requestLimit, staleLimit, ...deps }: CallerAccess
       return signedIn ?? keys.authenticate(request);
     },
     authorize(caller, scope) {
-      if (grants(caller.scopes, scope)) return;
+      if (includesScope(caller.scopes, scope)) return;
       throw new AppError('forbidden', `API key missing required scope '${scope}'`);
     },
     async throttle({ credential: { kind, id } }) {

@@ -1,7 +1,7 @@
 // The caller of a request, and the limits of the key in use.
 
 import { isProjectInKey, type Membership } from '@millrace/accounts/access';
-import { grants, membershipLevels, type Scope } from '@millrace/contracts';
+import { includesScope, membershipLevels, type Scope } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
 export type { Membership } from '@millrace/accounts/access';
@@ -77,7 +77,7 @@ export function isAdministrator({ memberships }: Caller, organizationId: string)
  * @param level the caller's level on the record.
  */
 export function canSeeSecrets({ scopes }: Pick<Caller, 'scopes'>, write: Scope, level: number | null): boolean {
-  return level !== null && level >= membershipLevels.administrator && grants(scopes, write);
+  return level !== null && level >= membershipLevels.administrator && includesScope(scopes, write);
 }
 
 /** For actions whose effect would outlive the key, which keys cannot perform. @throws AppError `forbidden`. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createPersonalApiKey } from '@millrace/accounts';
 import { createLogger } from '@millrace/runtime';
-import { createInProcessKeyValue, createRedisKeyValue, type KeyValue } from '@millrace/runtime/cache';
+import { createInProcessStore, createRedisStore, type KeyValueStore } from '@millrace/runtime/cache';
 import { createTestTenant, eventually, patienceMs, type TestTenant, testServers } from '@millrace/testing';
 import { noLimits, startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import { createRateLimit, networkOf } from './rate-limit.ts';
@@ -9,11 +9,11 @@ import { createRateLimit, networkOf } from './rate-limit.ts';
 const logger = createLogger('test', 'error');
 
 describe.each([
-  ['in the process', async () => createInProcessKeyValue()],
+  ['in the process', async () => createInProcessStore()],
   [
     'in Redis',
     async () => {
-      const redis = createRedisKeyValue(testServers().redisUrl, logger, {
+      const redis = createRedisStore(testServers().redisUrl, logger, {
         ...{ keyPrefix: `test:${randomUUID()}:`, commandTimeoutMs: patienceMs, silenceTimeoutMs: patienceMs },
       });
       await eventually(async () => redis.isHealthy(), { what: 'the connection to Redis' });
@@ -21,7 +21,7 @@ describe.each([
     },
   ],
 ])('rate limit windows, counted %s', (_where, create) => {
-  let keyValue: KeyValue;
+  let keyValue: KeyValueStore;
   beforeAll(async () => {
     keyValue = await create();
   });
@@ -90,7 +90,7 @@ describe.each([
 });
 
 test('counts in the process while the store is unreachable', async () => {
-  const unreachable = createRedisKeyValue('redis://127.0.0.1:9', createLogger('test', 'error'));
+  const unreachable = createRedisStore('redis://127.0.0.1:9', createLogger('test', 'error'));
   const limit = createRateLimit({ keyValue: unreachable, name: 'x', windows: [{ seconds: 60, limit: 2 }] });
   expect([await limit.take('a'), await limit.take('a')]).toEqual([null, null]);
   expect(await limit.take('a')).not.toBeNull();

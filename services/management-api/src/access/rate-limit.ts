@@ -1,7 +1,7 @@
 // Rate limiter: sliding windows, and limits for requests, wrong keys and sign-ups.
 
 import { AppError } from '@millrace/runtime';
-import { type CounterChange, createInProcessKeyValue, type KeyValue } from '@millrace/runtime/cache';
+import { type CounterChange, createInProcessStore, type KeyValueStore } from '@millrace/runtime/cache';
 import { LRUCache } from 'lru-cache';
 
 /** At most `limit` requests in any `seconds`. */
@@ -22,7 +22,7 @@ export interface RateLimit {
 
 export interface RateLimitOptions {
   /** Shared by all processes. While it is unreachable, each process counts for itself. */
-  keyValue: KeyValue;
+  keyValue: KeyValueStore;
   /** Prefix of the counters, one per kind of limit. */
   name: string;
   /** Windows with a limit of 0 are not limited. */
@@ -38,10 +38,10 @@ export interface RateLimitOptions {
 export function createRateLimit({ keyValue, name, windows, now = Date.now }: RateLimitOptions): RateLimit {
   const active = windows.filter(({ limit }) => limit > 0);
   /** Created on first use, because it reserves much memory. */
-  let fallback: KeyValue | undefined;
+  let fallback: KeyValueStore | undefined;
   const addToCounters = batchCounts((changes) => keyValue.addToCounters(changes));
 
-  async function count(changes: Parameters<KeyValue['addToCounters']>[0]): Promise<number[]> {
+  async function count(changes: Parameters<KeyValueStore['addToCounters']>[0]): Promise<number[]> {
     if (keyValue.isHealthy()) {
       try {
         return await addToCounters(changes);
@@ -49,7 +49,7 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
         // The store reports its own loss; counting continues here.
       }
     }
-    fallback ??= createInProcessKeyValue();
+    fallback ??= createInProcessStore();
     return fallback.addToCounters(changes);
   }
 
@@ -122,7 +122,7 @@ export function throttled(seconds: number, reason: string): AppError {
   );
 }
 
-type AddToCounters = KeyValue['addToCounters'];
+type AddToCounters = KeyValueStore['addToCounters'];
 
 interface Waiting {
   changes: readonly CounterChange[];
@@ -130,7 +130,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** The maximum number of changes in one command (`KeyValue.addToCounters`). */
+/** The maximum number of changes in one command (`KeyValueStore.addToCounters`). */
 const maxChanges = 200;
 
 /**
@@ -243,7 +243,13 @@ export interface SignUpLimit {
 }
 
 /** @param perMinute limit of requests from one address, and of wrong ones for one invite; 0 = no limit. */
-export function createSignUpLimit({ keyValue, perMinute }: { keyValue: KeyValue; perMinute: number }): SignUpLimit {
+export function createSignUpLimit({
+  keyValue,
+  perMinute,
+}: {
+  keyValue: KeyValueStore;
+  perMinute: number;
+}): SignUpLimit {
   const windows = [{ seconds: 60, limit: perMinute }];
   const ofAddress = createRateLimit({ keyValue, name: 'signup', windows });
   const ofInvite = createRateLimit({ keyValue, name: 'invite', windows });

@@ -1,9 +1,9 @@
-import { grants, type Scope } from '@millrace/contracts';
+import { includesScope, type Scope } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import type { Caller } from './caller.ts';
 
 /** For routes that require a second scope. @throws AppError `forbidden`. */
 export function requireScope({ scopes }: Pick<Caller, 'scopes'>, scope: Scope): void {
-  if (grants(scopes, scope)) return;
+  if (includesScope(scopes, scope)) return;
   throw new AppError('forbidden', `API key missing required scope '${scope}'`);
 }

@@ -2,7 +2,7 @@
 
 import { hashSecret } from '@millrace/accounts/access';
 import { AppError } from '@millrace/runtime';
-import type { KeyValue } from '@millrace/runtime/cache';
+import type { KeyValueStore } from '@millrace/runtime/cache';
 import { createRateLimit, networkOf, throttled } from './rate-limit.ts';
 
 export interface SignInLimits {
@@ -51,7 +51,7 @@ export interface SignInLimitSettings {
 
 const mailsPerAddressHour = 20;
 
-export function createSignInLimits(keyValue: KeyValue, settings: SignInLimitSettings): SignInLimits {
+export function createSignInLimits(keyValue: KeyValueStore, settings: SignInLimitSettings): SignInLimits {
   const limit = (name: string, seconds: number, most: number) =>
     createRateLimit({ keyValue, name, windows: [{ seconds, limit: most }] });
   const ofAddress = limit('signin', 600, settings.signInFailures);

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isTransientError } from '@millrace/db';
-import { mount, securityHeaders } from '@millrace/http';
+import { createSecurityHeaders, mount } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
-import type { KeyValue } from '@millrace/runtime/cache';
+import type { KeyValueStore } from '@millrace/runtime/cache';
 import { callerAccess } from '../access/caller-access.ts';
 import { createGuessLimit, createRateLimit, createSignUpLimit } from '../access/rate-limit.ts';
 import { createSignInLimits, type SignInLimitSettings } from '../access/sign-in-limits.ts';
@@ -16,7 +16,7 @@ export interface AppDeps
     'signUpLimit' | 'signInLimits' | 'countSignIn' | 'userChangeLimit' | 'linkLimits' | 'scimLimits' | 'translateError'
   > {
   /** Stores the counters of rate limits: Redis, or the memory of this process. */
-  keyValue: KeyValue;
+  keyValue: KeyValueStore;
   /** 0 = no limit (docs/api/README.md#rate-limits). */
   limits: {
     requestsPerMinute: number;
@@ -44,7 +44,7 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
     guessLimit,
     staleLimit: deps.withSignIn ? staleLimit : undefined,
   });
-  const setSecurityHeaders = securityHeaders();
+  const setSecurityHeaders = createSecurityHeaders();
   const serve = mount(api, {
     pages,
     access,
@@ -61,7 +61,7 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
   };
 }
 
-function createLimits(keyValue: KeyValue, limits: AppDeps['limits']) {
+function createLimits(keyValue: KeyValueStore, limits: AppDeps['limits']) {
   const hour = { seconds: 3600, limit: limits.requestsPerHour };
   const requestWindows = [{ seconds: 60, limit: limits.requestsPerMinute }, hour];
   const perMinute = (name: string, limit: number) =>

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
-import { createInProcessKeyValue } from '@millrace/runtime/cache';
+import { createInProcessStore } from '@millrace/runtime/cache';
 import { createTestEnvironment } from '@millrace/testing';
 import { insufficient, NF, PD } from '../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../testing/organization-actors.ts';
@@ -267,7 +267,7 @@ describe('guessing keys with forged addresses', () => {
   const start = (trustedProxies: number) =>
     startTestApi({
       trustedProxies,
-      keyValue: createInProcessKeyValue(),
+      keyValue: createInProcessStore(),
       limits: { ...noLimits, wrongKeysPerMinute: 3 },
     });
   const statusesOf = async (server: TestApi, addresses: string[]) => {

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createDatabase, type Database } from '@millrace/db';
-import { createLogger, environment } from '@millrace/runtime';
+import { createLogger, readEnvironment } from '@millrace/runtime';
 import {
   compilePrograms,
   createTestDatabase,
@@ -40,7 +40,7 @@ beforeAll(async () => {
   programs = await compilePrograms(['services/management-api/src/main.ts']);
   child = spawn(process.execPath, programs.files, {
     env: {
-      ...environment(),
+      ...readEnvironment(),
       NODE_OPTIONS: '',
       DATABASE_URL: testDatabase.url,
       API_PORT: '0',

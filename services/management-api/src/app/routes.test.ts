@@ -1,4 +1,4 @@
-import { type Route, routeProblems } from '@millrace/http';
+import { findRouteProblems, type Route } from '@millrace/http';
 import type { Caller } from '../access/caller.ts';
 import { declaredPages, declaredRoutes } from '../testing/declared-routes.ts';
 
@@ -6,7 +6,7 @@ import { declaredPages, declaredRoutes } from '../testing/declared-routes.ts';
 const declared: Route<Caller>[] = declaredRoutes();
 
 test('every route has a description, one success response with a schema, and valid examples', () => {
-  expect(routeProblems(declared)).toEqual([]);
+  expect(findRouteProblems(declared)).toEqual([]);
 });
 
 /** Endpoints and scopes of PostHog's API. It does not document the scopes of rows 8, 28, 29 and 30 (docs/api/personal-api-keys.md#scopes). */

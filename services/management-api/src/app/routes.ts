@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LookUpChallenge } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
-import { healthPages, type PageRoute, type Route } from '@millrace/http';
+import { createHealthPages, type PageRoute, type Route } from '@millrace/http';
 import type { SqlParser } from '@millrace/insights';
 import type { Addresses } from '@millrace/reports';
 import type { Health } from '@millrace/runtime';
@@ -142,7 +142,7 @@ const signInAndSessionRoutes = (deps: RouteDeps) => [
 export function routes(deps: RouteDeps): { api: Route<Caller>[]; pages: PageRoute[] } {
   const api = apiRoutes(deps);
   const pages = [
-    ...healthPages(deps.health),
+    ...createHealthPages(deps.health),
     docsPage(api),
     startPage(deps),
     ...(deps.console ? [deps.console] : []),

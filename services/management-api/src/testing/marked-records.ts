@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { addMember, createPersonalApiKey, createUser } from '@millrace/accounts';
-import { membershipLevels, productFeaturesOf } from '@millrace/contracts';
+import { listProductFeatures, membershipLevels } from '@millrace/contracts';
 import { createTestEnvironment, createTestOrganization, createTestProject } from '@millrace/testing';
 import type { TestApi } from './start-test-api.ts';
 import { createMonths, storeEvent, storeGroup, storePerson, storeWarning } from './stored-data.ts';
@@ -66,7 +66,10 @@ export async function markedPerson({ database: { sql } }: TestApi, word: string)
 
 /** An organization of the owner with a colleague, an invite and a domain. `word` and `<word>people` are in all texts. */
 export async function markedOrganization(api: TestApi, word: string, owner: MarkedPerson): Promise<MarkedOrganization> {
-  const organization = await createTestOrganization(api.database, { name: word, features: productFeaturesOf('full') });
+  const organization = await createTestOrganization(api.database, {
+    name: word,
+    features: listProductFeatures('full'),
+  });
   const path = `/api/organizations/${organization.id}`;
   await addMember(api.database.sql, {
     organizationId: organization.id,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { beginSession, createChallengeLookup, createPasswords } from '@millrace/accounts';
 import { topicNames } from '@millrace/contracts';
-import { createDatabase, createReader, createSqlDatabase, type Database, type Sql } from '@millrace/db';
+import { createDatabase, createReadPool, createSqlDatabase, type Database, type Sql } from '@millrace/db';
 import { createPostgresLog } from '@millrace/event-log';
 import { serve } from '@millrace/http';
 import { createEventStore, createSqlParser, postgresEngine } from '@millrace/insights';
@@ -13,7 +13,7 @@ import {
   type Logger,
   type Metrics,
 } from '@millrace/runtime';
-import { createInProcessKeyValue } from '@millrace/runtime/cache';
+import { createInProcessStore } from '@millrace/runtime/cache';
 import type { Mailer } from '@millrace/runtime/mail';
 import { createTestDatabase } from '@millrace/testing';
 import { createSearches } from '../access/searches.ts';
@@ -106,7 +106,7 @@ export async function startTestApi(
   const connections = { url: testDatabase.url, logger, preparesQueries: true, statementTimeoutMs };
   const database = createDatabase({ ...connections, poolSize: 5 });
   const searchDatabase = createSqlDatabase({ ...connections, poolSize: searchConnections });
-  const reader = createReader({ url: testDatabase.url, logger, poolSize: searchConnections });
+  const reader = createReadPool({ url: testDatabase.url, logger, poolSize: searchConnections });
   const ofPostgres = createEventStore(postgresEngine(reader));
   const parser = createSqlParser();
   const metrics = createMetrics({ withProcessMetrics: false });
@@ -117,7 +117,7 @@ export async function startTestApi(
   const log = createPostgresLog({ database, logger });
   const topics = topicNames();
   await log.ensureTopics([{ topic: topics.deadLetter, partitions: 1 }]);
-  const keyValue = createInProcessKeyValue();
+  const keyValue = createInProcessStore();
   const parts = usualParts({ sql, transaction: database.transaction, logger, mailer });
   const { server, url, answerWith } = await listen();
   const app = createApp({

@@ -1,4 +1,4 @@
-import { csvText } from '@millrace/contracts/csv';
+import { formatCsv } from '@millrace/contracts/csv';
 import { useRef, useState } from 'react';
 import { type ApiCall, call, cursorOf, type Query } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
@@ -72,7 +72,7 @@ async function readCsv(
     onRows(lines.length - 1);
     cursor = cursorOf(page.next);
   } while (cursor !== undefined && lines.length <= maxRows);
-  return { csv: csvText(lines), isCut: cursor !== undefined };
+  return { csv: formatCsv(lines), isCut: cursor !== undefined };
 }
 
 const asText = (value: unknown) =>

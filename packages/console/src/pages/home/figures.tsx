@@ -1,4 +1,4 @@
-import { changeOf, formatChange, formatValue, isGoodChange, type NumberFormat } from '@millrace/contracts/numbers';
+import { computeChange, formatChange, formatValue, isGoodChange, type NumberFormat } from '@millrace/contracts/numbers';
 import { Spark } from '../../parts/chart.tsx';
 import { Tile } from '../../parts/tile.tsx';
 import { useWebQuery } from './queries.ts';
@@ -55,7 +55,7 @@ export function Figures({ items, range, round }: { items: readonly Item[]; range
 function Before({ item: { kind, value, previous, isIncreaseBad } }: { item: Item }) {
   if (value === null || previous === null) return null;
   const format = formatOf(kind);
-  const change = changeOf(value, previous, format);
+  const change = computeChange(value, previous, format);
   if (change === null) return value === 0 ? null : text.noBefore;
   const isGood = isGoodChange(change, { isIncreaseBad: isIncreaseBad ?? false });
   return (

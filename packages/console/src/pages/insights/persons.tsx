@@ -1,4 +1,4 @@
-import { csvText } from '@millrace/contracts/csv';
+import { formatCsv } from '@millrace/contracts/csv';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
@@ -128,7 +128,7 @@ function CsvButton({ read }: { read: () => Promise<QueryResponse> }) {
         const email = typeof properties.email === 'string' ? properties.email : '';
         return [id, nameOf(properties), email, ids[0] ?? '', JSON.stringify(properties)];
       });
-      saveCsv('persons.csv', csvText([['id', 'name', 'email', 'distinct_id', 'properties'], ...rows]));
+      saveCsv('persons.csv', formatCsv([['id', 'name', 'email', 'distinct_id', 'properties'], ...rows]));
     } catch (error) {
       setProblem(error);
     } finally {

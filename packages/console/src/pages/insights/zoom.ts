@@ -1,4 +1,4 @@
-import { endOf, type Interval, intervalOf, timeOf } from '@millrace/contracts/chart';
+import { endOfInterval, type Interval, parseSeriesTime, readInterval } from '@millrace/contracts/chart';
 import { useState } from 'react';
 import { fieldsOf, type InsightQuery } from '../../results/insight-query.ts';
 
@@ -7,9 +7,9 @@ const finer: Partial<Record<Interval, Interval>> = { month: 'day', week: 'day', 
 
 /** The query for a part of its range. */
 function zoomed(insightQuery: InsightQuery, days: readonly string[], from: number, to: number): InsightQuery {
-  const interval = intervalOf(insightQuery);
+  const interval = readInterval(insightQuery);
   const [first = '', last = ''] = [days[from], days[to]];
-  const end = new Date(endOf(timeOf(last), interval) - 1000).toISOString();
+  const end = new Date(endOfInterval(parseSeriesTime(last), interval) - 1000).toISOString();
   const hasTimes = last.length > 10;
   // The last interval ends at the end of the range, which may be now.
   const until = fieldsOf(insightQuery.dateRange).date_to;

@@ -82,8 +82,8 @@ function connectSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): net.
  * first bytes of the next connection as the rest. From then on it reads sizes at wrong positions. Requests get no
  * response, or a `RangeError` is thrown in a socket listener, where it cannot be caught and ends the process. Relies
  * on: `connect` of a connection, which is called for each new socket, and its fields `chunks`, `bytesBuffered` and
- * `bytesNeeded`, which describe the received and the expected bytes. Witness: fresh-connection.kafka.test.ts. If
- * kafkajs changes, `beginConnectionsAfresh` throws at start. May go: when kafkajs discards these bytes
+ * `bytesNeeded`, which describe the received and the expected bytes. Witness: connection-buffers.kafka.test.ts. If
+ * kafkajs changes, `resetConnectionBuffers` throws at start. May go: when kafkajs discards these bytes
  * (https://github.com/tulios/kafkajs/issues/715).
  */
 
@@ -92,14 +92,14 @@ const sizeBytes = 4;
 let isCorrected = false;
 
 /** @throws Error when the kafkajs version is not the supported one. */
-export function beginConnectionsAfresh(): void {
+export function resetConnectionBuffers(): void {
   if (isCorrected) return;
   const { prototype } = Connection;
   const connect = prototype?.connect;
   if (typeof connect !== 'function' || typeof prototype.processData !== 'function') {
     throw new Error('kafkajs changed how it opens connections. Review connection.ts.');
   }
-  prototype.connect = function connectAfresh(this: Connection) {
+  prototype.connect = function connectWithEmptyBuffers(this: Connection) {
     if (!this.isConnected()) Object.assign(this, { chunks: [], bytesBuffered: 0, bytesNeeded: sizeBytes });
     return connect.call(this);
   };

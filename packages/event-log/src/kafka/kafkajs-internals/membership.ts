@@ -8,7 +8,7 @@ import { type Assigner, type PartitionAssigner, PartitionAssigners } from 'kafka
  * group at a crash. When a coordinator does not know the ID, it rejects the request, and kafkajs rejoins. Relies on: an
  * assigner being created for one consumer and receiving its cluster, which provides coordinators; and on `joinGroup`,
  * `leaveGroup` and `lookupRequest` of those. `lookupRequest` is replaced at each connect. Witness:
- * kept-membership.kafka.test.ts. If kafkajs changes, joining a group throws. May go: when the client keeps its
+ * stable-membership.kafka.test.ts. If kafkajs changes, joining a group throws. May go: when the client keeps its
  * membership, or supports static members (`group.instance.id`, KIP-345).
  */
 
@@ -30,7 +30,7 @@ const joinGroupKey = 11;
  * @param stopping aborted before the consumer stops permanently.
  * @throws Error when the kafkajs version is not 2.2.4.
  */
-export function keptMembership(stopping: AbortSignal): PartitionAssigner {
+export function createStableMemberAssigner(stopping: AbortSignal): PartitionAssigner {
   const watched = new WeakSet<object>();
   let memberId = '';
 

@@ -2,12 +2,12 @@ import { createRequire } from 'node:module';
 import { testServers, uniqueTopicPrefix } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import { deleteTopics } from '../testing/delete-topics.ts';
-import { topicIdentityOf, useTopicIds } from './metadata.ts';
+import { requestTopicIds, topicIdentityOf } from './metadata.ts';
 
 const { lookup, requests } = createRequire(import.meta.url)('kafkajs/src/protocol/requests/index.js');
 const metadataKey = 3;
 
-beforeAll(() => useTopicIds());
+beforeAll(() => requestTopicIds());
 
 test.each([
   [6, 6],

@@ -9,7 +9,7 @@ import metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
  * kafkajs. It is used with brokers that support it; older brokers get the same requests as before. Relies on: kafkajs
  * choosing the newest version in an exported list that the broker supports, looking up its encoder in a plain exported
  * object, and returning partitions as they were decoded. Witness: metadata-protocol.kafka.test.ts. If kafkajs changes,
- * `useTopicIds` throws at start. May go: when the client provides topic IDs and leader epochs.
+ * `requestTopicIds` throws at start. May go: when the client provides topic IDs and leader epochs.
  */
 const ownVersion = 10;
 const newestOfKafkajs = 6;
@@ -26,7 +26,7 @@ interface TopicIdentity {
 }
 
 /** Installs version 10, once per process. @throws Error when the kafkajs version is not the supported one. */
-export function useTopicIds(): void {
+export function requestTopicIds(): void {
   if (isInstalled) return;
   if (typeof metadata?.protocol !== 'function' || metadata.versions?.at(-1) !== String(newestOfKafkajs)) {
     throw new Error('kafkajs changed its metadata request. Review metadata.ts.');

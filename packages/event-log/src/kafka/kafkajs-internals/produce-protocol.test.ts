@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Message } from 'kafkajs';
 import type { OutgoingRecord } from '../../append/transport.ts';
-import { toBundle, useOwnProduceEncoding } from './produce.ts';
+import { replaceProduceEncoding, wrapRecords } from './produce.ts';
 
 /** Sends a request through kafkajs's own steps: select the version, encode, and frame. */
 const kafkajs = createRequire(import.meta.url);
@@ -44,10 +44,10 @@ const record = (value: string): OutgoingRecord => ({
   value: Buffer.from(value),
 });
 
-beforeAll(() => useOwnProduceEncoding());
+beforeAll(() => replaceProduceEncoding());
 
 test('kafkajs frames our encoding as a complete request', async () => {
-  const { request } = produce([toBundle(3, [record('one'), record('two')])]);
+  const { request } = produce([wrapRecords(3, [record('one'), record('two')])]);
   const framed = await frame(request);
   expect(await read(framed)).toEqual({
     size: framed.length - 4,
@@ -61,18 +61,18 @@ test('kafkajs frames our encoding as a complete request', async () => {
 });
 
 test('a request is written once, into memory that is reused after the response', async () => {
-  const first = produce([toBundle(3, [record('first')])]);
+  const first = produce([wrapRecords(3, [record('first')])]);
   const memory = (await frame(first.request)).buffer;
-  const meanwhile = await frame(produce([toBundle(3, [record('meanwhile')])]).request);
+  const meanwhile = await frame(produce([wrapRecords(3, [record('meanwhile')])]).request);
   expect(meanwhile.buffer).not.toBe(memory);
   await first.response.parse({});
-  const next = await frame(produce([toBundle(3, [record('next')])]).request);
+  const next = await frame(produce([wrapRecords(3, [record('next')])]).request);
   expect(next.buffer).toBe(memory);
   expect((await read(next)).values).toEqual(['next']);
 });
 
 test('leaves the error of a single partition to the caller', async () => {
-  const { response } = produce([toBundle(3, [record('one')])]);
+  const { response } = produce([wrapRecords(3, [record('one')])]);
   const answer = { topics: [{ topicName: 'topic', partitions: [{ partition: 3, errorCode: messageTooLarge }] }] };
   expect(await response.parse(answer)).toBe(answer);
 });

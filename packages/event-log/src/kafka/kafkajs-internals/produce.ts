@@ -12,7 +12,7 @@ import { type OutgoingRecord, varintSize } from '../../append/transport.ts';
  * reported per partition. kafkajs still handles the rest (connections, metadata, leaders). Relies on: kafkajs looking
  * up its encoder by version in a plain exported object each time, and passing on the messages of a partition unchanged.
  * Witness: produce-protocol.test.ts, and with real brokers event-log.contract.kafka.test.ts. If kafkajs changes,
- * `useOwnProduceEncoding` throws at start. In a bundle with a second copy of kafkajs, the original encoder would reject
+ * `replaceProduceEncoding` throws at start. In a bundle with a second copy of kafkajs, the original encoder would reject
  * our value as invalid. Neither can write wrong bytes. May go: when a client accepts the records of a partition as a
  * unit, at this cost, and reports the outcome of each partition.
  */
@@ -22,7 +22,7 @@ const oldestVersion = 3;
 let isInstalled = false;
 
 /** Installs our encoder, once per process. @throws Error when the kafkajs version is not the supported one. */
-export function useOwnProduceEncoding(): void {
+export function replaceProduceEncoding(): void {
   if (isInstalled) return;
   if (typeof produce?.protocol !== 'function' || !produce.versions?.includes('7')) {
     throw new Error('kafkajs changed its produce request. Review the encoding in produce.ts.');
@@ -33,7 +33,7 @@ export function useOwnProduceEncoding(): void {
     const build = original({ version });
     return (request) => {
       const { request: theirs, response } = build(request);
-      if (version < oldestVersion || !hasBundles(request)) return { request: theirs, response };
+      if (version < oldestVersion || !hasWrappedRecords(request)) return { request: theirs, response };
       let frame: RequestFrame | undefined;
       return {
         request: {
@@ -58,23 +58,23 @@ export function useOwnProduceEncoding(): void {
 }
 
 /** Wraps all records of one partition as a single kafkajs message, which kafkajs only passes on to our encoder. */
-export function toBundle(partition: number, records: OutgoingRecord[]): Message {
+export function wrapRecords(partition: number, records: OutgoingRecord[]): Message {
   return { partition, value: records as unknown as Buffer };
 }
 
 /** Returns the partition that the caller has already chosen. */
-export const chosenPartition: (typeof Partitioners)['DefaultPartitioner'] =
+export const presetPartitioner: (typeof Partitioners)['DefaultPartitioner'] =
   () =>
   ({ message }) =>
     message.partition ?? 0;
 
-function bundleOf(messages: Message[]): OutgoingRecord[] | null {
+function unwrapRecords(messages: Message[]): OutgoingRecord[] | null {
   const value: unknown = messages[0]?.value;
   return messages.length === 1 && Array.isArray(value) ? value : null;
 }
 
-function hasBundles({ topicData }: ProduceRequest): boolean {
-  return topicData.every(({ partitions }) => partitions.every(({ messages }) => bundleOf(messages) !== null));
+function hasWrappedRecords({ topicData }: ProduceRequest): boolean {
+  return topicData.every(({ partitions }) => partitions.every(({ messages }) => unwrapRecords(messages) !== null));
 }
 
 /** Produce request, versions 3 to 7: https://kafka.apache.org/protocol#The_Messages_Produce */
@@ -84,7 +84,7 @@ function encodeProduceRequest({ acks, timeout, topicData }: ProduceRequest): Req
     name: Buffer.from(topic, 'utf8'),
     partitions: partitions.map(({ partition, messages }) => ({
       partition,
-      batch: measureRecordBatch(bundleOf(messages) ?? []),
+      batch: measureRecordBatch(unwrapRecords(messages) ?? []),
     })),
   }));
   let size = 12;

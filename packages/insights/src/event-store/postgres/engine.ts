@@ -1,4 +1,4 @@
-import { type Reader, ReadLimitExceeded, type Sql, unprepared } from '@millrace/db';
+import { ReadLimitExceeded, type ReadPool, type Sql, unpreparedPrefix } from '@millrace/db';
 import { buildCondition } from '../conditions.ts';
 import type { Engine } from '../engine.ts';
 import { OverBudget } from '../port.ts';
@@ -22,7 +22,7 @@ const types: Record<ValueType, string> = {
 };
 
 /** Runs queries in PostgreSQL. */
-export function postgresEngine(reader: Pick<Reader, 'read'>): Engine {
+export function postgresEngine(reader: Pick<ReadPool, 'read'>): Engine {
   return {
     dialect: postgresDialect,
     async read(query, run, each) {
@@ -49,7 +49,7 @@ export function sqlEngine(sql: Sql, { isRepeated }: { isRepeated: boolean }): En
     dialect: postgresDialect,
     async read(query, _run, each) {
       const { text, values } = renderPostgresStatement(query);
-      const rows = await sql.query(isRepeated ? text : unprepared + text, values).catch((error: unknown) => {
+      const rows = await sql.query(isRepeated ? text : unpreparedPrefix + text, values).catch((error: unknown) => {
         const { code } = error as { code?: unknown };
         throw code === queryCanceled ? new OverBudget('time', { cause: error }) : error;
       });

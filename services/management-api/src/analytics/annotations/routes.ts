@@ -1,4 +1,4 @@
-import { grants } from '@millrace/contracts';
+import { includesScope } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { offsetPage, offsetPageOf } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -21,8 +21,8 @@ import { findAnnotation, listAnnotations } from './store.ts';
 import { changeAnnotation, createAnnotation } from './write.ts';
 
 const seenBy = ({ scopes }: Caller) => ({
-  insights: grants(scopes, 'insight:read'),
-  dashboards: grants(scopes, 'dashboard:read'),
+  insights: includesScope(scopes, 'insight:read'),
+  dashboards: includesScope(scopes, 'dashboard:read'),
 });
 
 /** Routes of annotations: notes about a point in time, such as a release (docs/api/annotations.md). */

@@ -1,4 +1,4 @@
-import { csvText } from '@millrace/contracts/csv';
+import { formatCsv } from '@millrace/contracts/csv';
 import type { Sql } from '@millrace/db';
 import { cohortAudience, matchPersons, type StaticCohort } from '@millrace/flags/cohorts';
 import {
@@ -115,7 +115,7 @@ async function csvAnswer(deps: Deps, read: CohortRead): Promise<TextContent> {
     rows.push(...persons.map(toCsvRow));
     if (end) next = linkTo(read.request, end.after);
   }
-  return new TextContent(csvText([header, ...rows]), {
+  return new TextContent(formatCsv([header, ...rows]), {
     'Content-Disposition': `attachment; filename="cohort-${read.cohort.id}.csv"`,
     ...(next !== null && { Link: `<${next}>; rel="next"` }),
   });

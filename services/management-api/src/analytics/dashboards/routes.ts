@@ -126,7 +126,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
         const found = await liveDashboard(sql, target, { id, needed: 'viewer' });
         const row = { ...found, last_accessed_at: (await noteAccess(sql, found.id)) ?? found.last_accessed_at };
         const inTurn = limitConcurrency(askedAtOnce);
-        const question = { refresh: readRefresh(query.refresh), dashboardId: id, signal: request.leaves() };
+        const question = { refresh: readRefresh(query.refresh), dashboardId: id, signal: request.disconnectSignal() };
         return showDashboard(sql, row, viewerOf(caller, target), {
           ...overrides,
           ask: (insight) => inTurn(() => askOneOfMany(questions, { caller, target }, insight, question)),

@@ -106,7 +106,7 @@ function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
             names: await (store === null
               ? listPropertiesOfEvents(on, environmentId, eventNames)
               : listPropertiesOfStoredEvents(
-                  eventRead(store, { sql: on, projectId: environmentId, signal: request.leaves() }),
+                  eventRead(store, { sql: on, projectId: environmentId, signal: request.disconnectSignal() }),
                   eventNames,
                 )),
           };

@@ -53,7 +53,7 @@ function readRoutes({ sql, searches, otherStore }: EventDeps) {
           const read = eventRead(otherStore, {
             sql: on,
             projectId: environmentId,
-            signal: request.leaves(),
+            signal: request.disconnectSignal(),
             isRepeated: true,
           });
           const volumes = query.volumes ? await volumesOfEvents(read, names) : undefined;

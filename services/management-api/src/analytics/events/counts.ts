@@ -55,7 +55,7 @@ export function eventCountRoutes({ sql, searches, otherStore }: EventDeps) {
       };
       const timeZone = await findTimeZone(sql, projectId);
       const rows = await searches.run({ caller, target }, narrowingOf(query), (on) =>
-        countEvents(eventRead(otherStore, { sql: on, projectId, signal: request.leaves() }), filter, {
+        countEvents(eventRead(otherStore, { sql: on, projectId, signal: request.disconnectSignal() }), filter, {
           interval,
           timeZone,
         }),

@@ -99,7 +99,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
           properties: await readListFilters(sql, projectId, { text: properties, owners }),
         };
         const isOldestFirst = !orderBy.includes('-');
-        const signal = request.leaves();
+        const signal = request.disconnectSignal();
         const reading = (on: Sql) =>
           eventRead(otherStore, { sql: on, projectId, signal, isRepeated: filter.properties === null });
         const page = createEventPage(reading(sql));
@@ -150,7 +150,10 @@ export function eventItemRoute({ sql, searches, otherStore }: EventDeps) {
       const kept = isUuid ? await readEvent(sql, environmentId, uuid) : undefined;
       const readOther = () =>
         searches.run({ caller, target }, null, (on) =>
-          readStored(eventRead(otherStore, { sql: on, projectId: environmentId, signal: request.leaves() }), uuid),
+          readStored(
+            eventRead(otherStore, { sql: on, projectId: environmentId, signal: request.disconnectSignal() }),
+            uuid,
+          ),
         );
       const row = kept ?? (isUuid && otherStore !== null ? await readOther() : undefined);
       if (row === undefined) throw new AppError('not_found', 'Not found.');

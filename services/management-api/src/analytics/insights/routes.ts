@@ -156,7 +156,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
         const question = {
           refresh: readRefresh(query.refresh),
           isFile,
-          signal: request.leaves(),
+          signal: request.disconnectSignal(),
           ...(dashboardId !== undefined && { dashboardId }),
         };
         const result = await askInsight(questions, { caller, target }, shown, question);
@@ -180,7 +180,7 @@ async function readCached(
   request: ApiRequest,
 ): Promise<(InsightResult | undefined)[]> {
   const cached: (InsightResult | undefined)[] = [];
-  const question = { refresh: 'force_cache', signal: request.leaves() } as const;
+  const question = { refresh: 'force_cache', signal: request.disconnectSignal() } as const;
   let characters = 0;
   for (const row of rows) {
     const found = { ...noResult, ...(await askOneOfMany(questions, asker, row, question)) };

@@ -1,6 +1,6 @@
 // The routes that delete one or several persons.
 
-import { type Database, deletePersons, findPersonToDelete, ownersOf } from '@millrace/db';
+import { type Database, deletePersons, findPersonToDelete, findPersonUuids } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
@@ -167,7 +167,7 @@ async function deletePersonsNow(
   let count = uuids.length > 0 ? await deleteOnce([...new Set(uuids)]) : 0;
   if (distinctIds.length === 0) return count;
   for (let round = 1; round <= maxRounds; round += 1) {
-    const owners = await ownersOf(sql, projectId, distinctIds);
+    const owners = await findPersonUuids(sql, projectId, distinctIds);
     if (owners.length === 0) break;
     count += await deleteOnce(owners);
   }

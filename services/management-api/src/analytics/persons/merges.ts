@@ -40,7 +40,7 @@ export function personMergeRoute({ sql, searches, otherStore }: EventDeps) {
       const distinctIds = ids.map(({ distinct_id }) => distinct_id);
       const events = await searches.run({ caller, target }, null, (on) =>
         listMergeEvents(
-          eventRead(otherStore, { sql: on, projectId, signal: request.leaves(), isRepeated: true }),
+          eventRead(otherStore, { sql: on, projectId, signal: request.disconnectSignal(), isRepeated: true }),
           distinctIds,
         ),
       );

@@ -117,7 +117,7 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
           return new PageStream(personsOfCohort({ sql, searches }, read));
         }
         refuseOffsetAfterCursor(query);
-        const signal = request.leaves();
+        const signal = request.disconnectSignal();
         const findTimes = (ids: string[]) =>
           searches.run({ caller, target }, null, (on) =>
             findLatest(eventRead(otherStore, { sql: on, projectId, signal, isRepeated: true }), ids),

@@ -1,5 +1,5 @@
 import { eventNames } from '@millrace/contracts';
-import { type Sql, unprepared } from '@millrace/db';
+import { type Sql, unpreparedPrefix } from '@millrace/db';
 import { type Condition, printPersonCondition } from '@millrace/insights';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
 import { type KeyWindow, largeRows, limitOf } from '../../sql/large-page.ts';
@@ -62,7 +62,7 @@ export async function findPersonKeys(
   const ordered = columns.map((column) => `${column} ${direction}`).join(', ');
   const alsoRead = order === '-id' ? '' : ', (extract(epoch FROM p.created_at) * 1000000)::bigint::text AS created_us';
   return sql.query<PersonPosition & Record<string, unknown>>(
-    `${filter.properties === null ? '' : unprepared}SELECT p.id${alsoRead} ${from}
+    `${filter.properties === null ? '' : unpreparedPrefix}SELECT p.id${alsoRead} ${from}
       WHERE ${where.text()} ORDER BY ${ordered} ${page}`,
     where.values,
   );
@@ -83,7 +83,7 @@ export async function countPersons(sql: Sql, projectId: number, filter: PersonFi
   where.add(`p.project_id = ${project}`);
   const from = addFilter(where, { projectId, project }, filter);
   const [counted] = await sql.query<{ count: number }>(
-    `${filter.properties === null ? '' : unprepared}SELECT count(*)::int AS count
+    `${filter.properties === null ? '' : unpreparedPrefix}SELECT count(*)::int AS count
        FROM (SELECT 1 ${from} WHERE ${where.text()} LIMIT ${where.parameter(most)}::int) AS found`,
     where.values,
   );

@@ -56,7 +56,7 @@ export function propertyValueRoutes({ sql, searches, otherStore }: EventDeps) {
         const wanted = { ...query, after: new Date(Date.now() - recentMs) };
         const found = await searches.run({ caller, target }, null, (on) =>
           listEventValues(
-            eventRead(otherStore, { sql: on, projectId: target.environmentId, signal: request.leaves() }),
+            eventRead(otherStore, { sql: on, projectId: target.environmentId, signal: request.disconnectSignal() }),
             wanted,
           ),
         );

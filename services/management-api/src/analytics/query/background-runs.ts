@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { formatDateTime } from '@millrace/http';
 import { isAppError, type Logger } from '@millrace/runtime';
-import type { KeyValue } from '@millrace/runtime/cache';
+import type { KeyValueStore } from '@millrace/runtime/cache';
 
 /** Status of a background query in API responses. Times are ISO 8601. */
 export interface QueryStatus {
@@ -50,7 +50,7 @@ export function createBackgroundRuns({
   longestMs,
   logger,
 }: {
-  keyValue: KeyValue;
+  keyValue: KeyValueStore;
   longestMs: number;
   logger: Logger;
 }) {

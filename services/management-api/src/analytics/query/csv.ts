@@ -1,5 +1,5 @@
-import { csvText } from '@millrace/contracts/csv';
-import { resultTable } from '@millrace/contracts/result-table';
+import { formatCsv } from '@millrace/contracts/csv';
+import { toResultTable } from '@millrace/contracts/result-table';
 import { TextContent } from '@millrace/http';
 
 /** Declares that a route can return its result as a CSV file. */
@@ -10,7 +10,7 @@ export const csvDeclaration = {
 
 /** Converts a result to a CSV file, which is empty if the result has not been computed yet. */
 export function csvContent({ results, columns }: { results: unknown; columns?: unknown }, name: string): TextContent {
-  const table = resultTable(results, Array.isArray(columns) ? columns : null);
-  const text = table.columns.length === 0 ? '' : csvText([table.columns, ...table.rows]);
+  const table = toResultTable(results, Array.isArray(columns) ? columns : null);
+  const text = table.columns.length === 0 ? '' : formatCsv([table.columns, ...table.rows]);
   return new TextContent(text, { 'Content-Disposition': `attachment; filename="${name}.csv"` });
 }

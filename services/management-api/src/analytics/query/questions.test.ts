@@ -1,9 +1,9 @@
 /** Tests which results are cached for each refresh mode and age, and the slots of a project. */
 
-import { createDatabase, createReader, type Database } from '@millrace/db';
+import { createDatabase, createReadPool, type Database } from '@millrace/db';
 import { createEventStore, postgresEngine } from '@millrace/insights';
 import { AppError, createLogger } from '@millrace/runtime';
-import { createInProcessKeyValue, type KeyValue } from '@millrace/runtime/cache';
+import { createInProcessStore, type KeyValueStore } from '@millrace/runtime/cache';
 import { createTestDatabase, createTestTenant, eventually, type TestTenant } from '@millrace/testing';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { createSearches } from '../../access/searches.ts';
@@ -14,7 +14,7 @@ import { type Asker, createQuestions, type Questions, type RefreshMode } from '.
 let database: Database;
 let url: string;
 let own: TestTenant;
-let keyValue: KeyValue;
+let keyValue: KeyValueStore;
 let questions: Questions;
 let asker: Asker;
 const ends: (() => Promise<void>)[] = [];
@@ -27,7 +27,7 @@ beforeAll(async () => {
   ends.push(() => database.stop());
   own = await createTestTenant(database);
   await createMonths(database.sql, '2026-11', '2026-12');
-  keyValue = createInProcessKeyValue();
+  keyValue = createInProcessStore();
   questions = openQuestions(keyValue);
   asker = {
     caller: { credential: { kind: 'key', id: '1' } as Asker['caller']['credential'] },
@@ -43,9 +43,9 @@ afterAll(async () => {
 });
 
 /** Simulates another process that uses the same store. */
-function openQuestions(store: KeyValue, maxMs = 20_000): Questions {
+function openQuestions(store: KeyValueStore, maxMs = 20_000): Questions {
   const { sql } = database;
-  const reader = createReader({ url, logger, poolSize: 4 });
+  const reader = createReadPool({ url, logger, poolSize: 4 });
   ends.push(() => reader.stop());
   const one = createQuestions({
     ...{ sql, keyValue: store, logger, maxMs },
@@ -236,7 +236,7 @@ test('insight-235: cancels a query that exceeds its time limit with an error, an
 });
 
 test('computes every result if the store is unavailable', async () => {
-  const away = createInProcessKeyValue();
+  const away = createInProcessStore();
   const fail = () => Promise.reject(new AppError('unavailable', 'The cache does not answer.'));
   const one = openQuestions({ ...away, get: fail, set: fail, setIfAbsent: fail, delete: fail });
   const query = newQuery('day');

@@ -15,7 +15,7 @@ import {
   runQuery,
 } from '@millrace/insights';
 import { AppError, type Logger, sleep } from '@millrace/runtime';
-import type { KeyValue } from '@millrace/runtime/cache';
+import type { KeyValueStore } from '@millrace/runtime/cache';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { requireNamedRecords } from '../../access/named-records.ts';
@@ -80,7 +80,7 @@ export type Questions = ReturnType<typeof createQuestions>;
 
 interface QuestionsOptions extends QueryDeps {
   turns: Searches;
-  keyValue: KeyValue;
+  keyValue: KeyValueStore;
   logger: Logger;
   maxMs: number;
 }
@@ -238,7 +238,7 @@ function shownAnswer(
  * @throws AppError `rate_limited` if no slot becomes free in time, or the reason of the signal.
  */
 async function takeSlot(
-  keyValue: KeyValue,
+  keyValue: KeyValueStore,
   { projectId, signal, longestMs }: { projectId: number; signal: AbortSignal; longestMs: number },
 ): Promise<() => Promise<void>> {
   const giveUpAt = performance.now() + slotPatienceMs;

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { findSource, isRecord, type ProjectSettings, type QueryResult } from '@millrace/insights';
 import { isAppError } from '@millrace/runtime';
-import type { KeyValue } from '@millrace/runtime/cache';
+import type { KeyValueStore } from '@millrace/runtime/cache';
 
 /** A result and the time when it was computed. */
 export interface KeptAnswer {
@@ -92,7 +92,7 @@ const maxCharacters = 2 * 2 ** 20;
 const keptForSeconds = 7 * 24 * 3600;
 
 /** If the store is unavailable, the cache is treated as empty, and results are computed. */
-export function createResultCache(keyValue: KeyValue) {
+export function createResultCache(keyValue: KeyValueStore) {
   const nameOf = (key: string) => `query result:${key}`;
   return {
     async read(key: string): Promise<KeptAnswer | null> {

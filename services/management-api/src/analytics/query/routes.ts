@@ -57,7 +57,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       variables,
       isFile: format === 'csv',
       refresh,
-      signal: request.leaves(),
+      signal: request.disconnectSignal(),
       run: { id },
     };
     const { answer: found, status } = await questions.ask({ caller, target }, question);

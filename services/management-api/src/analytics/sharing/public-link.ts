@@ -3,7 +3,7 @@
 import type { Sql } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
-import type { KeyValue } from '@millrace/runtime/cache';
+import type { KeyValueStore } from '@millrace/runtime/cache';
 import {
   createGuessLimit,
   createRateLimit,
@@ -29,7 +29,7 @@ const computationsPerMinute = 3;
 
 /** Creates the limits. `requestsPerMinute` and `wrongPerMinute` apply to each address, and 0 means no limit. */
 export function createLinkLimits(
-  keyValue: KeyValue,
+  keyValue: KeyValueStore,
   { requestsPerMinute, wrongPerMinute }: { requestsPerMinute: number; wrongPerMinute: number },
 ): LinkLimits {
   const perMinute = (name: string, limit: number) =>

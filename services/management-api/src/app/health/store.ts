@@ -1,4 +1,4 @@
-import { type Sql, type SqlBarriers, sqlBarriersText } from '@millrace/db';
+import { type Sql, type UserSqlSafeguards, userSqlSafeguardsQuery } from '@millrace/db';
 
 /** Limit of the rows that are read. Higher counts are reported as this number. */
 const maxRows = 200_000;
@@ -39,6 +39,6 @@ export async function countConnections(sql: Sql): Promise<{ application: string;
 
 /** Whether SQL queries run with the database role that can read only their tables. */
 export async function hasSqlRole(sql: Sql): Promise<boolean> {
-  const [row] = await sql.query<SqlBarriers & Record<string, unknown>>(sqlBarriersText);
+  const [row] = await sql.query<UserSqlSafeguards & Record<string, unknown>>(userSqlSafeguardsQuery);
   return row?.hasRole === true;
 }

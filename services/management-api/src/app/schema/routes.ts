@@ -1,7 +1,7 @@
 // The documentation of the API: an OpenAPI document for programs, and an HTML page for readers.
 
 import { createHash } from 'node:crypto';
-import { freeFormObject, openApiDocument, type PageRoute, type Route } from '@millrace/http';
+import { createOpenApiDocument, freeFormObject, type PageRoute, type Route } from '@millrace/http';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 
@@ -70,7 +70,7 @@ export function schemaRoutes(others: readonly Route<Caller>[]): Route<Caller>[] 
     examples: { response: { openapi: '3.1.0' } },
     handler: async () => document,
   });
-  const document: Record<string, unknown> = openApiDocument([...others, route], description);
+  const document: Record<string, unknown> = createOpenApiDocument([...others, route], description);
   return [route];
 }
 

@@ -1,6 +1,6 @@
 // The fields of a subscription that callers set, and their validation.
 
-import { isMasked, type SubscriptionTargetType, targetsOf } from '@millrace/contracts';
+import { isMasked, listSubscriptionTargets, type SubscriptionTargetType } from '@millrace/contracts';
 import type { Columns } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { nextDeliveryDate, type RecurrenceRule } from '@millrace/schedule';
@@ -108,7 +108,7 @@ export function checkSubscription(fields: SubscriptionFields): void {
 function checkTarget(fields: SubscriptionFields): void {
   const refuse = (detail: string) => new AppError('invalid', detail, { code: 'invalid_input', attr: 'target_value' });
   if (fields.target_type === 'email') {
-    const addresses = targetsOf(fields);
+    const addresses = listSubscriptionTargets(fields);
     if (addresses.length === 0 || addresses.some((address) => !/^[^\s@<>]+@[^\s@<>]+$/.test(address))) {
       throw refuse('Enter a valid email address.');
     }

@@ -1,6 +1,6 @@
 // Previews of reports, and reports that were sent.
 
-import { maskedTarget } from '@millrace/contracts';
+import { maskTarget } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { formatDateTime, MessageStream, TextContent } from '@millrace/http';
 import {
@@ -102,7 +102,7 @@ export function reportRoutes(
         const { insight = null, dashboard = null, dashboard_export_insights, title, invite_message: invite } = query;
         requireReportScopes(caller, { dashboard });
         await requireSubjectAccess(sql, target, { insight, dashboard });
-        const signal = request.leaves();
+        const signal = request.disconnectSignal();
         const ask = async (asked: unknown, now: number) => {
           const insightQuery = { query: asked, refresh: 'blocking', signal, now: new Date(now) } as const;
           const { answer } = await questions.ask({ caller, target }, insightQuery);
@@ -206,7 +206,7 @@ export function reportPictureRoute({ sql }: Pick<ReportRouteDeps, 'sql'>) {
 export function toDelivery(row: DeliveryRow, showsSecrets: boolean) {
   return {
     ...row,
-    target: showsSecrets ? row.target : maskedTarget(row.target),
+    target: showsSecrets ? row.target : maskTarget(row.target),
     due_at: formatDateTime(row.due_at),
     created_at: formatDateTime(row.created_at),
     finished_at: row.finished_at && formatDateTime(row.finished_at),

@@ -1,4 +1,4 @@
-import { hasPlanFeature, maskedTarget } from '@millrace/contracts';
+import { hasPlanFeature, maskTarget } from '@millrace/contracts';
 import type { Database, Sql } from '@millrace/db';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -236,7 +236,7 @@ function addressedSubscriptions(sql: Sql) {
 function toSubscription(row: SubscriptionRow, showsSecrets: boolean) {
   return {
     ...row,
-    target_value: showsSecrets ? row.target_value : maskedTarget(row.target_value),
+    target_value: showsSecrets ? row.target_value : maskTarget(row.target_value),
     byweekday: row.byweekday && [...row.byweekday],
     start_date: formatDateTime(row.start_date),
     until_date: row.until_date && formatDateTime(row.until_date),

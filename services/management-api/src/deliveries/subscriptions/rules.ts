@@ -1,7 +1,7 @@
 // Creates and changes subscriptions: the limit, immediate reports, and the activity log.
 
 import { lockOrganization, recordActivity } from '@millrace/accounts';
-import { maskedTarget, targetsOf } from '@millrace/contracts';
+import { listSubscriptionTargets, maskTarget } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import type { ReportContent } from '@millrace/reports';
 import { AppError, hasLink } from '@millrace/runtime';
@@ -66,7 +66,7 @@ export async function createSubscription(
     { fields, nextDeliveryDate: next },
   );
   if (!fields.deleted && (body.send_test_now ?? fields.enabled)) {
-    await insertDeliveries(tx, id, { targets: targetsOf(fields), occasion: 'created', inviteMessage });
+    await insertDeliveries(tx, id, { targets: listSubscriptionTargets(fields), occasion: 'created', inviteMessage });
   }
   return found(await findSubscription(tx, author.environmentId, id));
 }
@@ -83,7 +83,7 @@ export async function changeSubscription(
 ): Promise<{ before: SubscriptionRow; after: SubscriptionRow }> {
   const before = found(await lockSubscription(tx, environmentId, id));
   // A client that only saw the masked address sends it back with the other fields.
-  const isMask = changes.target_value === maskedTarget(before.target_value);
+  const isMask = changes.target_value === maskTarget(before.target_value);
   const fields = withChanges(before, isMask ? { ...changes, target_value: before.target_value } : changes);
   await checkSubjects(tx, environmentId, { before, fields });
   await checkChosenInsights(tx, { before, fields });
@@ -97,7 +97,7 @@ export async function changeSubscription(
   if (fields.deleted || (before.enabled && !fields.enabled)) await cancelDeliveries(tx, id);
   if (!fields.deleted && (changes.send_test_now ?? fields.enabled)) {
     await insertDeliveries(tx, id, {
-      targets: changes.send_test_now ? targetsOf(fields) : addedTargets(before, fields),
+      targets: changes.send_test_now ? listSubscriptionTargets(fields) : addedTargets(before, fields),
       occasion: changes.send_test_now ? 'test' : 'target_changed',
       inviteMessage,
     });
@@ -177,8 +177,8 @@ interface Target {
  * (docs/api/subscriptions.md).
  */
 function addedTargets(before: Target, after: Target): string[] {
-  const known = before.target_type === after.target_type ? new Set(targetsOf(before)) : new Set<string>();
-  return targetsOf(after).filter((target) => !known.has(target));
+  const known = before.target_type === after.target_type ? new Set(listSubscriptionTargets(before)) : new Set<string>();
+  return listSubscriptionTargets(after).filter((target) => !known.has(target));
 }
 
 /**
@@ -293,7 +293,7 @@ export async function unsubscribe(
   { subscriptionId: id, environmentId, organizationId, email }: Unsubscribable,
 ): Promise<void> {
   const before = found(await lockSubscription(tx, environmentId, id));
-  const targets = targetsOf(before);
+  const targets = listSubscriptionTargets(before);
   const others = targets.filter((target) => target !== email);
   if (before.deleted || others.length === targets.length) return;
   const isLast = others.length === 0;

@@ -1,7 +1,7 @@
 // Stores subscriptions and their deliveries.
 
 import { randomUUID } from 'node:crypto';
-import { targetsOf } from '@millrace/contracts';
+import { listSubscriptionTargets } from '@millrace/contracts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { ReportContent } from '@millrace/reports';
 import type { EmbeddedUserRow } from '../../identity/embedded-users/embedded-user.ts';
@@ -272,7 +272,7 @@ export async function findUnsubscribable(sql: Sql, id: string, days: number): Pr
   );
   if (!row) return undefined;
   const { subscriptionId, environmentId, organizationId, email, name } = row;
-  const isSubscribed = !row.deleted && targetsOf(row).includes(email);
+  const isSubscribed = !row.deleted && listSubscriptionTargets(row).includes(email);
   return { subscriptionId, environmentId, organizationId, email, name, isSubscribed };
 }
 

@@ -1,4 +1,4 @@
-import { flagPayloadContext, isObject, isSealedText, redactedPayload } from '@millrace/contracts';
+import { flagPayloadContext, isObject, isSealedPayload, redactedPayload } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { AppError, type SecretBox, SecretBoxError } from '@millrace/runtime';
 import type { EventDeps } from '../../analytics/events/routes.ts';
@@ -25,7 +25,7 @@ export interface PayloadSecrets {
 /** @param mayBePlain whether payloads are stored unencrypted without a key. For local development only. */
 export function createPayloadSecrets(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): PayloadSecrets {
   const open = (text: string, environmentId: number) => {
-    if (!isSealedText(text)) return text;
+    if (!isSealedPayload(text)) return text;
     try {
       return String(box.open({ sealed: text }, flagPayloadContext(environmentId)).payload);
     } catch (error) {
@@ -49,7 +49,7 @@ export function createPayloadSecrets(box: SecretBox, { mayBePlain }: { mayBePlai
         const isUnchanged =
           storedPayload !== undefined &&
           (payload === redactedPayload || open(storedPayload, environmentId) === payload);
-        return isUnchanged && isSealedText(storedPayload) ? storedPayload : seal(payload, environmentId);
+        return isUnchanged && isSealedPayload(storedPayload) ? storedPayload : seal(payload, environmentId);
       }),
     open: (stored, environmentId) => mapPayloads(stored, (text) => open(text, environmentId)),
   };

@@ -1,7 +1,7 @@
 // How a response shows a project or an environment.
 
 import { createHmac } from 'node:crypto';
-import { grants, maskedAddress, membershipLevels } from '@millrace/contracts';
+import { includesScope, maskAddress, membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { formatDateTime, parseDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -50,7 +50,7 @@ export function toEnvironment(row: EnvironmentRow, showing: Showing): Record<str
     created_at: formatDateTime(row.created_at),
     updated_at: formatDateTime(row.updated_at),
     slack_incoming_webhook:
-      webhook === null || canSeeSecrets(showing.caller, 'project:write', level) ? webhook : maskedAddress(webhook),
+      webhook === null || canSeeSecrets(showing.caller, 'project:write', level) ? webhook : maskAddress(webhook),
     live_events_token: liveEventsToken(row, showing),
     person_on_events_querying_enabled: true,
     default_modifiers: defaultModifiers,
@@ -86,7 +86,7 @@ function liveEventsToken(
   { id, api_token }: { id: number; api_token: string },
   { caller, secret, now }: { caller: Caller; secret: string; now: Date },
 ): string | null {
-  if (!grants(caller.scopes, 'event:read')) return null;
+  if (!includesScope(caller.scopes, 'event:read')) return null;
   const { kind, id: credentialId, expiresAt } = caller.credential;
   const endsAt = expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
   const claims = {

@@ -1,7 +1,7 @@
 // Providers, and the results of a sign-in through a provider, with messages for administrators.
 
 import type { ProviderKind } from '@millrace/accounts';
-import { type createGuardedFetch, describeFailure } from '@millrace/runtime/outbound';
+import { type createGuardedFetch, describeOutboundFailure } from '@millrace/runtime/outbound';
 
 export interface OidcProvider {
   kind: Exclude<ProviderKind, 'saml'>;
@@ -137,7 +137,7 @@ export function refusalOf(error: unknown): OidcOutcome & { ok: false } {
       // Network errors have a code. Without one, the response arrived but could not be parsed.
       if (code === null) return refused('provider_refused', "The provider's response could not be read.");
       const reason = plain(code);
-      return refused('provider_unreachable', `The provider ${describeFailure(reason)} (${reason}).`);
+      return refused('provider_unreachable', `The provider ${describeOutboundFailure(reason)} (${reason}).`);
     }
   }
 }

@@ -1,7 +1,7 @@
 // The sign-in providers of the installation, from its settings.
 
 import type { ProviderKind } from '@millrace/accounts';
-import { ConfigError, secretOf, secretSetting } from '@millrace/runtime';
+import { ConfigError, createSecretReader, secretSetting } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import type { OidcProvider } from './outcome.ts';
 
@@ -69,7 +69,7 @@ export function providersOf(config: ProviderSettings): ReadonlyMap<ProviderKind,
   };
   add('google-oauth2', {
     ...{ prefix: 'GOOGLE', name: 'Google', id: config.googleClientId, issuer: 'https://accounts.google.com' },
-    secret: secretOf(config, 'googleClientSecret'),
+    secret: createSecretReader(config, 'googleClientSecret'),
   });
   add('github', {
     ...{
@@ -78,7 +78,7 @@ export function providersOf(config: ProviderSettings): ReadonlyMap<ProviderKind,
       id: config.githubClientId,
       issuer: config.githubUrl ?? 'https://github.com',
     },
-    secret: secretOf(config, 'githubClientSecret'),
+    secret: createSecretReader(config, 'githubClientSecret'),
   });
   add('gitlab', {
     ...{
@@ -87,11 +87,11 @@ export function providersOf(config: ProviderSettings): ReadonlyMap<ProviderKind,
       id: config.gitlabClientId,
       issuer: config.gitlabUrl ?? 'https://gitlab.com',
     },
-    secret: secretOf(config, 'gitlabClientSecret'),
+    secret: createSecretReader(config, 'gitlabClientSecret'),
   });
   add('oidc', {
     ...{ prefix: 'OIDC', name: config.oidcName, id: config.oidcClientId, issuer: config.oidcIssuer },
-    secret: secretOf(config, 'oidcClientSecret'),
+    secret: createSecretReader(config, 'oidcClientSecret'),
   });
   return providers;
 }

@@ -1,5 +1,5 @@
 import { createOwnedOrganization, listOrganizations, setCurrentEnvironment } from '@millrace/accounts';
-import { hasPlanFeature, type ProductFeature, productFeaturesOf } from '@millrace/contracts';
+import { hasPlanFeature, listProductFeatures, type ProductFeature } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
@@ -32,7 +32,7 @@ export async function createOwnOrganization(
 
 async function featuresOfNew(tx: Transaction, caller: Caller): Promise<ProductFeature[]> {
   const own = await listOrganizations(tx, { userId: caller.userId });
-  if (own.length === 0) return productFeaturesOf('full');
+  if (own.length === 0) return listProductFeatures('full');
   const allowing = own.find(({ available_product_features: features }) =>
     hasPlanFeature(features, 'organizations_projects'),
   );

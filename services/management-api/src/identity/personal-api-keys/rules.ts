@@ -1,4 +1,4 @@
-import { grants, isScopeName } from '@millrace/contracts';
+import { includesScope, isScopeName } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 
 /** The projects and organizations to which a key is limited. An empty list means no limit. */
@@ -20,7 +20,9 @@ export interface KeyPermissions extends KeyReach {
  */
 export function requireWithin(own: KeyPermissions, other: KeyPermissions): void {
   const isWithin =
-    other.scopes.every((scope) => own.scopes.includes(scope) || (isScopeName(scope) && grants(own.scopes, scope))) &&
+    other.scopes.every(
+      (scope) => own.scopes.includes(scope) || (isScopeName(scope) && includesScope(own.scopes, scope)),
+    ) &&
     isWithinReach(own, other) &&
     (own.expires_at === null || (other.expires_at !== null && other.expires_at <= own.expires_at));
   if (!isWithin) throw exceedsOwnPermissions();

@@ -1,5 +1,5 @@
 import { createOwnedOrganization, createProject, createUser } from '@millrace/accounts';
-import { productFeaturesOf } from '@millrace/contracts';
+import { listProductFeatures } from '@millrace/contracts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
@@ -52,7 +52,7 @@ test('a project in a new organization is the same', async () => {
   expect(status).toBe(201);
   const byCommand = await api.database.transaction(async (tx) => {
     const { id: ownerId } = await createUser(tx, { email: 'other@example.com' });
-    return createOwnedOrganization(tx, { name: 'New', features: productFeaturesOf('full'), ownerId, actor });
+    return createOwnedOrganization(tx, { name: 'New', features: listProductFeatures('full'), ownerId, actor });
   });
   const byApi = await made(body.id, body.projects[0].id);
   expect(byApi.history.map(({ scope }) => scope)).toEqual(['Organization', 'Project', 'Team']);

@@ -2,7 +2,7 @@
 
 import type { ScimUserFields } from '@millrace/accounts';
 import { isObject } from '@millrace/contracts';
-import { statusOf } from '@millrace/http';
+import { toHttpStatus } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 
 export const schemas = {
@@ -47,7 +47,10 @@ export function errorResponse(error: AppError): ScimResponse {
   const { kind, code, attr, message, retryAfterSeconds } = error;
   // SCIM reports a role name that is taken as a conflict, not as an invalid value.
   if (code === 'unique' && attr === 'name') return refused(409, 'A group with this name already exists.', 'uniqueness');
-  return { ...refused(statusOf(kind), message, scimTypeOf(error)), ...(retryAfterSeconds && { retryAfterSeconds }) };
+  return {
+    ...refused(toHttpStatus(kind), message, scimTypeOf(error)),
+    ...(retryAfterSeconds && { retryAfterSeconds }),
+  };
 }
 
 function refused(status: number, detail: string, scimType?: ScimType): ScimResponse {

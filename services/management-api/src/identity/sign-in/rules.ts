@@ -29,7 +29,7 @@ import {
   takeOneTimeLink,
   trustDevice,
 } from '@millrace/accounts';
-import { productFeaturesOf } from '@millrace/contracts';
+import { listProductFeatures } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { type ApiRequest, parseInput } from '@millrace/http';
 import { AppError, isAppError } from '@millrace/runtime';
@@ -307,7 +307,7 @@ async function createFirstOwner(
     const actor = { userId: user.id };
     await changePassword(tx, { ...user, password_hash: null }, { hash, actor });
     await createOwnedOrganization(tx, {
-      ...{ name: owner.organization_name, features: productFeaturesOf('full'), ownerId: user.id, actor },
+      ...{ name: owner.organization_name, features: listProductFeatures('full'), ownerId: user.id, actor },
     });
     return startSession(deps, tx, request, { user, method: 'link', secondFactor: null });
   });

@@ -1,4 +1,4 @@
-import { isSealedText } from '@millrace/contracts';
+import { isSealedPayload } from '@millrace/contracts';
 import { AppError, type SecretBox } from '@millrace/runtime';
 
 /** Encrypts the secrets of sign-in for storage, and decrypts them. */
@@ -26,6 +26,6 @@ export function createSealedTexts(box: SecretBox, { mayBePlain }: { mayBePlain: 
         },
       );
     },
-    open: (stored, context) => (isSealedText(stored) ? String(box.open({ sealed: stored }, context).text) : stored),
+    open: (stored, context) => (isSealedPayload(stored) ? String(box.open({ sealed: stored }, context).text) : stored),
   };
 }

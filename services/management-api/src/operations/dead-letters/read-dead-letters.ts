@@ -1,7 +1,7 @@
 // Reads the dead letters of one project from their topic.
 
 import { type EventTopic, eventTopics, isObject, type TopicNames } from '@millrace/contracts';
-import { type EventLog, type ReadDeadLetter, readTopic, toDeadLetter } from '@millrace/event-log';
+import { type DecodedDeadLetter, decodeDeadLetter, type EventLog, readTopic } from '@millrace/event-log';
 import { AppError } from '@millrace/runtime';
 
 /** The log to which the event consumer writes dead letters. */
@@ -23,7 +23,7 @@ export interface ProjectDeadLetter {
   /** Topic, partition and offset of the failed record: `live-3-1042`. */
   id: string;
   topic: EventTopic;
-  deadLetter: ReadDeadLetter;
+  deadLetter: DecodedDeadLetter;
   capturedAt: string | null;
   event: string | null;
   distinctId: string | null;
@@ -53,7 +53,7 @@ export async function readDeadLetters(
   await readTopic(log, {
     ...{ topic: topics.deadLetter, from: 'start', until: 'end', signal },
     onRecord(record) {
-      const deadLetter = toDeadLetter(record);
+      const deadLetter = decodeDeadLetter(record);
       const found = deadLetter && toProjectDeadLetter(deadLetter, owner, topics);
       if (!found) return;
       if (!fullRecordIds.has(found.id))
@@ -84,7 +84,7 @@ function compareByTime(one: ProjectDeadLetter, other: ProjectDeadLetter): number
 
 /** @returns null if the record belongs to another project, or to none. */
 function toProjectDeadLetter(
-  deadLetter: ReadDeadLetter,
+  deadLetter: DecodedDeadLetter,
   owner: DeadLetterOwner,
   topics: TopicNames,
 ): ProjectDeadLetter | null {

@@ -2,8 +2,8 @@
 
 import { recordActivity } from '@millrace/accounts';
 import { eventTopics, membershipLevels } from '@millrace/contracts';
-import { type Database, type DecidedDeadLetter, decideDeadLetters, readDeadLetterDecisions } from '@millrace/db';
-import { decisionOn, toReplayedRecord } from '@millrace/event-log';
+import { type Database, type DecidedDeadLetter, readDeadLetterDecisions, storeDeadLetterDecisions } from '@millrace/db';
+import { findDeadLetterDecision, toReplayedRecord } from '@millrace/event-log';
 import { decodeCursor, formatDateTime, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
@@ -88,7 +88,7 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetterLog }: 
   ) =>
     transaction(async (tx) => {
       const positions = deadLetters.map(({ deadLetter }) => deadLetter.position);
-      await decideDeadLetters(tx, positions, after);
+      await storeDeadLetterDecisions(tx, positions, after);
       for (const { id, deadLetter, state } of deadLetters) {
         await recordActivity(tx, {
           ...{ organizationId: target.organizationId, environmentId: target.environmentId },
@@ -224,7 +224,7 @@ type State = (typeof states)[number];
 type DecidedProjectDeadLetter = ProjectDeadLetter & { state: State };
 
 function stateOf({ deadLetter }: ProjectDeadLetter, decisions: ReadonlyMap<string, DecidedDeadLetter>): State {
-  return decisionOn(deadLetter, decisions) ?? 'waiting';
+  return findDeadLetterDecision(deadLetter, decisions) ?? 'waiting';
 }
 
 const notFound = 'Dead letter not found.';

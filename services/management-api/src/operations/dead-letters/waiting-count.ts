@@ -2,7 +2,7 @@
 
 import type { Sql } from '@millrace/db';
 import { readDeadLetterDecisions } from '@millrace/db';
-import { decisionOn } from '@millrace/event-log';
+import { findDeadLetterDecision } from '@millrace/event-log';
 import { LRUCache } from 'lru-cache';
 import { findEnvironmentToken } from '../../analytics/send-event/store.ts';
 import { type DeadLetterLog, readDeadLetters } from './read-dead-letters.ts';
@@ -36,7 +36,7 @@ export function createWaitingCount({ sql, log }: { sql: Sql; log: DeadLetterLog 
     const token = await findEnvironmentToken(sql, environmentId);
     const deadLetters = await readDeadLetters(log, { environmentId, token: token ?? '' });
     const decisions = await readDeadLetterDecisions(sql);
-    return deadLetters.filter(({ deadLetter }) => decisionOn(deadLetter, decisions) === null).length;
+    return deadLetters.filter(({ deadLetter }) => findDeadLetterDecision(deadLetter, decisions) === null).length;
   }
 
   return {

@@ -2,7 +2,7 @@
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { findEnvironment, findKeyInUse, findSessionInUse, isProjectInKey } from '@millrace/accounts/access';
-import { grants, isObject } from '@millrace/contracts';
+import { includesScope, isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Credential } from '../../access/caller.ts';
@@ -46,7 +46,7 @@ export async function checkAccess(sql: Sql, access: StreamAccess): Promise<Grant
   }
   if (key.last_rolled_at !== null && key.last_rolled_at > since)
     return 'The personal API key was rolled after the stream or token was created. Use the new key.';
-  if (!grants(key.scopes, 'event:read')) return 'The personal API key no longer has the scope `event:read`.';
+  if (!includesScope(key.scopes, 'event:read')) return 'The personal API key no longer has the scope `event:read`.';
   if (found === undefined || found.level === null || settings === undefined)
     return 'The project was deleted, or you no longer have access to it.';
   const reach = { scopedTeams: key.scoped_teams, scopedOrganizations: key.scoped_organizations };
@@ -55,7 +55,7 @@ export async function checkAccess(sql: Sql, access: StreamAccess): Promise<Grant
   if (apiToken !== undefined && apiToken !== settings.api_token)
     return 'The project API key was replaced after the token was created. Request a new token.';
   return {
-    seesDrops: grants(key.scopes, 'ingestion_warning:read'),
+    seesDrops: includesScope(key.scopes, 'ingestion_warning:read'),
     testAccountFilters: settings.test_account_filters,
     timeZone: settings.timezone,
   };

@@ -1,6 +1,6 @@
 // Measures how far the stored events are behind the accepted ones, by topic.
 
-import { consumerGroup, type EventTopic, eventTopics, outputGroup, type TopicNames } from '@millrace/contracts';
+import { consumerGroup, type EventTopic, eventTopics, publisherGroup, type TopicNames } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import type { EventLog, PartitionEnd } from '@millrace/event-log';
 import { isAppError, sleep } from '@millrace/runtime';
@@ -50,7 +50,7 @@ const [minWindowMs, maxWindowMs] = [5000, 75_000];
  * partition was last seen read to its end, and the time since the last read record was appended.
  */
 export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps) {
-  const groups = eventTopics.map((topic) => (publishes ? outputGroup : consumerGroup)(topic, topicPrefix));
+  const groups = eventTopics.map((topic) => (publishes ? publisherGroup : consumerGroup)(topic, topicPrefix));
   /** When each partition was last seen read to its end. */
   const endSeenAt = new Map<string, number>();
   const acceptedOf = createAcceptedCount();
@@ -164,7 +164,7 @@ function latest(times: readonly (Date | undefined)[]): Date | null {
   return known.length === 0 ? null : new Date(Math.max(...known));
 }
 
-/** When the last record before a stored position was appended (`recordMark`); 0 if unknown. */
-function appendedAt(mark: string | null | undefined): number {
-  return Number(mark?.split('/')[1] ?? 0);
+/** When the last record before a stored position was appended (`recordFingerprint`); 0 if unknown. */
+function appendedAt(fingerprint: string | null | undefined): number {
+  return Number(fingerprint?.split('/')[1] ?? 0);
 }

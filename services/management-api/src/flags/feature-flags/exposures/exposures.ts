@@ -63,7 +63,12 @@ export function flagExposuresRoute({ sql, searches, otherStore }: EventDeps) {
       };
       const rows = await searches.run({ caller, target }, 'date_from and date_to', (on) =>
         countExposures(
-          eventRead(otherStore, { sql: on, projectId: environmentId, signal: request.leaves(), isRepeated: true }),
+          eventRead(otherStore, {
+            sql: on,
+            projectId: environmentId,
+            signal: request.disconnectSignal(),
+            isRepeated: true,
+          }),
           counted,
         ),
       );

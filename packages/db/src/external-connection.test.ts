@@ -1,11 +1,11 @@
 import { createFaultProxy, createTestDatabase } from '@millrace/testing';
-import { connectForeign } from './foreign-connection.ts';
+import { connectExternalDatabase } from './external-connection.ts';
 
 test('stopping does not wait for a server that is frozen', async () => {
   const database = await createTestDatabase({ isMigrated: false });
   const { hostname, port, username, password, pathname } = new URL(database.url);
   const proxy = await createFaultProxy({ targetHost: hostname, targetPort: Number(port) });
-  const connection = await connectForeign({
+  const connection = await connectExternalDatabase({
     ...{ host: proxy.host, address: proxy.host, port: proxy.port, database: pathname.slice(1) },
     ...{ user: username, password: decodeURIComponent(password), acceptsAnyCertificate: true },
     ...{ connectTimeoutMs: 30_000, statementTimeoutMs: 30_000 },

@@ -4,7 +4,7 @@ import pg from 'pg';
 import { endConnection } from './pg-internals/end-connection.ts';
 import { guardMessages } from './pg-internals/guard-messages.ts';
 
-export interface ForeignConnectionOptions {
+export interface ExternalConnectionOptions {
   /** The host name of the server, which its certificate must match. */
   host: string;
   /** The address to connect to, which the caller has resolved and checked. */
@@ -20,7 +20,7 @@ export interface ForeignConnectionOptions {
 }
 
 /** A connection to a PostgreSQL database that belongs to a user. Millrace only writes to it. */
-export interface ForeignConnection {
+export interface ExternalConnection {
   /**
    * @throws the server's error, or an error with the code `EANSWERTOOLONG`, or `EBADMESSAGE` if the server does not
    *   speak the protocol. Whatever the server sends, only this statement and this connection fail.
@@ -34,7 +34,7 @@ export interface ForeignConnection {
 const maxAnswerBytes = 2 * 1024 * 1024;
 
 /** Connects with TLS if the server offers it. @throws the driver's error. */
-export async function connectForeign(options: ForeignConnectionOptions): Promise<ForeignConnection> {
+export async function connectExternalDatabase(options: ExternalConnectionOptions): Promise<ExternalConnection> {
   const { host, acceptsAnyCertificate } = options;
   // TLS forbids an IP address as server name, and Node.js 26 throws for one. The certificate is then checked against
   // `host`.
@@ -47,7 +47,10 @@ export async function connectForeign(options: ForeignConnectionOptions): Promise
   }
 }
 
-async function connect(options: ForeignConnectionOptions, ssl: ConnectionOptions | false): Promise<ForeignConnection> {
+async function connect(
+  options: ExternalConnectionOptions,
+  ssl: ConnectionOptions | false,
+): Promise<ExternalConnection> {
   const client = new pg.Client({
     host: options.address,
     port: options.port,

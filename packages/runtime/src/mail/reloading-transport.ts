@@ -15,7 +15,7 @@ interface Pool {
 }
 
 /** Keeps a connection pool for the current SMTP URL. */
-export function followTransport(settings: SmtpSettings, logger: Logger) {
+export function createReloadingTransport(settings: SmtpSettings, logger: Logger) {
   const { url } = settings;
   const read = typeof url === 'string' ? () => url : url;
   let current = open(read());

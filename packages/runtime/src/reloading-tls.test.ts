@@ -1,6 +1,6 @@
 import { mountSecret, testCertificates } from '@millrace/testing';
-import { followTls } from './followed-tls.ts';
-import { readPem } from './setting-files.ts';
+import { createReloadingTls } from './reloading-tls.ts';
+import { readPemFile } from './setting-files.ts';
 
 test('uses the current files for each connection, and never a certificate with the key of another', () => {
   const [ours, theirs] = [testCertificates.ofThisHost(), testCertificates.ofOtherHost()];
@@ -10,9 +10,9 @@ test('uses the current files for each connection, and never a certificate with t
   process.emitWarning = (warning: string | Error) => void warnings.push(String(warning));
   try {
     const problems: string[] = [];
-    const tls = followTls({
-      cert: readPem('CERT', secret.file('tls.crt'), problems),
-      key: readPem('KEY', secret.file('tls.key'), problems),
+    const tls = createReloadingTls({
+      cert: readPemFile('CERT', secret.file('tls.crt'), problems),
+      key: readPemFile('KEY', secret.file('tls.key'), problems),
     });
     const first = tls.secureContext;
     expect([first === undefined, problems]).toEqual([false, []]);
@@ -29,5 +29,5 @@ test('uses the current files for each connection, and never a certificate with t
 });
 
 test('requires a valid certificate without any files', () => {
-  expect(followTls({})).toEqual({ rejectUnauthorized: true });
+  expect(createReloadingTls({})).toEqual({ rejectUnauthorized: true });
 });

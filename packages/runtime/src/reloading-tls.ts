@@ -1,5 +1,5 @@
 import { createSecureContext, type SecureContext } from 'node:tls';
-import { followFile, type PemFile } from './setting-files.ts';
+import { createFileReader, type PemFile } from './setting-files.ts';
 
 /** The files that a TLS client uses in addition to the system's certificate authorities. */
 export interface TlsFiles {
@@ -12,7 +12,7 @@ export interface TlsFiles {
  * Part of the options of `tls.connect`. `rejectUnauthorized` is explicit so that no environment variable can disable
  * it.
  */
-export interface FollowedTls {
+export interface ReloadingTls {
   rejectUnauthorized: true;
   /** Read for each new connection. */
   readonly secureContext?: SecureContext;
@@ -22,9 +22,9 @@ export interface FollowedTls {
  * Returns TLS options that use the current content of the files for each new connection. If the files do not match, for
  * example because only one of them has been replaced so far, the previous content stays in use.
  */
-export function followTls({ ca, cert, key }: TlsFiles): FollowedTls {
+export function createReloadingTls({ ca, cert, key }: TlsFiles): ReloadingTls {
   const parts = Object.entries({ ca, cert, key }).flatMap(([name, part]) =>
-    part === undefined ? [] : [{ name, file: part.file, read: followFile(part.file, part.text) }],
+    part === undefined ? [] : [{ name, file: part.file, read: createFileReader(part.file, part.text) }],
   );
   if (parts.length === 0) return { rejectUnauthorized: true };
   let seen = '';

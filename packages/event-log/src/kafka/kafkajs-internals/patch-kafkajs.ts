@@ -1,6 +1,6 @@
-import { beginConnectionsAfresh, stopIdleRequestQueueTimer } from './connection.ts';
-import { useTopicIds } from './metadata.ts';
-import { useOwnProduceEncoding } from './produce.ts';
+import { resetConnectionBuffers, stopIdleRequestQueueTimer } from './connection.ts';
+import { requestTopicIds } from './metadata.ts';
+import { replaceProduceEncoding } from './produce.ts';
 
 /**
  * Patches kafkajs, once per process. This folder holds everything that reaches inside kafkajs 2.2.4, and the code that
@@ -9,9 +9,9 @@ import { useOwnProduceEncoding } from './produce.ts';
  *
  * @throws Error when the kafkajs version is not the supported one.
  */
-export function correctKafkajs(): void {
-  useOwnProduceEncoding();
-  useTopicIds();
+export function patchKafkajs(): void {
+  replaceProduceEncoding();
+  requestTopicIds();
   stopIdleRequestQueueTimer();
-  beginConnectionsAfresh();
+  resetConnectionBuffers();
 }

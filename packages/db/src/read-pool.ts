@@ -1,6 +1,6 @@
 import pg from 'pg';
-import { openPool, type PoolOptions, poolConfig } from './open-pool.ts';
-import { beginText, type SqlBarriers, sqlBarriersText, sqlRole } from './sql-role.ts';
+import { createConfigReader, openPool, type PoolOptions } from './open-pool.ts';
+import { beginUserSqlStatement, sqlRole, type UserSqlSafeguards, userSqlSafeguardsQuery } from './sql-role.ts';
 
 /** The limits of one query. */
 export interface ReadLimits {
@@ -14,7 +14,7 @@ export interface ReadLimits {
 }
 
 /** Connections for large queries, separate from those of all other requests. They are read-only. */
-export interface Reader {
+export interface ReadPool {
   /**
    * Runs one query and calls `each` with the values of a row as soon as it arrives. If the query is aborted or exceeds
    * a limit, the server stops it before this function returns.
@@ -46,8 +46,8 @@ const settings = {
   timezone: 'UTC',
 };
 
-export function createReader(options: Omit<PoolOptions, 'settings' | 'queryTimeoutMs'>): Reader {
-  const config = poolConfig(options);
+export function createReadPool(options: Omit<PoolOptions, 'settings' | 'queryTimeoutMs'>): ReadPool {
+  const config = createConfigReader(options);
   const pool = openPool(config, { ...options, settings, queryTimeoutMs: 0 });
   // A separate connection for cancellation, so that a query can be stopped even if all others are busy.
   const control = openPool(config, { ...options, poolSize: 1, statementTimeoutMs: 5000 });
@@ -70,7 +70,7 @@ export function createReader(options: Omit<PoolOptions, 'settings' | 'queryTimeo
       signal.addEventListener('abort', onAbort, { once: true });
       if (signal.aborted) onAbort();
       try {
-        if (limits.isUserSql) await client.query(beginText(await barriers(client)));
+        if (limits.isUserSql) await client.query(beginUserSqlStatement(await barriers(client)));
         await readRows(client, { text, values, maxBytes: limits.maxBytes, each, stop });
         if (stopped.why !== null) throw new Error('Stopped.');
         if (limits.isUserSql) await client.query('COMMIT');
@@ -107,13 +107,13 @@ export function createReader(options: Omit<PoolOptions, 'settings' | 'queryTimeo
 const recheckAfterMs = 60_000;
 
 /** Returns the barriers that the server allows for SQL, and logs once if the role is missing. */
-function createBarriers(logger: PoolOptions['logger']): (client: pg.PoolClient) => Promise<SqlBarriers> {
-  let known: SqlBarriers | null = null;
+function createBarriers(logger: PoolOptions['logger']): (client: pg.PoolClient) => Promise<UserSqlSafeguards> {
+  let known: UserSqlSafeguards | null = null;
   let checkedAt = 0;
   let isLogged = false;
   return async (client) => {
     if (known?.hasRole || (known !== null && performance.now() - checkedAt < recheckAfterMs)) return known;
-    const { rows } = await client.query<SqlBarriers>(sqlBarriersText);
+    const { rows } = await client.query<UserSqlSafeguards>(userSqlSafeguardsQuery);
     known = rows[0] ?? { hasRole: false, canLimitFiles: false };
     checkedAt = performance.now();
     if (!known.hasRole && !isLogged) {

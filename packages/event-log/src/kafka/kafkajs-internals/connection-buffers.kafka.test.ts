@@ -2,7 +2,7 @@ import net from 'node:net';
 import { testServers } from '@millrace/testing';
 import { Kafka, logLevel } from 'kafkajs';
 import { serverAddress } from '../../testing/adapters.ts';
-import { beginConnectionsAfresh } from './connection.ts';
+import { resetConnectionBuffers } from './connection.ts';
 
 /** A proxy to the broker that can cut off a response in the middle, as when the broker's machine dies. */
 async function startCuttingProxy() {
@@ -43,7 +43,7 @@ async function startCuttingProxy() {
 }
 
 test('a partial response from a cut connection does not affect the next connection', async () => {
-  beginConnectionsAfresh();
+  resetConnectionBuffers();
   const proxy = await startCuttingProxy();
   const kafka = new Kafka({
     brokers: testServers().kafkaBrokers,

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { isBrokerAway } from './errors.ts';
+import { isBrokerUnreachable } from './errors.ts';
 
 const kafkajs = createRequire(import.meta.url);
 const errors = kafkajs('kafkajs/src/errors.js');
@@ -20,13 +20,13 @@ test.each([
     () => new errors.KafkaJSNonRetriableError('x', { cause: new errors.KafkaJSRequestTimeoutError('t') }),
   ],
 ])('treats %s as brokers being away', (_, error) => {
-  expect(isBrokerAway(error())).toBe(true);
+  expect(isBrokerUnreachable(error())).toBe(true);
 });
 
 test('treats a broker object that is not connected as brokers being away', async () => {
   const broker = new Broker({ connectionPool: {}, logger, nodeId: 1 });
   const error = await broker.metadata([]).catch((reason: unknown) => reason);
-  expect(isBrokerAway(new errors.KafkaJSNonRetriableError('x', { cause: error }))).toBe(true);
+  expect(isBrokerUnreachable(new errors.KafkaJSNonRetriableError('x', { cause: error }))).toBe(true);
 });
 
 test.each([
@@ -37,5 +37,5 @@ test.each([
   ['a programming error', () => new TypeError('undefined is not a function')],
   ['undefined', () => undefined],
 ])('does not treat %s as brokers being away', (_, error) => {
-  expect(isBrokerAway(error())).toBe(false);
+  expect(isBrokerUnreachable(error())).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { isWithoutLeader } from './errors.ts';
+import { isLeaderMissing } from './errors.ts';
 
 const kafkajs = createRequire(import.meta.url);
 const createAdmin = kafkajs('kafkajs/src/admin/index.js');
@@ -17,21 +17,21 @@ const forgetful = {
 
 /** Error codes: https://kafka.apache.org/protocol#protocol_error_codes */
 test.each([3, 5, 6])('treats error %d of a broker as a leader that is not known yet', (code) => {
-  expect(isWithoutLeader(createErrorFromCode(code))).toBe(true);
-  expect(isWithoutLeader(new Error('asking', { cause: createErrorFromCode(code) }))).toBe(true);
+  expect(isLeaderMissing(createErrorFromCode(code))).toBe(true);
+  expect(isLeaderMissing(new Error('asking', { cause: createErrorFromCode(code) }))).toBe(true);
 });
 
 test("retries when the client has lost the topic's metadata", async () => {
   const admin = createAdmin({ logger, cluster: forgetful, retry: { retries: 0 } });
   const error = await admin.fetchTopicOffsets('topic').catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(TypeError);
-  expect(isWithoutLeader(error)).toBe(true);
+  expect(isLeaderMissing(error)).toBe(true);
 });
 
 test('retries when the client has not loaded metadata yet', async () => {
   const cluster = new Cluster({ logger, brokers: ['nowhere:1'] });
   const error = await cluster.findControllerBroker().catch((reason: unknown) => reason);
-  expect(isWithoutLeader(error)).toBe(true);
+  expect(isLeaderMissing(error)).toBe(true);
 });
 
 test.each([
@@ -39,5 +39,5 @@ test.each([
   ['a programming error', () => new TypeError('undefined is not a function')],
   ['undefined', () => undefined],
 ])('does not retry after %s', (_, error) => {
-  expect(isWithoutLeader(error())).toBe(false);
+  expect(isLeaderMissing(error())).toBe(false);
 });

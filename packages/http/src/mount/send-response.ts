@@ -3,9 +3,9 @@
 import type { ServerResponse } from 'node:http';
 import type { Writable } from 'node:stream';
 import type { Logger, Metrics } from '@millrace/runtime';
-import { statusOf, toAppError, toErrorBody } from '../errors/error-body.ts';
+import { toAppError, toErrorBody, toHttpStatus } from '../errors/error-body.ts';
 
-export interface Answer {
+export interface ResponseContent {
   status: number;
   /** Absent if the response has no body. */
   value?: unknown;
@@ -23,7 +23,7 @@ export interface Answer {
 const streamBegins = Symbol('stream begins');
 
 /** Sets the headers that every response has, and starts measuring its duration. */
-export function beginAnswer(
+export function beginResponse(
   response: ServerResponse,
   { operation, id, allow }: { operation: string; id: string; allow: string | undefined },
   routeMetrics: RouteMetrics,
@@ -43,7 +43,10 @@ export function beginAnswer(
   if (allow !== undefined) response.setHeader('Allow', allow);
 }
 
-export function sendAnswer(response: ServerResponse, { status, value, text, stream, headers = {} }: Answer): void {
+export function sendResponse(
+  response: ServerResponse,
+  { status, value, text, stream, headers = {} }: ResponseContent,
+): void {
   for (const [name, content] of Object.entries(headers)) response.setHeader(name, content);
   if (stream !== undefined) sendStream(response, status, stream);
   else if (text === undefined) send(response, status, value);
@@ -57,7 +60,7 @@ export function sendError(
   { operation, id, logger }: { operation: string; id: string; logger: Logger },
 ): void {
   const known = toAppError(error);
-  const status = statusOf(known.kind);
+  const status = toHttpStatus(known.kind);
   const body = toErrorBody(known);
   if (status >= 500) {
     // An unexpected error needs attention now. An unavailable dependency is also reported by its own checks.
@@ -99,7 +102,7 @@ function sendText(
 function sendStream(
   response: ServerResponse,
   status: number,
-  { mediaType, begin }: NonNullable<Answer['stream']>,
+  { mediaType, begin }: NonNullable<ResponseContent['stream']>,
 ): void {
   if (!response.destroyed) {
     response.statusCode = status;
