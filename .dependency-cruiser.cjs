@@ -8,8 +8,8 @@
  */
 const foldersInOrder = {
   'services/ingest-gateway': [
-    ...['config.ts', 'head.ts', 'json'],
-    ...['body', 'access', 'answer', 'large-bodies', 'capture', 'limits', 'publish', 'capture.ts'],
+    ...['config.ts', 'request-head.ts', 'json'],
+    ...['body', 'access', 'response', 'large-bodies', 'capture', 'limits', 'publish', 'capture.ts'],
     ...['flag-data.ts', 'config', 'flags', '.'],
   ],
   'services/event-consumer': [

@@ -10,7 +10,7 @@ import {
 } from '@millrace/event-log';
 import { createMetrics } from '@millrace/runtime';
 import { eventually, patienceMs, testServers } from '@millrace/testing';
-import { consumeTopic, createLiveLoad, startConsuming } from './consume-topic.ts';
+import { consumeTopic, createLiveLoadTracker, startConsuming } from './consume-topic.ts';
 import { createDeadLetterLog } from './dead-letters.ts';
 import { createConsumeMetrics } from './metrics.ts';
 import {
@@ -95,8 +95,8 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
         logger: fixture.logger,
         tracing: null,
         metricsOf: metrics,
-        liveLoad: createLiveLoad(),
-        freeLocks: async () => {},
+        liveLoad: createLiveLoadTracker(),
+        releaseLocks: async () => {},
         onFatal: (error) => fatal.push(error),
       },
     );

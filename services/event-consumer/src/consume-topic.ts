@@ -11,7 +11,7 @@ import type { FormerLogReader } from './former-log.ts';
 import type { ConsumeMetrics, Lap } from './metrics.ts';
 import { type PublishTopicDeps, publishTopic } from './output/publish.ts';
 import { type ProcessBatchDeps, processBatch } from './process-batch.ts';
-import { traceBatches, traceIdOf } from './trace-batches.ts';
+import { traceIdOf, withBatchTracing } from './trace-batches.ts';
 
 interface ConsumeTopicDeps {
   log: Pick<EventLog, 'consume'>;
@@ -26,9 +26,9 @@ interface ConsumeTopicDeps {
   logger: Logger;
   metricsOf(topic: EventTopic): ConsumeMetrics;
   /** Shared by all topics of the process. */
-  liveLoad: LiveLoad;
+  liveLoad: LiveLoadTracker;
   /** Shared by all topics of the process. */
-  freeLocks(): Promise<void>;
+  releaseLocks(): Promise<void>;
   onFatal(error: Error): void;
 }
 
@@ -39,7 +39,7 @@ const maxYieldMs = 250;
 function processWork({ process, tracing }: Pick<ConsumeTopicDeps, 'process' | 'tracing'>) {
   if (tracing === null) return { process: (work: BatchWork) => processBatch(work, process), traceIdOf: () => null };
   const processTraced = (work: BatchWork, startTimer: () => Lap) => processBatch(work, { ...process, startTimer });
-  return { process: traceBatches(tracing, processTraced, process.startTimer), traceIdOf };
+  return { process: withBatchTracing(tracing, processTraced, process.startTimer), traceIdOf };
 }
 
 /** Joins the consumer group of a topic, with its own stored offsets and one handler for all partitions. */
@@ -54,7 +54,7 @@ export function consumeTopic(
     ...processWork(deps),
     logger: deps.logger,
     metrics: deps.metricsOf(topic),
-    freeLocks: deps.freeLocks,
+    releaseLocks: deps.releaseLocks,
     sleep,
   });
   return deps.log.consume({
@@ -191,14 +191,14 @@ function aborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Tracks whether this process is busy with live events, so that other work can yield. */
-interface LiveLoad {
+interface LiveLoadTracker {
   /** Runs a batch of live events. */
   during<T>(work: () => Promise<T>): Promise<T>;
   /** Resolves when no batch of live events is in flight, after `maxMs`, or when the signal aborts. */
   untilIdle(maxMs: number, signal: AbortSignal): Promise<void>;
 }
 
-export function createLiveLoad(): LiveLoad {
+export function createLiveLoadTracker(): LiveLoadTracker {
   let inHand = 0;
   let idle: (() => void)[] = [];
   return {

@@ -14,7 +14,7 @@ export interface ConsumeDeps {
   /** Returns the trace ID of a batch; null if none of its records is traced. */
   traceIdOf(batch: LogBatch): string | null;
   /** Called when a lock timed out, because a dead process may still hold it. Never throws. */
-  freeLocks(): Promise<void>;
+  releaseLocks(): Promise<void>;
   /** Resolves after the time, or immediately when the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
 }
@@ -46,7 +46,7 @@ export function createBatchHandler(
     const beat = setInterval(() => void context.heartbeat(), heartbeatMs);
     const stopTimer = metrics.startBatch();
     try {
-      const result = await settle(batch, context);
+      const result = await processOrSplit(batch, context);
       metrics.batchEnded(result.outcome);
       return result;
     } finally {
@@ -59,17 +59,17 @@ export function createBatchHandler(
    * Processes a batch. If it is too large, splits it and processes the parts in order. If a record cannot be processed,
    * halves the batch until that record is alone.
    */
-  async function settle(batch: LogBatch, context: BatchContext): Promise<BatchResult> {
-    const attempt = await tryUntilClear(batch, null, context);
-    if (attempt.kind === 'settled') return attempt.result;
+  async function processOrSplit(batch: LogBatch, context: BatchContext): Promise<BatchResult> {
+    const attempt = await retryUntilDecided(batch, null, context);
+    if (attempt.kind === 'processed') return attempt.result;
     if (batch.records.length === 1) return giveUp(batch, attempt.reason, attempt.error, context);
 
-    const [first, ...others] = cutBatch(batch, attempt.parts);
-    let result = await settle(first, context);
+    const [first, ...others] = splitBatch(batch, attempt.parts);
+    let result = await processOrSplit(first, context);
     for (const part of others) {
       if (context.signal.aborted) break;
       // If another member has advanced the offset meanwhile, this returns stale.
-      result = await settle(part, context);
+      result = await processOrSplit(part, context);
     }
     return result;
   }
@@ -85,14 +85,14 @@ export function createBatchHandler(
       reason,
       ...describeFailure(error),
     });
-    const attempt = await tryUntilClear(batch, reason, context);
-    if (attempt.kind === 'settled') return attempt.result;
+    const attempt = await retryUntilDecided(batch, reason, context);
+    if (attempt.kind === 'processed') return attempt.result;
     // The dead letter cannot be written either, so the record must not be skipped.
     throw attempt.error;
   }
 
   /** Retries as long as that may help. @throws the last error if the batch should be delivered again later. */
-  async function tryUntilClear(
+  async function retryUntilDecided(
     batch: LogBatch,
     deadLetterReason: DeadLetterReason | null,
     context: BatchContext,
@@ -102,10 +102,10 @@ export function createBatchHandler(
       try {
         const result = await deps.process({ batch, group, deadLetterReason, lockFirst: failures.moved > 0 });
         if (result.outcome === 'done') metrics.report(result);
-        return { kind: 'settled', result };
+        return { kind: 'processed', result };
       } catch (error) {
         const next = await afterFailure(deps, { error, batch, failures });
-        if (next.kind === 'apart') return next;
+        if (next.kind === 'split') return next;
         const { failure } = next;
         logger.debug('retrying a batch', { ...positionOf(batch), failure, ...describeFailure(error) });
         if (context.signal.aborted) throw error;
@@ -117,32 +117,32 @@ export function createBatchHandler(
 
 /** Counts a failure and decides what to do about it. @throws the error if the batch should return to the log. */
 async function afterFailure(
-  { logger, metrics, freeLocks }: ConsumeDeps,
+  { logger, metrics, releaseLocks }: ConsumeDeps,
   { error, batch, failures }: { error: unknown; batch: LogBatch; failures: Failures },
-): Promise<Again | Apart> {
+): Promise<RetryRequired | SplitRequired> {
   const failure = classifyFailure(error);
   if (failure.kind !== 'poison' && failure.kind !== 'systemic') metrics.retried(failure.kind);
   switch (failure.kind) {
     case 'poison':
-      return { kind: 'apart', parts: 2, reason: failure.reason, error };
+      return { kind: 'split', parts: 2, reason: failure.reason, error };
     case 'too_large':
-      return { kind: 'apart', parts: failure.parts, reason: 'processing_error', error };
+      return { kind: 'split', parts: failure.parts, reason: 'processing_error', error };
     case 'moved':
       failures.moved += 1;
-      if (failures.moved > maxMovedRetries) return { kind: 'apart', parts: 2, reason: 'ledger_conflict', error };
-      return { kind: 'again', failure: 'moved' };
+      if (failures.moved > maxMovedRetries) return { kind: 'split', parts: 2, reason: 'ledger_conflict', error };
+      return { kind: 'retry', failure: 'moved' };
     case 'slow':
       failures.slow += 1;
       // Writing a dead letter needs a similar transaction, so nothing is given up while the server is too slow for one.
-      if (batch.records.length === 1 && failures.slow < maxSlowAttempts) return { kind: 'again', failure: 'slow' };
-      return { kind: 'apart', parts: 2, reason: 'timed_out', error };
+      if (batch.records.length === 1 && failures.slow < maxSlowAttempts) return { kind: 'retry', failure: 'slow' };
+      return { kind: 'split', parts: 2, reason: 'timed_out', error };
     case 'transient':
       failures.transient += 1;
       if (failures.transient > maxTransientRetries) throw error;
-      return { kind: 'again', failure: 'transient' };
+      return { kind: 'retry', failure: 'transient' };
     case 'blocked':
       // The log delivers the batch again, and other partitions meanwhile. Waiting here would block the slot.
-      await freeLocks();
+      await releaseLocks();
       throw error;
     case 'systemic':
       logger.error('could not process a batch; retrying until an operator fixes the cause', {
@@ -156,16 +156,16 @@ async function afterFailure(
 /** Number of failed attempts by kind. */
 type Failures = Record<'moved' | 'transient' | 'slow', number>;
 
-interface Again {
-  kind: 'again';
+interface RetryRequired {
+  kind: 'retry';
   failure: keyof Failures;
 }
 
-type Attempt = { kind: 'settled'; result: BatchReport | StaleBatch } | Apart;
+type Attempt = { kind: 'processed'; result: BatchReport | StaleBatch } | SplitRequired;
 
 /** The batch must be split. A single record is given up for this reason. */
-interface Apart {
-  kind: 'apart';
+interface SplitRequired {
+  kind: 'split';
   parts: number;
   reason: DeadLetterReason;
   error: unknown;
@@ -181,7 +181,7 @@ function pauseMs(kind: keyof Failures, attempt: number): number {
 }
 
 /** Splits a batch into parts of about equal size. Each continues where the previous one ends. */
-function cutBatch(batch: LogBatch, parts: number): [LogBatch, ...LogBatch[]] {
+function splitBatch(batch: LogBatch, parts: number): [LogBatch, ...LogBatch[]] {
   const { records } = batch;
   const size = Math.ceil(records.length / Math.min(Math.max(parts, 2), records.length));
   const [first, ...others] = Array.from({ length: Math.ceil(records.length / size) }, (_, part) =>

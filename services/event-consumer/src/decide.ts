@@ -3,12 +3,12 @@ import { BatchTooLarge } from './failures.ts';
 import { isOfDeletedPerson } from './ledger/touched.ts';
 import type { DropReason, EventOutcome, EventRow, IncomingEvent, Refusal } from './model/event.ts';
 import type { Ledger, ProjectLedger } from './model/ledger.ts';
+import { findRefusal } from './rules/find-refusal.ts';
 import { applyGroups } from './rules/groups.ts';
 import { applyIdentity } from './rules/identity.ts';
-import { personlessPerson, personProcessing, personProfileWarnings } from './rules/person-processing.ts';
-import { refuseEvent } from './rules/refuse-event.ts';
+import { choosePersonProcessing, createPersonlessPerson, personProfileWarnings } from './rules/person-processing.ts';
 import type { StoredWarning } from './warnings/store.ts';
-import { ruleWarning } from './warnings/warnings.ts';
+import { toRuleWarning } from './warnings/warnings.ts';
 
 /** Decisions of the rules about a batch. Changes to persons and groups are in the ledger. */
 interface Decisions {
@@ -44,7 +44,7 @@ export function decideEvents(fresh: IncomingEvent[], ledger: Ledger): Decisions 
       const outcome = event.refusal === undefined ? processEvent(event, project) : toDrop(event.refusal);
       const { uuid, capturedAtMs } = event;
       for (const warning of [...event.warnings, ...outcome.warnings]) {
-        decisions.warnings.push(ruleWarning(warning, { projectId, uuid, capturedAtMs }));
+        decisions.warnings.push(toRuleWarning(warning, { projectId, uuid, capturedAtMs }));
       }
       if (outcome.kind === 'drop') {
         decisions.dropped.push(outcome.reason);
@@ -85,15 +85,15 @@ function byProject(events: IncomingEvent[]): Map<number, IncomingEvent[]> {
  * docs/ingestion-rules.md#effects-of-event-names.
  */
 export function processEvent(event: IncomingEvent, ledger: ProjectLedger): EventOutcome {
-  const refusal = refuseEvent(event);
+  const refusal = findRefusal(event);
   if (refusal !== null) return { kind: 'drop', reason: refusal.reason, warnings: [refusal.warning] };
 
-  const processing = personProcessing(event);
+  const processing = choosePersonProcessing(event);
   const properties = normalizeProperties(event, processing);
   const identity =
     processing === 'full'
       ? applyIdentity(event, properties, ledger)
-      : { person: personlessPerson(event, ledger), warnings: [] };
+      : { person: createPersonlessPerson(event, ledger), warnings: [] };
   const groups = applyGroups(event, processing, ledger);
 
   Object.assign(properties.over, groups.groupProperties);

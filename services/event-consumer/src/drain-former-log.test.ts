@@ -4,7 +4,7 @@ import { createDatabase, type Database } from '@millrace/db';
 import { createPostgresLog, type EventLog } from '@millrace/event-log';
 import { createMetrics, type Metrics } from '@millrace/runtime';
 import { eventually, patienceMs } from '@millrace/testing';
-import { consumeTopic, createLiveLoad } from './consume-topic.ts';
+import { consumeTopic, createLiveLoadTracker } from './consume-topic.ts';
 import { drainFormerLog, type FormerLogDrain, type FormerLogReader } from './former-log.ts';
 import { createConsumeMetrics } from './metrics.ts';
 import {
@@ -49,10 +49,15 @@ function liveReader(of: string): FormerLogReader {
             topics: topicNames(of),
             topicPrefix: of,
           },
-          ...{ maxBatchRecords: 20, maxBatchBytes: 1_000_000, logger: fixture.logger, liveLoad: createLiveLoad() },
+          ...{
+            maxBatchRecords: 20,
+            maxBatchBytes: 1_000_000,
+            logger: fixture.logger,
+            liveLoad: createLiveLoadTracker(),
+          },
           tracing: null,
           metricsOf: createConsumeMetrics(createMetrics({ withProcessMetrics: false })),
-          freeLocks: async () => {},
+          releaseLocks: async () => {},
           onFatal(error) {
             throw error;
           },

@@ -5,7 +5,7 @@ import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/even
 import { deleteTopics } from '@millrace/event-log/testing/delete-topics';
 import { createMetrics } from '@millrace/runtime';
 import { eventually, patienceMs, testServers } from '@millrace/testing';
-import { consumeTopic, createLiveLoad } from './consume-topic.ts';
+import { consumeTopic, createLiveLoadTracker } from './consume-topic.ts';
 import { createConsumeMetrics } from './metrics.ts';
 import {
   type ConsumerFixture,
@@ -62,8 +62,8 @@ async function whileConsuming<T>(log: EventLog, prefix: string, work: () => Prom
       logger: fixture.logger,
       tracing: null,
       metricsOf: createConsumeMetrics(createMetrics({ withProcessMetrics: false })),
-      liveLoad: createLiveLoad(),
-      freeLocks: async () => {},
+      liveLoad: createLiveLoadTracker(),
+      releaseLocks: async () => {},
       onFatal(error) {
         throw error;
       },

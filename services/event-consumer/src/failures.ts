@@ -71,7 +71,7 @@ export const maxLoadedBytes = 8 * 1024 * 1024;
  * @param runningBytes running sums over the rows of a statement that leaves out properties beyond the limit.
  * @throws BatchTooLarge when properties were left out.
  */
-export function checkLoaded(what: string, runningBytes: readonly number[]): void {
+export function checkLoadedSize(what: string, runningBytes: readonly number[]): void {
   const bytes = Math.max(0, ...runningBytes);
   if (bytes > maxLoadedBytes) throw new BatchTooLarge(what, Math.ceil(bytes / maxLoadedBytes) + 1);
 }

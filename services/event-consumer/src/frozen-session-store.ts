@@ -8,7 +8,7 @@ const intervalMs = 1000;
  * Ends transactions whose process has stopped or is unreachable, for a batch that could not get a lock. Checks at most
  * once a second, however often it is called. Never throws.
  */
-export function createFreeLocks({
+export function createLockReleaser({
   sql,
   logger,
   silentMs,

@@ -5,7 +5,7 @@ import { createKafkaLog, createPostgresLog, type EventLog } from '@millrace/even
 import { createMetrics, readConfig } from '@millrace/runtime';
 import { eventually, patienceMs, testServers } from '@millrace/testing';
 import { configuredTopics, consumerConfigSchema } from './config.ts';
-import { consumeTopic, createLiveLoad } from './consume-topic.ts';
+import { consumeTopic, createLiveLoadTracker } from './consume-topic.ts';
 import { createConsumeMetrics } from './metrics.ts';
 import { type ConsumerFixture, capturedEvent, createConsumerFixture } from './testing/consumer-fixture.ts';
 
@@ -60,8 +60,8 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
         logger: fixture.logger,
         tracing: null,
         metricsOf: createConsumeMetrics(metrics),
-        liveLoad: createLiveLoad(),
-        freeLocks: async () => {},
+        liveLoad: createLiveLoadTracker(),
+        releaseLocks: async () => {},
         onFatal: (error) => fatal.push(error),
       },
     );

@@ -8,20 +8,20 @@ import { decideEvents } from './decide.ts';
 import type { Definitions } from './definitions/definitions.ts';
 import type { FlagCalls } from './definitions/flag-calls.ts';
 import type { EventPartitions } from './events/partitions.ts';
-import { freshEvents, identitiesOf, insertEvents, insertIdentities, markEventsIngested } from './events/store.ts';
+import { findFreshEvents, identitiesOf, insertEvents, insertIdentities, markEventsIngested } from './events/store.ts';
 import { admitRecords } from './intake/admit.ts';
 import { toIncomingEvent } from './intake/incoming-event.ts';
-import { ownersOf, parseRecords } from './intake/parse.ts';
+import { listOwners, parseRecords } from './intake/parse.ts';
 import type { ProjectResolver } from './intake/projects.ts';
 import { loadLedger } from './ledger/load.ts';
 import { saveLedger } from './ledger/save.ts';
 import { lockAndChangeGroups, saveGroups } from './ledger/save-groups.ts';
-import { type KnownIds, touchedByBatch } from './ledger/touched.ts';
+import { findTouchedIdsOfBatch, type KnownIds } from './ledger/touched.ts';
 import { type Turns, withTurns } from './ledger/turns.ts';
 import type { Lap } from './metrics.ts';
 import type { Ledger } from './model/ledger.ts';
 import { insertWarnings } from './warnings/store.ts';
-import { reusedUuidWarning, type WarningThrottle } from './warnings/warnings.ts';
+import { toReusedUuidWarning, type WarningThrottle } from './warnings/warnings.ts';
 
 /** Dependencies of processing a batch, including the caches of the process; created once (start.ts). */
 export interface ProcessBatchDeps {
@@ -53,7 +53,7 @@ export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Prom
 
   // Parse the records and determine their projects, or sort them out with a reason.
   const parsed = lap('parse_records', parseRecords(batch, deadLetterReason));
-  const projectOf = lap('resolve_projects', await app.projects.resolve(ownersOf(parsed)));
+  const projectOf = lap('resolve_projects', await app.projects.resolve(listOwners(parsed)));
   const intake = lap('admit_records', admitRecords(parsed, projectOf, app.now()));
   lap('replace_visitors', await replaceVisitors(intake.events, { projectOf, salts: app.salts, nowMs: app.now() }));
   lap('ensure_partitions', await app.partitions.ensure(intake.events.map(({ timestampMs }) => timestampMs)));
@@ -68,11 +68,11 @@ export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Prom
       if (deadLetters.length > 0) lap('append_dead_letters', await app.deadLetters.append(deadLetters));
 
       // Skip events that were decided before. A batch that has its turn no longer waits for the identity of an event.
-      const { fresh, reused } = lap('find_fresh', await freshEvents(tx, events));
+      const { fresh, reused } = lap('find_fresh', await findFreshEvents(tx, events));
       lap('store_identities', await insertIdentities(tx, identitiesOf(fresh)));
 
       // Decide in memory, based on the decisions of earlier batches in this process.
-      const touched = touchedByBatch(fresh, app.knownIds);
+      const touched = findTouchedIdsOfBatch(fresh, app.knownIds);
       const turn = lap('take_turn', await turns.take(touched.contested, { untilEnded: lockFirst }));
       const loaded = lap('load_ledger', await loadLedger(tx, touched, { lockFirst, before: turn.before }));
       const decided = lap('decide_events', decideEvents(fresh, loaded.ledger));
@@ -90,7 +90,7 @@ export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Prom
       }
       lap('mark_ingested', await markEventsIngested(tx, app.projects.withoutEvents(decided.projectIds)));
       const groups = lap('lock_groups', await lockAndChangeGroups(tx, loaded.ledger));
-      const found = [...reused.map(reusedUuidWarning), ...decided.warnings, ...groups.warnings];
+      const found = [...reused.map(toReusedUuidWarning), ...decided.warnings, ...groups.warnings];
       const warnings = [...intake.warnings, ...app.throttle(found)];
       lap(
         'commit',

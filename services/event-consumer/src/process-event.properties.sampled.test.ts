@@ -3,7 +3,7 @@ import { storySize } from '@millrace/testing';
 import fc from 'fast-check';
 import { processEvent } from './decide.ts';
 import { type EventOutcome, type IncomingEvent, personMode } from './model/event.ts';
-import { emptyProjectLedger, type ProjectLedger } from './model/ledger.ts';
+import { createProjectLedger, type ProjectLedger } from './model/ledger.ts';
 import { arbitraryEvent, arbitraryEvents, incoming, testProject } from './rule-cases/arbitrary-events.ts';
 import { applyBatch, emptyMemoryStore, type MemoryStore, stored } from './rule-cases/memory-store.ts';
 
@@ -23,7 +23,7 @@ function inBatches(events: readonly IncomingEvent[], ends: readonly number[]) {
 }
 
 function ledgerAfter(events: readonly IncomingEvent[]): ProjectLedger {
-  const ledger = emptyProjectLedger(testProject.id);
+  const ledger = createProjectLedger(testProject.id);
   for (const event of events) processEvent(event, ledger);
   return ledger;
 }
@@ -55,7 +55,7 @@ test('rows and final state do not depend on how the log is divided into batches'
 test('every distinct ID has an existing person, every person has its main ID, and no ID is lost', () => {
   fc.assert(
     fc.property(arbitraryEvents, (events) => {
-      const ledger = emptyProjectLedger(testProject.id);
+      const ledger = createProjectLedger(testProject.id);
       const seen = new Set<string>();
       for (const event of events) {
         const outcome = processEvent(event, ledger);

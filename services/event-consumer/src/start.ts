@@ -19,7 +19,7 @@ import {
 import { createTracing, isTraced } from '@millrace/runtime/tracing';
 import { type ConsumerConfig, configuredTopics, consumerConfigSchema } from './config.ts';
 import {
-  createLiveLoad,
+  createLiveLoadTracker,
   createTopicReaders,
   publishedTopics,
   startConsuming,
@@ -32,7 +32,7 @@ import { createFlagCalls } from './definitions/flag-calls.ts';
 import { createEventPartitions } from './events/partitions.ts';
 import { describeFailure } from './failures.ts';
 import { drainFormerLog, reportFormerLogs } from './former-log.ts';
-import { createFreeLocks } from './frozen-session-store.ts';
+import { createLockReleaser } from './frozen-session-store.ts';
 import { createProjectResolver } from './intake/projects.ts';
 import { createKnownIds } from './ledger/touched.ts';
 import { createTurns } from './ledger/turns.ts';
@@ -87,8 +87,8 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
     },
     metricsOf: createConsumeMetrics(metrics),
     published: createPublishMetrics(metrics),
-    liveLoad: createLiveLoad(),
-    freeLocks: createFreeLocks({ sql: database.sql, logger, silentMs, now: Date.now }),
+    liveLoad: createLiveLoadTracker(),
+    releaseLocks: createLockReleaser({ sql: database.sql, logger, silentMs, now: Date.now }),
   };
   changes.subscribe((change) => {
     // After an interruption, the database may be a restored one, or a standby without the latest data.

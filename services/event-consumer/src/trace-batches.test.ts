@@ -1,7 +1,7 @@
 import type { LogBatch } from '@millrace/event-log';
 import type { TraceAttributes, Tracing } from '@millrace/runtime/tracing';
 import type { Lap } from './metrics.ts';
-import { traceBatches } from './trace-batches.ts';
+import { withBatchTracing } from './trace-batches.ts';
 
 const traceIdOf = (digit: number) => String(digit).repeat(32);
 const spanId = 'b7ad6b7169203331';
@@ -44,7 +44,7 @@ const stale = { outcome: 'stale', nextOffset: 1n } as const;
 
 test('each traced record has a span in its trace, and their batch has a span with the details', async () => {
   const { tracing, ended } = tracingOf(10);
-  const process = traceBatches(tracing, async (_work, startTimer) => startTimer()('commit', stale), withoutLaps);
+  const process = withBatchTracing(tracing, async (_work, startTimer) => startTimer()('commit', stale), withoutLaps);
 
   expect(await process(work(batchOf(1, 2)))).toEqual(stale);
   expect(ended).toEqual([
@@ -65,7 +65,7 @@ test('each traced record has a span in its trace, and their batch has a span wit
 
 test('the span of a failed batch contains the failure and how far the batch got', async () => {
   const { tracing, ended } = tracingOf(10);
-  const process = traceBatches(
+  const process = withBatchTracing(
     tracing,
     async (_work, startTimer) => {
       startTimer()('parse', null);
@@ -93,7 +93,7 @@ test.each([
   ['creates no spans for a batch without traced records', 10, [], []],
 ])('%s', async (_, most, digits, spans) => {
   const { tracing, ended } = tracingOf(most);
-  const process = traceBatches(tracing, async () => stale, withoutLaps);
+  const process = withBatchTracing(tracing, async () => stale, withoutLaps);
   expect(await process(work(batchOf(...digits)))).toEqual(stale);
   expect(ended.map(({ name }) => name)).toEqual(spans);
 });

@@ -21,7 +21,7 @@ const maxTracedRecords = 20;
  * its own trace with its position in the log and the duration of each step, and the records' spans link to it. Other
  * batches are processed without overhead.
  */
-export function traceBatches(
+export function withBatchTracing(
   tracing: Tracing,
   process: ProcessBatch,
   startTimer: () => Lap,

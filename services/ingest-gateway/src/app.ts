@@ -8,29 +8,29 @@ import type { Tracing } from '@millrace/runtime/tracing';
 import express, { type Express, type Request, type Response, Router } from 'express';
 import helmet from 'helmet';
 import type { ProjectKeys } from './access/project-keys.ts';
-import { createRefusalLog } from './answer/refusal-log.ts';
-import { corsHeaders, preflightHeaders, sendRefusal, toRefusal } from './answer/send-answer.ts';
 import { createByteBudget } from './body/byte-budget.ts';
-import { declaredLength } from './body/receive.ts';
+import { readContentLength } from './body/receive.ts';
 import { createUploads, type Uploads } from './body/uploads.ts';
 import type { BodyJob, BodyResult } from './capture/body-jobs.ts';
 import { createCaptureMetrics } from './capture/capture-metrics.ts';
-import { classicReader } from './capture/classic-reader.ts';
-import { captureV1Path, v1Reader } from './capture/v1-reader.ts';
-import { echoedRequestId } from './capture/v1-request.ts';
-import { type CaptureDependencies, captureRoute } from './capture.ts';
-import { answerRoutes } from './config/answer-route.ts';
+import { createClassicReader } from './capture/classic-reader.ts';
+import { captureV1Path, createV1Reader } from './capture/v1-reader.ts';
+import { readEchoedRequestId } from './capture/v1-request.ts';
+import { type CaptureDependencies, serveCaptureRequest } from './capture.ts';
 import type { BrowserLibrary } from './config/library.ts';
-import { libraryRoutes } from './config/library-route.ts';
-import { onlyMethods } from './config/only-methods-route.ts';
+import { createLibraryRoutes } from './config/library-route.ts';
+import { rejectOtherMethods } from './config/only-methods-route.ts';
+import { createSdkConfigRoutes } from './config/sdk-config-routes.ts';
 import type { GatewayConfig } from './config.ts';
-import { type DefinitionDependencies, definitionRoute, findDefinitionTarget } from './flags/definition-route.ts';
+import { type DefinitionDependencies, findDefinitionTarget, serveDefinitionRequest } from './flags/definition-route.ts';
 import type { FlagServices } from './flags/dependencies.ts';
 import { findFlagPath } from './flags/flag-request.ts';
-import { flagRoute } from './flags/flag-route.ts';
-import { findCapturePath, requestIdOf } from './head.ts';
+import { serveFlagRequest } from './flags/flag-route.ts';
 import { createLargeBodies } from './large-bodies/large-bodies.ts';
 import type { TrafficControl } from './limits/traffic-control.ts';
+import { findCapturePath, readRequestId } from './request-head.ts';
+import { createRefusalLog } from './response/refusal-log.ts';
+import { createCorsHeaders, createPreflightHeaders, sendRefusal, toRefusal } from './response/send-response.ts';
 
 /** Dependencies that only events need. */
 export interface IngestDependencies {
@@ -47,7 +47,7 @@ export interface GatewayDependencies {
   ingest: IngestDependencies | null;
   flags: FlagServices;
   /** False if this gateway does not evaluate flags. The browser config still mentions them. */
-  answersFlags: boolean;
+  servesFlags: boolean;
   /** Null if it was not built. `/static/array.js` then returns 404. */
   library: BrowserLibrary | null;
   config: Pick<
@@ -120,14 +120,14 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     }),
     metrics: createCaptureMetrics(metrics, budget),
   };
-  const answers = answerRoutes({ ...shared, ...deps.flags });
-  const library = libraryRoutes({ ...shared, ...deps.flags }, deps.library);
+  const answers = createSdkConfigRoutes({ ...shared, ...deps.flags });
+  const library = createLibraryRoutes({ ...shared, ...deps.flags }, deps.library);
   const app = createApp({ health, uploads }, [
     ...(capture === null ? [] : [captureV1Route(capture)]),
     answers,
     library,
   ]);
-  const flags = deps.answersFlags ? { ...shared, ...deps.flags } : null;
+  const flags = deps.servesFlags ? { ...shared, ...deps.flags } : null;
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     connections.note(response);
@@ -138,8 +138,8 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     const query = mark < 0 ? '' : url.slice(mark + 1);
     const capturePath = capture === null ? undefined : findCapturePath(path);
     if (capture !== null && capturePath !== undefined) {
-      const reader = classicReader({ path: capturePath, query }, capture);
-      void captureRoute({ request, response, requestId: requestIdOf(request) }, reader, capture);
+      const reader = createClassicReader({ path: capturePath, query }, capture);
+      void serveCaptureRequest({ request, response, requestId: readRequestId(request) }, reader, capture);
     } else if (flags === null || !serveFlagPath(request, response, { path, query }, flags)) {
       request.url = url;
       app(request, response);
@@ -157,7 +157,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
   server.on('request', onRequest);
   server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) => {
     // A client that sends `Expect: 100-continue` is rejected before it sends a body that is too large.
-    if (!(declaredLength(request) > config.maxBodyBytes)) response.writeContinue();
+    if (!(readContentLength(request) > config.maxBodyBytes)) response.writeContinue();
     onRequest(request, response);
   });
   server.on('clientError', answerBrokenRequest);
@@ -185,22 +185,22 @@ function serveFlagPath(
 ): boolean {
   const flagPath = findFlagPath(path);
   if (flagPath !== undefined) {
-    void flagRoute(request, response, { path: flagPath, query }, flags);
+    void serveFlagRequest(request, response, { path: flagPath, query }, flags);
     return true;
   }
   const target = findDefinitionTarget(path);
-  if (target !== undefined) void definitionRoute(request, response, { target, query }, flags);
+  if (target !== undefined) void serveDefinitionRequest(request, response, { target, query }, flags);
   return target !== undefined;
 }
 
 /** Capture v1 uses Express, because its batches are large enough for the cost not to matter. */
 function captureV1Route(capture: CaptureDependencies): Router {
-  const reader = v1Reader(capture);
+  const reader = createV1Reader(capture);
   return Router().all(captureV1Path, (request, response) => {
-    const requestId = String(response.getHeader('x-request-id') ?? requestIdOf(request));
-    const echoed = echoedRequestId(request.headers);
+    const requestId = String(response.getHeader('x-request-id') ?? readRequestId(request));
+    const echoed = readEchoedRequestId(request.headers);
     if (echoed !== null) response.setHeader('posthog-request-id', echoed);
-    return captureRoute({ request, response, requestId }, reader, capture);
+    return serveCaptureRequest({ request, response, requestId }, reader, capture);
   });
 }
 
@@ -218,15 +218,15 @@ function createApp({ health, uploads }: { health: Health; uploads: Uploads }, ro
     }),
   );
   app.use((request, response, next) => {
-    response.set(corsHeaders(request)).set('x-request-id', requestIdOf(request));
+    response.set(createCorsHeaders(request)).set('x-request-id', readRequestId(request));
     response.locals.uploads = uploads;
-    if (request.method === 'OPTIONS') return void response.set(preflightHeaders(request)).status(200).end();
+    if (request.method === 'OPTIONS') return void response.set(createPreflightHeaders(request)).status(200).end();
     next();
   });
   app
     .route('/')
     .get((_request, response) => void response.json({ status: 'Ok', service: 'millrace ingest' }))
-    .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
+    .all(rejectOtherMethods('GET', 'HEAD', 'OPTIONS'));
   app.get(['/_liveness', '/_readiness', '/metrics'], async (request, response) => {
     const answer = await health.respond(request.path.replace(/\/$/, ''));
     response.status(answer?.status ?? 404).set('content-type', answer?.contentType ?? 'text/plain');
@@ -248,7 +248,7 @@ function brokenPath(): AppError {
 }
 
 function refuse(request: Request, response: Response, error: unknown): Promise<void> {
-  const requestId = String(response.getHeader('x-request-id') ?? requestIdOf(request));
+  const requestId = String(response.getHeader('x-request-id') ?? readRequestId(request));
   return sendRefusal(request, response, toRefusal(error), {
     requestId,
     isLast: false,

@@ -4,8 +4,6 @@ import type { TopicNames } from '@millrace/contracts';
 import type { EventLog } from '@millrace/event-log';
 import { v7 as createUuid } from 'uuid';
 import { authorize } from './access/authorize.ts';
-import { type Answer, preflightHeaders } from './answer/send-answer.ts';
-import { type RequestScope, type Serving, serveRequest } from './answer/serve-request.ts';
 import {
   type CapturedEvents,
   type CaptureReader,
@@ -13,18 +11,20 @@ import {
   toCapturedEvents,
 } from './capture/capture-request.ts';
 import type { DropTally } from './capture/drops.ts';
-import { clientAddress, senderOf } from './head.ts';
 import type { TrafficControl } from './limits/traffic-control.ts';
-import { createPublication } from './publish/publication.ts';
+import { createEventAppender } from './publish/append-events.ts';
+import { findClientAddress, readSender } from './request-head.ts';
+import { createPreflightHeaders, type GatewayResponse } from './response/send-response.ts';
+import { type RequestScope, type ServeDependencies, serveRequest } from './response/serve-request.ts';
 
-export interface CaptureDependencies extends Omit<Serving, 'metrics'>, ReaderDependencies {
+export interface CaptureDependencies extends Omit<ServeDependencies, 'metrics'>, ReaderDependencies {
   log: Pick<EventLog, 'append'>;
   topics: TopicNames;
   traffic: TrafficControl;
 }
 
 /** Serves a capture request of any protocol. Never rejects. */
-export function captureRoute(
+export function serveCaptureRequest(
   { request, response, requestId }: { request: IncomingMessage; response: ServerResponse; requestId: string },
   reader: CaptureReader,
   deps: CaptureDependencies,
@@ -43,7 +43,7 @@ export function captureRoute(
 async function capture(
   request: IncomingMessage,
   { reader, scope, deps }: { reader: CaptureReader; scope: RequestScope; deps: CaptureDependencies },
-): Promise<Answer> {
+): Promise<GatewayResponse> {
   const { projectKeys, traffic, log, topics, limits, metrics } = deps;
   if (request.method === 'OPTIONS') return preflight(request);
   const receivedAtMs = Date.now();
@@ -60,14 +60,14 @@ async function capture(
     return incoming.respond('quota_limited');
   }
 
-  const ip = clientAddress(request, limits);
+  const ip = findClientAddress(request, limits);
   const context = { receivedAtMs, ip, environmentId, nameForNameless: reader.nameForNameless, createUuid };
-  const publication = createPublication({
+  const publication = createEventAppender({
     log,
     topics,
     maxRecordBytes: reader.maxRecordBytes,
     refusesLarge: eventCount === 1 || reader.refusesLargeEvents,
-    sender: senderOf(request.headers, reader.path),
+    sender: readSender(request.headers, reader.path),
     createUuid,
     headers: scope.trace.appending(eventCount),
   });
@@ -97,6 +97,6 @@ function noteOmittedParts(parts: readonly string[], stored: CapturedEvents | nul
   dropped.note('part_left_out', { index: 0, uuid: record.uuid, event: record.event, parts });
 }
 
-function preflight(request: IncomingMessage): Answer {
-  return { status: 200, body: '', headers: { ...preflightHeaders(request), 'content-length': 0 } };
+function preflight(request: IncomingMessage): GatewayResponse {
+  return { status: 200, body: '', headers: { ...createPreflightHeaders(request), 'content-length': 0 } };
 }

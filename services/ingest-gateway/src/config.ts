@@ -204,6 +204,6 @@ export type CaptureLimits = Pick<
 
 export type GatewayRole = 'ingest' | 'flags';
 
-export function rolesOf({ gatewayRoles }: Pick<GatewayConfig, 'gatewayRoles'>): ReadonlySet<GatewayRole> {
+export function parseGatewayRoles({ gatewayRoles }: Pick<GatewayConfig, 'gatewayRoles'>): ReadonlySet<GatewayRole> {
   return new Set(gatewayRoles.split(',').map((role) => role.trim() as GatewayRole));
 }

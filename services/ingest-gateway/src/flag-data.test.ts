@@ -22,9 +22,9 @@ afterAll(async () => {
 });
 
 test('a flood of slow queries opens the circuit breaker, and does not delay definitions', async () => {
-  const { flagDataMs, flagDataTurnMs } = storeTimeLimits;
+  const { flagDataMs, flagDataQueueMs } = storeTimeLimits;
   const flags = createFlagDatabase({ requests: database.sql, definitions: definitions.sql }, connections, {
-    timeLimits: { ...patientTimeLimits, flagDataMs, flagDataTurnMs },
+    timeLimits: { ...patientTimeLimits, flagDataMs, flagDataQueueMs },
     // Not over while this test looks.
     restMs: 600_000,
   });
@@ -34,7 +34,7 @@ test('a flood of slow queries opens the circuit breaker, and does not delay defi
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toEqual([]);
   expect(await read).toEqual([{ one: 1 }]);
   await Promise.allSettled([1, 2, 3].map(() => flags.requests.query('SELECT pg_sleep(1)')));
-  expect(flags.isResting()).toBe(true);
+  expect(flags.isCircuitOpen()).toBe(true);
   await expect(flags.requests.query('SELECT 1 AS one')).rejects.toMatchObject({ kind: 'unavailable' });
   expect(await flags.definitions.query('SELECT 1 AS one')).toEqual([{ one: 1 }]);
 });

@@ -7,7 +7,7 @@ import {
   type VersionedMemory,
 } from '@millrace/flags/store';
 import { AppError, isAppError, type Metrics, type Stoppable } from '@millrace/runtime';
-import { requirePossible } from './access/authorize.ts';
+import { rejectUnusableLookup } from './access/authorize.ts';
 import type { KnownProject } from './access/project-key-store.ts';
 import type { ProjectKeys } from './access/project-keys.ts';
 import {
@@ -63,7 +63,7 @@ export function createFlagData({
       bytes.set({ what: 'document' }, documents.usedBytes());
     },
   });
-  Object.assign(resting, { collect: () => resting.set(database.isResting() ? 1 : 0) });
+  Object.assign(resting, { collect: () => resting.set(database.isCircuitOpen() ? 1 : 0) });
   return { definitions, documents, database };
 }
 
@@ -74,7 +74,7 @@ export interface FlagDatabase {
   /** For definitions, which may be large and are cached. */
   definitions: Sql;
   /** Whether queries are suspended because PostgreSQL does not respond. */
-  isResting(): boolean;
+  isCircuitOpen(): boolean;
 }
 
 /** Connections of the pool for definitions. */
@@ -106,17 +106,17 @@ export function createFlagDatabase(
     return { sql: limited, isOpen: breaker.isOpen };
   };
   const requests = within(pools.requests, {
-    ...{ max: connections, maxWaiting: 500, waitMs: timeLimits.flagDataTurnMs },
+    ...{ max: connections, maxWaiting: 500, waitMs: timeLimits.flagDataQueueMs },
     limitMs: timeLimits.flagDataMs,
   });
   const definitions = within(pools.definitions, {
-    ...{ max: definitionConnections, maxWaiting: 500, waitMs: timeLimits.definitionsTurnMs },
+    ...{ max: definitionConnections, maxWaiting: 500, waitMs: timeLimits.definitionsQueueMs },
     limitMs: timeLimits.definitionsMs,
   });
   return {
     requests: requests.sql,
     definitions: definitions.sql,
-    isResting: () => requests.isOpen() || definitions.isOpen(),
+    isCircuitOpen: () => requests.isOpen() || definitions.isOpen(),
   };
 }
 
@@ -126,15 +126,15 @@ const everyMs = 500;
  * Queries PostgreSQL until it has responded once. A new gateway has no definitions in memory. If it were ready without
  * PostgreSQL, it would replace a gateway that still has them.
  */
-export function awaitFirstAnswer(sql: Sql): Stoppable & { hasAnswered(): boolean } {
-  let hasAnswered = false;
+export function awaitFirstResponse(sql: Sql): Stoppable & { hasResponded(): boolean } {
+  let hasResponded = false;
   let isStopped = false;
   let timer: NodeJS.Timeout | undefined;
 
   async function ask(): Promise<void> {
     try {
       await sql.query('SELECT 1');
-      hasAnswered = true;
+      hasResponded = true;
     } catch {
       if (!isStopped) timer = setTimeout(() => void ask(), everyMs);
     }
@@ -142,7 +142,7 @@ export function awaitFirstAnswer(sql: Sql): Stoppable & { hasAnswered(): boolean
 
   void ask();
   return {
-    hasAnswered: () => hasAnswered,
+    hasResponded: () => hasResponded,
     async stop() {
       isStopped = true;
       clearTimeout(timer);
@@ -172,7 +172,7 @@ export async function hasFlags(environmentId: number | null, { definitions }: Fl
  */
 export async function findFlagProject(token: string, projectKeys: ProjectKeys): Promise<KnownProject> {
   const found = await projectKeys.find(token);
-  requirePossible(found.outcome, 'token');
+  rejectUnusableLookup(found.outcome, 'token');
   if (found.outcome === 'known') return found.project;
   throw new AppError('unavailable', 'Could not check the API key. Try again in a moment.');
 }

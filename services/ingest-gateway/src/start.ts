@@ -35,8 +35,8 @@ import { createTracing, isTraced } from '@millrace/runtime/tracing';
 import { createProjectKeys } from './access/project-keys.ts';
 import { createGateway, type IngestDependencies } from './app.ts';
 import { type BrowserLibrary, readBrowserLibrary } from './config/library.ts';
-import { type GatewayConfig, gatewayConfigSchema, rolesOf } from './config.ts';
-import { awaitFirstAnswer, definitionConnections } from './flag-data.ts';
+import { type GatewayConfig, gatewayConfigSchema, parseGatewayRoles } from './config.ts';
+import { awaitFirstResponse, definitionConnections } from './flag-data.ts';
 import { createFlagServices, type FlagServices } from './flags/dependencies.ts';
 import { createTrafficControl } from './limits/traffic-control.ts';
 
@@ -90,14 +90,14 @@ async function begin(config: GatewayConfig, host: ServiceHost, lifecycle: Lifecy
   const redis = toRedisConnection(config);
   const cache = lifecycle.own('cache', redis === undefined ? createInProcessStore() : createRedisStore(redis, logger));
   const projectKeys = createProjectKeys({ sql: database.sql, changes, logger, metrics });
-  const roles = rolesOf(config);
+  const roles = parseGatewayRoles(config);
   const gateway = createGateway({
     projectKeys,
     ingest: roles.has('ingest')
       ? await startIngest({ config, sql: database.sql, cache, changes, health, logger, metrics, lifecycle })
       : null,
     flags: startFlags({ config, cache, changes, health, logger, metrics, lifecycle, isAlone: !roles.has('ingest') }),
-    answersFlags: roles.has('flags'),
+    servesFlags: roles.has('flags'),
     library: await readLibrary(config, logger),
     config,
     logger,
@@ -151,8 +151,8 @@ function startFlags(started: Started & { health: Health; isAlone: boolean }): Fl
   const { sql } = lifecycle.own('flag database', requests);
   const { sql: definitionSql } = lifecycle.own('flag definition database', definitions);
   if (isAlone) {
-    const first = lifecycle.own('first answer', awaitFirstAnswer(definitionSql));
-    health.addReadinessCheck('database', () => (first.hasAnswered() ? null : 'PostgreSQL has not responded yet.'));
+    const first = lifecycle.own('first answer', awaitFirstResponse(definitionSql));
+    health.addReadinessCheck('database', () => (first.hasResponded() ? null : 'PostgreSQL has not responded yet.'));
   }
   return lifecycle.own('flags', createFlagServices({ sql, definitionSql, cache, changes, config, metrics }));
 }

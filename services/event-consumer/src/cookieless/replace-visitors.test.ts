@@ -105,12 +105,12 @@ test('consumers that need a salt at the same time get the same one, and expired 
 test('reads a salt again after the database was restored and another consumer created one', async () => {
   const day = { name: '2026-01-02', wallStartMs: Date.now(), startMs: Date.now() };
   const salts = createCookielessSalts(fixture.database.sql);
-  await salts.of(day);
+  await salts.find(day);
   await sql("DELETE FROM cookieless_salt WHERE day = '2026-01-02'");
   const others = await createCookielessSalts(fixture.database.sql).of(day);
-  expect(await salts.of(day)).not.toEqual(others);
+  expect(await salts.find(day)).not.toEqual(others);
   salts.forgetAll();
-  expect(await salts.of(day)).toEqual(others);
+  expect(await salts.find(day)).toEqual(others);
 });
 
 test.each([false, true])(

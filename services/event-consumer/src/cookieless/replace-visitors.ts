@@ -3,13 +3,13 @@ import { isIP } from 'node:net';
 import { type CapturedEvent, eventNames, isObject, type JsonObject } from '@millrace/contracts';
 import { v7 as uuidV7 } from 'uuid';
 import type { AdmittedEvent } from '../intake/admit.ts';
-import { processedName } from '../intake/incoming-event.ts';
+import { normalizeEventName } from '../intake/incoming-event.ts';
 import type { ReceivedEvent } from '../intake/parse.ts';
-import type { ProjectOf } from '../intake/projects.ts';
+import type { FindProject } from '../intake/projects.ts';
 import type { DropReason, Refusal } from '../model/event.ts';
 import type { WarningType } from '../model/warning.ts';
-import { withoutKeys } from '../values/json.ts';
-import { type CookielessSalts, isCurrent, type LocalDay, localDay } from './salts.ts';
+import { omitKeys } from '../values/json.ts';
+import { type CookielessSalts, isCurrentDay, type LocalDay, toLocalDay } from './salts.ts';
 
 /**
  * Replaces the IDs of cookieless visitors by a hash of data in every request: environment, IP address, site and
@@ -22,17 +22,17 @@ import { type CookielessSalts, isCurrent, type LocalDay, localDay } from './salt
  */
 export async function replaceVisitors(
   events: AdmittedEvent[],
-  { projectOf, salts, nowMs }: { projectOf: ProjectOf; salts: CookielessSalts; nowMs: number },
+  { projectOf, salts, nowMs }: { projectOf: FindProject; salts: CookielessSalts; nowMs: number },
 ): Promise<void> {
   for (const event of events) {
     const { received } = event;
     if (received.cookieless_mode !== true) continue;
     const project = projectOf(received);
     if (received.properties.$cookieless_mode !== true || project === undefined) continue;
-    const day = localDay(event.timestampMs, [received.properties.$timezone, project.timezone]);
+    const day = toLocalDay(event.timestampMs, [received.properties.$timezone, project.timezone]);
     const traits = traitsOf(received);
     const problem = project.isCookieless
-      ? problemOf(received, traits, isCurrent(day, nowMs))
+      ? problemOf(received, traits, isCurrentDay(day, nowMs))
       : 'cookieless_mode_disabled';
     if (problem !== null) event.refusal = refusalOf(problem, received);
     else event.received = await withVisitorIds(received, { projectId: project.id, traits, day, salts });
@@ -65,7 +65,7 @@ const mergeEvents = new Set<string>([eventNames.identify, eventNames.createAlias
 
 /** Merge events are rejected because they would link a known person to IDs that must not identify anyone. */
 function problemOf(event: CapturedEvent, traits: Traits, isDayCurrent: boolean): CookielessProblem | null {
-  if (mergeEvents.has(processedName(event.event))) return 'cookieless_unsupported_event';
+  if (mergeEvents.has(normalizeEventName(event.event))) return 'cookieless_unsupported_event';
   if (traits.userAgent === '') return 'cookieless_missing_user_agent';
   if (traits.ip === '') return 'cookieless_missing_ip';
   if (traits.host === '') return 'cookieless_missing_host';
@@ -86,7 +86,7 @@ interface Visit {
 async function withVisitorIds(event: ReceivedEvent, { projectId, traits, day, salts }: Visit): Promise<CapturedEvent> {
   const { userAgent, ip, host, extra } = traits;
   const site = await rootDomain(host);
-  const ids = visitorIds(await salts.of(day), { projectId, ip, rootDomain: site, userAgent, extra }, day.startMs);
+  const ids = visitorIds(await salts.find(day), { projectId, ip, rootDomain: site, userAgent, extra }, day.startMs);
   const bare = stripIdentifyingProperties(event);
   const { distinct_id } = bare.properties;
   const properties: JsonObject = {
@@ -156,12 +156,12 @@ const personTraces = new Set([...traces, '$initial_ip', '$initial_raw_user_agent
 
 /** Removes these properties wherever clients write them. */
 function stripIdentifyingProperties({ written: _, ...event }: ReceivedEvent): CapturedEvent {
-  const bare: CapturedEvent = { ...event, ip: null, properties: withoutKeys(event.properties, traces) };
+  const bare: CapturedEvent = { ...event, ip: null, properties: omitKeys(event.properties, traces) };
   for (const name of ['$set', '$set_once'] as const) {
     const nested = bare.properties[name];
-    if (isObject(nested)) bare.properties[name] = withoutKeys(nested, personTraces);
+    if (isObject(nested)) bare.properties[name] = omitKeys(nested, personTraces);
     const topLevel: JsonObject | undefined = event[name];
-    if (topLevel !== undefined) bare[name] = withoutKeys(topLevel, personTraces);
+    if (topLevel !== undefined) bare[name] = omitKeys(topLevel, personTraces);
   }
   return bare;
 }

@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 
 export interface CookielessSalts {
   /** Returns the salt of a day, the same for all consumers. Rejects when PostgreSQL is unavailable. */
-  of(day: LocalDay): Promise<Buffer>;
+  find(day: LocalDay): Promise<Buffer>;
   /**
    * Clears the cache after stored salts may have been lost, because another consumer may have created a different one.
    */
@@ -26,7 +26,7 @@ const attempts = 3;
 export function createCookielessSalts(sql: Sql): CookielessSalts {
   const memory = new LRUCache<string, Promise<Buffer>>({ max: maxRemembered, ttl: rememberForMs, ttlAutopurge: true });
 
-  async function find(day: LocalDay): Promise<Buffer> {
+  async function findStored(day: LocalDay): Promise<Buffer> {
     await deleteExpiredSalts(sql);
     for (let attempt = 1; attempt <= attempts; attempt++) {
       const salt = await findOrInsertSalt(sql, {
@@ -40,10 +40,10 @@ export function createCookielessSalts(sql: Sql): CookielessSalts {
   }
 
   return {
-    of(day) {
+    find(day) {
       const remembered = memory.get(day.name);
       if (remembered !== undefined) return remembered;
-      const found = find(day);
+      const found = findStored(day);
       memory.set(day.name, found);
       found.catch(() => memory.delete(day.name));
       return found;
@@ -73,7 +73,7 @@ const longestName = 64;
 const zones = new LRUCache<string, TimeZone>({ max: 500 });
 
 /** @param names IANA time zone names, of which the first valid one is used; UTC if none is valid. */
-export function localDay(timestampMs: number, names: readonly unknown[]): LocalDay {
+export function toLocalDay(timestampMs: number, names: readonly unknown[]): LocalDay {
   const name = names.find((one): one is string => typeof one === 'string' && isZone(one)) ?? 'UTC';
   const zone = zoneOf(name);
   const wallStartMs = Math.floor(zone.toWallTime(timestampMs) / dayMs) * dayMs;
@@ -81,7 +81,7 @@ export function localDay(timestampMs: number, names: readonly unknown[]): LocalD
 }
 
 /** True while it is this day in some time zone, and during the grace time afterwards. */
-export function isCurrent(day: LocalDay, nowMs: number): boolean {
+export function isCurrentDay(day: LocalDay, nowMs: number): boolean {
   return day.wallStartMs - furthestAheadMs <= nowMs && nowMs < expiryOf(day);
 }
 

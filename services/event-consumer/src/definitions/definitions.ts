@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { describeFailure } from '../failures.ts';
 import type { EventRow } from '../model/event.ts';
 import type { Ledger } from '../model/ledger.ts';
-import { flattened } from '../values/properties.ts';
+import { flattenOverlay } from '../values/properties.ts';
 import { textHash53 } from '../values/text.ts';
 import { propertyType } from './property-type.ts';
 import {
@@ -173,7 +173,7 @@ function findDefinitions(
   nowMs: number,
 ): PropertyDefinition[] {
   const { projectId } = row;
-  const properties = flattened(row.properties);
+  const properties = flattenOverlay(row.properties);
   const found: PropertyDefinition[] = [];
 
   function describe(type: PropertyDefinition['type'], object: unknown, groupTypeIndex = -1): void {

@@ -4,7 +4,7 @@ import type { Logger, Stoppable } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import { describeFailure } from '../failures.ts';
 import type { EventRow } from '../model/event.ts';
-import { propertyOf } from '../values/properties.ts';
+import { readProperty } from '../values/properties.ts';
 import { textHash53 } from '../values/text.ts';
 import { type FlagCall, noteFlagCalls } from './store.ts';
 
@@ -53,7 +53,7 @@ export function createFlagCalls({
     const hour = Math.floor(nowMs / hourMs);
     for (const row of rows) {
       if (row.event !== eventNames.featureFlagCalled) continue;
-      const flagKey = propertyOf(row.properties, '$feature_flag');
+      const flagKey = readProperty(row.properties, '$feature_flag');
       if (typeof flagKey !== 'string' || flagKey === '' || flagKey.length > maxKeyLength) continue;
       // A client with a fast clock must not hide all later calls.
       const calledAtMs = Math.min(row.timestampMs, nowMs);

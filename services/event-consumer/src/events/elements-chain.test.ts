@@ -1,4 +1,4 @@
-import { elementsChain } from './rows.ts';
+import { buildElementsChain } from './rows.ts';
 
 test.each<[string, unknown, string]>([
   ['an element with only a tag', [{ tag_name: 'div' }], 'div:nth-child="0"nth-of-type="0"'],
@@ -30,19 +30,21 @@ test.each<[string, unknown, string]>([
   ['a value that is not a list', { tag_name: 'div' }, ''],
   ['an empty list', [], ''],
 ])('converts %s', (_, $elements, chain) => {
-  expect(elementsChain({ $elements })).toBe(chain);
+  expect(buildElementsChain({ $elements })).toBe(chain);
 });
 
 test('keeps a chain built by the client', () => {
-  expect(elementsChain({ $elements_chain: 'a:text="x"', $elements: [{ tag_name: 'b' }] })).toBe('a:text="x"');
+  expect(buildElementsChain({ $elements_chain: 'a:text="x"', $elements: [{ tag_name: 'b' }] })).toBe('a:text="x"');
 });
 
 test.each([[{}], [7], [null], ['']])('ignores a chain of %j', ($elements_chain) => {
-  expect(elementsChain({ $elements_chain, $elements: [{ tag_name: 'b' }] })).toBe('b:nth-child="0"nth-of-type="0"');
-  expect(elementsChain({ $elements_chain })).toBe('');
+  expect(buildElementsChain({ $elements_chain, $elements: [{ tag_name: 'b' }] })).toBe(
+    'b:nth-child="0"nth-of-type="0"',
+  );
+  expect(buildElementsChain({ $elements_chain })).toBe('');
 });
 
 test('truncation does not split a character', () => {
-  const chain = elementsChain({ $elements: [{ tag_name: 'a', $el_text: `${'x'.repeat(399)}🦊🐻` }] });
+  const chain = buildElementsChain({ $elements: [{ tag_name: 'a', $el_text: `${'x'.repeat(399)}🦊🐻` }] });
   expect(chain).toContain(`text="${'x'.repeat(399)}🦊"`);
 });

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
-import { flattened } from '../values/properties.ts';
-import { foldOperatingSystem, liftPersonProperties } from './rows.ts';
+import { flattenOverlay } from '../values/properties.ts';
+import { liftPersonProperties, mergeOperatingSystemNames } from './rows.ts';
 
 /**
  * Every property that is copied to the person, with the name of its initial value
@@ -54,9 +54,9 @@ const lifted: [string, string][] = [
 
 function lift(sent: JsonObject): JsonObject {
   const properties = { under: Object.freeze(sent), over: {} };
-  foldOperatingSystem(properties);
+  mergeOperatingSystemNames(properties);
   liftPersonProperties(properties);
-  return flattened(properties);
+  return flattenOverlay(properties);
 }
 
 test.each(lifted)('copies %s to the person, and its initial value to %s', (key, initialName) => {

@@ -1,8 +1,8 @@
 import { cutToCodePoints, eventNames, isObject, type JsonObject } from '@millrace/contracts';
 import type { EventRow, IncomingEvent } from '../model/event.ts';
 import type { EventPerson, PersonProcessing } from '../rules/person-processing.ts';
-import { objectOrEmpty, withoutKeys } from '../values/json.ts';
-import { type Overlay, propertyOf } from '../values/properties.ts';
+import { objectOrEmpty, omitKeys } from '../values/json.ts';
+import { type Overlay, readProperty } from '../values/properties.ts';
 
 /** Builds the row of an event, with the current state of its person (docs/ingestion-rules.md#the-event-row). */
 export function toEventRow(event: IncomingEvent, properties: Overlay, person: EventPerson): EventRow {
@@ -14,7 +14,7 @@ export function toEventRow(event: IncomingEvent, properties: Overlay, person: Ev
     timestampMs: event.timestampMs,
     capturedAtMs: event.capturedAtMs,
     properties,
-    elementsChain: elementsChain(event.properties),
+    elementsChain: buildElementsChain(event.properties),
     personUuid: person.uuid,
     personCreatedAtMs: person.createdAtMs,
     personProperties: person.properties,
@@ -38,7 +38,7 @@ export function normalizeProperties(event: IncomingEvent, processing: PersonProc
   const properties: Overlay = { under: stripProperties(event, processing), over: {} };
   if (processing === 'personless') switchOff(properties);
   if (neverLifted.has(event.event)) return properties;
-  foldOperatingSystem(properties);
+  mergeOperatingSystemNames(properties);
   if (!updatesPerson(event, processing)) return properties;
   addSurveyShownDate(event, properties);
   liftPersonProperties(properties);
@@ -78,8 +78,8 @@ const withoutPerson = new Set([...always, ...personUpdates, ...groupKeys]);
 
 /** Removes properties that are not stored. Returns the same object if all are stored. */
 function stripProperties(event: IncomingEvent, processing: PersonProcessing): JsonObject {
-  if (processing === 'personless') return withoutKeys(event.properties, withoutPerson);
-  return withoutKeys(event.properties, event.event === eventNames.groupIdentify ? withGroup : withPerson);
+  if (processing === 'personless') return omitKeys(event.properties, withoutPerson);
+  return omitKeys(event.properties, event.event === eventNames.groupIdentify ? withGroup : withPerson);
 }
 
 const key = '$survey_last_seen_date';
@@ -90,7 +90,7 @@ const key = '$survey_last_seen_date';
  */
 function addSurveyShownDate(event: IncomingEvent, properties: Overlay): void {
   if (event.event !== eventNames.surveyShown) return;
-  const set = objectOrEmpty(propertyOf(properties, '$set'));
+  const set = objectOrEmpty(readProperty(properties, '$set'));
   if (Object.hasOwn(set, key)) return;
   properties.over.$set = { ...set, [key]: new Date(event.timestampMs).toISOString() };
 }
@@ -155,13 +155,13 @@ const initialNames = new Map(
  * Merges `$os_name`, the name of `$os` in mobile SDKs: it fills a missing `$os`, and is removed from the person
  * updates. Not for servers.
  */
-export function foldOperatingSystem(properties: Overlay): void {
+export function mergeOperatingSystemNames(properties: Overlay): void {
   const { under, over } = properties;
   if (isFromServer(under)) return;
   if (Object.hasOwn(under, '$os_name') && !Object.hasOwn(under, '$os')) over.$os = under.$os_name;
-  const set = renameKey(propertyOf(properties, '$set'), '$os_name', '$os');
+  const set = renameKey(readProperty(properties, '$set'), '$os_name', '$os');
   if (set !== null) over.$set = set;
-  const setOnce = renameKey(propertyOf(properties, '$set_once'), '$initial_os_name', '$initial_os');
+  const setOnce = renameKey(readProperty(properties, '$set_once'), '$initial_os_name', '$initial_os');
   if (setOnce !== null) over.$set_once = setOnce;
 }
 
@@ -177,8 +177,8 @@ export function liftPersonProperties(properties: Overlay): void {
   const lift = (key: string, value: unknown): void => {
     const initialName = initialNames.get(key);
     if (initialName === undefined || (isServer && serverKeys.has(key))) return;
-    set ??= { ...objectOrEmpty(propertyOf(properties, '$set')) };
-    setOnce ??= { ...objectOrEmpty(propertyOf(properties, '$set_once')) };
+    set ??= { ...objectOrEmpty(readProperty(properties, '$set')) };
+    setOnce ??= { ...objectOrEmpty(readProperty(properties, '$set_once')) };
     if (!Object.hasOwn(set, key)) set[key] = value;
     if (!Object.hasOwn(setOnce, initialName)) setOnce[initialName] = value;
   };
@@ -207,7 +207,7 @@ const maxHrefLength = 2048;
  * `$elements`, otherwise empty (docs/ingestion-rules.md#the-event-row). `;` separates elements, each in the form
  * `tag.class.class:name="value"name="value"` with sorted classes and names.
  */
-export function elementsChain(properties: JsonObject): string {
+export function buildElementsChain(properties: JsonObject): string {
   const chain = properties.$elements_chain;
   if (typeof chain === 'string' && chain !== '') return chain;
   const elements = properties.$elements;

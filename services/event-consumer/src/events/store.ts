@@ -91,7 +91,7 @@ function writeEvent(fields: CopyRow, row: EventRow, personTexts: Map<JsonObject,
  * An event that the rules drop was decided too, and keeps its identity. A dead letter has no identity, because its
  * transaction is rolled back; it can therefore be replayed.
  */
-export async function freshEvents(tx: Sql, received: IncomingEvent[]): Promise<FreshEvents> {
+export async function findFreshEvents(tx: Sql, received: IncomingEvent[]): Promise<FreshEvents> {
   const firsts = new Map<string, IncomingEvent>();
   for (const one of received) {
     const key = eventIdentityKey(one.project.id, one.uuid);

@@ -6,16 +6,16 @@ import type { RuleWarning } from '../model/warning.ts';
 import { maxIdCharacters } from '../values/text.ts';
 import type { StoredWarning } from '../warnings/store.ts';
 import {
-  deadLetterWarning,
-  type FoldedFinding,
-  fold,
-  gatewayWarning,
-  migrationWarning,
-  retentionWarning,
-  ruleWarning,
+  type CountedFinding,
+  countFinding,
+  toDeadLetterWarning,
+  toGatewayWarning,
+  toMigrationWarning,
+  toRetentionWarning,
+  toRuleWarning,
 } from '../warnings/warnings.ts';
 import { type ParsedRecords, parseTimestamp, type ReceivedEvent } from './parse.ts';
-import type { ProjectOf } from './projects.ts';
+import type { FindProject } from './projects.ts';
 
 export interface Intake {
   events: AdmittedEvent[];
@@ -38,25 +38,25 @@ const maxAheadMs = 31 * 24 * 3_600_000;
  * Determines the project of every parsed record, and sorts out records that are not processed further, each with a
  * reason.
  */
-export function admitRecords(parsed: ParsedRecords, projectOf: ProjectOf, nowMs: number): Intake {
+export function admitRecords(parsed: ParsedRecords, projectOf: FindProject, nowMs: number): Intake {
   const intake: Intake = { events: [], warnings: [], deadLetters: [], dropped: [] };
-  const unplanned = new Map<number, FoldedFinding>();
-  const expired = new Map<number, FoldedFinding>();
+  const unplanned = new Map<number, CountedFinding>();
+  const expired = new Map<number, CountedFinding>();
   for (const unprocessable of parsed.unprocessable) deadLetter(unprocessable, projectOf, intake);
   for (const warning of parsed.warnings) {
     const project = projectOf(warning);
-    if (project === undefined) intake.dropped.push(whyOwnerless(warning));
-    else intake.warnings.push(gatewayWarning(warning, project.id));
+    if (project === undefined) intake.dropped.push(ownerlessReason(warning));
+    else intake.warnings.push(toGatewayWarning(warning, project.id));
   }
   for (const { captured, record, position } of parsed.events) {
     const project = projectOf(captured);
     if (project === undefined) {
-      intake.dropped.push(whyOwnerless(captured));
+      intake.dropped.push(ownerlessReason(captured));
       continue;
     }
     if (captured.plan_unchecked === true && !project.mayMigrate) {
       intake.dropped.push('migration_not_in_plan');
-      fold(unplanned, project.id, { first: captured, position });
+      countFinding(unplanned, project.id, { first: captured, position });
       continue;
     }
     const admission = admitEvent(captured, project, position);
@@ -64,13 +64,13 @@ export function admitRecords(parsed: ParsedRecords, projectOf: ProjectOf, nowMs:
       intake.dropped.push(admission.reason);
       const capturedAtMs = Date.parse(captured.now);
       for (const warning of admission.warnings) {
-        intake.warnings.push(ruleWarning(warning, { projectId: project.id, uuid: captured.uuid, capturedAtMs }));
+        intake.warnings.push(toRuleWarning(warning, { projectId: project.id, uuid: captured.uuid, capturedAtMs }));
       }
     } else if (isOlderThanRetention(admission.event.timestampMs, project, nowMs)) {
       intake.dropped.push('older_than_retention');
       // No warning if the event only became too old after it was captured.
       if (isOlderThanRetention(admission.event.timestampMs, project, admission.event.capturedAtMs)) {
-        fold(expired, project.id, { first: captured, position });
+        countFinding(expired, project.id, { first: captured, position });
       }
     } else if (admission.event.timestampMs > nowMs + maxAheadMs) {
       const letter: DeadLetter = { record, position, reason: 'timestamp_out_of_range', step: 'admit_event' };
@@ -80,19 +80,19 @@ export function admitRecords(parsed: ParsedRecords, projectOf: ProjectOf, nowMs:
       intake.events.push(admission.event);
     }
   }
-  for (const [projectId, migration] of unplanned) intake.warnings.push(migrationWarning(migration, projectId));
-  for (const [projectId, finding] of expired) intake.warnings.push(retentionWarning(finding, projectId));
+  for (const [projectId, migration] of unplanned) intake.warnings.push(toMigrationWarning(migration, projectId));
+  for (const [projectId, finding] of expired) intake.warnings.push(toRetentionWarning(finding, projectId));
   return intake;
 }
 
-function whyOwnerless({ environment_id }: RecordOwner): OwnerlessReason {
+function ownerlessReason({ environment_id }: RecordOwner): OwnerlessReason {
   return environment_id === undefined ? 'invalid_token' : 'environment_deleted';
 }
 
-function deadLetter(unprocessable: UnprocessableRecord, projectOf: ProjectOf, intake: Intake): void {
+function deadLetter(unprocessable: UnprocessableRecord, projectOf: FindProject, intake: Intake): void {
   intake.deadLetters.push(unprocessable.letter);
   const project = unprocessable.owner === null ? undefined : projectOf(unprocessable.owner);
-  if (project !== undefined) intake.warnings.push(deadLetterWarning(unprocessable, project.id));
+  if (project !== undefined) intake.warnings.push(toDeadLetterWarning(unprocessable, project.id));
 }
 
 /** An event for the rules, with information that does not require reading its properties. */

@@ -1,7 +1,7 @@
 import { type CapturedEvent, cutToCodePoints, eventNames, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent, IngestProject } from '../model/event.ts';
-import { unsetKeys } from '../rules/person-properties.ts';
-import { objectOrEmpty, overlaid, withoutKeys } from '../values/json.ts';
+import { readUnsetKeys } from '../rules/person-properties.ts';
+import { mergeObjects, objectOrEmpty, omitKeys } from '../values/json.ts';
 import { maxEventNameCharacters } from '../values/text.ts';
 import type { AdmittedEvent } from './admit.ts';
 
@@ -21,14 +21,14 @@ export function toIncomingEvent({
 }: AdmittedEvent): IncomingEvent {
   const { properties: sent } = received;
   const over = overlayOf(received, sent, project);
-  const kept = project.anonymizeIps ? withoutKeys(sent, addresses) : sent;
+  const kept = project.anonymizeIps ? omitKeys(sent, addresses) : sent;
   const event: IncomingEvent = {
     warnings,
     position,
     // Treats this event like those of a project that has opted out of person processing.
     project: received.force_disable_person_processing === true ? { ...project, personProcessingOptOut: true } : project,
     uuid: received.uuid,
-    event: processedName(received.event),
+    event: normalizeEventName(received.event),
     distinctId: received.distinct_id,
     properties: Object.assign(kept, over),
     timestampMs,
@@ -50,7 +50,7 @@ export function toIncomingEvent({
  * Converts an event name. `$group_identify` from the migration guide is processed and stored as `$groupidentify`
  * (docs/ingestion-rules.md#effects-of-event-names).
  */
-export function processedName(name: string): string {
+export function normalizeEventName(name: string): string {
   return name === eventNames.groupIdentifySynonym
     ? eventNames.groupIdentify
     : cutToCodePoints(name, maxEventNameCharacters);
@@ -79,10 +79,10 @@ function eventLevelUpdates(
   properties: JsonObject,
 ): JsonObject {
   const updates: JsonObject = {};
-  if ($set !== undefined) updates.$set = overlaid(objectOrEmpty(properties.$set), $set);
-  if ($set_once !== undefined) updates.$set_once = overlaid(objectOrEmpty(properties.$set_once), $set_once);
+  if ($set !== undefined) updates.$set = mergeObjects(objectOrEmpty(properties.$set), $set);
+  if ($set_once !== undefined) updates.$set_once = mergeObjects(objectOrEmpty(properties.$set_once), $set_once);
   if ($unset !== undefined) {
-    updates.$unset = [...new Set([...unsetKeys(properties.$unset), ...unsetKeys($unset)])];
+    updates.$unset = [...new Set([...readUnsetKeys(properties.$unset), ...readUnsetKeys($unset)])];
   }
   return updates;
 }

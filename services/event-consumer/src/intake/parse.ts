@@ -12,7 +12,7 @@ import type { LogBatch, LogRecord } from '@millrace/event-log';
 import type { DeadLetterReason, InvalidRecordReason, RecordOwner, UnprocessableRecord } from '../dead-letters.ts';
 import type { RecordPosition } from '../model/event.ts';
 import { cleanJson, maxNesting, mayNestDeeperThan } from '../values/json.ts';
-import { canBeStored, type WrittenText } from '../values/properties.ts';
+import { canBeStored, type ReceivedText } from '../values/properties.ts';
 
 export interface ParsedRecords {
   events: { captured: ReceivedEvent; record: LogRecord; position: RecordPosition }[];
@@ -23,7 +23,7 @@ export interface ParsedRecords {
 /** An event as parsed from its record. */
 export interface ReceivedEvent extends CapturedEvent {
   /** Position of the properties in the record, if they can be stored as they were written. */
-  written?: WrittenText;
+  written?: ReceivedText;
 }
 
 /** Parses the records of a batch in order. With `deadLetterReason`, all of them become dead letters for that reason. */
@@ -56,7 +56,7 @@ export function parseRecords(batch: LogBatch, deadLetterReason: DeadLetterReason
 }
 
 /** Returns the owner of each record: its token and time. Leaves out records without an owner. */
-export function ownersOf({ events, warnings, unprocessable }: ParsedRecords): RecordOwner[] {
+export function listOwners({ events, warnings, unprocessable }: ParsedRecords): RecordOwner[] {
   return [
     ...events.map(({ captured }) => captured),
     ...warnings,

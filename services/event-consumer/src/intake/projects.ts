@@ -5,11 +5,11 @@ import type { ResolvedProject } from '../model/event.ts';
 import { type FormerKey, selectFormerKeys, selectProjects } from './projects-store.ts';
 
 /** Returns the project of a record; undefined if it has no owner or its environment was deleted. */
-export type ProjectOf = (record: RecordOwner) => ResolvedProject | undefined;
+export type FindProject = (record: RecordOwner) => ResolvedProject | undefined;
 
 export interface ProjectResolver {
   /** Finds the projects of records. Needs no statement if all are cached. Rejects when PostgreSQL is unavailable. */
-  resolve(records: Iterable<RecordOwner>): Promise<ProjectOf>;
+  resolve(records: Iterable<RecordOwner>): Promise<FindProject>;
   /** Returns projects that are not marked as having events, according to the cache. */
   withoutEvents(projectIds: Iterable<number>): number[];
   /** Records that the mark was committed. */

@@ -4,7 +4,7 @@ import type { DeletedId } from '../model/ledger.ts';
 import type { DistinctIdKey, StoredMapping } from './store.ts';
 
 /** Returns which of the projects have remembered deleted persons; nearly always none. Takes no locks. */
-export async function projectsWithDeletions(tx: Transaction, projectIds: number[]): Promise<Set<number>> {
+export async function findProjectsWithDeletions(tx: Transaction, projectIds: number[]): Promise<Set<number>> {
   if (projectIds.length === 0) return new Set();
   const rows = await tx.query<{ project_id: number }>(
     `SELECT stored.project_id

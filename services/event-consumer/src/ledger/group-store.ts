@@ -4,7 +4,7 @@
  */
 import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
-import { checkLoaded, insertNew, maxLoadedBytes } from '../failures.ts';
+import { checkLoadedSize, insertNew, maxLoadedBytes } from '../failures.ts';
 
 export interface StoredGroupType {
   projectId: number;
@@ -72,7 +72,7 @@ export async function lockGroups(tx: Transaction, keys: GroupKey[]): Promise<Sto
     ],
   );
   if (keys.length > 1)
-    checkLoaded(
+    checkLoadedSize(
       'its groups are large',
       rows.map(({ running_bytes: bytes }) => bytes),
     );

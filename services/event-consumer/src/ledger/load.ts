@@ -1,15 +1,15 @@
 import type { Transaction } from '@millrace/db/sql';
 import { LedgerConflict } from '../failures.ts';
 import {
+  createProjectLedger,
   type DistinctIdState,
-  emptyProjectLedger,
   type Ledger,
   type ProjectLedger,
   setDeletedId,
   setGroupType,
 } from '../model/ledger.ts';
-import { personUuid } from '../rules/persons.ts';
-import { projectsWithDeletions, readDeletedIds } from './deleted-id-store.ts';
+import { derivePersonUuid } from '../rules/persons.ts';
+import { findProjectsWithDeletions, readDeletedIds } from './deleted-id-store.ts';
 import { readGroupTypes } from './group-store.ts';
 import {
   type DistinctIdKey,
@@ -25,7 +25,7 @@ import type { TouchedByBatch } from './touched.ts';
 /** The ledger that the rules change, and the versions of the stored rows when it was read. */
 export interface LoadedLedger {
   ledger: Ledger;
-  /** Stored persons by `storedPersonKey`. */
+  /** Stored persons by `toStoredPersonKey`. */
   stored: Map<string, PersonVersion>;
 }
 
@@ -58,7 +58,7 @@ export async function loadLedger(
 async function readLedger(tx: Transaction, touched: TouchedByBatch, lockFirst: boolean): Promise<LoadedLedger> {
   const distinctIds = [...touched.distinctIds.values()];
   const loaded: LoadedLedger = {
-    ledger: { projects: new Map(touched.projectIds.map((id) => [id, emptyProjectLedger(id)])) },
+    ledger: { projects: new Map(touched.projectIds.map((id) => [id, createProjectLedger(id)])) },
     stored: new Map(),
   };
   if (!lockFirst) {
@@ -66,14 +66,14 @@ async function readLedger(tx: Transaction, touched: TouchedByBatch, lockFirst: b
     const [, , withDeletions] = await tx.pipeline(() => [
       loadGroupTypes(tx, loaded.ledger, touched),
       loadPersons(tx, loaded, distinctIds),
-      projectsWithDeletions(tx, touched.projectIds),
+      findProjectsWithDeletions(tx, touched.projectIds),
     ]);
     await loadDeletedIds(tx, loaded.ledger, distinctIds, withDeletions);
     return loaded;
   }
   await loadGroupTypes(tx, loaded.ledger, touched);
   await lockAndLoadPersons(tx, loaded, distinctIds);
-  await loadDeletedIds(tx, loaded.ledger, distinctIds, await projectsWithDeletions(tx, touched.projectIds));
+  await loadDeletedIds(tx, loaded.ledger, distinctIds, await findProjectsWithDeletions(tx, touched.projectIds));
   return loaded;
 }
 
@@ -111,21 +111,21 @@ function forgetPersons({ ledger, stored }: LoadedLedger): void {
  * failed.
  */
 function createdBy({ projectId, distinctId }: DistinctIdKey): PersonKey {
-  return { projectId, uuid: personUuid(projectId, distinctId) };
+  return { projectId, uuid: derivePersonUuid(projectId, distinctId) };
 }
 
 async function loadUnmapped(tx: Transaction, loaded: LoadedLedger, locked: PersonKey[]): Promise<void> {
-  const unmapped = locked.filter(({ projectId, uuid }) => !loaded.stored.has(storedPersonKey(projectId, uuid)));
+  const unmapped = locked.filter(({ projectId, uuid }) => !loaded.stored.has(toStoredPersonKey(projectId, uuid)));
   for (const person of await readPersons(tx, unmapped)) addPerson(loaded, person);
 }
 
 function addPerson({ ledger, stored }: LoadedLedger, person: StoredPerson): void {
   const { projectId, uuid, version } = person;
   ledger.projects.get(projectId)?.persons.set(uuid, { ...stateOf(person), isNew: false, isDirty: false });
-  stored.set(storedPersonKey(projectId, uuid), { projectId, uuid, version });
+  stored.set(toStoredPersonKey(projectId, uuid), { projectId, uuid, version });
 }
 
-export function storedPersonKey(projectId: number, uuid: string): string {
+export function toStoredPersonKey(projectId: number, uuid: string): string {
   return `${projectId}:${uuid}`;
 }
 
@@ -138,7 +138,7 @@ async function loadPersons(tx: Transaction, loaded: LoadedLedger, ids: DistinctI
 }
 
 function areLocked({ stored }: LoadedLedger, locked: PersonKey[]): boolean {
-  const keys = new Set(locked.map(({ projectId, uuid }) => storedPersonKey(projectId, uuid)));
+  const keys = new Set(locked.map(({ projectId, uuid }) => toStoredPersonKey(projectId, uuid)));
   return [...stored.keys()].every((key) => keys.has(key));
 }
 
@@ -179,7 +179,7 @@ function forgetDeleted({ ledger, stored }: LoadedLedger): void {
       if (project.distinctIds.get(distinctId)?.personUuid !== personUuid) continue;
       project.distinctIds.delete(distinctId);
       project.persons.delete(personUuid);
-      stored.delete(storedPersonKey(project.projectId, personUuid));
+      stored.delete(toStoredPersonKey(project.projectId, personUuid));
     }
   }
 }
@@ -205,7 +205,7 @@ function buildOn(earlier: Ledger, loaded: LoadedLedger, touched: TouchedByBatch)
   for (const [projectId, { mergedPersons }] of earlier.projects) {
     for (const uuid of mergedPersons.keys()) {
       loaded.ledger.projects.get(projectId)?.persons.delete(uuid);
-      loaded.stored.delete(storedPersonKey(projectId, uuid));
+      loaded.stored.delete(toStoredPersonKey(projectId, uuid));
     }
   }
 }
@@ -233,5 +233,5 @@ function takePerson(uuid: string, theirs: ProjectLedger, ours: ProjectLedger, lo
   const { projectId } = ours;
   // The other batch may still be writing it, so treat the properties as shared.
   ours.persons.set(uuid, { ...decided, areShared: true, isNew: false, isDirty: false });
-  loaded.stored.set(storedPersonKey(projectId, uuid), { projectId, uuid, version: decided.version });
+  loaded.stored.set(toStoredPersonKey(projectId, uuid), { projectId, uuid, version: decided.version });
 }

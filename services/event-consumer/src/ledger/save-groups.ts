@@ -1,8 +1,8 @@
 import type { Transaction } from '@millrace/db/sql';
 import type { Ledger } from '../model/ledger.ts';
-import { foldGroupUpdates, type GroupStates, groupSizeViolation, groupStateKey } from '../rules/groups.ts';
+import { coalesceGroupUpdates, type GroupStates, groupSizeWarning, toGroupStateKey } from '../rules/groups.ts';
 import type { StoredWarning } from '../warnings/store.ts';
-import { ruleWarning } from '../warnings/warnings.ts';
+import { toRuleWarning } from '../warnings/warnings.ts';
 import { type GroupKey, insertGroups, lockGroups, type StoredGroup, updateGroups } from './group-store.ts';
 
 /** Changes of a batch to groups. */
@@ -23,12 +23,12 @@ export async function lockAndChangeGroups(tx: Transaction, ledger: Ledger): Prom
   const statesOf = new Map<number, GroupStates>();
   for (const { projectId, ...group } of await lockGroups(tx, keys)) {
     const states = statesOf.get(projectId) ?? new Map();
-    statesOf.set(projectId, states.set(groupStateKey(group), { ...group, isNew: false, isDirty: false }));
+    statesOf.set(projectId, states.set(toGroupStateKey(group), { ...group, isNew: false, isDirty: false }));
   }
   for (const { projectId, groupUpdates } of ledger.projects.values()) {
     const states: GroupStates = statesOf.get(projectId) ?? new Map();
-    for (const update of foldGroupUpdates(groupUpdates, states)) {
-      changes.warnings.push(ruleWarning(groupSizeViolation(update), { projectId, ...update.from }));
+    for (const update of coalesceGroupUpdates(groupUpdates, states)) {
+      changes.warnings.push(toRuleWarning(groupSizeWarning(update), { projectId, ...update.from }));
     }
     for (const group of states.values()) {
       if (group.isNew) changes.newGroups.push({ projectId, ...group });
@@ -43,7 +43,7 @@ function groupsToWrite(ledger: Ledger): GroupKey[] {
   const keys = new Map<string, GroupKey>();
   for (const { projectId, groupUpdates } of ledger.projects.values()) {
     for (const { index, key } of groupUpdates) {
-      keys.set(`${projectId}:${groupStateKey({ index, key })}`, { projectId, index, key });
+      keys.set(`${projectId}:${toGroupStateKey({ index, key })}`, { projectId, index, key });
     }
   }
   return [...keys.values()];

@@ -2,7 +2,7 @@ import type { Transaction } from '@millrace/db/sql';
 import type { ProjectLedger } from '../model/ledger.ts';
 import { refuseDeletedPersons } from './deleted-id-store.ts';
 import { insertGroupTypes, type StoredGroupType } from './group-store.ts';
-import { type LoadedLedger, storedPersonKey } from './load.ts';
+import { type LoadedLedger, toStoredPersonKey } from './load.ts';
 import {
   deletePersons,
   insertMappings,
@@ -63,7 +63,7 @@ function collectChanges({ ledger, stored }: LoadedLedger): Changes {
   };
   for (const project of ledger.projects.values()) {
     const markWritten = (uuid: string) => {
-      const key = storedPersonKey(project.projectId, uuid);
+      const key = toStoredPersonKey(project.projectId, uuid);
       const version = stored.get(key);
       if (version !== undefined) changes.writtenPersons.set(key, version);
     };

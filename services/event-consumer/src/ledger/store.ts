@@ -50,7 +50,7 @@
 
 import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
-import { checkLoaded, insertNew, LedgerConflict, maxLoadedBytes } from '../failures.ts';
+import { checkLoadedSize, insertNew, LedgerConflict, maxLoadedBytes } from '../failures.ts';
 
 /**
  * Locks the current persons of the IDs, so that they stay the same until they are written, and those of `unmapped` that
@@ -126,7 +126,7 @@ export async function readMappings(
     [...idColumns(ids), ids.length <= 2 ? Number.MAX_SAFE_INTEGER : maxLoadedBytes],
   );
   if (ids.length > 2)
-    checkLoaded(
+    checkLoadedSize(
       'its persons are large',
       rows.map(({ running_bytes: bytes }) => bytes),
     );

@@ -4,7 +4,7 @@ import { admitEvent } from '../intake/admit.ts';
 import { toIncomingEvent } from '../intake/incoming-event.ts';
 import type { IncomingEvent } from '../model/event.ts';
 import { arbitraryCaptured, testProject } from '../rule-cases/arbitrary-events.ts';
-import { touchedBy, touchedByBatch } from './touched.ts';
+import { findTouchedIds, findTouchedIdsOfBatch } from './touched.ts';
 
 const time = '2026-03-01T12:00:00.000Z';
 
@@ -44,12 +44,12 @@ test.each<[string, CapturedEvent, string[]]>([
     [],
   ],
 ])('waits for %s only if another batch probably changes it', (_, one, contested) => {
-  expect([...touchedByBatch([incoming(one)], knownIds).contested].sort()).toEqual(contested);
+  expect([...findTouchedIdsOfBatch([incoming(one)], knownIds).contested].sort()).toEqual(contested);
 });
 
 test('lists each ID once, including uncontested ones', () => {
   const events = [event('a', 'known', {}), event('b', 'known', {}), event('c', 'x', {})];
-  const touched = touchedByBatch(events.map(incoming), knownIds);
+  const touched = findTouchedIdsOfBatch(events.map(incoming), knownIds);
   expect([...touched.distinctIds.values()]).toEqual([
     { projectId: 1, distinctId: 'known' },
     { projectId: 1, distinctId: 'x' },
@@ -62,14 +62,14 @@ test.each<[string, CapturedEvent, number[]]>([
   ['a group identify by its other name', event('$group_identify', 'u', { $group_type: 'a', $group_key: 'b' }), [1]],
   ['an event without groups', event('bought', 'u', { groups: { team: 'blue' } }), []],
 ])('loads the group types of %s', (_, one, projects) => {
-  expect(touchedByBatch([incoming(one)], knownIds).projectsWithGroups).toEqual(projects);
+  expect(findTouchedIdsOfBatch([incoming(one)], knownIds).projectsWithGroups).toEqual(projects);
 });
 
 test('agrees with touchedBy', () => {
   fc.assert(
     fc.property(arbitraryCaptured.map(incoming), (one) => {
-      const { distinctIds, groupTypes } = touchedBy(one);
-      const touched = touchedByBatch([one], knownIds);
+      const { distinctIds, groupTypes } = findTouchedIds(one);
+      const touched = findTouchedIdsOfBatch([one], knownIds);
       expect([...touched.distinctIds.values()].map(({ distinctId }) => distinctId)).toEqual(distinctIds);
       expect(touched.projectsWithGroups).toEqual(groupTypes.length > 0 ? [testProject.id] : []);
     }),

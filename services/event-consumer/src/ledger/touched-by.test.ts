@@ -1,5 +1,5 @@
 import type { IncomingEvent } from '../model/event.ts';
-import { touchedBy } from './touched.ts';
+import { findTouchedIds } from './touched.ts';
 
 function event(name: string, properties: Record<string, unknown>): IncomingEvent {
   return {
@@ -27,13 +27,13 @@ test.each<[string, Record<string, unknown>, string[]]>([
   ['$merge_dangerously', { alias: 'other' }, ['other', 'u']],
   ['constructor', {}, ['u']],
 ])('%s with %j needs the IDs %j', (name, properties, distinctIds) => {
-  expect(touchedBy(event(name, properties)).distinctIds.sort()).toEqual(distinctIds);
+  expect(findTouchedIds(event(name, properties)).distinctIds.sort()).toEqual(distinctIds);
 });
 
 test('lists all group types, including that of a group identify', () => {
   const properties = { $group_type: 'org', $group_key: 7, $groups: { team: 'blue', org: 'x' } };
-  expect(touchedBy(event('$groupidentify', properties)).groupTypes).toEqual(['team', 'org']);
-  expect(touchedBy(event('e', properties)).groupTypes).toEqual(['team', 'org']);
-  expect(touchedBy(event('$groupidentify', { $group_type: 'org', $group_key: 'x' })).groupTypes).toEqual(['org']);
-  expect(touchedBy(event('e', { $groups: ['x'] })).groupTypes).toEqual([]);
+  expect(findTouchedIds(event('$groupidentify', properties)).groupTypes).toEqual(['team', 'org']);
+  expect(findTouchedIds(event('e', properties)).groupTypes).toEqual(['team', 'org']);
+  expect(findTouchedIds(event('$groupidentify', { $group_type: 'org', $group_key: 'x' })).groupTypes).toEqual(['org']);
+  expect(findTouchedIds(event('e', { $groups: ['x'] })).groupTypes).toEqual([]);
 });

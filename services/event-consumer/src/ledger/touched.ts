@@ -1,8 +1,8 @@
 import { eventNames, isObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
 import type { ProjectLedger } from '../model/ledger.ts';
-import { type GroupIdentifyTarget, groupIdentifyTarget } from '../rules/groups.ts';
-import { mergeRequest } from '../rules/identity-rules.ts';
+import { type GroupIdentifyTarget, readGroupIdentifyTarget } from '../rules/groups.ts';
+import { readMergeRequest } from '../rules/identity-rules.ts';
 import { textHash32 } from '../values/text.ts';
 import type { DistinctIdKey } from './store.ts';
 
@@ -20,14 +20,17 @@ export interface TouchedByBatch {
   contested: Set<string>;
 }
 
-export function touchedByBatch(events: readonly IncomingEvent[], knownIds: Pick<KnownIds, 'has'>): TouchedByBatch {
+export function findTouchedIdsOfBatch(
+  events: readonly IncomingEvent[],
+  knownIds: Pick<KnownIds, 'has'>,
+): TouchedByBatch {
   const projectIds = new Set<number>();
   const distinctIds = new Map<string, DistinctIdKey>();
   const projectsWithGroups = new Set<number>();
   const contested = new Set<string>();
   for (const event of events) {
     const projectId = event.project.id;
-    const touched = touchedBy(event);
+    const touched = findTouchedIds(event);
     const changesPerson = touched.distinctIds.length > 1 || updatesPerson(event);
     projectIds.add(projectId);
     for (const distinctId of touched.distinctIds) {
@@ -63,13 +66,13 @@ interface Touched {
 }
 
 /** Returns what the ledger must contain before `processEvent` handles the event. */
-export function touchedBy(event: IncomingEvent): Touched {
-  const groupIdentify = event.event === eventNames.groupIdentify ? groupIdentifyTarget(event.properties) : null;
+export function findTouchedIds(event: IncomingEvent): Touched {
+  const groupIdentify = event.event === eventNames.groupIdentify ? readGroupIdentifyTarget(event.properties) : null;
   return { distinctIds: touchedDistinctIds(event), groupTypes: touchedGroupTypes(event, groupIdentify) };
 }
 
 function touchedDistinctIds(event: IncomingEvent): string[] {
-  const request = mergeRequest(event);
+  const request = readMergeRequest(event);
   if (request === null || request.sourceId === request.targetId) return [event.distinctId];
   return [request.targetId, request.sourceId];
 }
@@ -88,7 +91,7 @@ function touchedGroupTypes(event: IncomingEvent, groupIdentify: GroupIdentifyTar
  */
 export function isOfDeletedPerson(event: IncomingEvent, { deletedIds }: ProjectLedger): boolean {
   if (deletedIds.size === 0) return false;
-  return touchedBy(event).distinctIds.some((distinctId) => {
+  return findTouchedIds(event).distinctIds.some((distinctId) => {
     const deleted = deletedIds.get(distinctId);
     return deleted !== undefined && event.capturedAtMs <= deleted.deletedAtMs;
   });

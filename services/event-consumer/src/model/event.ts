@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import type { Overlay, WrittenProperties } from '../values/properties.ts';
+import type { Overlay, ReceivedProperties } from '../values/properties.ts';
 import type { RuleWarning } from './warning.ts';
 
 /** The environment that owns a project API key, with the settings that event processing needs. */
@@ -50,7 +50,7 @@ export interface IncomingEvent {
   distinctId: string;
   properties: JsonObject;
   /** `properties` as they were written; undefined if the text cannot be stored directly. */
-  written?: WrittenProperties;
+  written?: ReceivedProperties;
   /** Milliseconds since the epoch. */
   timestampMs: number;
   capturedAtMs: number;
@@ -82,7 +82,7 @@ export interface EventRow {
   capturedAtMs: number;
   properties: Overlay;
   /** `properties.under` as it was written, if that text can be stored. */
-  written?: WrittenProperties;
+  written?: ReceivedProperties;
   elementsChain: string;
   /**
    * The person at ingestion: uuid, creation time (null for the computed person of a personless event) and properties.

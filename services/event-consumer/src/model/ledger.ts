@@ -91,7 +91,7 @@ export interface GroupUpdate {
 // biome-ignore lint/suspicious/noExplicitAny: an empty map is compatible with any value type
 const nothing: ReadonlyMap<string, any> = new Map();
 
-export function emptyProjectLedger(projectId: number): ProjectLedger {
+export function createProjectLedger(projectId: number): ProjectLedger {
   return {
     projectId,
     distinctIds: new Map(),

@@ -19,7 +19,7 @@ import {
 } from '@millrace/event-log';
 import { createMetrics } from '@millrace/runtime';
 import { eventually, patienceMs, testServers } from '@millrace/testing';
-import { consumeTopic, createLiveLoad } from '../consume-topic.ts';
+import { consumeTopic, createLiveLoadTracker } from '../consume-topic.ts';
 import { createConsumeMetrics } from '../metrics.ts';
 import { type ConsumerFixture, capturedEvent, createConsumerFixture } from '../testing/consumer-fixture.ts';
 import { publishTopic } from './publish.ts';
@@ -92,8 +92,8 @@ describe.each(['kafka', 'postgres'] as const)('with %s', (kind) => {
         logger: fixture.logger,
         tracing: null,
         metricsOf: createConsumeMetrics(createMetrics()),
-        liveLoad: createLiveLoad(),
-        freeLocks: async () => {},
+        liveLoad: createLiveLoadTracker(),
+        releaseLocks: async () => {},
         onFatal: noFatal,
       },
     );

@@ -1,4 +1,4 @@
-import { flattened } from '../values/properties.ts';
+import { flattenOverlay } from '../values/properties.ts';
 import type { ExpectedOutcome, ExpectedPerson, RuleCase } from './rule-case.ts';
 import { createRuleWorld, type RuleWorld, type SentOutcome } from './rule-world.ts';
 
@@ -41,7 +41,7 @@ function checkOutcome(world: RuleWorld, outcome: SentOutcome | undefined, expect
   }
   expect(outcome).toMatchObject({ kind: 'store' });
   if (outcome?.kind !== 'store') return;
-  const row = { ...outcome.row, properties: flattened(outcome.row.properties) };
+  const row = { ...outcome.row, properties: flattenOverlay(outcome.row.properties) };
   for (const [column, value] of Object.entries(expected.row ?? {})) {
     expect({ [column]: row[column as keyof typeof row] }).toEqual({ [column]: value });
   }

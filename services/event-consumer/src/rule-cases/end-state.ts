@@ -1,5 +1,5 @@
 import type { Database } from '@millrace/db';
-import { flattened } from '../values/properties.ts';
+import { flattenOverlay } from '../values/properties.ts';
 import type { RuleWorld, SentOutcome } from './rule-world.ts';
 
 /** Everything stored for a project after a case, sorted, so that equal states are equal values. */
@@ -45,7 +45,7 @@ export function decidedState(
         const { projectId: _, timestampMs, capturedAtMs: __, personCreatedAtMs, ...others } = outcome.row;
         const { written: ___, personBytes: ____, ...row } = others;
         const personCreatedAt = personCreatedAtMs === null ? null : iso(personCreatedAtMs);
-        return [{ ...row, properties: flattened(row.properties), timestamp: iso(timestampMs), personCreatedAt }];
+        return [{ ...row, properties: flattenOverlay(row.properties), timestamp: iso(timestampMs), personCreatedAt }];
       }),
     ),
     warnings: [...new Set(warnings)].sort(),

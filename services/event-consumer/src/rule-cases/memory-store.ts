@@ -1,16 +1,16 @@
 import { isObject } from '@millrace/contracts';
 import { processEvent } from '../decide.ts';
-import { touchedBy } from '../ledger/touched.ts';
+import { findTouchedIds } from '../ledger/touched.ts';
 import type { EventOutcome, IncomingEvent } from '../model/event.ts';
 import {
+  createProjectLedger,
   type DistinctIdState,
-  emptyProjectLedger,
   type GroupTypeState,
   type PersonState,
   type ProjectLedger,
   setGroupType,
 } from '../model/ledger.ts';
-import { foldGroupUpdates, type GroupState } from '../rules/groups.ts';
+import { coalesceGroupUpdates, type GroupState } from '../rules/groups.ts';
 
 /** The tables of one project in their simplest form, for checking what a store must write for the ledger's flags. */
 export interface MemoryStore {
@@ -24,7 +24,7 @@ export function emptyMemoryStore(): MemoryStore {
   return { persons: new Map(), distinctIds: new Map(), groupTypes: new Map(), groups: new Map() };
 }
 
-/** Applies a batch like the service does: loads only what `touchedBy` names, and writes only what the ledger flags. */
+/** Applies a batch like the service does: loads only what `findTouchedIds` names, and writes only what the ledger flags. */
 export function applyBatch(store: MemoryStore, projectId: number, events: readonly IncomingEvent[]): EventOutcome[] {
   const ledger = load(store, projectId, events);
   const outcomes = events.map((event) => processEvent(event, ledger));
@@ -33,10 +33,10 @@ export function applyBatch(store: MemoryStore, projectId: number, events: readon
 }
 
 function load(store: MemoryStore, projectId: number, events: readonly IncomingEvent[]): ProjectLedger {
-  const ledger = emptyProjectLedger(projectId);
+  const ledger = createProjectLedger(projectId);
   for (const [type, groupType] of store.groupTypes) setGroupType(ledger, type, { ...groupType, isNew: false });
   for (const event of events) {
-    const touched = touchedBy(event);
+    const touched = findTouchedIds(event);
     for (const id of touched.distinctIds) loadDistinctId(store, ledger, id);
   }
   return ledger;
@@ -65,7 +65,7 @@ function save(store: MemoryStore, ledger: ProjectLedger): void {
   for (const [id, { isNew, ...mapping }] of ledger.distinctIds) if (isNew) store.distinctIds.set(id, mapping);
   for (const [type, { isNew, ...groupType }] of ledger.groupTypes) if (isNew) store.groupTypes.set(type, groupType);
   const groups = new Map([...store.groups].map(([key, group]) => [key, { ...group, isNew: false, isDirty: false }]));
-  foldGroupUpdates(ledger.groupUpdates, groups);
+  coalesceGroupUpdates(ledger.groupUpdates, groups);
   for (const [key, { isNew, isDirty, ...group }] of groups) {
     if (isNew || isDirty) store.groups.set(key, { ...group, properties: stored(group.properties) });
   }

@@ -17,7 +17,7 @@ import {
   startService,
   testServers,
 } from '@millrace/testing';
-import { consumeTopic, createLiveLoad } from '../consume-topic.ts';
+import { consumeTopic, createLiveLoadTracker } from '../consume-topic.ts';
 import { createConsumeMetrics } from '../metrics.ts';
 import {
   type ConsumerFixture,
@@ -88,8 +88,8 @@ beforeAll(async () => {
       logger: fixture.logger,
       tracing: null,
       metricsOf: createConsumeMetrics(createMetrics({ withProcessMetrics: false })),
-      liveLoad: createLiveLoad(),
-      freeLocks: async () => {},
+      liveLoad: createLiveLoadTracker(),
+      releaseLocks: async () => {},
       onFatal: (error) => {
         throw error;
       },

@@ -4,10 +4,10 @@ import { admitEvent } from '../intake/admit.ts';
 import { toIncomingEvent } from '../intake/incoming-event.ts';
 import { parseRecord } from '../intake/parse.ts';
 import type { EventOutcome, IncomingEvent, IngestProject } from '../model/event.ts';
-import { emptyProjectLedger, type PersonState, type ProjectLedger, setGroupType } from '../model/ledger.ts';
+import { createProjectLedger, type PersonState, type ProjectLedger, setGroupType } from '../model/ledger.ts';
 import type { RuleWarning } from '../model/warning.ts';
-import { foldGroupUpdates, type GroupState, type GroupStates, groupStateKey } from '../rules/groups.ts';
-import { personUuid } from '../rules/persons.ts';
+import { coalesceGroupUpdates, type GroupState, type GroupStates, toGroupStateKey } from '../rules/groups.ts';
+import { derivePersonUuid } from '../rules/persons.ts';
 
 /** An event in a test: a captured record with defaults for irrelevant fields. */
 export interface SentEvent extends Partial<Omit<CapturedEvent, 'kind'>> {
@@ -81,7 +81,7 @@ export function createRuleWorld(start: WorldStart = {}): RuleWorld {
       sentCount += 1;
       const uuid = `00000000-0000-4000-8000-${String(sentCount).padStart(12, '0')}`;
       const outcome = sendTo(project, ledger, { ...event, uuid: event.uuid ?? uuid });
-      foldGroupUpdates(ledger.groupUpdates.splice(0), groups);
+      coalesceGroupUpdates(ledger.groupUpdates.splice(0), groups);
       return outcome;
     },
     personOf: (distinctId) => {
@@ -91,9 +91,9 @@ export function createRuleWorld(start: WorldStart = {}): RuleWorld {
     idsWith: (distinctId) => idsWith(distinctId, ledger),
     group: (type, key) => {
       const groupType = ledger.groupTypes.get(type);
-      return groupType && groups.get(groupStateKey({ index: groupType.index, key }));
+      return groupType && groups.get(toGroupStateKey({ index: groupType.index, key }));
     },
-    uuidOf: (distinctId) => personUuid(project.id, distinctId),
+    uuidOf: (distinctId) => derivePersonUuid(project.id, distinctId),
   };
 }
 
@@ -131,10 +131,10 @@ function freeze(value: unknown): void {
 }
 
 function storedLedger(projectId: number, start: WorldStart): ProjectLedger {
-  const ledger = emptyProjectLedger(projectId);
+  const ledger = createProjectLedger(projectId);
   for (const stored of start.persons ?? []) {
     const mainDistinctId = stored.ids[0] ?? '';
-    const uuid = personUuid(projectId, stored.uuidOf ?? mainDistinctId);
+    const uuid = derivePersonUuid(projectId, stored.uuidOf ?? mainDistinctId);
     ledger.persons.set(uuid, {
       uuid,
       mainDistinctId,
@@ -157,7 +157,7 @@ function storedGroups(start: WorldStart): GroupStates {
   const groups: GroupStates = new Map();
   for (const { index, key, properties = {}, version = 1, createdAt = eventTime } of start.groups ?? []) {
     const createdAtMs = Date.parse(createdAt);
-    groups.set(groupStateKey({ index, key }), {
+    groups.set(toGroupStateKey({ index, key }), {
       ...{ index, key, properties: structuredClone(properties), version, createdAtMs },
       isNew: false,
       isDirty: false,

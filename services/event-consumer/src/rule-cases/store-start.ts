@@ -1,5 +1,5 @@
 import type { Database } from '@millrace/db';
-import { personUuid } from '../rules/persons.ts';
+import { derivePersonUuid } from '../rules/persons.ts';
 import { eventTime, type WorldStart } from './rule-world.ts';
 
 /** Stores the initial state of a case for a new project. */
@@ -11,7 +11,7 @@ export async function storeStart({ prisma }: Database, projectId: number, start:
   });
   for (const stored of start.persons ?? []) {
     const mainDistinctId = stored.ids[0] ?? '';
-    const uuid = personUuid(projectId, stored.uuidOf ?? mainDistinctId);
+    const uuid = derivePersonUuid(projectId, stored.uuidOf ?? mainDistinctId);
     await prisma.person.create({
       data: {
         project_id: projectId,

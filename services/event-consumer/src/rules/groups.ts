@@ -3,10 +3,16 @@ import type { IncomingEvent } from '../model/event.ts';
 import { type GroupUpdate, type ProjectLedger, setGroupType } from '../model/ledger.ts';
 import type { RuleWarning } from '../model/warning.ts';
 import { jsonEqual, setOwn } from '../values/json.ts';
-import { bytesAfter, change, noChange, replaceProperties, type SizedProperties } from '../values/sized-properties.ts';
+import {
+  applyChange,
+  noChange,
+  replaceProperties,
+  type SizedProperties,
+  sizeAfterChange,
+} from '../values/sized-properties.ts';
 import { maxIdCharacters } from '../values/text.ts';
 import type { PersonProcessing } from './person-processing.ts';
-import { roundedIntegers } from './rounded-integers.ts';
+import { warnAboutRoundedIntegers } from './rounded-integers.ts';
 
 interface GroupOutcome {
   /** Overlay for the stored properties of the event; null if nothing is added. */
@@ -29,7 +35,7 @@ export function applyGroups(event: IncomingEvent, processing: PersonProcessing, 
  * without a group, with a sixth group type or with an invalid `$group_set` writes none, but is stored.
  */
 function groupIdentify(event: IncomingEvent, ledger: ProjectLedger): RuleWarning[] {
-  const target = groupIdentifyTarget(event.properties);
+  const target = readGroupIdentifyTarget(event.properties);
   if (target === null) return [];
   const groupSet = event.properties.$group_set ?? {};
   if (!isObject(groupSet)) return [invalidGroupSet(event, groupSet)];
@@ -41,7 +47,7 @@ function groupIdentify(event: IncomingEvent, ledger: ProjectLedger): RuleWarning
   const { uuid, event: name, distinctId, capturedAtMs } = event;
   const from = { uuid, event: name, distinctId, capturedAtMs };
   ledger.groupUpdates.push({ index, key: target.key, groupSet, createdAtMs, from });
-  return roundedIntegers(groupSet, event);
+  return warnAboutRoundedIntegers(groupSet, event);
 }
 
 function invalidGroupSet(event: IncomingEvent, groupSet: unknown): RuleWarning {
@@ -60,7 +66,7 @@ export interface GroupIdentifyTarget {
  * Reads `$group_type` and `$group_key`. Returns null if one is missing, empty, 0, or neither text nor a number
  * (docs/ingestion-rules.md#groups).
  */
-export function groupIdentifyTarget(properties: JsonObject): GroupIdentifyTarget | null {
+export function readGroupIdentifyTarget(properties: JsonObject): GroupIdentifyTarget | null {
   const type = nameOf(properties.$group_type);
   const key = nameOf(properties.$group_key);
   return type === '' || key === '' ? null : { type, key };
@@ -140,11 +146,11 @@ export interface GroupState extends SizedProperties {
   isDirty: boolean;
 }
 
-/** By `groupStateKey`. */
+/** By `toGroupStateKey`. */
 export type GroupStates = Map<string, GroupState>;
 
 /** Includes the index, because groups of different types may have the same key. */
-export function groupStateKey({ index, key }: { index: number; key: string }): string {
+export function toGroupStateKey({ index, key }: { index: number; key: string }): string {
   return `${index}:${key}`;
 }
 
@@ -155,10 +161,10 @@ export function groupStateKey({ index, key }: { index: number; key: string }): s
  * @returns updates that would make their group too large. They are not applied; like a person, a new group is then
  * created without properties.
  */
-export function foldGroupUpdates(updates: readonly GroupUpdate[], groups: GroupStates): GroupUpdate[] {
+export function coalesceGroupUpdates(updates: readonly GroupUpdate[], groups: GroupStates): GroupUpdate[] {
   const tooLarge: GroupUpdate[] = [];
   for (const update of updates) {
-    const group = groups.get(groupStateKey(update));
+    const group = groups.get(toGroupStateKey(update));
     const isApplied = group === undefined ? createGroup(update, groups) : updateGroup(group, update);
     if (!isApplied) tooLarge.push(update);
   }
@@ -172,8 +178,8 @@ function createGroup(update: GroupUpdate, groups: GroupStates): boolean {
     ...{ index, key, version: 1, createdAtMs, isNew: true, isDirty: true },
     properties: { ...groupSet },
   };
-  groups.set(groupStateKey(update), group);
-  if (bytesAfter(group, noChange, maxGroupPropertiesBytes) <= maxGroupPropertiesBytes) return true;
+  groups.set(toGroupStateKey(update), group);
+  if (sizeAfterChange(group, noChange, maxGroupPropertiesBytes) <= maxGroupPropertiesBytes) return true;
   replaceProperties(group, {});
   return false;
 }
@@ -183,8 +189,8 @@ function updateGroup(group: GroupState, { groupSet, createdAtMs }: GroupUpdate):
   const put = differing(groupSet, group.properties);
   if (Object.keys(put).length === 0) return true;
   const update = { put, removed: [] };
-  if (bytesAfter(group, update, maxGroupPropertiesBytes) > maxGroupPropertiesBytes) return false;
-  change(group, update);
+  if (sizeAfterChange(group, update, maxGroupPropertiesBytes) > maxGroupPropertiesBytes) return false;
+  applyChange(group, update);
   group.version += 1;
   group.createdAtMs = Math.min(group.createdAtMs, createdAtMs);
   group.isDirty = true;
@@ -218,7 +224,7 @@ function aboutGroupTypes({ uuid: eventUuid, event, distinctId }: IncomingEvent, 
   return { eventUuid, event, distinctId, groupTypes: shown };
 }
 
-export function groupKeyTooLong(event: IncomingEvent, groupKey: string): RuleWarning {
+export function groupKeyTooLongWarning(event: IncomingEvent, groupKey: string): RuleWarning {
   return {
     type: 'group_key_too_long',
     details: {
@@ -232,7 +238,7 @@ export function groupKeyTooLong(event: IncomingEvent, groupKey: string): RuleWar
 }
 
 /** Creates the warning for a rejected update; the event is stored. */
-export function groupSizeViolation({ from, index, key }: GroupUpdate): RuleWarning {
+export function groupSizeWarning({ from, index, key }: GroupUpdate): RuleWarning {
   return {
     type: 'group_properties_size_violation',
     details: {

@@ -22,7 +22,7 @@ export function isMergeEvent(name: string): boolean {
 }
 
 /** Returns the merge that an event requests; null if none. */
-export function mergeRequest(event: IncomingEvent): MergeRequest | null {
+export function readMergeRequest(event: IncomingEvent): MergeRequest | null {
   return identityRules.get(event.event)?.(event) ?? null;
 }
 
@@ -59,14 +59,14 @@ function identify(event: IncomingEvent): MergeRequest | null {
 function anonymousId(properties: JsonObject): string | null {
   const id = properties.$anon_distinct_id;
   if (id === undefined) return null;
-  return otherId(id) ?? 'null';
+  return readOtherId(id) ?? 'null';
 }
 
 /**
  * Returns the other ID of a merge as text, including numbers like in `distinct_id`. Returns null for invalid values.
  * The gateway quotes longer integers; one that arrives here may be rounded and would merge strangers.
  */
-export function otherId(value: unknown): string | null {
+export function readOtherId(value: unknown): string | null {
   if (typeof value === 'string') return value;
   if (typeof value !== 'number' || (Number.isInteger(value) && !Number.isSafeInteger(value))) return null;
   return JSON.stringify(value);
@@ -78,7 +78,7 @@ export function otherId(value: unknown): string | null {
  * disagree about the order of the two arguments, so a merge that is valid in either direction must succeed.
  */
 function createAlias(event: IncomingEvent): MergeRequest | null {
-  const alias = otherId(event.properties.alias);
+  const alias = readOtherId(event.properties.alias);
   if (alias === null || alias === '') return null;
   return { sourceId: event.distinctId, targetId: alias, refuseWhen: 'both_identified', alwaysSetsMainId: true };
 }
@@ -88,7 +88,7 @@ function createAlias(event: IncomingEvent): MergeRequest | null {
  * (docs/ingestion-rules.md#merges). Intended for manual repairs.
  */
 function mergeDangerously(event: IncomingEvent): MergeRequest | null {
-  const alias = otherId(event.properties.alias);
+  const alias = readOtherId(event.properties.alias);
   if (alias === null || alias === '') return null;
   return { sourceId: alias, targetId: event.distinctId, refuseWhen: 'never', alwaysSetsMainId: false };
 }

@@ -4,32 +4,32 @@ import type { PersonState, ProjectLedger } from '../model/ledger.ts';
 import type { RuleWarning } from '../model/warning.ts';
 import type { Overlay } from '../values/properties.ts';
 import {
-  bytesAfter,
-  change,
-  changed,
+  applyChange,
+  approximateSize,
   noChange,
   type PropertyChange,
   replaceProperties,
-  roughBytes,
+  sizeAfterChange,
+  toChangedProperties,
 } from '../values/sized-properties.ts';
-import { mergeRequest } from './identity-rules.ts';
+import { readMergeRequest } from './identity-rules.ts';
 import { applyMerge } from './merge.ts';
 import type { EventPerson } from './person-processing.ts';
 import {
-  initialProperties,
+  createInitialProperties,
   isOverSizeLimit,
   isPersonEvent,
   maxPersonPropertiesBytes,
   maxShownBytes,
   neverUpdatesPerson,
-  notShown,
   type PersonChange,
-  personChange,
+  personNotShownWarning,
+  personSizeWarning,
   planUpdate,
-  sizeViolation,
+  readPersonChange,
 } from './person-properties.ts';
 import { findOrCreatePerson } from './persons.ts';
-import { roundedIntegers } from './rounded-integers.ts';
+import { warnAboutRoundedIntegers } from './rounded-integers.ts';
 
 interface IdentityOutcome {
   person: EventPerson;
@@ -41,7 +41,7 @@ interface IdentityOutcome {
  * the event. However much one event changes, the person's version increases by one.
  */
 export function applyIdentity(event: IncomingEvent, properties: Overlay, ledger: ProjectLedger): IdentityOutcome {
-  const request = mergeRequest(event);
+  const request = readMergeRequest(event);
   const merge = request === null ? null : applyMerge(request, event, ledger);
   const { person, isCreated } = findOrCreatePerson(event.distinctId, event.timestampMs, ledger);
 
@@ -86,12 +86,12 @@ interface PersonUpdateRequest {
   properties: Overlay;
 }
 
-interface PersonUpdateOutcome extends PersonDetails {
+interface PersonUpdateOutcome extends RowPerson {
   isChanged: boolean;
 }
 
 /** Person properties for the event's row: with this event's changes, even those not written to the person. */
-interface PersonDetails {
+interface RowPerson {
   shownProperties: JsonObject;
   /** Approximate size as JSON. */
   shownBytes: number;
@@ -100,22 +100,22 @@ interface PersonDetails {
 
 /** Applies `$set`, `$set_once` and `$unset` of an event to its person (docs/ingestion-rules.md#person-properties). */
 function updatePerson({ person, isNewPerson, event, properties }: PersonUpdateRequest): PersonUpdateOutcome {
-  const asked = personChange(properties);
+  const asked = readPersonChange(properties);
   if (isNewPerson) return setFirstProperties(person, asked, event);
   if (neverUpdatesPerson(event.event)) return unchanged(show(person, { put: asked.set, removed: [] }, event));
 
   const update = planUpdate(person.properties, asked);
   if (!update.isChange) return unchanged(show(person, noChange, event));
-  if (isOverSizeLimit(bytesAfter(person, update, maxPersonPropertiesBytes))) return tooLarge(person, event);
+  if (isOverSizeLimit(sizeAfterChange(person, update, maxPersonPropertiesBytes))) return tooLarge(person, event);
   if (!update.isWorthWriting && !isPersonEvent(event.event)) return unchanged(show(person, update, event));
-  change(person, update);
+  applyChange(person, update);
   return withRounded({ isChanged: true, ...show(person, noChange, event, update.put) }, update.put, event);
 }
 
 function setFirstProperties(person: PersonState, change: PersonChange, event: IncomingEvent): PersonUpdateOutcome {
-  const properties = initialProperties(change, event.uuid);
+  const properties = createInitialProperties(change, event.uuid);
   replaceProperties(person, properties);
-  if (!isOverSizeLimit(bytesAfter(person, noChange, maxPersonPropertiesBytes))) {
+  if (!isOverSizeLimit(sizeAfterChange(person, noChange, maxPersonPropertiesBytes))) {
     return withRounded(unchanged(show(person, noChange, event, properties)), properties, event);
   }
   replaceProperties(person, { $creator_event_uuid: event.uuid });
@@ -123,18 +123,18 @@ function setFirstProperties(person: PersonState, change: PersonChange, event: In
 }
 
 function withRounded(outcome: PersonUpdateOutcome, put: JsonObject, event: IncomingEvent): PersonUpdateOutcome {
-  const rounded = roundedIntegers(put, event);
+  const rounded = warnAboutRoundedIntegers(put, event);
   return rounded.length === 0 ? outcome : { ...outcome, warnings: [...outcome.warnings, ...rounded] };
 }
 
-function unchanged(shown: PersonDetails): PersonUpdateOutcome {
+function unchanged(shown: RowPerson): PersonUpdateOutcome {
   return { isChanged: false, ...shown };
 }
 
 /** Discards an update that is too large; the event is stored. */
 function tooLarge(person: PersonState, event: IncomingEvent): PersonUpdateOutcome {
   const shown = show(person, noChange, event);
-  return { isChanged: false, ...shown, warnings: [sizeViolation(event, person.uuid), ...shown.warnings] };
+  return { isChanged: false, ...shown, warnings: [personSizeWarning(event, person.uuid), ...shown.warnings] };
 }
 
 /**
@@ -146,13 +146,13 @@ function show(
   unwritten: PropertyChange,
   event: IncomingEvent,
   own: JsonObject = unwritten.put,
-): PersonDetails {
-  if (bytesAfter(person, unwritten, maxShownBytes) > maxShownBytes) {
-    return { shownProperties: own, shownBytes: 0, warnings: [notShown(event, person.uuid)] };
+): RowPerson {
+  if (sizeAfterChange(person, unwritten, maxShownBytes) > maxShownBytes) {
+    return { shownProperties: own, shownBytes: 0, warnings: [personNotShownWarning(event, person.uuid)] };
   }
-  const shownBytes = roughBytes(person);
+  const shownBytes = approximateSize(person);
   if (unwritten !== noChange) {
-    return { shownProperties: changed(person.properties, unwritten), shownBytes, warnings: [] };
+    return { shownProperties: toChangedProperties(person.properties, unwritten), shownBytes, warnings: [] };
   }
   person.areShared = true;
   return { shownProperties: person.properties, shownBytes, warnings: [] };

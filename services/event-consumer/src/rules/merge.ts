@@ -5,11 +5,11 @@ import type { IncomingEvent } from '../model/event.ts';
 import type { PersonState, ProjectLedger } from '../model/ledger.ts';
 import type { RuleWarning } from '../model/warning.ts';
 import { setOwn } from '../values/json.ts';
-import { boundOf, bytesAfter, change, replaceProperties } from '../values/sized-properties.ts';
+import { applyChange, replaceProperties, sizeAfterChange, sizeUpperBound } from '../values/sized-properties.ts';
 import { maxIdCharacters } from '../values/text.ts';
 import type { MergeRequest, RefuseWhen } from './identity-rules.ts';
-import { isOverSizeLimit, maxPersonPropertiesBytes, sizeViolation } from './person-properties.ts';
-import { attachDistinctId, createPerson, moveDistinctIds, personOf } from './persons.ts';
+import { isOverSizeLimit, maxPersonPropertiesBytes, personSizeWarning } from './person-properties.ts';
+import { attachDistinctId, createPerson, findPersonInLedger, moveDistinctIds } from './persons.ts';
 
 /** Effect of a merge on the event's person. */
 interface MergeOutcome {
@@ -29,7 +29,11 @@ export function applyMerge(request: MergeRequest, event: IncomingEvent, ledger: 
   if (isIllegalDistinctId(targetId)) return refusedForIllegalId(targetId, sourceId, event);
   if (isIllegalDistinctId(sourceId)) return refusedForIllegalId(sourceId, targetId, event);
 
-  const plan = planMerge(personOf(sourceId, ledger), personOf(targetId, ledger), request.refuseWhen);
+  const plan = planMerge(
+    findPersonInLedger(sourceId, ledger),
+    findPersonInLedger(targetId, ledger),
+    request.refuseWhen,
+  );
   switch (plan.action) {
     case 'create': {
       const { person, isCreated } = createPerson(targetId, event.timestampMs, ledger);
@@ -78,12 +82,13 @@ function mergePersons(source: PersonState, target: PersonState, event: IncomingE
   target.version = Math.max(source.version, target.version);
   // Adds the smaller properties to the larger ones in place, because the source's are no longer needed.
   const [into, put] =
-    boundOf(source) > boundOf(target)
+    sizeUpperBound(source) > sizeUpperBound(target)
       ? [source, target.properties]
       : [target, missingIn(target.properties, source.properties)];
   const mixing = { put, removed: [] };
-  if (isOverSizeLimit(bytesAfter(into, mixing, maxPersonPropertiesBytes))) return [sizeViolation(event, target.uuid)];
-  change(into, mixing);
+  if (isOverSizeLimit(sizeAfterChange(into, mixing, maxPersonPropertiesBytes)))
+    return [personSizeWarning(event, target.uuid)];
+  applyChange(into, mixing);
   if (into === source) replaceProperties(target, source.properties, source.size);
   return [];
 }

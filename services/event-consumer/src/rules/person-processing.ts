@@ -2,7 +2,7 @@ import type { JsonObject } from '@millrace/contracts';
 import { type IncomingEvent, type PersonMode, personMode } from '../model/event.ts';
 import type { ProjectLedger } from '../model/ledger.ts';
 import type { RuleWarning } from '../model/warning.ts';
-import { newPersonUuid, personOf } from './persons.ts';
+import { choosePersonUuid, findPersonInLedger } from './persons.ts';
 
 /** Whether an event creates and updates a person (`full`) or is anonymous (`personless`). */
 export type PersonProcessing = 'full' | 'personless';
@@ -12,7 +12,7 @@ export type PersonProcessing = 'full' | 'personless';
  * (docs/ingestion-rules.md#anonymous-events). In a project that has opted out, merge events become plain anonymous
  * events and are not dropped, because the sender did not choose this.
  */
-export function personProcessing(event: IncomingEvent): PersonProcessing {
+export function choosePersonProcessing(event: IncomingEvent): PersonProcessing {
   return isPersonProfileOff(event) || event.project.personProcessingOptOut ? 'personless' : 'full';
 }
 
@@ -38,10 +38,10 @@ const upgradeAfterMs = 60_000;
  * uuid it would get. Never includes its properties. Marks an anonymous event of a known person as `forceUpgrade`
  * (docs/ingestion-rules.md#anonymous-events). Does not change the ledger.
  */
-export function personlessPerson(event: IncomingEvent, ledger: ProjectLedger): EventPerson {
-  const person = personOf(event.distinctId, ledger);
+export function createPersonlessPerson(event: IncomingEvent, ledger: ProjectLedger): EventPerson {
+  const person = findPersonInLedger(event.distinctId, ledger);
   if (person === null) {
-    const uuid = newPersonUuid(event.distinctId, ledger);
+    const uuid = choosePersonUuid(event.distinctId, ledger);
     return { uuid, createdAtMs: null, properties: {}, bytes: 0, mode: personMode.propertyless };
   }
   const isUpgraded = !event.project.personProcessingOptOut && event.timestampMs > person.createdAtMs + upgradeAfterMs;

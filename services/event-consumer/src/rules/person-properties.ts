@@ -1,8 +1,8 @@
 import { eventNames, isObject, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
 import type { RuleWarning } from '../model/warning.ts';
-import { jsonEqual, objectOrEmpty, overlaid, setOwn } from '../values/json.ts';
-import { type Overlay, propertyOf } from '../values/properties.ts';
+import { jsonEqual, mergeObjects, objectOrEmpty, setOwn } from '../values/json.ts';
+import { type Overlay, readProperty } from '../values/properties.ts';
 import type { PropertyChange } from '../values/sized-properties.ts';
 
 /** Changes to the person that an event requests. */
@@ -19,11 +19,11 @@ interface PersonUpdate extends PropertyChange {
   isWorthWriting: boolean;
 }
 
-export function personChange(eventProperties: Overlay): PersonChange {
+export function readPersonChange(eventProperties: Overlay): PersonChange {
   return {
-    set: objectOrEmpty(propertyOf(eventProperties, '$set')),
-    setOnce: objectOrEmpty(propertyOf(eventProperties, '$set_once')),
-    unset: unsetKeys(propertyOf(eventProperties, '$unset')),
+    set: objectOrEmpty(readProperty(eventProperties, '$set')),
+    setOnce: objectOrEmpty(readProperty(eventProperties, '$set_once')),
+    unset: readUnsetKeys(readProperty(eventProperties, '$unset')),
   };
 }
 
@@ -31,8 +31,8 @@ export function personChange(eventProperties: Overlay): PersonChange {
  * Returns the properties of a person created by an event. Clients cannot override the creator
  * (docs/ingestion-rules.md#person-properties).
  */
-export function initialProperties(change: PersonChange, eventUuid: string): JsonObject {
-  const properties = overlaid(change.setOnce, change.set);
+export function createInitialProperties(change: PersonChange, eventUuid: string): JsonObject {
+  const properties = mergeObjects(change.setOnce, change.set);
   properties.$creator_event_uuid = eventUuid;
   return properties;
 }
@@ -68,7 +68,7 @@ function isUnfilled(before: JsonObject, key: string, value: unknown): boolean {
 }
 
 /** Returns the keys in `$unset`: the strings of an array, or the keys of an object; ignores the rest. */
-export function unsetKeys(unset: unknown): string[] {
+export function readUnsetKeys(unset: unknown): string[] {
   if (Array.isArray(unset)) return unset.filter((key) => typeof key === 'string');
   return isObject(unset) ? Object.keys(unset) : [];
 }
@@ -151,7 +151,7 @@ export function isOverSizeLimit(bytes: number): boolean {
   return bytes > maxPersonPropertiesBytes;
 }
 
-export function sizeViolation(event: IncomingEvent, personUuid: string): RuleWarning {
+export function personSizeWarning(event: IncomingEvent, personUuid: string): RuleWarning {
   return {
     type: 'person_properties_size_violation',
     details: {
@@ -165,7 +165,7 @@ export function sizeViolation(event: IncomingEvent, personUuid: string): RuleWar
 }
 
 /** Warns that rows of events do not contain all person properties. */
-export function notShown(event: IncomingEvent, personUuid: string): RuleWarning {
+export function personNotShownWarning(event: IncomingEvent, personUuid: string): RuleWarning {
   return {
     type: 'person_properties_not_shown',
     details: {

@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { v5 } from 'uuid';
-import { personUuid } from './persons.ts';
+import { derivePersonUuid } from './persons.ts';
 
 test('is the UUIDv5 of project and distinct ID in the namespace of persons', () => {
   fc.assert(
     fc.property(fc.nat(), fc.string({ unit: 'binary' }), (projectId, distinctId) => {
       const expected = v5(`${projectId}:${distinctId}`, '932979b4-65c3-4424-8467-0b66ec27bc22');
-      expect(personUuid(projectId, distinctId)).toBe(expected);
+      expect(derivePersonUuid(projectId, distinctId)).toBe(expected);
     }),
   );
 });
 
 test('never changes, because persons are stored with it', () => {
-  expect(personUuid(1, 'ünï')).toBe('d9eac7e0-c905-5f92-990e-67e98866fcca');
+  expect(derivePersonUuid(1, 'ünï')).toBe('d9eac7e0-c905-5f92-990e-67e98866fcca');
 });

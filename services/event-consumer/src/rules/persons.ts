@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { noteMergedPerson, type PersonState, type ProjectLedger } from '../model/ledger.ts';
 
 /** Returns the person of a distinct ID; null if it has none. */
-export function personOf(distinctId: string, ledger: ProjectLedger): PersonState | null {
+export function findPersonInLedger(distinctId: string, ledger: ProjectLedger): PersonState | null {
   const mapping = ledger.distinctIds.get(distinctId);
   return mapping === undefined ? null : (ledger.persons.get(mapping.personUuid) ?? null);
 }
@@ -13,16 +13,16 @@ export function findOrCreatePerson(
   createdAtMs: number,
   ledger: ProjectLedger,
 ): { person: PersonState; isCreated: boolean } {
-  const known = personOf(distinctId, ledger);
+  const known = findPersonInLedger(distinctId, ledger);
   if (known !== null) return { person: known, isCreated: false };
   return createPerson(distinctId, createdAtMs, ledger);
 }
 
 /** Returns the uuid of the person that an ID would create. */
-export function newPersonUuid(distinctId: string, ledger: ProjectLedger): string {
+export function choosePersonUuid(distinctId: string, ledger: ProjectLedger): string {
   const deleted = ledger.deletedIds.get(distinctId);
   return deleted === undefined
-    ? personUuid(ledger.projectId, distinctId)
+    ? derivePersonUuid(ledger.projectId, distinctId)
     : personUuidAfterDeletion(deleted.deletionId, ledger.projectId, distinctId);
 }
 
@@ -44,7 +44,7 @@ export function createPerson(
   createdAtMs: number,
   ledger: ProjectLedger,
 ): { person: PersonState; isCreated: boolean } {
-  const uuid = newPersonUuid(distinctId, ledger);
+  const uuid = choosePersonUuid(distinctId, ledger);
   const unmapped = ledger.persons.get(uuid);
   if (unmapped !== undefined) {
     attachDistinctId(distinctId, unmapped, ledger);
@@ -75,7 +75,7 @@ export function createPerson(
  * tell (docs/ingestion-rules.md#anonymous-events).
  */
 export function attachDistinctId(distinctId: string, person: PersonState, ledger: ProjectLedger): void {
-  const isOrigin = person.uuid === newPersonUuid(distinctId, ledger);
+  const isOrigin = person.uuid === choosePersonUuid(distinctId, ledger);
   const version = firstVersion(distinctId, ledger) + (isOrigin ? 0 : 1);
   ledger.distinctIds.set(distinctId, { personUuid: person.uuid, version, isNew: true });
 }
@@ -105,7 +105,7 @@ const namespace = Buffer.from('932979b465c3442484670b66ec27bc22', 'hex');
  * (docs/ingestion-rules.md#person-properties). Deterministic, so that an event without a person contains the uuid that
  * its ID would get.
  */
-export function personUuid(projectId: number, distinctId: string): string {
+export function derivePersonUuid(projectId: number, distinctId: string): string {
   return uuidOf(namespace, projectId, distinctId);
 }
 

@@ -13,7 +13,7 @@ const shownNames = 5;
  *
  * @param properties properties that the event changes.
  */
-export function roundedIntegers(properties: JsonObject, event: IncomingEvent): RuleWarning[] {
+export function warnAboutRoundedIntegers(properties: JsonObject, event: IncomingEvent): RuleWarning[] {
   const names = Object.keys(properties).filter((name) => mayBeRounded(Reflect.get(properties, name)));
   if (names.length === 0) return [];
   const shown = names.slice(0, shownNames).map((name) => cutToCodePoints(name, shownCharacters));

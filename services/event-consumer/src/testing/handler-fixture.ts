@@ -32,7 +32,7 @@ export function createHandlerFixture(
     logger: fixture.logger,
     metrics: createConsumeMetrics(metrics)('live'),
     traceIdOf: () => null,
-    freeLocks: async () => {},
+    releaseLocks: async () => {},
     sleep: async (ms) => {
       pauses.push(ms);
     },

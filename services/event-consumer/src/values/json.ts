@@ -20,13 +20,13 @@ export function setOwn(object: JsonObject, key: string, value: unknown): void {
  * Returns `{ ...under, ...over }`, which is several times slower in V8 for more than a few keys. Object.assign is not
  * safe for the key `__proto__`, so objects with it are spread.
  */
-export function overlaid(under: JsonObject, over: JsonObject): JsonObject {
+export function mergeObjects(under: JsonObject, over: JsonObject): JsonObject {
   if (Object.hasOwn(under, '__proto__') || Object.hasOwn(over, '__proto__')) return { ...under, ...over };
   return Object.assign({}, under, over);
 }
 
 /** Returns a copy without the given keys, or the object itself if it has none of them. */
-export function withoutKeys(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
+export function omitKeys(object: JsonObject, keys: ReadonlySet<string>): JsonObject {
   if (!hasAnyKey(object, keys)) return object;
   const copy: JsonObject = {};
   for (const key of Object.keys(object)) {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
 import type { CopyRow } from '@millrace/db/sql';
-import { overlaid } from './json.ts';
+import { mergeObjects } from './json.ts';
 
 /**
  * An object and its changes, kept apart. Processing changes only a few of an event's properties, and copying all of
@@ -12,13 +12,13 @@ export interface Overlay {
   over: JsonObject;
 }
 
-export function propertyOf({ under, over }: Overlay, key: string): unknown {
+export function readProperty({ under, over }: Overlay, key: string): unknown {
   return Object.hasOwn(over, key) ? over[key] : under[key];
 }
 
 /** Combines both objects. The result must not be modified, because it may be `under` itself. */
-export function flattened({ under, over }: Overlay): JsonObject {
-  return isEmpty(over) ? under : overlaid(under, over);
+export function flattenOverlay({ under, over }: Overlay): JsonObject {
+  return isEmpty(over) ? under : mergeObjects(under, over);
 }
 
 function isEmpty(object: JsonObject): boolean {
@@ -27,14 +27,14 @@ function isEmpty(object: JsonObject): boolean {
 }
 
 /** Bytes `start` to `end` of a record: a non-empty JSON object that can be stored as it is. */
-export interface WrittenText {
+export interface ReceivedText {
   value: Buffer;
   start: number;
   end: number;
 }
 
 /** An event's properties as received, and their overlay. */
-export interface WrittenProperties extends WrittenText {
+export interface ReceivedProperties extends ReceivedText {
   over: JsonObject;
 }
 
@@ -61,14 +61,14 @@ export function canBeStored(text: string): boolean {
 export function writeProperties(
   fields: Pick<CopyRow, 'jsonb' | 'jsonbBytes'>,
   properties: Overlay,
-  written: WrittenProperties | undefined,
+  written: ReceivedProperties | undefined,
 ): void {
   if (written === undefined) {
-    fields.jsonb(JSON.stringify(flattened(properties)));
+    fields.jsonb(JSON.stringify(flattenOverlay(properties)));
     return;
   }
   const { value, start, end } = written;
-  const added = flattened({ under: written.over, over: properties.over });
+  const added = flattenOverlay({ under: written.over, over: properties.over });
   if (isEmpty(added)) fields.jsonbBytes(value, start, end, '');
   else fields.jsonbBytes(value, start, end - 1, `,${JSON.stringify(added).slice(1)}`);
 }

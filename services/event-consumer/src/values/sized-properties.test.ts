@@ -1,6 +1,6 @@
 import type { JsonObject } from '@millrace/contracts';
 import fc from 'fast-check';
-import { bytesAfter, change, noChange, replaceProperties, type SizedProperties } from './sized-properties.ts';
+import { applyChange, noChange, replaceProperties, type SizedProperties, sizeAfterChange } from './sized-properties.ts';
 
 const keys = fc.constantFrom('a', 'b', 'é"', '__proto__', 'long name');
 const values = fc.oneof(fc.string({ unit: 'binary' }), fc.integer(), fc.constant(null), fc.array(fc.string()));
@@ -16,7 +16,7 @@ test('the size adjusted by each change equals the measured size, and shared obje
   fc.assert(
     fc.property(puts, steps, fc.boolean(), (first, changes, isMeasured) => {
       const sized: SizedProperties = { properties: Object.fromEntries(first) };
-      if (isMeasured) bytesAfter(sized, noChange, exactly);
+      if (isMeasured) sizeAfterChange(sized, noChange, exactly);
       const model = new Map<string, unknown>(first);
       const shown: { object: JsonObject; text: string }[] = [];
       for (const { put: changed, removed: unwanted, isShown } of changes) {
@@ -26,11 +26,11 @@ test('the size adjusted by each change equals the measured size, and shared obje
           sized.areShared = true;
           shown.push({ object: sized.properties, text: JSON.stringify(sized.properties) });
         }
-        change(sized, { put, removed });
+        applyChange(sized, { put, removed });
         for (const key of Object.keys(put)) model.set(key, Object.getOwnPropertyDescriptor(put, key)?.value);
         for (const key of removed) model.delete(key);
         expect(new Map(Object.entries(sized.properties))).toEqual(model);
-        const bytes = bytesAfter({ ...sized }, noChange, exactly);
+        const bytes = sizeAfterChange({ ...sized }, noChange, exactly);
         expect(bytes).toBe(model.size === 0 ? 1 : jsonBytes(sized.properties));
       }
       for (const { object, text } of shown) expect(JSON.stringify(object)).toBe(text);
@@ -40,7 +40,7 @@ test('the size adjusted by each change equals the measured size, and shared obje
 
 test('measures replaced properties again', () => {
   const sized: SizedProperties = { properties: { a: 'x'.repeat(100) } };
-  expect(bytesAfter(sized, noChange, exactly)).toBe('{"a":""}'.length + 100);
+  expect(sizeAfterChange(sized, noChange, exactly)).toBe('{"a":""}'.length + 100);
   replaceProperties(sized, { b: 1 });
-  expect(bytesAfter(sized, noChange, exactly)).toBe('{"b":1}'.length);
+  expect(sizeAfterChange(sized, noChange, exactly)).toBe('{"b":1}'.length);
 });

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@millrace/contracts';
-import { overlaid, setOwn, withoutKeys } from './json.ts';
+import { mergeObjects, omitKeys, setOwn } from './json.ts';
 
 /**
  * Properties of a person or a group while a batch changes them. Five hundred events of a hundred bytes may each change
@@ -32,15 +32,15 @@ export const noChange: PropertyChange = { put: Object.freeze({}), removed: [] };
  * Returns the size in bytes as JSON after a change, without making it. Exact if it is more than `limit`; otherwise it
  * may be an upper bound, which is fast and nearly always sufficient.
  */
-export function bytesAfter(sized: SizedProperties, change: PropertyChange, limit: number): number {
-  const bound = boundOf(sized) + maxBytesOf(change.put);
+export function sizeAfterChange(sized: SizedProperties, change: PropertyChange, limit: number): number {
+  const bound = sizeUpperBound(sized) + maxBytesOf(change.put);
   if (bound <= limit) return bound;
   measure(sized);
   return exactBytesAfter(sized, change);
 }
 
 /** Returns an upper bound of the size in bytes. */
-export function boundOf(sized: SizedProperties): number {
+export function sizeUpperBound(sized: SizedProperties): number {
   sized.size ??= { bytes: maxBytesOf(sized.properties), isExact: false };
   return sized.size.bytes;
 }
@@ -49,13 +49,13 @@ export function boundOf(sized: SizedProperties): number {
  * Returns the approximate size as JSON. The upper bound assumes that all characters are escaped; plain text takes a
  * sixth of that.
  */
-export function roughBytes(sized: SizedProperties): number {
-  const bound = boundOf(sized);
+export function approximateSize(sized: SizedProperties): number {
+  const bound = sizeUpperBound(sized);
   return sized.size?.isExact ? bound : bound / 6;
 }
 
 /** Applies a change. */
-export function change(sized: SizedProperties, { put, removed }: PropertyChange): void {
+export function applyChange(sized: SizedProperties, { put, removed }: PropertyChange): void {
   if (sized.size !== undefined) {
     const { isExact } = sized.size;
     const bytes = isExact ? exactBytesAfter(sized, { put, removed }) : sized.size.bytes + maxBytesOf(put);
@@ -67,9 +67,9 @@ export function change(sized: SizedProperties, { put, removed }: PropertyChange)
 }
 
 /** Returns the changed properties as a new object. */
-export function changed(properties: JsonObject, { put, removed }: PropertyChange): JsonObject {
-  const after = overlaid(properties, put);
-  return removed.length === 0 ? after : withoutKeys(after, new Set(removed));
+export function toChangedProperties(properties: JsonObject, { put, removed }: PropertyChange): JsonObject {
+  const after = mergeObjects(properties, put);
+  return removed.length === 0 ? after : omitKeys(after, new Set(removed));
 }
 
 /** Replaces the properties by an object that no other code modifies. */

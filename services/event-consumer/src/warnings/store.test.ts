@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ConsumerFixture, createConsumerFixture } from '../testing/consumer-fixture.ts';
 import { insertWarnings } from './store.ts';
-import { gatewayWarning, ruleWarning } from './warnings.ts';
+import { toGatewayWarning, toRuleWarning } from './warnings.ts';
 
 let fixture: ConsumerFixture;
 beforeAll(async () => {
@@ -13,8 +13,8 @@ const now = '2026-11-21T02:30:00.000Z';
 const event = { projectId: 1, uuid: randomUUID(), capturedAtMs: Date.parse(now) };
 
 test('stores a warning with its severity once, even if it is found repeatedly', async () => {
-  const found = ruleWarning({ type: 'invalid_group_set', details: { received: 'string' } }, event);
-  const other = ruleWarning({ type: 'invalid_alias', details: {} }, event);
+  const found = toRuleWarning({ type: 'invalid_group_set', details: { received: 'string' } }, event);
+  const other = toRuleWarning({ type: 'invalid_alias', details: {} }, event);
   await fixture.database.transaction((tx) => insertWarnings(tx, [found, other]));
   await fixture.database.transaction((tx) => insertWarnings(tx, [{ ...found, details: { received: 'again' } }, found]));
   const stored = await fixture.database.prisma.ingestion_warning.findMany({
@@ -39,7 +39,7 @@ test('stores a warning with its severity once, even if it is found repeatedly', 
 test('a gateway warning keeps its own ID and count', async () => {
   const uuid = randomUUID();
   const details = { samples: [{ index: 3, event: 'x', uuid: null }] };
-  const warning = gatewayWarning(
+  const warning = toGatewayWarning(
     { kind: 'warning', uuid, token: 't', type: 'missing_distinct_id', count: 12, now, details },
     2,
   );

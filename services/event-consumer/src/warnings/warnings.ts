@@ -10,7 +10,7 @@ import type { StoredWarning } from './store.ts';
 const namespace = '5f0c0b5e-9d0f-4b57-8a4e-3b1f7a1c2d60';
 
 /** Creates the warning about one event. */
-export function ruleWarning(
+export function toRuleWarning(
   warning: RuleWarning,
   event: { projectId: number; uuid: string; capturedAtMs: number },
 ): StoredWarning {
@@ -28,15 +28,15 @@ export function ruleWarning(
  * Creates the warning about an event that was not stored because a different event has its uuid. A uuid may have
  * several.
  */
-export function reusedUuidWarning({ event, owner }: ReusedUuid): StoredWarning {
+export function toReusedUuidWarning({ event, owner }: ReusedUuid): StoredWarning {
   const { uuid: eventUuid, event: name, distinctId, capturedAtMs, project } = event;
   const details = { eventUuid, event: name, distinctId, storedEvent: owner.event, storedDistinctId: owner.distinctId };
   const about = { projectId: project.id, uuid: JSON.stringify([eventUuid, name, distinctId]), capturedAtMs };
-  return ruleWarning({ type: 'duplicate_event_uuid', details }, about);
+  return toRuleWarning({ type: 'duplicate_event_uuid', details }, about);
 }
 
 /** Converts a gateway warning, which has its own ID. */
-export function gatewayWarning(warning: CapturedWarning, projectId: number): StoredWarning {
+export function toGatewayWarning(warning: CapturedWarning, projectId: number): StoredWarning {
   return {
     projectId,
     id: warning.uuid,
@@ -52,12 +52,12 @@ export function gatewayWarning(warning: CapturedWarning, projectId: number): Sto
  * requests with 402; it accepts and marks them only while it cannot look up the plan
  * (docs/ingestion-rules.md#historical-migrations).
  */
-export function migrationWarning(finding: FoldedFinding, projectId: number): StoredWarning {
+export function toMigrationWarning(finding: CountedFinding, projectId: number): StoredWarning {
   return foldedWarning('historical_migration_not_in_plan', finding, projectId);
 }
 
 /** Creates the warning about events that were already too old when they arrived. */
-export function retentionWarning(finding: FoldedFinding, projectId: number): StoredWarning {
+export function toRetentionWarning(finding: CountedFinding, projectId: number): StoredWarning {
   return foldedWarning('event_older_than_retention', finding, projectId);
 }
 
@@ -67,7 +67,7 @@ export function retentionWarning(finding: FoldedFinding, projectId: number): Sto
  */
 function foldedWarning(
   type: 'historical_migration_not_in_plan' | 'event_older_than_retention',
-  { first, position, count }: FoldedFinding,
+  { first, position, count }: CountedFinding,
   projectId: number,
 ): StoredWarning {
   const { log, topic, partition, offset } = position;
@@ -85,7 +85,7 @@ function foldedWarning(
  * Creates the warning about a record that was given up. Its ID is derived from the record's log position, so a replay
  * adds none.
  */
-export function deadLetterWarning(
+export function toDeadLetterWarning(
   { letter, eventUuid, message }: UnprocessableRecord,
   projectId: number,
 ): StoredWarning {
@@ -109,17 +109,17 @@ export function deadLetterWarning(
 }
 
 /** The same finding about several events of a project in a batch. */
-export interface FoldedFinding {
+export interface CountedFinding {
   first: Pick<CapturedEvent, 'uuid' | 'now'>;
   position: RecordPosition;
   count: number;
 }
 
 /** Adds an event to the finding of its project. */
-export function fold(
-  findings: Map<number, FoldedFinding>,
+export function countFinding(
+  findings: Map<number, CountedFinding>,
   projectId: number,
-  event: Omit<FoldedFinding, 'count'>,
+  event: Omit<CountedFinding, 'count'>,
 ): void {
   const earlier = findings.get(projectId);
   if (earlier === undefined) findings.set(projectId, { ...event, count: 1 });
@@ -127,7 +127,7 @@ export function fold(
 }
 
 /** Warnings that must be investigated individually (docs/ingestion-rules.md#warnings). */
-const neverFolded = new Set<WarningType>([
+const neverCombined = new Set<WarningType>([
   'cannot_merge_already_identified',
   'cannot_merge_with_illegal_distinct_id',
   'invalid_event_when_process_person_profile_is_false',
@@ -156,7 +156,7 @@ export function createWarningThrottle(now: () => number): WarningThrottle {
   const minutes = new LRUCache<string, { endsAtMs: number; singles: number }>({ max: maxRemembered });
 
   function isSingle({ projectId, type }: StoredWarning): boolean {
-    if (neverFolded.has(type)) return true;
+    if (neverCombined.has(type)) return true;
     const key = `${projectId}:${type}`;
     let minute = minutes.get(key);
     if (minute === undefined || minute.endsAtMs <= now()) {

@@ -31,9 +31,9 @@ export async function authorize(
  * Checks a key that was found before the request was parsed.
  * @throws AppError `unauthenticated` if it is certain that no project has this key, `unavailable` if the lookup times out.
  */
-export async function requirePossibleKey(key: string, projectKeys: ProjectKeys): Promise<void> {
+export async function rejectUnknownKey(key: string, projectKeys: ProjectKeys): Promise<void> {
   const lookup = await lookUp(key, projectKeys);
-  if (lookup !== null) requirePossible(lookup.outcome, 'api_key');
+  if (lookup !== null) rejectUnusableLookup(lookup.outcome, 'api_key');
 }
 
 /** Whether it is certain that a project has this key. */
@@ -53,7 +53,7 @@ async function lookUp(key: string, projectKeys: ProjectKeys): Promise<KeyLookup 
  * @param attr the field that contained the key.
  * @throws AppError `unauthenticated`, `unavailable`.
  */
-export function requirePossible(outcome: KeyLookup['outcome'], attr: KeyField): void {
+export function rejectUnusableLookup(outcome: KeyLookup['outcome'], attr: KeyField): void {
   if (outcome === 'unknown') throw unknownKey(attr);
   if (outcome === 'busy') throw cannotBeChecked();
 }

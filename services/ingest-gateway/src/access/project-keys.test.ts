@@ -208,7 +208,7 @@ test('tells clients to retry if a slow database cannot look up all new keys', as
       return database.sql.query(text, values);
     },
   };
-  const timeLimits = { ...patientTimeLimits, keyTurnMs: storeTimeLimits.keyTurnMs };
+  const timeLimits = { ...patientTimeLimits, keyQueueMs: storeTimeLimits.keyQueueMs };
   const keys = startKeys({ sql: slow, metrics, timeLimits });
   const { token } = await createTestTenant(database);
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });

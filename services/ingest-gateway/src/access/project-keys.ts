@@ -6,7 +6,7 @@ import {
   createCircuitBreaker,
   createSlots,
   isBusy,
-  isSlow,
+  isTimeLimitExceeded,
   type StoreTimeLimits,
   storeTimeLimits,
   withTimeLimit,
@@ -41,8 +41,11 @@ const databaseSlots = { max: 3, maxWaiting: 1000 };
 export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
   const { sql, changes, logger, knownForMs = 60_000, unknownForMs = 5000, timeLimits = storeTimeLimits } = options;
   // Slow responses do not open the circuit breaker, because that would look like an outage.
-  const breaker = createCircuitBreaker({ restMs: restAfterFailureMs, isFailure: (error) => !isSlow(error) });
-  const slots = createSlots({ ...databaseSlots, waitMs: timeLimits.keyTurnMs });
+  const breaker = createCircuitBreaker({
+    restMs: restAfterFailureMs,
+    isFailure: (error) => !isTimeLimitExceeded(error),
+  });
+  const slots = createSlots({ ...databaseSlots, waitMs: timeLimits.keyQueueMs });
   let isDatabaseDown = false;
   const memory = createKeyMemory({
     ...{ changes, knownForMs, unknownForMs, undeterminedForMs: restAfterFailureMs },
@@ -91,7 +94,7 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
       if (isCurrent()) memory.set(token, project);
       return project === null ? unknown : { outcome: 'known', project };
     } catch (error) {
-      const source = isBusy(error) ? 'busy' : isSlow(error) ? 'slow' : 'failed';
+      const source = isBusy(error) ? 'busy' : isTimeLimitExceeded(error) ? 'slow' : 'failed';
       lookups.inc({ source });
       logger.debug('could not look up a project API key', { error });
       const project = memory.findAnyAge(token);

@@ -1,38 +1,38 @@
 import { AppError, isAppError } from '@millrace/runtime';
 
-/** How long requests wait for the stores, in milliseconds. `…TurnMs`: how long a request waits for other queries to the same store. */
+/** How long requests wait for the stores, in milliseconds. `…QueueMs`: how long a request waits for other queries to the same store. */
 export interface StoreTimeLimits {
   /** Looking up a key in PostgreSQL. */
   keyMs: number;
-  keyTurnMs: number;
+  keyQueueMs: number;
   /** Looking up a key if there is a previous result. */
   oldKeyMs: number;
   /** Loading the stored data for a flag request. */
   flagDataMs: number;
-  flagDataTurnMs: number;
+  flagDataQueueMs: number;
   /** Loading flag definitions, which may be large and are cached. */
   definitionsMs: number;
-  definitionsTurnMs: number;
+  definitionsQueueMs: number;
   /** Loading the settings and the early access features of an environment. */
   settingsMs: number;
   /** Evaluating an expensive flag request. Clients wait three seconds for the response. */
-  flagTurnsMs: number;
+  expensiveFlagsMs: number;
   /** Looking up the rights of a bearer key. */
-  bearerTurnMs: number;
+  bearerQueueMs: number;
 }
 
 export const storeTimeLimits: StoreTimeLimits = {
   // Together with the append (2.5 s), less than ten seconds, after which the first SDKs give up.
   keyMs: 2500,
-  keyTurnMs: 2500,
+  keyQueueMs: 2500,
   oldKeyMs: 500,
   flagDataMs: 250,
-  flagDataTurnMs: 100,
+  flagDataQueueMs: 100,
   definitionsMs: 2500,
-  definitionsTurnMs: 500,
+  definitionsQueueMs: 500,
   settingsMs: 500,
-  flagTurnsMs: 1500,
-  bearerTurnMs: 500,
+  expensiveFlagsMs: 1500,
+  bearerQueueMs: 500,
 };
 
 /**
@@ -50,7 +50,7 @@ export function withTimeLimit<T>(work: Promise<T>, ms: number): Promise<T> {
 }
 
 /** Whether the time limit was exceeded, which does not mean that the other side is down. */
-export function isSlow(error: unknown): boolean {
+export function isTimeLimitExceeded(error: unknown): boolean {
   return isAppError(error, 'unavailable') && error.code === 'slow';
 }
 

@@ -58,7 +58,7 @@ export function createByteBudget(maxBytes: number, threads = 0): ByteBudget {
       return {
         take(bytes) {
           const isSmall = held + bytes <= smallBytes;
-          if (used + heldByThreads() + bytes > (isSmall ? maxBytes : maxBytes * shareOfLarge)) throw overloaded();
+          if (used + heldByThreads() + bytes > (isSmall ? maxBytes : maxBytes * shareOfLarge)) throw overloadedError();
           change(bytes);
           held += bytes;
         },
@@ -79,14 +79,14 @@ export function createThreadLease({ heldKiB, maxKiB }: ThreadShares, thread: num
   return {
     take(bytes) {
       const kiB = Math.ceil(bytes / 1024);
-      if (heldKiB.reduce((sum, held) => sum + held, kiB) > maxKiB * shareOfLarge) throw overloaded();
+      if (heldKiB.reduce((sum, held) => sum + held, kiB) > maxKiB * shareOfLarge) throw overloadedError();
       Atomics.add(heldKiB, thread, kiB);
     },
     releaseAll: () => void Atomics.store(heldKiB, thread, 0),
   };
 }
 
-export function overloaded(): AppError {
+export function overloadedError(): AppError {
   return new AppError('unavailable', 'The service is overloaded. Retry the request.', {
     code: 'overloaded',
     retryAfterSeconds: 1,

@@ -10,7 +10,14 @@ import {
   restorePlus,
 } from './base64-and-forms.ts';
 import type { ByteLease } from './byte-budget.ts';
-import { claimedSize, decompressedTooLarge, gunzip, gunzipStart, hasGzipMagic, noGzip } from './inflate.ts';
+import {
+  declaredGzipSize,
+  decompressedTooLargeError,
+  gunzip,
+  gunzipStart,
+  hasGzipMagic,
+  notGzipError,
+} from './inflate.ts';
 import { decodeLz64 } from './lz64.ts';
 import { outlineJson } from './outline.ts';
 
@@ -64,7 +71,7 @@ export async function decodeBody(
   let formCompression: string | null = null;
   if (isForm(bytes, hints.contentType)) {
     const form = parseForm(bytes.toString('utf8'));
-    if (form === null) throw missingData();
+    if (form === null) throw missingDataError();
     bytes = Buffer.from(restorePlus(form.data), 'utf8');
     apiKey = form.apiKey;
     formCompression = form.compression;
@@ -80,8 +87,8 @@ export async function decodeBody(
   const envelopeKey = await findEnvelopeKey(bytes, lease);
   const isWronglyDeclaredGzip = compression === 'gzip' && !isGzip;
   const json = readUtf8(bytes, hints, isWronglyDeclaredGzip);
-  if (isWronglyDeclaredGzip && !mayBeJson(json)) throw noGzip();
-  if (isBlank(json)) throw missingData();
+  if (isWronglyDeclaredGzip && !mayBeJson(json)) throw notGzipError();
+  if (isBlank(json)) throw missingDataError();
   return { json, apiKey, envelopeKey };
 }
 
@@ -98,7 +105,7 @@ export function isLarge(bytes: number): boolean {
 
 /** Whether a body must be decoded in another thread, because this one would be blocked for too long. */
 export function isLargeBody({ raw, hints }: ReceivedBody): boolean {
-  return isLarge(raw.length) || isLarge(claimedSize(raw)) || isLongLz64(raw, hints);
+  return isLarge(raw.length) || isLarge(declaredGzipSize(raw)) || isLongLz64(raw, hints);
 }
 
 /**
@@ -184,7 +191,7 @@ function readLz64(bytes: Buffer, { maxDecompressedBytes, lease }: DecodeOptions)
         { code: 'invalid_lz64' },
       );
     case 'too_long':
-      throw decompressedTooLarge(maxUnits * 2);
+      throw decompressedTooLargeError(maxUnits * 2);
     case 'text':
       lease.take(result.text.length * 2);
       return result.text;
@@ -196,7 +203,7 @@ function readUtf8(raw: Buffer, hints: BodyHints, isWronglyDeclaredGzip: boolean)
   const isText = isUtf8(raw);
   const bytes = isText ? raw : repairSurrogates(raw);
   if (!isText && !isUtf8(bytes)) {
-    if (isWronglyDeclaredGzip) throw noGzip();
+    if (isWronglyDeclaredGzip) throw notGzipError();
     const isOtherEncoding = hints.contentEncoding !== '' && pickCompression(hints.contentEncoding) === null;
     const problem = isOtherEncoding ? 'has an unsupported Content-Encoding' : 'is neither UTF-8 text nor gzip';
     throw new AppError('invalid', `The body ${problem}. Send JSON, either uncompressed or compressed with gzip.`, {
@@ -230,7 +237,7 @@ function isBlank(json: Buffer): boolean {
   return !isPlain && json.toString('utf8').trimStart() === '';
 }
 
-export function missingData(): AppError {
+export function missingDataError(): AppError {
   return new AppError('invalid', 'The request has no data. Send the events as JSON in the body of a POST request.', {
     code: 'no_data',
   });

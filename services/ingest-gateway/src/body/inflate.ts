@@ -30,7 +30,7 @@ function inflate(
     stream.on('data', (piece: Buffer) => {
       total += piece.length;
       try {
-        if (total > maxBytes) throw decompressedTooLarge(maxBytes);
+        if (total > maxBytes) throw decompressedTooLargeError(maxBytes);
         lease.take(piece.length);
         pieces.push(piece);
       } catch (error) {
@@ -43,7 +43,7 @@ function inflate(
   });
 }
 
-export function decompressedTooLarge(maxBytes: number): AppError {
+export function decompressedTooLargeError(maxBytes: number): AppError {
   return new AppError('too_large', `The decompressed body is larger than ${maxBytes} bytes. Send smaller batches.`, {
     code: 'request_too_large',
   });
@@ -59,7 +59,7 @@ export function hasGzipMagic(bytes: Buffer): boolean {
 }
 
 /** The decompressed size that a gzip stream declares at its end. It may be wrong. 0 if the body is not gzip. */
-export function claimedSize(bytes: Buffer): number {
+export function declaredGzipSize(bytes: Buffer): number {
   return hasGzipMagic(bytes) && bytes.length >= 18 ? bytes.readUInt32LE(bytes.length - 4) : 0;
 }
 
@@ -112,7 +112,7 @@ function brokenGzip(cause: unknown): AppError {
 }
 
 /** For a body that is declared as gzip, but is not gzip. */
-export function noGzip(): AppError {
+export function notGzipError(): AppError {
   const message =
     'The request declares gzip, but the body is neither gzip nor JSON. Send JSON, either uncompressed or compressed ' +
     'with gzip.';
@@ -146,7 +146,7 @@ type Decompress = (bytes: Buffer, maxBytes: number, lease: ByteLease) => Promise
  *
  * @throws AppError `unsupported_media_type` (`unsupported_encoding`), before the body is read.
  */
-export function decompressorOf(contentEncoding: string | undefined): Decompress {
+export function findDecompressor(contentEncoding: string | undefined): Decompress {
   const encoding = (contentEncoding ?? '').trim().toLowerCase();
   if (encoding === '' || encoding === 'identity') return (bytes) => Promise.resolve(bytes);
   const open = decompressors.get(encoding);

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@millrace/runtime';
 import type { CaptureLimits } from '../config.ts';
-import type { CaptureQuery } from '../head.ts';
+import type { CaptureQuery } from '../request-head.ts';
 import { restorePlus } from './base64-and-forms.ts';
-import { type ByteLease, overloaded } from './byte-budget.ts';
-import { missingData, type ReceivedBody } from './decode.ts';
+import { type ByteLease, overloadedError } from './byte-budget.ts';
+import { missingDataError, type ReceivedBody } from './decode.ts';
 import type { Uploads } from './uploads.ts';
 
 /**
@@ -33,7 +33,7 @@ export async function receiveBody(
   const body = await receiveBytes(request, { maxBodyBytes, bodyTimeoutMs, lease, uploads });
   const raw = query.data === null ? body : Buffer.from(restorePlus(query.data), 'utf8');
   onReceived(raw.length);
-  if (raw.length === 0) throw missingData();
+  if (raw.length === 0) throw missingDataError();
   // The headers describe the body, not the query parameter.
   const headers = query.data === null ? request.headers : {};
   const hints = {
@@ -59,7 +59,7 @@ interface ReceiveOptions {
  * `invalid` (`client_closed`) if the client disconnects. The rest of the body is not read.
  */
 export async function receiveBytes(request: IncomingMessage, options: ReceiveOptions): Promise<Buffer> {
-  const declared = declaredLength(request);
+  const declared = readContentLength(request);
   if (declared > options.maxBodyBytes) throw bodyTooLarge(options.maxBodyBytes);
   // The part of the body that arrived together with the headers is available one microtask after the `request` event.
   await undefined;
@@ -80,7 +80,10 @@ function receivePieces(request: IncomingMessage, declared: number, options: Rece
     // The buffer grows as data arrives, so that a client cannot allocate memory by only declaring a large body.
     let body: Buffer = Buffer.allocUnsafeSlow(Math.min(declared || firstBytes, firstBytes));
     let received = 0;
-    const timer = setTimeout(() => fail(uploads.isPaused(request) ? overloaded() : uploadStalled()), bodyTimeoutMs);
+    const timer = setTimeout(
+      () => fail(uploads.isPaused(request) ? overloadedError() : uploadStalled()),
+      bodyTimeoutMs,
+    );
 
     function onData(piece: Buffer): void {
       const end = received + piece.length;
@@ -129,7 +132,7 @@ function grown(body: Buffer, received: number, bytes: number): Buffer {
 }
 
 /** The declared size of the body in bytes. NaN, which is never above a limit, for a chunked body. */
-export function declaredLength(request: IncomingMessage): number {
+export function readContentLength(request: IncomingMessage): number {
   const text = request.headers['content-length'];
   if (text !== undefined) return Number(text);
   return request.headers['transfer-encoding'] === undefined ? 0 : Number.NaN;
@@ -158,7 +161,7 @@ interface DiscardLimits {
  */
 export function discardBody(request: IncomingMessage, limits: DiscardLimits, uploads: Uploads): Promise<boolean> {
   if (request.readableEnded) return Promise.resolve(true);
-  if (request.destroyed || declaredLength(request) > limits.maxBytes) return Promise.resolve(false);
+  if (request.destroyed || readContentLength(request) > limits.maxBytes) return Promise.resolve(false);
   return new Promise((resolve) => {
     let discarded = 0;
     const timer = setTimeout(() => settle(false), limits.maxMs);

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { clientAddress } from '../head.ts';
+import { findClientAddress } from '../request-head.ts';
 
 /** The request bodies that are being received or discarded. They share one event loop, and take turns if there are many. */
 export interface Uploads {
@@ -57,7 +57,7 @@ export function createUploads({ trustProxy }: { trustProxy: boolean }): Uploads 
       if (readBytes <= bytesPerRound) return;
       request.pause();
       paused.add(request);
-      const address = clientAddress(request, { trustProxy }) ?? '';
+      const address = findClientAddress(request, { trustProxy }) ?? '';
       const requests = pausedByAddress.get(address) ?? [];
       pausedByAddress.set(address, requests);
       if (started.has(request)) requests.unshift(request);

@@ -3,7 +3,7 @@ import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { isAppError } from '@millrace/runtime';
 import { type ByteLease, createThreadLease } from '../body/byte-budget.ts';
 import { decodeBody } from '../body/decode.ts';
-import { slotsPerEvent } from '../json/event-fields.ts';
+import { positionsPerEvent } from '../json/event-fields.ts';
 import { createScanner, type Scan } from '../json/scan.ts';
 import { type KeyCheck, type ThreadMessage, type ThreadStart, toTransferable } from '../large-bodies/messages.ts';
 import type {
@@ -111,15 +111,17 @@ function scanRequest(json: Buffer, hints: RequestHints): ScannedRequest {
 }
 
 function eventSlots({ shape, events, slots }: Scan): Int32Array<ArrayBuffer> {
-  return shape === 'event' ? slots.slice(0, slotsPerEvent) : slots.slice(slotsPerEvent, (1 + events) * slotsPerEvent);
+  return shape === 'event'
+    ? slots.slice(0, positionsPerEvent)
+    : slots.slice(positionsPerEvent, (1 + events) * positionsPerEvent);
 }
 
 /** The slots of the events at these indexes. */
 function slotsAt({ slots }: Scan, indexes: Int32Array): Int32Array<ArrayBuffer> {
-  const result = new Int32Array(indexes.length * slotsPerEvent);
+  const result = new Int32Array(indexes.length * positionsPerEvent);
   for (let number = 0; number < indexes.length; number++) {
-    const from = (1 + (indexes[number] ?? 0)) * slotsPerEvent;
-    result.set(slots.subarray(from, from + slotsPerEvent), number * slotsPerEvent);
+    const from = (1 + (indexes[number] ?? 0)) * positionsPerEvent;
+    result.set(slots.subarray(from, from + positionsPerEvent), number * positionsPerEvent);
   }
   return result;
 }
@@ -136,6 +138,6 @@ function scanBatch(text: string, sdk: V1Head['sdk'], lease: ByteLease): ScannedB
   lease.take(json.length);
   const found = scan(json);
   if (found === null) throw new Error('The rewritten body cannot be scanned.');
-  const slots = found.slots.slice(slotsPerEvent, (1 + found.events) * slotsPerEvent);
+  const slots = found.slots.slice(positionsPerEvent, (1 + found.events) * positionsPerEvent);
   return { kind: 'batch', ...validated, uuids: uuids.join(','), events: { json, slots, length: events.length } };
 }

@@ -1,23 +1,23 @@
 import type { IncomingMessage } from 'node:http';
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
 import type { ProjectKeys } from '../access/project-keys.ts';
-import type { Answer, Refusal } from '../answer/send-answer.ts';
 import type { ByteLease } from '../body/byte-budget.ts';
 import type { Uploads } from '../body/uploads.ts';
 import type { CaptureLimits } from '../config.ts';
-import { parseRawFields, type RawFields, readScannedEvent, slotsPerEvent } from '../json/event-fields.ts';
+import { parseRawFields, positionsPerEvent, type RawFields, readScannedEvent } from '../json/event-fields.ts';
+import type { GatewayResponse, Refusal } from '../response/send-response.ts';
 import type { CaptureThreads, ScannedEvents } from './body-jobs.ts';
 import type { CaptureMetrics } from './capture-metrics.ts';
 import {
   type ClientEvent,
   cutDistinctId,
-  overlongOtherId,
+  findOverlongOtherId,
   readDistinctId,
   readName,
   readUuid,
 } from './client-event.ts';
 import type { DropSample, DropTally } from './drops.ts';
-import { claimedTime, readEventTime, toUtcText } from './event-time.ts';
+import { formatUtc, readEventTime, readTimestampText } from './event-time.ts';
 
 /** A capture request whose events have been read, in the same form for all protocols. */
 export interface CaptureRequest {
@@ -41,7 +41,7 @@ export interface CaptureRequest {
   /** Whether the client resends events after 429. All clients resend after 503. */
   retriesOn429: boolean;
   /** @param outcome `accepted`: all events that were not dropped are in the log. `quota_limited`: no event is. */
-  respond(outcome: 'accepted' | 'quota_limited'): Promise<Answer>;
+  respond(outcome: 'accepted' | 'quota_limited'): Promise<GatewayResponse>;
 }
 
 /** Consecutive events of a request. */
@@ -81,7 +81,7 @@ export interface ReaderDependencies {
 const eventsPerSlice = 128;
 
 /** @param events parsed events, in one slice, or the events that a thread has found, in slices of `eventsPerSlice`. */
-export function slicesOf(events: readonly ClientEvent[] | ScannedEvents): Iterable<EventSlice> {
+export function sliceEvents(events: readonly ClientEvent[] | ScannedEvents): Iterable<EventSlice> {
   return 'json' in events ? scannedSlices(events) : [{ events, first: 0 }];
 }
 
@@ -92,7 +92,7 @@ function* scannedSlices({ json, slots, length }: ScannedEvents): Iterable<EventS
     const events: ClientEvent[] = [];
     for (let number = first; number < Math.min(first + eventsPerSlice, length); number++) {
       // The thread has validated it.
-      events.push(readScannedEvent(bytes, slots, number * slotsPerEvent) as ClientEvent);
+      events.push(readScannedEvent(bytes, slots, number * positionsPerEvent) as ClientEvent);
     }
     yield { events, first };
   }
@@ -146,8 +146,8 @@ export function toCapturedEvents(
 ): CapturedEvents {
   const { token, isHistorical, sentAtMs, indexes, dropped } = request;
   const { receivedAtMs, environmentId } = context;
-  const now = toUtcText(receivedAtMs);
-  const sentAt = sentAtMs === null ? undefined : toUtcText(sentAtMs);
+  const now = formatUtc(receivedAtMs);
+  const sentAt = sentAtMs === null ? undefined : formatUtc(sentAtMs);
   const accepted: AcceptedEvent[] = [];
   for (let number = 0; number < slice.events.length; number++) {
     const event = slice.events[number];
@@ -171,8 +171,8 @@ export function toCapturedEvents(
     }
     if (fields.cut !== undefined) dropped.note('distinct_id_truncated', { ...sample, ...fields.cut });
     if (time.finding !== null) {
-      dropped.note(time.finding, { ...sample, timestamp: claimedTime(event) });
-    } else if (request.unreadableSentAt !== undefined && claimedTime(event) !== null) {
+      dropped.note(time.finding, { ...sample, timestamp: readTimestampText(event) });
+    } else if (request.unreadableSentAt !== undefined && readTimestampText(event) !== null) {
       // The timestamp is from the client's clock, and without `sent_at` the gateway cannot correct it.
       dropped.note('ignored_invalid_timestamp', { ...sample, sent_at: request.unreadableSentAt });
     }
@@ -189,7 +189,7 @@ export function toCapturedEvents(
         environment_id: environmentId ?? undefined,
         distinct_id: distinctId,
         event: name,
-        timestamp: toUtcText(time.ms),
+        timestamp: formatUtc(time.ms),
         now,
         sent_at: sentAt,
         ip,
@@ -216,7 +216,7 @@ interface CopiedFields {
 /** The fields that are copied to the record: as they were sent, or parsed if one of them must be changed. */
 function fieldsToCopy(event: ClientEvent, name: string): CopiedFields {
   const { raw, properties = {}, $set, $set_once, $unset } = event;
-  const overlong = overlongOtherId(name, properties);
+  const overlong = findOverlongOtherId(name, properties);
   const fields = { $set, $set_once, $unset, properties };
   if (overlong === null) return { event: fields, raw, cut: undefined };
   const id = cutDistinctId(String(properties[overlong]));

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@millrace/runtime';
-import { requirePossibleKey } from '../access/authorize.ts';
-import { toRefusal } from '../answer/send-answer.ts';
+import { rejectUnknownKey } from '../access/authorize.ts';
 import type { ByteLease } from '../body/byte-budget.ts';
 import { decodeBody, findKeyAtStart, isLarge, isLargeBody, isMultipart, type ReceivedBody } from '../body/decode.ts';
 import { receiveBody } from '../body/receive.ts';
-import { type CapturePath, parseCaptureQuery, sdkOf } from '../head.ts';
 import { findBodyOwner } from '../large-bodies/body-threads.ts';
+import { type CapturePath, findSdk, parseCaptureQuery } from '../request-head.ts';
+import { toRefusal } from '../response/send-response.ts';
 import type { BodyJob, ScannedRequest } from './body-jobs.ts';
-import { type CaptureReader, type ReaderDependencies, slicesOf } from './capture-request.ts';
+import { type CaptureReader, type ReaderDependencies, sliceEvents } from './capture-request.ts';
 import { type ParsedRequest, parseRequest, type RequestHints } from './classic-request.ts';
 import { createDropTally } from './drops.ts';
 import { decodeMultipart } from './multipart.ts';
@@ -22,7 +22,7 @@ const quotaLimited = { status: 200, body: '{"status":"Ok","quota_limited":["even
 const acceptedBeacon = { status: 204, body: '', headers: {} };
 
 /** Reads requests to `/capture`, `/batch`, `/e` and similar paths: JSON in any encoding and shape, or a multipart form. */
-export function classicReader(
+export function createClassicReader(
   { path, query: queryText }: { path: CapturePath; query: string },
   deps: ReaderDependencies,
 ): CaptureReader {
@@ -54,7 +54,7 @@ export function classicReader(
         sentAtMs,
         unreadableSentAt,
         eventCount,
-        slices: () => slicesOf(events),
+        slices: () => sliceEvents(events),
         indexes,
         dropped,
         omittedParts,
@@ -80,7 +80,7 @@ const plainJson = { compression: null, contentType: 'application/json', contentE
 
 /**
  * Decodes and parses the body in this thread, or in another one if it would block this thread for too long.
- * @throws AppError see `decodeBody`, `requirePossibleKey`, `parseRequest`.
+ * @throws AppError see `decodeBody`, `rejectUnknownKey`, `parseRequest`.
  */
 async function readJson(body: ReceivedBody, context: ReadContext): Promise<ParsedRequest | ScannedRequest> {
   if (isLargeBody(body)) return readInThread(body, context);
@@ -90,7 +90,7 @@ async function readJson(body: ReceivedBody, context: ReadContext): Promise<Parse
   const hints = { ...context.hints, apiKey: apiKey ?? context.hints.apiKey };
   if (isLarge(json.length)) return readInThread({ raw: json, hints: plainJson }, { ...context, hints });
   // A large body is parsed only if its key may be valid.
-  if (envelopeKey !== null) await requirePossibleKey(envelopeKey, deps.projectKeys);
+  if (envelopeKey !== null) await rejectUnknownKey(envelopeKey, deps.projectKeys);
   return parseRequest(json, hints);
 }
 
@@ -102,14 +102,14 @@ async function readInThread({ raw, hints }: ReceivedBody, context: ReadContext):
 
 /**
  * Reads an event in a multipart form (`POST /i/v0/ai`). The project API key is in the `Authorization` header or in the event.
- * @throws AppError see `decodeMultipart`, `parseRequest`, `requirePossibleKey`.
+ * @throws AppError see `decodeMultipart`, `parseRequest`, `rejectUnknownKey`.
  */
 async function readMultipart(body: ReceivedBody, context: ReadContext): Promise<ParsedRequest | ScannedRequest> {
   const { request, keyInQuery, hints, maxRecordBytes, lease, deps } = context;
   const { maxDecompressedBytes } = deps.limits;
   const { headers } = request;
   const bearer = bearerOf(headers.authorization);
-  if (bearer !== null) await requirePossibleKey(bearer, deps.projectKeys);
+  if (bearer !== null) await rejectUnknownKey(bearer, deps.projectKeys);
   const form = { raw: body.raw, contentType: headers['content-type'] ?? '', bearer };
   const options = { maxDecompressedBytes, maxRecordBytes };
   if (isLargeBody(body)) {
@@ -128,7 +128,7 @@ async function runJob(
 ): Promise<ScannedRequest> {
   const { projectKeys, limits, largeBodies } = deps;
   const owner = await findBodyOwner(request, keys, { projectKeys, trustProxy: limits.trustProxy });
-  const checkKey = (key: string) => requirePossibleKey(key, projectKeys);
+  const checkKey = (key: string) => rejectUnknownKey(key, projectKeys);
   const result = await largeBodies.read(job, { lease, owner, checkKey });
   if (result.kind !== 'request') throw new Error('A body thread returned an unexpected result.');
   return result;
@@ -149,5 +149,5 @@ function requireGetOrPost({ method }: IncomingMessage): void {
  */
 function retriesOn429({ method, headers }: Pick<IncomingMessage, 'method' | 'headers'>): boolean {
   // Node's fetch also sends `sec-fetch-mode`, so that header does not identify a browser.
-  return method === 'POST' && headers.origin === undefined && sdkOf(headers['user-agent'])?.retriesOn429 === true;
+  return method === 'POST' && headers.origin === undefined && findSdk(headers['user-agent'])?.retriesOn429 === true;
 }

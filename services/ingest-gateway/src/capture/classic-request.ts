@@ -1,21 +1,21 @@
 import { AppError } from '@millrace/runtime';
-import type { CapturePath } from '../head.ts';
-import { readScannedEnvelope, readScannedEvent, repairEmptyObjects, slotsPerEvent } from '../json/event-fields.ts';
+import { positionsPerEvent, readScannedEnvelope, readScannedEvent, repairEmptyObjects } from '../json/event-fields.ts';
 import { cleanValue, mayNeedCleaning, parseJson, quoteLongNumericIds } from '../json/parse.ts';
 import { createScanner, type Scan } from '../json/scan.ts';
+import type { CapturePath } from '../request-head.ts';
 import {
   type ClientEvent,
   type EventDrop,
-  invalidField,
-  rawDistinctId,
-  rawOtherId,
+  invalidFieldError,
   readDistinctId,
   readName,
+  readRawDistinctId,
+  readRawOtherId,
   toEventError,
   type ValidatedEvents,
   validateEvents,
 } from './client-event.ts';
-import { readSentAt, unreadableSentAt } from './event-time.ts';
+import { findUnreadableSentAt, readSentAt } from './event-time.ts';
 import { findProjectApiKey } from './project-api-key.ts';
 
 /** A valid request, as parsed from its JSON. Some of its events may still have no name or no distinct ID. */
@@ -68,7 +68,7 @@ function readScan(json: Buffer, hints: RequestHints): ParsedRequest | null {
   const events: Fields[] = [];
   if (shape === 'event') events.push(readScannedEvent(json, slots, 0));
   for (let number = 1; number <= found.events; number++) {
-    events.push(readScannedEvent(json, slots, number * slotsPerEvent));
+    events.push(readScannedEvent(json, slots, number * positionsPerEvent));
   }
   if (events.some(hasRoundedId)) return null;
   const envelope = shape === 'batch' ? readScannedEnvelope(json, slots) : null;
@@ -93,12 +93,12 @@ function readText(text: string, hints: RequestHints): ParsedRequest {
 function readShape(parsed: unknown): { shape: Scan['shape']; envelope: Fields | null; events: (Fields | null)[] } {
   if (Array.isArray(parsed)) return { shape: 'array', envelope: null, events: parsed };
   if (typeof parsed !== 'object' || parsed === null) {
-    throw invalidField([], 'The body must be a JSON object or array', parsed);
+    throw invalidFieldError([], 'The body must be a JSON object or array', parsed);
   }
   const object = parsed as Fields;
   if (Array.isArray(object.batch)) return { shape: 'batch', envelope: object, events: object.batch };
   if ('batch' in object && typeof object.event !== 'string') {
-    throw invalidField(['batch'], 'The field `batch` must be an array of events', object.batch);
+    throw invalidFieldError(['batch'], 'The field `batch` must be an array of events', object.batch);
   }
   return { shape: 'event', envelope: null, events: [object] };
 }
@@ -126,7 +126,7 @@ function validateRequest(sent: {
   }
   // An object that is neither a batch nor an event with a name: a field is missing or misspelled.
   if (hints.path.takesBatches && shape === 'event' && typeof events[0]?.event !== 'string') {
-    throw invalidField(['batch'], 'The field `batch` must be an array of events', undefined);
+    throw invalidFieldError(['batch'], 'The field `batch` must be an array of events', undefined);
   }
   const validated = validateEvents(events, { isShallow });
   requireUsableEvent(validated, shape, hints);
@@ -140,7 +140,7 @@ function validateRequest(sent: {
     drops: validated.drops,
     isHistorical: envelope !== null && readHistorical(envelope),
     sentAtMs,
-    unreadableSentAt: sentAtMs === null ? unreadableSentAt(sentAt) : undefined,
+    unreadableSentAt: sentAtMs === null ? findUnreadableSentAt(sentAt) : undefined,
   };
 }
 
@@ -161,7 +161,7 @@ function isUsable(event: ClientEvent, nameForNameless: string | null): boolean {
 function readHistorical(envelope: Fields): boolean {
   const flag = envelope.historical_migration ?? false;
   if (typeof flag !== 'boolean') {
-    throw invalidField(['historical_migration'], 'The field `historical_migration` must be a boolean', flag);
+    throw invalidFieldError(['historical_migration'], 'The field `historical_migration` must be a boolean', flag);
   }
   return flag;
 }
@@ -169,7 +169,7 @@ function readHistorical(envelope: Fields): boolean {
 /** Whether one of the event's IDs is an integer that JavaScript cannot represent exactly. It must then be read as text. */
 function hasRoundedId(event: unknown): boolean {
   if (typeof event !== 'object' || event === null) return false;
-  return isRounded(rawDistinctId(event as ClientEvent)) || isRounded(rawOtherId(event as ClientEvent));
+  return isRounded(readRawDistinctId(event as ClientEvent)) || isRounded(readRawOtherId(event as ClientEvent));
 }
 
 function isRounded(id: unknown): boolean {

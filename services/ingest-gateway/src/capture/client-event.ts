@@ -64,7 +64,7 @@ const maxCodePoints = 200;
  * event is used as it is: the gateway does not look for another value in the properties.
  * (docs/wire-rules.md#distinct-ids)
  */
-export function rawDistinctId(event: ClientEvent): unknown {
+export function readRawDistinctId(event: ClientEvent): unknown {
   const { properties } = event;
   return event.distinct_id ?? event.$distinct_id ?? properties?.distinct_id ?? properties?.$distinct_id ?? undefined;
 }
@@ -74,7 +74,7 @@ export function rawDistinctId(event: ClientEvent): unknown {
  * sorted keys (cases field-001 to field-011).
  */
 export function readDistinctId(event: ClientEvent): string | null {
-  const raw = rawDistinctId(event);
+  const raw = readRawDistinctId(event);
   if (raw === undefined) return null;
   const text = typeof raw === 'string' ? raw : sortedJson(raw);
   return text.trim() === '' ? null : text;
@@ -93,7 +93,7 @@ const otherIdProperty = new Map<string, string>([
 ]);
 
 /** The other distinct ID of a merge event, as sent. Undefined for all other events. */
-export function rawOtherId({ event, properties }: ClientEvent): unknown {
+export function readRawOtherId({ event, properties }: ClientEvent): unknown {
   const property = otherIdProperty.get(String(event));
   return property === undefined ? undefined : properties?.[property];
 }
@@ -102,7 +102,7 @@ export function rawOtherId({ event, properties }: ClientEvent): unknown {
  * The property of a merge event whose distinct ID is too long, or null. The ID must be truncated like all distinct IDs:
  * the events of that user were stored under the truncated ID, so no event has the complete ID.
  */
-export function overlongOtherId(name: string, properties: Record<string, unknown>): string | null {
+export function findOverlongOtherId(name: string, properties: Record<string, unknown>): string | null {
   const property = otherIdProperty.get(name);
   const id = property === undefined ? undefined : properties[property];
   if (property === undefined || typeof id !== 'string' || cutDistinctId(id) === id) return null;
@@ -240,7 +240,7 @@ function expectation(keyword: string | undefined, params: { type?: string | stri
 }
 
 /** @param value only its type is part of the message, never its content. Undefined if the field is missing. */
-export function invalidField(path: string[], sentence: string, value: unknown): AppError {
+export function invalidFieldError(path: string[], sentence: string, value: unknown): AppError {
   const received = value === undefined ? '' : `, not ${typeName(value)}`;
   return new AppError('invalid', `${sentence}${received}.`, {
     code: 'invalid_payload',

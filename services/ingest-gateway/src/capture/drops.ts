@@ -1,5 +1,5 @@
 import { type CapturedWarning, cutToCodePoints, type GatewayWarningType } from '@millrace/contracts';
-import type { Sender } from '../head.ts';
+import type { Sender } from '../request-head.ts';
 
 /** Maximum number of samples for each reason. */
 export const maxSamples = 10;

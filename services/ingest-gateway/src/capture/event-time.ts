@@ -33,7 +33,7 @@ export function readEventTime(event: ClientEvent, sentAtMs: number | null, nowMs
 }
 
 /** The event's timestamp as text. Null if it is missing or empty. A number is Unix seconds or milliseconds. */
-export function claimedTime({ timestamp }: ClientEvent): string | null {
+export function readTimestampText({ timestamp }: ClientEvent): string | null {
   if (typeof timestamp === 'number') return String(timestamp);
   return typeof timestamp !== 'string' || timestamp.trim() === '' ? null : timestamp;
 }
@@ -41,7 +41,7 @@ export function claimedTime({ timestamp }: ClientEvent): string | null {
 /** Null if the event has a timestamp that cannot be parsed. */
 function claimedTimeMs(event: ClientEvent, sentAtMs: number | null, nowMs: number): number | null {
   if (typeof event.offset === 'number') return nowMs - event.offset;
-  const timestamp = claimedTime(event);
+  const timestamp = readTimestampText(event);
   if (timestamp === null) return nowMs;
   const timestampMs = parseTimestamp(timestamp);
   if (timestampMs === null) return null;
@@ -69,7 +69,7 @@ export function readSentAt(inBatch: unknown, inQuery: string | null): number | n
 }
 
 /** The batch's `sent_at` for the warning, if it cannot be parsed. Undefined if it is missing or valid. */
-export function unreadableSentAt(inBatch: unknown): string | undefined {
+export function findUnreadableSentAt(inBatch: unknown): string | undefined {
   if (inBatch === undefined || inBatch === null || inBatch === '' || readInBatch(inBatch) !== null) return undefined;
   return typeof inBatch === 'string' ? inBatch : `a value of type ${typeof inBatch}`;
 }
@@ -261,7 +261,7 @@ function dateOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-// `toUtcText` and `fromUtcText` handle the form that nearly all SDKs send and that log records use:
+// `formatUtc` and `fromUtcText` handle the form that nearly all SDKs send and that log records use:
 // `2026-11-21T12:34:56.789Z`. They remember the last date, because most times of a request fall on the same day. Each event
 // needs three such conversions, and the built-in functions take four times as long.
 
@@ -272,7 +272,7 @@ let lastWrittenDay = 0;
 let lastWrittenDate = '1970-01-01T';
 
 /** Like `Date.prototype.toISOString`. @param ms whole milliseconds since the epoch. */
-export function toUtcText(ms: number): string {
+export function formatUtc(ms: number): string {
   const day = Math.floor(ms / dayMs);
   if (day !== lastWrittenDay) {
     lastWrittenDate = new Date(day * dayMs).toISOString().slice(0, -'00:00:00.000Z'.length);

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { parseTimestamp, parseZonedTimestamp, toUtcText } from './event-time.ts';
+import { formatUtc, parseTimestamp, parseZonedTimestamp } from './event-time.ts';
 
 const read = (text: string) => {
   const ms = parseTimestamp(text);
@@ -132,7 +132,7 @@ const anyTime = fc.oneof(
 test('writes times like JavaScript, and parses them again', () => {
   fc.assert(
     fc.property(anyTime, (ms) => {
-      const text = toUtcText(ms);
+      const text = formatUtc(ms);
       expect(text).toBe(new Date(ms).toISOString());
       expect([parseTimestamp(text), parseZonedTimestamp(text)]).toEqual([ms, ms]);
     }),

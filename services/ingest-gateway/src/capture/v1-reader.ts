@@ -1,19 +1,19 @@
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@millrace/runtime';
-import { requirePossibleKey } from '../access/authorize.ts';
+import { rejectUnknownKey } from '../access/authorize.ts';
 import type { ByteLease } from '../body/byte-budget.ts';
 import { isLarge, isLargeBody, type ReceivedBody } from '../body/decode.ts';
 import { findBodyOwner } from '../large-bodies/body-threads.ts';
 import type { ScannedEvents } from './body-jobs.ts';
-import { type CaptureReader, type ReaderDependencies, slicesOf } from './capture-request.ts';
-import { createV1Results, createV1Tally, toV1Refusal } from './v1-answer.ts';
+import { type CaptureReader, type ReaderDependencies, sliceEvents } from './capture-request.ts';
 import { parseV1Batch, type ValidatedBatch, validateBatch } from './v1-batch.ts';
-import { decodeV1Body, jsonHints, readV1Head, receiveV1Body, type V1Head } from './v1-request.ts';
+import { createJsonHints, decodeV1Body, readV1Head, receiveV1Body, type V1Head } from './v1-request.ts';
+import { createV1Results, createV1Tally, toV1Refusal } from './v1-response.ts';
 
 export const captureV1Path = '/i/v1/analytics/events';
 
 /** Reads Capture v1, whose responses contain a result for each event (docs/wire-rules.md#capture-v1). */
-export function v1Reader(deps: ReaderDependencies): CaptureReader {
+export function createV1Reader(deps: ReaderDependencies): CaptureReader {
   return {
     path: captureV1Path,
     nameForNameless: null,
@@ -24,7 +24,7 @@ export function v1Reader(deps: ReaderDependencies): CaptureReader {
       if (request.method !== 'POST') throw new AppError('method_not_allowed', 'This path accepts only POST requests.');
       const head = readV1Head(request.headers);
       const { token, sentAtMs } = head;
-      await requirePossibleKey(token, deps.projectKeys);
+      await rejectUnknownKey(token, deps.projectKeys);
       const { uuids, indexes, drops, isHistorical, events } = await readBatch(request, head, lease, deps);
       const results = createV1Results(uuids);
       return {
@@ -32,7 +32,7 @@ export function v1Reader(deps: ReaderDependencies): CaptureReader {
         isHistorical,
         sentAtMs,
         eventCount: uuids.length,
-        slices: () => slicesOf(events),
+        slices: () => sliceEvents(events),
         indexes,
         dropped: createV1Tally(drops, results),
         // Only some clients of this protocol do (docs/wire-rules.md#capture-v1), and they cannot be distinguished.
@@ -66,6 +66,6 @@ async function readBatch(
   const body = await receiveV1Body(request, { limits, lease, uploads, onReceived: metrics.bodyReceived });
   if (isLargeBody(body)) return readInThread(body);
   const json = await decodeV1Body(body, { maxDecompressedBytes, lease });
-  if (isLarge(json.length)) return readInThread({ raw: json, hints: jsonHints('') });
+  if (isLarge(json.length)) return readInThread({ raw: json, hints: createJsonHints('') });
   return validateBatch(parseV1Batch(json.toString('utf8')), sdk);
 }

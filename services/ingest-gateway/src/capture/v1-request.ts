@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { AppError } from '@millrace/runtime';
 import type { ByteLease } from '../body/byte-budget.ts';
 import { type BodyHints, decodeBody, type ReceivedBody } from '../body/decode.ts';
-import { decompressorOf } from '../body/inflate.ts';
+import { findDecompressor } from '../body/inflate.ts';
 import { receiveBytes } from '../body/receive.ts';
 import type { Uploads } from '../body/uploads.ts';
 import type { CaptureLimits } from '../config.ts';
@@ -55,7 +55,7 @@ export function readV1Head(headers: IncomingHttpHeaders): V1Head {
   if (!/^[1-9]\d{0,8}$/.test(textOf(headers, 'posthog-attempt'))) {
     throw invalidHeader('posthog-attempt', 'an integer of at least 1');
   }
-  if (echoedRequestId(headers) === null) throw invalidHeader('posthog-request-id', 'a UUID');
+  if (readEchoedRequestId(headers) === null) throw invalidHeader('posthog-request-id', 'a UUID');
   const sentAtMs = parseZonedTimestamp(textOf(headers, 'posthog-request-timestamp'));
   if (sentAtMs === null)
     throw invalidHeader('posthog-request-timestamp', 'a date and time with a UTC offset (RFC 3339)');
@@ -63,7 +63,7 @@ export function readV1Head(headers: IncomingHttpHeaders): V1Head {
 }
 
 /** The client's request ID, which is the same for all attempts. Null if it is missing or not a UUID. */
-export function echoedRequestId(headers: IncomingHttpHeaders): string | null {
+export function readEchoedRequestId(headers: IncomingHttpHeaders): string | null {
   const id = textOf(headers, 'posthog-request-id');
   return uuidText.test(id) ? id : null;
 }
@@ -91,7 +91,7 @@ function invalidHeader(name: string, expected: string): AppError {
 }
 
 /** @param contentEncoding empty if the body has none. */
-export function jsonHints(contentEncoding: string): BodyHints {
+export function createJsonHints(contentEncoding: string): BodyHints {
   return { compression: null, contentType: 'application/json', contentEncoding };
 }
 
@@ -99,7 +99,7 @@ export function jsonHints(contentEncoding: string): BodyHints {
  * Receives a body, if its encoding is supported.
  *
  * @param options.onReceived called with the size of the body before decompression.
- * @throws AppError see `decompressorOf` and `receiveBytes`.
+ * @throws AppError see `findDecompressor` and `receiveBytes`.
  */
 export async function receiveV1Body(
   request: IncomingMessage,
@@ -108,25 +108,25 @@ export async function receiveV1Body(
   const { limits, lease, uploads } = options;
   const { maxBodyBytes, bodyTimeoutMs } = limits;
   const contentEncoding = (request.headers['content-encoding'] ?? '').toLowerCase();
-  decompressorOf(contentEncoding);
+  findDecompressor(contentEncoding);
   const raw = await receiveBytes(request, { maxBodyBytes, bodyTimeoutMs, lease, uploads });
   options.onReceived(raw.length);
-  return { raw, hints: jsonHints(contentEncoding) };
+  return { raw, hints: createJsonHints(contentEncoding) };
 }
 
 /**
  * Decompresses the body to JSON. If the result is not text, it is decoded like on the other paths, so that clients that
  * forget to declare gzip are supported here too.
  *
- * @throws AppError see `decompressorOf` and `decodeBody`.
+ * @throws AppError see `findDecompressor` and `decodeBody`.
  */
 export async function decodeV1Body(
   { raw, hints }: ReceivedBody,
   { maxDecompressedBytes, lease }: { maxDecompressedBytes: number; lease: ByteLease },
 ): Promise<Buffer> {
-  const decompress = decompressorOf(hints.contentEncoding);
+  const decompress = findDecompressor(hints.contentEncoding);
   const bytes = raw.length === 0 ? raw : await decompress(raw, maxDecompressedBytes, lease);
-  const body = { raw: bytes, hints: bytes === raw ? hints : jsonHints('') };
+  const body = { raw: bytes, hints: bytes === raw ? hints : createJsonHints('') };
   const { json } = await decodeBody(body, { maxDecompressedBytes, lease });
   return json;
 }

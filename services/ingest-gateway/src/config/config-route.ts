@@ -1,11 +1,11 @@
 import type { JsonObject } from '@millrace/contracts';
 import type { Router } from 'express';
-import { requirePossible } from '../access/authorize.ts';
+import { rejectUnusableLookup } from '../access/authorize.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import { findProjectApiKey } from '../capture/project-api-key.ts';
 import { hasFlags } from '../flag-data.ts';
-import { onlyMethods } from './only-methods-route.ts';
-import type { AnswerDependencies, EnvironmentSettings } from './settings.ts';
+import { rejectOtherMethods } from './only-methods-route.ts';
+import type { EnvironmentSettings, SdkConfigDependencies } from './settings.ts';
 import type { ClientSettings } from './store.ts';
 
 /** A changed setting takes effect after this time plus the time that the gateway caches it. */
@@ -25,10 +25,10 @@ const undecided: ClientSettings = Object.freeze({
  * The browser config in flag responses.
  * @param environmentId null if the key could not be looked up.
  */
-export async function browserConfig(
+export async function createBrowserConfig(
   token: string,
   environmentId: number | null,
-  { settings, data }: Pick<AnswerDependencies, 'settings' | 'data'>,
+  { settings, data }: Pick<SdkConfigDependencies, 'settings' | 'data'>,
 ): Promise<JsonObject> {
   const [found, hasFeatureFlags] = await Promise.all([settingsOrNull(token, settings), hasFlags(environmentId, data)]);
   return { ...clientConfig(found), hasFeatureFlags };
@@ -46,9 +46,9 @@ async function settingsOrNull(token: string, settings: EnvironmentSettings): Pro
 /**
  * @throws AppError `unauthenticated`, `unavailable`.
  */
-export async function configOfKey(
+export async function readConfigForKey(
   key: unknown,
-  { projectKeys, settings, data }: Pick<AnswerDependencies, 'projectKeys' | 'settings' | 'data'>,
+  { projectKeys, settings, data }: Pick<SdkConfigDependencies, 'projectKeys' | 'settings' | 'data'>,
 ): Promise<{ token: string; config: JsonObject; cacheControl: string }> {
   const { token, environmentId } = await requireKnownProject(key, projectKeys);
   const [found, hasFeatureFlags] = await Promise.all([settingsOrNull(token, settings), hasFlags(environmentId, data)]);
@@ -57,24 +57,24 @@ export async function configOfKey(
 }
 
 /** Remote config for clients (docs/wire-rules.md#config-and-flags). */
-export function configRoutes(router: Router, deps: AnswerDependencies): void {
+export function addConfigRoutes(router: Router, deps: SdkConfigDependencies): void {
   router
     .route('/array/:token/config')
     .get(async (request, response) => {
-      const { config, cacheControl } = await configOfKey(request.params.token, deps);
+      const { config, cacheControl } = await readConfigForKey(request.params.token, deps);
       response.set('cache-control', cacheControl).json(config);
     })
-    .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
+    .all(rejectOtherMethods('GET', 'HEAD', 'OPTIONS'));
   router
     .route('/array/:token/config.js')
     .get(async (request, response) => {
-      const { token, config, cacheControl } = await configOfKey(request.params.token, deps);
+      const { token, config, cacheControl } = await readConfigForKey(request.params.token, deps);
       response
         .set('cache-control', cacheControl)
         .type('application/javascript')
-        .send(remoteConfigScript(token, config));
+        .send(renderRemoteConfigScript(token, config));
     })
-    .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
+    .all(rejectOtherMethods('GET', 'HEAD', 'OPTIONS'));
 }
 
 /**
@@ -133,7 +133,7 @@ function clientConfig(settings: ClientSettings | null): JsonObject {
  * The config as a script. Values become part of a program, so no character may end a string or an HTML element. An element
  * such as `<a id="_POSTHOG_REMOTE_CONFIG">` is not an own property of `window`, so it cannot replace the config.
  */
-export function remoteConfigScript(token: string, config: JsonObject): string {
+export function renderRemoteConfigScript(token: string, config: JsonObject): string {
   const literal = (value: unknown): string =>
     JSON.stringify(value).replace(/[<\u2028\u2029]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
   return `(function (name) {
@@ -159,6 +159,6 @@ async function requireKnownProject(
 ): Promise<{ token: string; environmentId: number | null }> {
   const token = findProjectApiKey({ token: key }, [], null);
   const lookup = await projectKeys.find(token);
-  requirePossible(lookup.outcome, 'token');
+  rejectUnusableLookup(lookup.outcome, 'token');
   return { token, environmentId: lookup.outcome === 'known' ? lookup.project.environmentId : null };
 }

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '@millrace/runtime';
 import { type Request, type Response, Router } from 'express';
-import { configOfKey, remoteConfigScript } from './config-route.ts';
+import { readConfigForKey, renderRemoteConfigScript } from './config-route.ts';
 import { type BrowserLibrary, joinGzip, type LibraryFile } from './library.ts';
-import { onlyMethods } from './only-methods-route.ts';
-import type { AnswerDependencies } from './settings.ts';
+import { rejectOtherMethods } from './only-methods-route.ts';
+import type { SdkConfigDependencies } from './settings.ts';
 
 /** Serves the browser library to pages that load it with a script tag. */
-export function libraryRoutes(deps: AnswerDependencies, library: BrowserLibrary | null): Router {
+export function createLibraryRoutes(deps: SdkConfigDependencies, library: BrowserLibrary | null): Router {
   const router = Router();
   fileRoutes(router, library);
   libraryWithConfigRoutes(router, deps, library);
@@ -29,7 +29,7 @@ function fileRoutes(router: Router, library: BrowserLibrary | null): void {
     .get((_request, response) => {
       response.set('cache-control', fiveMinutes).json(contentsOf(library));
     })
-    .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
+    .all(rejectOtherMethods('GET', 'HEAD', 'OPTIONS'));
   router
     .route(['/static/:name', '/static/:version/:name'])
     .get((request, response) => {
@@ -45,7 +45,7 @@ function fileRoutes(router: Router, library: BrowserLibrary | null): void {
         cacheControl: version === undefined ? fiveMinutes : forever,
       });
     })
-    .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
+    .all(rejectOtherMethods('GET', 'HEAD', 'OPTIONS'));
 }
 
 /** @throws AppError `not_found`, which lists the available versions or files. */
@@ -104,13 +104,13 @@ function sendScript(request: Request, response: Response, { etag, forms, plain, 
 const compileHint = '//# allFunctionsCalledOnLoad\n';
 
 /** `/array/<key>/array.js`: the config of the environment and the library in one script, so that a page needs one request. */
-function libraryWithConfigRoutes(router: Router, deps: AnswerDependencies, library: BrowserLibrary | null): void {
+function libraryWithConfigRoutes(router: Router, deps: SdkConfigDependencies, library: BrowserLibrary | null): void {
   router
     .route('/array/:token/array.js')
     .get(async (request, response) => {
       const file = requireFile(library, 'array.js');
-      const { token, config, cacheControl } = await configOfKey(request.params.token, deps);
-      const script = compileHint + remoteConfigScript(token, config);
+      const { token, config, cacheControl } = await readConfigForKey(request.params.token, deps);
+      const script = compileHint + renderRemoteConfigScript(token, config);
       const digest = createHash('sha256').update(script).digest('base64url').slice(0, 16);
       sendScript(request, response, {
         etag: `${file.etag.slice(0, -1)}-${digest}"`,
@@ -119,5 +119,5 @@ function libraryWithConfigRoutes(router: Router, deps: AnswerDependencies, libra
         cacheControl,
       });
     })
-    .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
+    .all(rejectOtherMethods('GET', 'HEAD', 'OPTIONS'));
 }

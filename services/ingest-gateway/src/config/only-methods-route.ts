@@ -1,9 +1,9 @@
 import { AppError } from '@millrace/runtime';
 import type { RequestHandler } from 'express';
-import { sendRefusal, toRefusal } from '../answer/send-answer.ts';
+import { sendRefusal, toRefusal } from '../response/send-response.ts';
 
 /** Last handler of a path. Returns 405 for all methods without a handler. */
-export function onlyMethods(...methods: string[]): RequestHandler {
+export function rejectOtherMethods(...methods: string[]): RequestHandler {
   const allow = methods.join(', ');
   return async (request, response) => {
     const refusal = toRefusal(new AppError('method_not_allowed', `This path accepts only ${allow} requests.`));

@@ -98,7 +98,7 @@ function cacheUntilChanged<K extends string | number, V>({
 }
 
 /** Dependencies of the config routes. */
-export interface AnswerDependencies {
+export interface SdkConfigDependencies {
   projectKeys: ProjectKeys;
   settings: EnvironmentSettings;
   features: EarlyAccessFeatures;

@@ -21,7 +21,7 @@ export function requireBearer({ headers }: IncomingMessage): string {
 
 /** @throws AppError `unauthenticated` for an unknown key, `forbidden` for a key without access, `unavailable`. */
 export async function requireRights(bearer: string, environmentId: number, rights: BearerRights): Promise<void> {
-  const refusal = refusalOf(await rights.of(bearer, environmentId), bearer);
+  const refusal = refusalOf(await rights.find(bearer, environmentId), bearer);
   if (refusal !== null) throw refusal;
 }
 
@@ -54,7 +54,7 @@ type Rights = 'allowed' | 'bad_secret' | 'bad_key' | 'no_scope' | 'no_access';
 
 export interface BearerRights {
   /** @throws AppError `unavailable` if the rights cannot be looked up. */
-  of(bearer: string, environmentId: number): Promise<Rights>;
+  find(bearer: string, environmentId: number): Promise<Rights>;
 }
 
 interface Remembered {
@@ -78,10 +78,10 @@ const bridgeForMs = 12 * 60 * 60 * 1000;
 export function createBearerRights(
   sql: Sql,
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>,
-  { bearerTurnMs } = storeTimeLimits,
+  { bearerQueueMs } = storeTimeLimits,
 ): BearerRights {
   const memory = new LRUCache<string, Remembered>({ max: maxRemembered });
-  const slots = createSlots({ max: 2, maxWaiting: 100, waitMs: bearerTurnMs });
+  const slots = createSlots({ max: 2, maxWaiting: 100, waitMs: bearerQueueMs });
   let mayHaveChangedBeforeMs = Number.NEGATIVE_INFINITY;
   changes.subscribe((change) => {
     // Changes are rare, so all cached rights are looked up again.
@@ -95,7 +95,7 @@ export function createBearerRights(
   };
 
   return {
-    async of(bearer, environmentId) {
+    async find(bearer, environmentId) {
       const secureValue = hashPersonalApiKey(bearer);
       const isSecret = bearer.startsWith('phs_');
       const name = `${secureValue}:${environmentId}`;

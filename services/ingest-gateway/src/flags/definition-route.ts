@@ -5,23 +5,23 @@ import { type FlagDocument, findRemoteConfig } from '@millrace/flags/store';
 import { AppError } from '@millrace/runtime';
 import type { KnownProject } from '../access/project-key-store.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
-import { type Answer, preflightHeaders } from '../answer/send-answer.ts';
-import { type RequestScope, serveRequest } from '../answer/serve-request.ts';
 import { findProjectApiKey } from '../capture/project-api-key.ts';
 import { type FlagDatabase, findFlagProject } from '../flag-data.ts';
-import { requestIdOf } from '../head.ts';
-import { toFlagRefusal } from './answer.ts';
+import { readRequestId } from '../request-head.ts';
+import { createPreflightHeaders, type GatewayResponse } from '../response/send-response.ts';
+import { type RequestScope, serveRequest } from '../response/serve-request.ts';
 import { type BearerRights, requireBearer, requireRights } from './definition-rights.ts';
-import type { FlagDependencies, PayloadOpener } from './dependencies.ts';
+import type { DecryptPayload, FlagDependencies } from './dependencies.ts';
+import { toFlagRefusal } from './flag-response.ts';
 import { findKeyOfEnvironment } from './key-store.ts';
 
 export interface DefinitionDependencies extends FlagDependencies {
   rights: BearerRights;
-  openPayload: PayloadOpener;
+  openPayload: DecryptPayload;
 }
 
 /** Serves a request for flag definitions or a payload. Never rejects. */
-export function definitionRoute(
+export function serveDefinitionRequest(
   request: IncomingMessage,
   response: ServerResponse,
   { target, query }: { target: DefinitionTarget; query: string },
@@ -30,7 +30,7 @@ export function definitionRoute(
   const exchange = {
     request,
     response,
-    requestId: requestIdOf(request),
+    requestId: readRequestId(request),
     path: target.label,
     toRefusal: toFlagRefusal('GET, HEAD, OPTIONS'),
   };
@@ -48,8 +48,8 @@ async function serveDefinitions(
   request: IncomingMessage,
   target: DefinitionTarget,
   { query, scope, deps }: DefinitionRequest,
-): Promise<Answer> {
-  if (request.method === 'OPTIONS') return { status: 204, body: '', headers: preflightHeaders(request) };
+): Promise<GatewayResponse> {
+  if (request.method === 'OPTIONS') return { status: 204, body: '', headers: createPreflightHeaders(request) };
   requireGet(request);
   const project = await requireDefinitionProject(request, { target, query }, { ...deps, database: deps.data.database });
   const { environmentId } = project;
@@ -63,7 +63,7 @@ async function answerTarget(
   request: IncomingMessage,
   target: DefinitionTarget,
   { project, deps }: { project: KnownProject; deps: DefinitionDependencies },
-): Promise<Answer> {
+): Promise<GatewayResponse> {
   const { environmentId } = project;
   const { environment = '@current' } = target;
   if (environment !== '@current' && environment !== String(environmentId)) {
@@ -82,14 +82,14 @@ async function answerTarget(
 }
 
 /** JSON, because posthog-node parses the body of any response and returns it as the payload. */
-const noPayload: Answer = { status: 404, body: 'null', headers: { 'cache-control': 'no-store' } };
+const noPayload: GatewayResponse = { status: 404, body: 'null', headers: { 'cache-control': 'no-store' } };
 
 /** The payload of a remote config flag, which is not evaluated. */
 async function payloadAnswer(
   { flag }: Extract<DefinitionTarget, { flag: string }>,
   environmentId: number,
   { data, openPayload }: DefinitionDependencies,
-): Promise<Answer> {
+): Promise<GatewayResponse> {
   const found = await findPayload(data.database.requests, environmentId, decodeFlag(flag));
   if (found === null) return noPayload;
   const payload = found.payload === null ? null : openPayload(found.payload, environmentId);
@@ -210,7 +210,7 @@ export function findDefinitionTarget(path: string): DefinitionTarget | undefined
 const inflate = promisify(gunzip);
 
 /** The document, or 304 for who has it: the tag weak or strong, in quotes or bare. */
-async function documentAnswer(request: IncomingMessage, { etag, gzipped }: FlagDocument): Promise<Answer> {
+async function documentAnswer(request: IncomingMessage, { etag, gzipped }: FlagDocument): Promise<GatewayResponse> {
   const headers = {
     etag: `W/"${etag}"`,
     'cache-control': 'private, must-revalidate',

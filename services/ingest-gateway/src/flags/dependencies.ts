@@ -13,7 +13,6 @@ import type { KeyValueStore } from '@millrace/runtime/cache';
 import type { Tracing } from '@millrace/runtime/tracing';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import { type StoreTimeLimits, storeTimeLimits } from '../access/store-limits.ts';
-import type { RefusalLine } from '../answer/refusal-log.ts';
 import type { ByteBudget } from '../body/byte-budget.ts';
 import type { Uploads } from '../body/uploads.ts';
 import {
@@ -25,9 +24,10 @@ import {
 import type { CaptureLimits, GatewayConfig } from '../config.ts';
 import { createFlagData, createFlagDatabase, type FlagData } from '../flag-data.ts';
 import { createSharedCounters } from '../limits/shared-counters.ts';
+import type { RefusalLine } from '../response/refusal-log.ts';
+import { type AnonymousIdCache, createAnonymousIdCache } from './anonymous-ids.ts';
 import { type BearerRights, createBearerRights } from './definition-rights.ts';
 import { createExpensiveRequests, type ExpensiveRequestConfig, type ExpensiveRequests } from './expensive-requests.ts';
-import { createIdsBeforeLogin, type IdsBeforeLogin } from './ids-before-login.ts';
 import { createFlagLimits, type FlagLimitConfig, type FlagLimits } from './limits.ts';
 import { createFlagMetrics, type FlagMetrics } from './metrics.ts';
 
@@ -38,10 +38,10 @@ export interface FlagServices extends Stoppable {
   features: EarlyAccessFeatures;
   flagLimits: FlagLimits;
   expensiveRequests: ExpensiveRequests;
-  idsBeforeLogin: IdsBeforeLogin;
+  idsBeforeLogin: AnonymousIdCache;
   metrics: FlagMetrics;
   rights: BearerRights;
-  openPayload: PayloadOpener;
+  openPayload: DecryptPayload;
 }
 
 interface FlagServicesOptions {
@@ -82,7 +82,7 @@ export function createFlagServices(options: FlagServicesOptions): FlagServices {
     features: createEarlyAccessFeatures(database.requests, changes, timeLimits),
     flagLimits: createFlagLimits(config, { counters, now }),
     expensiveRequests: createExpensiveRequests(config, { metrics, timeLimits, now }),
-    idsBeforeLogin: createIdsBeforeLogin(cache),
+    idsBeforeLogin: createAnonymousIdCache(cache),
     metrics: createFlagMetrics(metrics),
     rights: createBearerRights(database.requests, changes, timeLimits),
     openPayload: createPayloadOpener(createSecretBox(createSecretReader(config, 'secretsKey'))),
@@ -97,7 +97,7 @@ export interface FlagDependencies {
   settings: EnvironmentSettings;
   flagLimits: FlagLimits;
   expensiveRequests: ExpensiveRequests;
-  idsBeforeLogin: IdsBeforeLogin;
+  idsBeforeLogin: AnonymousIdCache;
   budget: ByteBudget;
   uploads: Uploads;
   limits: CaptureLimits;
@@ -109,9 +109,9 @@ export interface FlagDependencies {
 }
 
 /** Decrypts a payload, if it is encrypted. @throws AppError `unavailable` if this service does not have the key. */
-export type PayloadOpener = (stored: string, environmentId: number) => string;
+export type DecryptPayload = (stored: string, environmentId: number) => string;
 
-function createPayloadOpener(box: SecretBox): PayloadOpener {
+function createPayloadOpener(box: SecretBox): DecryptPayload {
   return (stored, environmentId) => {
     if (!isSealedPayload(stored)) return stored;
     try {

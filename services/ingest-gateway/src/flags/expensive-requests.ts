@@ -55,7 +55,11 @@ const maxAccounts = 50_000;
  */
 export function createExpensiveRequests(
   config: ExpensiveRequestConfig,
-  { metrics, timeLimits, now }: { metrics: Metrics; timeLimits: Pick<StoreTimeLimits, 'flagTurnsMs'>; now(): number },
+  {
+    metrics,
+    timeLimits,
+    now,
+  }: { metrics: Metrics; timeLimits: Pick<StoreTimeLimits, 'expensiveFlagsMs'>; now(): number },
 ): ExpensiveRequests {
   const outcomes = countOutcomes(metrics);
   const accounts = createAccounts(config, now);
@@ -117,7 +121,7 @@ export function createExpensiveRequests(
           steps,
           account,
           isStarted: false,
-          endsAtMs: now() + timeLimits.flagTurnsMs,
+          endsAtMs: now() + timeLimits.expensiveFlagsMs,
           resolve,
           reject,
         });

@@ -3,17 +3,17 @@ import { isObject } from '@millrace/contracts';
 import type { EvaluationContext } from '@millrace/flags';
 import { findExceededJsonLimit } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
-import { requirePossibleKey } from '../access/authorize.ts';
+import { rejectUnknownKey } from '../access/authorize.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import type { ByteLease } from '../body/byte-budget.ts';
 import { decodeBody } from '../body/decode.ts';
 import { receiveBody } from '../body/receive.ts';
 import type { Uploads } from '../body/uploads.ts';
-import { cutDistinctId, invalidField } from '../capture/client-event.ts';
+import { cutDistinctId, invalidFieldError } from '../capture/client-event.ts';
 import { findProjectApiKey } from '../capture/project-api-key.ts';
 import type { CaptureLimits } from '../config.ts';
-import { type CaptureQuery, parseCaptureQuery, sdkOf } from '../head.ts';
 import { cleanValue, mayNeedCleaning, parseJson, quoteLongNumericIds } from '../json/parse.ts';
+import { type CaptureQuery, findSdk, parseCaptureQuery } from '../request-head.ts';
 
 interface ReadOptions {
   limits: CaptureLimits;
@@ -52,7 +52,7 @@ export async function readFlagRequest(
   const maxDecompressedBytes = Math.min(limits.maxDecompressedBytes, maxFlagRequestBytes);
   const { json, apiKey, envelopeKey } = await decodeBody(body, { maxDecompressedBytes, lease });
   // A large body is parsed only if its key may be valid.
-  if (envelopeKey !== null) await requirePossibleKey(envelopeKey, projectKeys);
+  if (envelopeKey !== null) await rejectUnknownKey(envelopeKey, projectKeys);
   return parseFlagRequest(json, apiKey ?? query.body.apiKey);
 }
 
@@ -133,7 +133,8 @@ function contextOf(fields: Fields, distinctId: string): FlagRequest['context'] {
 function readDistinctId(sent: unknown): string | null {
   if (sent === undefined || sent === null) return null;
   const text = textOrNumber(sent);
-  if (text === null) throw invalidField(['distinct_id'], 'The field `distinct_id` must be a string or a number', sent);
+  if (text === null)
+    throw invalidFieldError(['distinct_id'], 'The field `distinct_id` must be a string or a number', sent);
   return cutDistinctId(text);
 }
 
@@ -146,7 +147,7 @@ function textOrNumber(value: unknown): string | null {
 function objectIn(fields: Fields, name: string, alias: string): Fields {
   const value = fields[name] ?? fields[alias] ?? {};
   if (Array.isArray(value) && value.length === 0) return {};
-  if (!isObject(value)) throw invalidField([name], `The field \`${name}\` must be an object`, value);
+  if (!isObject(value)) throw invalidFieldError([name], `The field \`${name}\` must be an object`, value);
   return value;
 }
 
@@ -154,7 +155,8 @@ function objectIn(fields: Fields, name: string, alias: string): Fields {
 function textsIn(fields: Fields, name: string, alias: string): string[] | undefined {
   const value = fields[name] ?? fields[alias];
   if (value === undefined || value === null) return undefined;
-  if (!Array.isArray(value)) throw invalidField([name], `The field \`${name}\` must be an array of strings`, value);
+  if (!Array.isArray(value))
+    throw invalidFieldError([name], `The field \`${name}\` must be an array of strings`, value);
   return value.filter((member) => typeof member === 'string');
 }
 
@@ -242,13 +244,13 @@ const serverProgram = /python-requests\/|curl\//;
 const browserHeaders = ['origin', 'referer', 'sec-fetch-mode', 'sec-fetch-site'];
 
 /** @param declared the field `evaluation_runtime`. If it is null, the headers determine the runtime. */
-export function requestRuntime(declared: string | null, headers: IncomingHttpHeaders): RequestRuntime {
+export function findRequestRuntime(declared: string | null, headers: IncomingHttpHeaders): RequestRuntime {
   if (declared !== null) {
     const name = declared.toLowerCase();
     return name === 'client' || name === 'server' ? name : 'all';
   }
   const agent = headers['user-agent'] ?? '';
-  const sdk = sdkOf(agent);
+  const sdk = findSdk(agent);
   if (sdk !== null) return sdk.runtime;
   if (browser.test(agent)) return 'client';
   if (serverProgram.test(agent)) return 'server';

@@ -15,23 +15,23 @@ import {
 import { inTimeSlices, loadStoredData, needsStoredData } from '@millrace/flags/store';
 import { AppError } from '@millrace/runtime';
 import type { KnownProject } from '../access/project-key-store.ts';
-import { type Answer, preflightHeaders } from '../answer/send-answer.ts';
-import { type RequestScope, serveRequest } from '../answer/serve-request.ts';
-import { browserConfig } from '../config/config-route.ts';
+import { createBrowserConfig } from '../config/config-route.ts';
 import { type FlagData, findFlagProject } from '../flag-data.ts';
-import { clientAddress, requestIdOf } from '../head.ts';
-import { flagAnswer, toFlagRefusal } from './answer.ts';
+import { findClientAddress, readRequestId } from '../request-head.ts';
+import { createPreflightHeaders, type GatewayResponse } from '../response/send-response.ts';
+import { type RequestScope, serveRequest } from '../response/serve-request.ts';
+import { type AnonymousIdCache, loadWithAnonymousId } from './anonymous-ids.ts';
 import type { FlagDependencies } from './dependencies.ts';
 import type { ExpensiveRequests } from './expensive-requests.ts';
 import {
   type FlagPath,
   type FlagQuery,
   type FlagRequest,
+  findRequestRuntime,
   parseFlagQuery,
   readFlagRequest,
-  requestRuntime,
 } from './flag-request.ts';
-import { type IdsBeforeLogin, withIdBeforeLogin } from './ids-before-login.ts';
+import { toFlagRefusal, toFlagResponse } from './flag-response.ts';
 import type { FlagOutcome } from './metrics.ts';
 
 /** A flag path and the text after `?`. */
@@ -41,7 +41,7 @@ export interface FlagTarget {
 }
 
 /** Serves a flag request (docs/architecture.md, "Life of a flag request"). Never rejects. */
-export function flagRoute(
+export function serveFlagRequest(
   request: IncomingMessage,
   response: ServerResponse,
   target: FlagTarget,
@@ -50,7 +50,7 @@ export function flagRoute(
   const exchange = {
     request,
     response,
-    requestId: requestIdOf(request),
+    requestId: readRequestId(request),
     path: target.path,
     toRefusal: toFlagRefusal('GET, HEAD, POST, OPTIONS'),
   };
@@ -62,8 +62,8 @@ async function serveFlags(
   target: FlagTarget,
   scope: RequestScope,
   deps: FlagDependencies,
-): Promise<Answer> {
-  if (request.method === 'OPTIONS') return { status: 204, body: '', headers: preflightHeaders(request) };
+): Promise<GatewayResponse> {
+  if (request.method === 'OPTIONS') return { status: 204, body: '', headers: createPreflightHeaders(request) };
   if (request.method === 'HEAD') return { status: 200, body: '', headers: {} };
   requireGetOrPost(request);
   const query = parseFlagQuery(target.path, target.query);
@@ -73,7 +73,7 @@ async function serveFlags(
   const project = await findFlagProject(flagRequest.token, deps.projectKeys);
   scope.setEnvironment(project.environmentId);
   const evaluated = await evaluateFlags(request, flagRequest, { project, query, deps });
-  const config = query.withConfig ? await browserConfig(flagRequest.token, project.environmentId, deps) : {};
+  const config = query.withConfig ? await createBrowserConfig(flagRequest.token, project.environmentId, deps) : {};
   return toAnswer(request, query, evaluated, deps, config);
 }
 
@@ -108,7 +108,7 @@ async function evaluateFlags(
     environmentId: project.environmentId,
     context,
     selection: {
-      runtime: requestRuntime(flagRequest.runtime, request.headers),
+      runtime: findRequestRuntime(flagRequest.runtime, request.headers),
       contexts,
       ...(keys === undefined ? {} : { keys }),
       ...(query.onlySurveys ? { keyPrefix: surveyPrefix } : {}),
@@ -131,9 +131,9 @@ function toAnswer(
   { evaluated, outcome, withheld }: EvaluatedRequest,
   { metrics }: FlagDependencies,
   config: object = {},
-): Answer {
+): GatewayResponse {
   metrics.answered(outcome);
-  const flags = flagAnswer(query.shape, {
+  const flags = toFlagResponse(query.shape, {
     ...evaluated,
     requestId: uuidOf(request),
     evaluatedAt: Date.now(),
@@ -153,7 +153,7 @@ function uuidOf({ headers }: IncomingMessage): string {
 }
 
 function addressOf(request: IncomingMessage, { limits }: FlagDependencies): string | null {
-  return clientAddress(request, limits);
+  return findClientAddress(request, limits);
 }
 
 function requireGetOrPost({ method }: IncomingMessage): void {
@@ -170,7 +170,7 @@ interface EvaluationOptions {
   address: string | null;
   data: FlagData;
   expensiveRequests: ExpensiveRequests;
-  idsBeforeLogin: IdsBeforeLogin;
+  idsBeforeLogin: AnonymousIdCache;
   /** Called for each failed database query. */
   onFailure(error: unknown): void;
 }
@@ -205,7 +205,7 @@ async function readStoredData(
   const request = { ...context, environmentId, flags, onFailure };
   const stored = await loadStoredData(data.database.requests, { ...request, needed });
   if (!needed.hashKeyOverrides) return { context, stored };
-  return withIdBeforeLogin(idsBeforeLogin, {
+  return loadWithAnonymousId(idsBeforeLogin, {
     ...{ environmentId, context, flags, stored },
     async loadWith(anonymousDistinctId) {
       const onlyIds = { personProperties: [], groups: [], staticCohorts: [], hashKeyOverrides: true };

@@ -66,7 +66,7 @@ type PropertyField = (typeof propertyFields)[number];
 
 const allFields = [...eventFields, ...envelopeFields];
 /** How many numbers a scan stores for each event. */
-export const slotsPerEvent = 2 * (allFields.length + propertyFields.length);
+export const positionsPerEvent = 2 * (allFields.length + propertyFields.length);
 
 const slotByField = new Map<string, number>(allFields.map((name, index) => [name, 2 * index]));
 const slotByProperty = new Map<string, number>(
@@ -74,7 +74,7 @@ const slotByProperty = new Map<string, number>(
 );
 
 /** Index of the field's numbers within the numbers of its event. */
-export function slotOf(name: EventField): number {
+export function positionIndexOf(name: EventField): number {
   return slotByField.get(name) ?? 0;
 }
 
@@ -100,15 +100,15 @@ export const propertyNames = tableOf(
   new Map([...slotByProperty, ...objectProperties.map((name) => [name, objectProperty] as const)]),
 );
 
-const objectSlots = new Set(objectFields.map(slotOf));
+const objectSlots = new Set(objectFields.map(positionIndexOf));
 
 /** Whether the value of this field must be an object (`repairEmptyObjects`). */
-export function isObjectSlot(names: NameTable, slot: number): boolean {
+export function isObjectField(names: NameTable, slot: number): boolean {
   return names === fieldNames ? objectSlots.has(slot) : slot === objectProperty;
 }
 
 /** The slot of the name between `start` and `end`. Negative for a name whose value is not stored. */
-export function findSlot(names: NameTable, bytes: Buffer, start: number, end: number): number {
+export function findPositionIndex(names: NameTable, bytes: Buffer, start: number, end: number): number {
   const candidates = names[end - start];
   if (candidates === undefined) return -1;
   for (let index = 0; index < candidates.length; index++) {
@@ -138,19 +138,19 @@ export interface RawValue {
 }
 
 const slots = {
-  properties: slotOf('properties'),
-  $set: slotOf('$set'),
-  $set_once: slotOf('$set_once'),
-  $unset: slotOf('$unset'),
-  event: slotOf('event'),
-  distinct_id: slotOf('distinct_id'),
-  $distinct_id: slotOf('$distinct_id'),
-  uuid: slotOf('uuid'),
-  timestamp: slotOf('timestamp'),
-  offset: slotOf('offset'),
-  api_key: slotOf('api_key'),
-  token: slotOf('token'),
-  $token: slotOf('$token'),
+  properties: positionIndexOf('properties'),
+  $set: positionIndexOf('$set'),
+  $set_once: positionIndexOf('$set_once'),
+  $unset: positionIndexOf('$unset'),
+  event: positionIndexOf('event'),
+  distinct_id: positionIndexOf('distinct_id'),
+  $distinct_id: positionIndexOf('$distinct_id'),
+  uuid: positionIndexOf('uuid'),
+  timestamp: positionIndexOf('timestamp'),
+  offset: positionIndexOf('offset'),
+  api_key: positionIndexOf('api_key'),
+  token: positionIndexOf('token'),
+  $token: positionIndexOf('$token'),
 };
 
 function readRawFields(json: Buffer, from: Int32Array, base: number): RawFields {
@@ -213,7 +213,7 @@ export function readScannedEvent(json: Buffer, from: Int32Array, base: number) {
 
 /** Reads the object that contains a batch. */
 export function readScannedEnvelope(json: Buffer, from: Int32Array): Fields {
-  const read = (name: EventField) => readValue(json, from, slotOf(name));
+  const read = (name: EventField) => readValue(json, from, positionIndexOf(name));
   return {
     api_key: read('api_key'),
     token: read('token'),

@@ -1,27 +1,27 @@
 import {
   fieldNames,
-  findSlot,
-  isObjectSlot,
+  findPositionIndex,
+  isObjectField,
   type NameTable,
+  positionIndexOf,
+  positionsPerEvent,
   propertyNames,
-  slotOf,
-  slotsPerEvent,
 } from './event-fields.ts';
 import { skipColon, skipPlain, skipSpace, skipText, skipValue } from './skip-json.ts';
 
 /** Maximum number of nested objects and arrays in an event, including the event. */
 export const maxNesting = 64;
 
-/** The positions of the fields that the gateway reads. The first `slotsPerEvent` numbers are for the object that contains the batch. */
+/** The positions of the fields that the gateway reads. The first `positionsPerEvent` numbers are for the object that contains the batch. */
 export interface Scan {
   shape: 'event' | 'array' | 'batch';
-  /** Number of events in a batch or an array. Their numbers follow the first `slotsPerEvent` numbers. */
+  /** Number of events in a batch or an array. Their numbers follow the first `positionsPerEvent` numbers. */
   events: number;
   slots: Int32Array;
 }
 
-const batchSlot = slotOf('batch');
-const propertiesSlot = slotOf('properties');
+const batchSlot = positionIndexOf('batch');
+const propertiesSlot = positionIndexOf('properties');
 
 /**
  * Scans a request in one pass over its bytes, without creating values. Returns null for invalid JSON, an unknown shape,
@@ -35,19 +35,19 @@ export function createScanner(): (json: Buffer) => Scan | null {
 }
 
 class Scanner {
-  private slots = new Int32Array(64 * slotsPerEvent);
+  private slots = new Int32Array(64 * positionsPerEvent);
   private events = 0;
 
   /** Adds space for an event, and returns the index of its first number. */
   private addEvent(): number {
-    const base = this.events * slotsPerEvent;
+    const base = this.events * positionsPerEvent;
     this.events += 1;
-    if (base + slotsPerEvent > this.slots.length) {
+    if (base + positionsPerEvent > this.slots.length) {
       const larger = new Int32Array(this.slots.length * 2);
       larger.set(this.slots);
       this.slots = larger;
     }
-    for (let index = base; index < base + slotsPerEvent; index++) this.slots[index] = 0;
+    for (let index = base; index < base + positionsPerEvent; index++) this.slots[index] = 0;
     return base;
   }
 
@@ -62,7 +62,7 @@ class Scanner {
       const nameEnd = isWhole ? plainEnd + 1 : skipText(json, at);
       if (nameEnd < 0) return -1;
       const slot = isWhole
-        ? findSlot(names, json, at + 1, plainEnd)
+        ? findPositionIndex(names, json, at + 1, plainEnd)
         : findEscaped(names, json.toString('utf8', at, nameEnd));
       at = skipColon(json, nameEnd);
       if (at < 0) return -1;
@@ -88,7 +88,7 @@ class Scanner {
     if (names === fieldNames && slot === batchSlot && base === 0) {
       return this.events === 1 && json[at] === 0x5b ? this.scanEvents(json, at) : -1;
     }
-    if (json[at] === 0x5b && isObjectSlot(names, slot) && json[skipSpace(json, at + 1)] === 0x5d) return -1;
+    if (json[at] === 0x5b && isObjectField(names, slot) && json[skipSpace(json, at + 1)] === 0x5d) return -1;
     return skipValue(json, at, levels);
   }
 
@@ -125,5 +125,5 @@ class Scanner {
 
 function findEscaped(names: NameTable, written: string): number {
   const name = Buffer.from(String(JSON.parse(written)), 'utf8');
-  return findSlot(names, name, 0, name.length);
+  return findPositionIndex(names, name, 0, name.length);
 }

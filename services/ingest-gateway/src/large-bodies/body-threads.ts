@@ -4,7 +4,7 @@ import { AppError, type Logger } from '@millrace/runtime';
 import { isKnownKey } from '../access/authorize.ts';
 import type { ProjectKeys } from '../access/project-keys.ts';
 import type { ByteBudget } from '../body/byte-budget.ts';
-import { clientAddress } from '../head.ts';
+import { findClientAddress } from '../request-head.ts';
 import type { ThreadMessage } from './messages.ts';
 
 export interface BodyThread<Result> {
@@ -148,7 +148,7 @@ export async function findBodyOwner(
   for (const key of new Set([...keys, bearer, typeof keyHeader === 'string' ? keyHeader : null])) {
     if (key !== null && (await isKnownKey(key, projectKeys))) return { isKnownKey: true, id: key.trim() };
   }
-  return { isKnownKey: false, id: clientAddress(request, { trustProxy }) ?? '' };
+  return { isKnownKey: false, id: findClientAddress(request, { trustProxy }) ?? '' };
 }
 
 /** A queue in which owners take turns. The items of one owner keep their order. */

@@ -1,5 +1,5 @@
 import { AppError, type Logger } from '@millrace/runtime';
-import { type ByteBudget, type ByteLease, overloaded } from '../body/byte-budget.ts';
+import { type ByteBudget, type ByteLease, overloadedError } from '../body/byte-budget.ts';
 import { type BodyOwner, type BodyThread, type BodyThreads, createBodyThreads } from './body-threads.ts';
 import { type BodyJob, type ThreadMessage, type TransferredError, toTransferable } from './messages.ts';
 
@@ -100,7 +100,7 @@ export function createLargeBodies<Job extends BodyJob, Result>(options: {
       if (context.owner.isKnownKey) return runIn(knownKeys, job, context);
       // Together, bodies without a known key may use half of the memory for bodies.
       const { length } = job.raw;
-      if (unknownKeyBytes > 0 && unknownKeyBytes + length > budget.maxBytes / 2) throw overloaded();
+      if (unknownKeyBytes > 0 && unknownKeyBytes + length > budget.maxBytes / 2) throw overloadedError();
       unknownKeyBytes += length;
       try {
         return await runIn(unknownKeys, job, context);

@@ -6,7 +6,7 @@ import { parseRequest } from '../capture/classic-request.ts';
 import { createDropTally } from '../capture/drops.ts';
 import { repairEmptyObjects } from '../json/event-fields.ts';
 import { createScanner } from '../json/scan.ts';
-import { createPublication } from './publication.ts';
+import { createEventAppender } from './append-events.ts';
 
 const path = { nameForNameless: null, takesBatches: false };
 const key = 'phc_0123456789';
@@ -28,7 +28,7 @@ async function recordsOf(json: string, maxRecordBytes = 900_000): Promise<string
     },
   );
   const appended: AppendRecord[] = [];
-  const publication = createPublication({
+  const publication = createEventAppender({
     log: { append: async (records) => void appended.push(...records) },
     topics,
     maxRecordBytes,

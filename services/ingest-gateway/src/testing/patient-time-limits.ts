@@ -4,13 +4,13 @@ import type { StoreTimeLimits } from '../access/store-limits.ts';
 /** For tests in which every store answers. Those of outages use the limits of the product. */
 export const patientTimeLimits: StoreTimeLimits = {
   keyMs: patienceMs,
-  keyTurnMs: patienceMs,
+  keyQueueMs: patienceMs,
   oldKeyMs: patienceMs,
   flagDataMs: patienceMs,
-  flagDataTurnMs: patienceMs,
+  flagDataQueueMs: patienceMs,
   definitionsMs: patienceMs,
-  definitionsTurnMs: patienceMs,
+  definitionsQueueMs: patienceMs,
   settingsMs: patienceMs,
-  flagTurnsMs: patienceMs,
-  bearerTurnMs: patienceMs,
+  expensiveFlagsMs: patienceMs,
+  bearerQueueMs: patienceMs,
 };

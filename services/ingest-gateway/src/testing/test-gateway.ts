@@ -12,7 +12,7 @@ import { createProjectKeys, type ProjectKeysOptions } from '../access/project-ke
 import type { StoreTimeLimits } from '../access/store-limits.ts';
 import { createGateway, type Gateway } from '../app.ts';
 import type { BrowserLibrary } from '../config/library.ts';
-import { type GatewayConfig, gatewayConfigSchema, rolesOf } from '../config.ts';
+import { type GatewayConfig, gatewayConfigSchema, parseGatewayRoles } from '../config.ts';
 import { createFlagServices } from '../flags/dependencies.ts';
 import { createTrafficControl } from '../limits/traffic-control.ts';
 import { patientTimeLimits } from './patient-time-limits.ts';
@@ -81,11 +81,11 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
     const flagSql = keys.sql ?? flagDatabase.sql;
     const flags = createFlagServices({ ...flagOptions, ...clock, timeLimits, sql: flagSql, definitionSql: flagSql });
     controls.push(flags);
-    const roles = rolesOf(shared.config);
+    const roles = parseGatewayRoles(shared.config);
     const gateway = createGateway({
       ...{ projectKeys, flags, config: shared.config, metrics, health: createHealth(metrics), tracing },
       ingest: roles.has('ingest') ? { log: shared.log, topics, traffic, bodyProgram } : null,
-      answersFlags: roles.has('flags'),
+      servesFlags: roles.has('flags'),
       ...{ library: parts.library ?? null, logger: parts.logger ?? logger },
     });
     await new Promise<void>((resolve) => gateway.server.listen(0, '127.0.0.1', resolve));

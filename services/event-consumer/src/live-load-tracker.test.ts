@@ -1,10 +1,10 @@
-import { createLiveLoad } from './consume-topic.ts';
+import { createLiveLoadTracker } from './consume-topic.ts';
 
 const never = new AbortController().signal;
 const longMs = 60_000;
 
 /** Starts a live batch. Returns a function that ends it. */
-function beginBatch(load: ReturnType<typeof createLiveLoad>): () => Promise<void> {
+function beginBatch(load: ReturnType<typeof createLiveLoadTracker>): () => Promise<void> {
   let end: () => void = () => {};
   const lasting = new Promise<void>((resolve) => {
     end = resolve;
@@ -17,11 +17,11 @@ function beginBatch(load: ReturnType<typeof createLiveLoad>): () => Promise<void
 }
 
 test('does not wait without a live batch', async () => {
-  await createLiveLoad().untilIdle(longMs, never);
+  await createLiveLoadTracker().untilIdle(longMs, never);
 });
 
 test('waits for the last in-flight live batch', async () => {
-  const load = createLiveLoad();
+  const load = createLiveLoadTracker();
   const [endFirst, endSecond] = [beginBatch(load), beginBatch(load)];
   let isIdle = false;
   const waiting = load.untilIdle(longMs, never).then(() => {
@@ -34,7 +34,7 @@ test('waits for the last in-flight live batch', async () => {
 });
 
 test('waits at most for the given time, and not after an abort', async () => {
-  const load = createLiveLoad();
+  const load = createLiveLoadTracker();
   const end = beginBatch(load);
   await load.untilIdle(20, never);
   const stop = new AbortController();
@@ -46,7 +46,7 @@ test('waits at most for the given time, and not after an abort', async () => {
 });
 
 test('a failed live batch counts as ended', async () => {
-  const load = createLiveLoad();
+  const load = createLiveLoadTracker();
   await expect(load.during(() => Promise.reject(new Error('no')))).rejects.toThrow('no');
   await load.untilIdle(longMs, never);
 });

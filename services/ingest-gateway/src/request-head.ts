@@ -48,7 +48,7 @@ export interface Sender {
 const maxHeaderCodePoints = 200;
 
 /** The sender of a request, for warnings. @param path label of the path */
-export function senderOf({ origin, referer, 'user-agent': agent }: IncomingHttpHeaders, path: string): Sender {
+export function readSender({ origin, referer, 'user-agent': agent }: IncomingHttpHeaders, path: string): Sender {
   const page = origin ?? (referer !== undefined && URL.canParse(referer) ? new URL(referer).origin : undefined);
   return {
     path,
@@ -93,7 +93,7 @@ const processId = randomBytes(6).toString('hex');
 let count = 0;
 
 /** The request ID for the logs: the client's `X-Request-Id` if it has only harmless characters, otherwise a generated one. */
-export function requestIdOf(request: IncomingMessage): string {
+export function readRequestId(request: IncomingMessage): string {
   const sent = request.headers['x-request-id'];
   if (typeof sent === 'string' && acceptable.test(sent)) return sent;
   count += 1;
@@ -109,7 +109,7 @@ const singleAddressHeaders = ['x-real-ip', 'cf-connecting-ip', 'true-client-ip',
  *
  * @param options.trustProxy false if clients connect directly, because they could then forge these headers.
  */
-export function clientAddress(
+export function findClientAddress(
   { headers, socket }: { headers: IncomingHttpHeaders; socket: { remoteAddress?: string | undefined } },
   { trustProxy }: { trustProxy: boolean },
 ): string | null {
@@ -202,7 +202,7 @@ const sdks: ReadonlyMap<string, Sdk> = new Map([
 ]);
 
 /** Null for unknown programs. */
-export function sdkOf(userAgent: string | undefined): Sdk | null {
+export function findSdk(userAgent: string | undefined): Sdk | null {
   const name = /^posthog-([a-z-]+)\//i.exec(userAgent ?? '')?.[1];
   return name === undefined ? null : (sdks.get(name.toLowerCase()) ?? null);
 }

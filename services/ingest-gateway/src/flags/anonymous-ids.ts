@@ -6,7 +6,7 @@ import type { KeyValueStore } from '@millrace/runtime/cache';
  * The first flag request after a login often arrives before any event has created the person. The anonymous ID cannot be
  * stored with the person yet, so it is kept in the cache (docs/flags.md#experience-continuity).
  */
-export interface IdsBeforeLogin {
+export interface AnonymousIdCache {
   /** Null if there is no ID or the cache does not respond. The flag is then evaluated with the distinct ID. */
   recall(environmentId: number, distinctId: string): Promise<string | null>;
   /** @returns the ID to use: the first ID that was stored. */
@@ -17,8 +17,8 @@ export interface IdsBeforeLogin {
 /** Long enough for persons whose first event is late. IDs that never send an event are then deleted. */
 const ttlSeconds = 7 * 86_400;
 
-export function createIdsBeforeLogin(cache: Pick<KeyValueStore, 'get' | 'setIfAbsent' | 'delete'>): IdsBeforeLogin {
-  const recall: IdsBeforeLogin['recall'] = (environmentId, distinctId) =>
+export function createAnonymousIdCache(cache: Pick<KeyValueStore, 'get' | 'setIfAbsent' | 'delete'>): AnonymousIdCache {
+  const recall: AnonymousIdCache['recall'] = (environmentId, distinctId) =>
     cache.get(keyOf(environmentId, distinctId)).catch(() => null);
   return {
     recall,
@@ -46,8 +46,8 @@ interface LoginRequest {
 }
 
 /** Stores or finds the anonymous ID of a person that does not exist yet. @returns the data for the evaluation. */
-export async function withIdBeforeLogin(
-  ids: IdsBeforeLogin,
+export async function loadWithAnonymousId(
+  ids: AnonymousIdCache,
   { environmentId, context, flags, stored, loadWith }: LoginRequest,
 ): Promise<Pick<LoginRequest, 'context' | 'stored'>> {
   const { distinctId, anonymousDistinctId } = context;

@@ -1,6 +1,6 @@
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import { toAppError, toErrorBody } from '@millrace/http';
-import { type AnswerBody, type Refusal, toRefusal } from '../answer/send-answer.ts';
+import { type GatewayResponseBody, type Refusal, toRefusal } from '../response/send-response.ts';
 import { createDropTally, type DropTally } from './drops.ts';
 import type { ValidatedBatch } from './v1-batch.ts';
 
@@ -13,7 +13,7 @@ export interface V1Results {
    * The JSON of the response, in the order of the batch. For a large batch it is created in slices, so that other requests
    * are served in between.
    */
-  toBody(): Promise<AnswerBody>;
+  toBody(): Promise<GatewayResponseBody>;
 }
 
 const ok = '{"result":"ok"}';

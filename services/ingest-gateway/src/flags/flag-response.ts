@@ -1,7 +1,7 @@
 import type { JsonObject } from '@millrace/contracts';
 import { type EvaluatedFlags, type FlagResult, flagValue } from '@millrace/flags';
 import { isAppError } from '@millrace/runtime';
-import { type Refusal, toRefusal } from '../answer/send-answer.ts';
+import { type Refusal, toRefusal } from '../response/send-response.ts';
 import type { ResponseShape } from './flag-request.ts';
 
 interface FlagAnswer extends EvaluatedFlags {
@@ -14,7 +14,7 @@ interface FlagAnswer extends EvaluatedFlags {
 }
 
 /** Creates the response body in the requested shape. The order of the flags is not significant. */
-export function flagAnswer(shape: ResponseShape, answer: FlagAnswer): JsonObject {
+export function toFlagResponse(shape: ResponseShape, answer: FlagAnswer): JsonObject {
   const { requestId, evaluatedAt, isQuotaLimited, withheld } = answer;
   return {
     ...inShape(shape, answer),

@@ -9,8 +9,8 @@ import type { AppendRecord, EventLog } from '@millrace/event-log';
 import { AppError } from '@millrace/runtime';
 import type { AcceptedEvent, CapturedEvents } from '../capture/capture-request.ts';
 import { createDropTally, type DropSample } from '../capture/drops.ts';
-import type { Sender } from '../head.ts';
 import { parseRawFields, type RawFields, type RawValue } from '../json/event-fields.ts';
+import type { Sender } from '../request-head.ts';
 
 /**
  * A large request is appended in several steps. The log's time limit is meant for records, not for a hundred megabytes, and
@@ -19,7 +19,7 @@ import { parseRawFields, type RawFields, type RawValue } from '../json/event-fie
 const maxAppendBytes = 2 * 1024 * 1024;
 
 /** Appends the events of one request to the log, slice by slice. */
-export interface Publication {
+export interface EventAppender {
   /** Waits for the log only if enough records are pending. */
   add(captured: CapturedEvents): Promise<void>;
   /**
@@ -42,7 +42,7 @@ export interface Publication {
  * @throws AppError `too_large`, after a warning was written. `unavailable` if the log did not acknowledge the records: the
  * response must not be 200.
  */
-export function createPublication(options: {
+export function createEventAppender(options: {
   log: Pick<EventLog, 'append'>;
   topics: TopicNames;
   maxRecordBytes: number;
@@ -51,7 +51,7 @@ export function createPublication(options: {
   createUuid(): string;
   /** Headers of all records, for example the trace of the request. */
   headers?: Record<string, string> | undefined;
-}): Publication {
+}): EventAppender {
   const { log, topics, maxRecordBytes, refusesLarge, headers } = options;
   let pending: AppendRecord[] = [];
   let pendingBytes = 0;

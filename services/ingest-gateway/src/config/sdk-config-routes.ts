@@ -1,18 +1,18 @@
 import { AppError } from '@millrace/runtime';
 import { Router } from 'express';
-import { requirePossible } from '../access/authorize.ts';
+import { rejectUnusableLookup } from '../access/authorize.ts';
 import { discardBody } from '../body/receive.ts';
 import { findProjectApiKey } from '../capture/project-api-key.ts';
-import { configRoutes, requireKnownToken } from './config-route.ts';
-import { onlyMethods } from './only-methods-route.ts';
-import type { AnswerDependencies } from './settings.ts';
+import { addConfigRoutes, requireKnownToken } from './config-route.ts';
+import { rejectOtherMethods } from './only-methods-route.ts';
+import type { SdkConfigDependencies } from './settings.ts';
 
 /**
  * Other requests from SDKs. Each path works with and without a trailing slash (docs/wire-rules.md#config-and-flags).
  */
-export function answerRoutes(deps: AnswerDependencies): Router {
+export function createSdkConfigRoutes(deps: SdkConfigDependencies): Router {
   const router = Router();
-  configRoutes(router, deps);
+  addConfigRoutes(router, deps);
   earlyAccessFeatureRoutes(router, deps);
   emptyListRoutes(router, deps);
   recordingRoutes(router);
@@ -25,13 +25,13 @@ const defaultStages = ['beta'];
  * Early access features that visitors can enroll in: `?token=&stage=`. `stage` may be repeated. Drafts and archived features
  * are not returned.
  */
-function earlyAccessFeatureRoutes(router: Router, { projectKeys, features }: AnswerDependencies): void {
+function earlyAccessFeatureRoutes(router: Router, { projectKeys, features }: SdkConfigDependencies): void {
   router
     .route('/api/early_access_features')
     .get(async (request, response) => {
       const { token, api_key, stage } = request.query;
       const lookup = await projectKeys.find(findProjectApiKey({ token: token ?? api_key }, [], null));
-      requirePossible(lookup.outcome, 'token');
+      rejectUnusableLookup(lookup.outcome, 'token');
       // After an error, a client keeps its features. After an empty response, it would delete them.
       if (lookup.outcome !== 'known') {
         throw new AppError('unavailable', 'Could not check the API key. Try again in a moment.');
@@ -40,7 +40,7 @@ function earlyAccessFeatureRoutes(router: Router, { projectKeys, features }: Ans
       const found = await features.find(lookup.project.environmentId);
       response.json({ earlyAccessFeatures: found.filter((feature) => stages.includes(feature.stage)) });
     })
-    .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
+    .all(rejectOtherMethods('GET', 'HEAD', 'OPTIONS'));
 }
 
 /** Lists that are always empty, by path (docs/wire-rules.md#config-and-flags). */
@@ -49,7 +49,7 @@ const lists: Record<string, object> = {
   '/api/web_experiments': { experiments: [] },
 };
 
-function emptyListRoutes(router: Router, { projectKeys }: AnswerDependencies): void {
+function emptyListRoutes(router: Router, { projectKeys }: SdkConfigDependencies): void {
   for (const [path, answer] of Object.entries(lists)) {
     router
       .route(path)
@@ -57,7 +57,7 @@ function emptyListRoutes(router: Router, { projectKeys }: AnswerDependencies): v
         await requireKnownToken(request.query.token ?? request.query.api_key, projectKeys);
         response.json(answer);
       })
-      .all(onlyMethods('GET', 'HEAD', 'OPTIONS'));
+      .all(rejectOtherMethods('GET', 'HEAD', 'OPTIONS'));
   }
 }
 
@@ -76,5 +76,5 @@ function recordingRoutes(router: Router): void {
       if (request.query.beacon === '1') return void response.status(204).end();
       response.json({ status: 'Ok', quota_limited: ['recordings'] });
     })
-    .all(onlyMethods('POST', 'OPTIONS'));
+    .all(rejectOtherMethods('POST', 'OPTIONS'));
 }

@@ -2,8 +2,8 @@ import { cutToCodePoints, eventNames, isLongerThan } from '@millrace/contracts';
 import type { IncomingEvent, Refusal } from '../model/event.ts';
 import type { RuleWarning, WarningType } from '../model/warning.ts';
 import { maxIdCharacters } from '../values/text.ts';
-import { groupKeyTooLong } from './groups.ts';
-import { isMergeEvent, otherId } from './identity-rules.ts';
+import { groupKeyTooLongWarning } from './groups.ts';
+import { isMergeEvent, readOtherId } from './identity-rules.ts';
 import { isPersonProfileOff } from './person-processing.ts';
 
 /** In the order in which they are checked (docs/ingestion-rules.md#before-the-rules). */
@@ -13,7 +13,7 @@ const checks = [clientWarning, nonTextAnonymousId, nonTextAlias, overlongGroupKe
  * Returns the first reason not to store an event; null to store it. Rejects only events that cannot be stored
  * correctly.
  */
-export function refuseEvent(event: IncomingEvent): Refusal | null {
+export function findRefusal(event: IncomingEvent): Refusal | null {
   for (const check of checks) {
     const refusal = check(event);
     if (refusal !== null) return refusal;
@@ -51,7 +51,7 @@ function overlongGroupKey(event: IncomingEvent): Refusal | null {
   if (event.event !== eventNames.groupIdentify) return null;
   const key = event.properties.$group_key;
   if (typeof key !== 'string' || !isLongerThan(key, maxIdCharacters)) return null;
-  return { reason: 'group_key_too_long', warning: groupKeyTooLong(event, key) };
+  return { reason: 'group_key_too_long', warning: groupKeyTooLongWarning(event, key) };
 }
 
 /**
@@ -68,7 +68,7 @@ function mergeWithoutPerson(event: IncomingEvent): Refusal | null {
 
 function nonText(event: IncomingEvent, key: string, reason: 'invalid_anon_distinct_id' | 'invalid_alias') {
   const value = event.properties[key];
-  if (value === undefined || value === null || otherId(value) !== null) return null;
+  if (value === undefined || value === null || readOtherId(value) !== null) return null;
   const receivedType = Array.isArray(value) ? 'array' : typeof value;
   return { reason, warning: warningAbout(event, reason, { receivedType }) };
 }

@@ -1,4 +1,4 @@
-import { clientAddress } from './head.ts';
+import { findClientAddress } from './request-head.ts';
 
 const socket = { remoteAddress: '10.0.0.9' };
 
@@ -21,15 +21,15 @@ test.each<[string, Record<string, string>, string]>([
     socket.remoteAddress,
   ],
 ])('the client address: %s', (_name, headers, expected) => {
-  expect(clientAddress({ headers, socket }, { trustProxy: true })).toBe(expected);
+  expect(findClientAddress({ headers, socket }, { trustProxy: true })).toBe(expected);
 });
 
 test('ignores the headers if clients connect directly', () => {
   const headers = { 'x-forwarded-for': '1.2.3.4', 'x-real-ip': '1.2.3.4' };
   const direct = { headers, socket: { remoteAddress: '::ffff:10.0.0.9' } };
-  expect(clientAddress(direct, { trustProxy: false })).toBe('10.0.0.9');
+  expect(findClientAddress(direct, { trustProxy: false })).toBe('10.0.0.9');
 });
 
 test('returns null for an unknown address', () => {
-  expect(clientAddress({ headers: {}, socket: {} }, { trustProxy: true })).toBeNull();
+  expect(findClientAddress({ headers: {}, socket: {} }, { trustProxy: true })).toBeNull();
 });

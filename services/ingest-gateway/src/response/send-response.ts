@@ -1,18 +1,18 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { toAppError, toErrorBody, toHttpStatus } from '@millrace/http';
-import { declaredLength, discardBody } from '../body/receive.ts';
+import { discardBody, readContentLength } from '../body/receive.ts';
 import type { Uploads } from '../body/uploads.ts';
 
 /** JSON, or an empty string for no body. A long body may be split into several buffers. */
-export type AnswerBody = string | readonly Buffer[];
+export type GatewayResponseBody = string | readonly Buffer[];
 
-export interface Answer {
+export interface GatewayResponse {
   status: number;
-  body: AnswerBody;
+  body: GatewayResponseBody;
   headers: OutgoingHttpHeaders;
 }
 
-export interface Refusal extends Answer {
+export interface Refusal extends GatewayResponse {
   body: string;
   code: string;
   /** True if the upload has stalled, so that the gateway does not wait for the rest of the body. */
@@ -48,15 +48,15 @@ export interface SendContext {
 }
 
 /** Sends the response to a request whose body has been read to its end. */
-export function sendAnswer(
+export function sendResponse(
   request: IncomingMessage,
   response: ServerResponse,
-  { status, body, headers }: Answer,
+  { status, body, headers }: GatewayResponse,
   { requestId, isLast }: SendContext,
 ): void {
   response.writeHead(
     status,
-    answerHeaders(request, body, { ...headers, ...(isLast ? { connection: 'close' } : {}) }, requestId),
+    responseHeaders(request, body, { ...headers, ...(isLast ? { connection: 'close' } : {}) }, requestId),
   );
   if (typeof body === 'string') {
     response.end(body);
@@ -82,24 +82,24 @@ export async function sendRefusal(
   refusal: Refusal,
   { requestId, isLast, uploads }: SendContext & { uploads: Uploads },
 ): Promise<void> {
-  if (request.readableEnded) return sendAnswer(request, response, refusal, { requestId, isLast });
+  if (request.readableEnded) return sendResponse(request, response, refusal, { requestId, isLast });
   if (response.destroyed) return;
-  const isReadOn = !refusal.hasStalled && !(declaredLength(request) > discardLimits.maxBytes);
+  const isReadOn = !refusal.hasStalled && !(readContentLength(request) > discardLimits.maxBytes);
   const headers = isReadOn && !isLast ? refusal.headers : { ...refusal.headers, connection: 'close' };
-  response.writeHead(refusal.status, answerHeaders(request, refusal.body, headers, requestId));
+  response.writeHead(refusal.status, responseHeaders(request, refusal.body, headers, requestId));
   response.write(refusal.body);
   const hasEnded = await discardBody(request, isReadOn ? discardLimits : shortDiscardLimits, uploads);
   response.end();
   if (!hasEnded) request.socket.destroySoon();
 }
 
-function answerHeaders(
+function responseHeaders(
   request: IncomingMessage,
-  body: AnswerBody,
+  body: GatewayResponseBody,
   headers: OutgoingHttpHeaders,
   requestId: string,
 ): OutgoingHttpHeaders {
-  const all: OutgoingHttpHeaders = corsHeaders(request);
+  const all: OutgoingHttpHeaders = createCorsHeaders(request);
   if (body !== '') {
     all['content-type'] = 'application/json';
     all['content-length'] = byteLengthOf(body);
@@ -109,7 +109,7 @@ function answerHeaders(
   return Object.assign(all, headers);
 }
 
-function byteLengthOf(body: AnswerBody): number {
+function byteLengthOf(body: GatewayResponseBody): number {
   return typeof body === 'string' ? Buffer.byteLength(body) : body.reduce((sum, { length }) => sum + length, 0);
 }
 
@@ -120,17 +120,17 @@ const vary = 'origin, access-control-request-method, access-control-request-head
  * (including `null` of sandboxed pages), because browsers reject `*` for requests with credentials, which browser SDKs send.
  * (docs/wire-rules.md#cors)
  */
-export function corsHeaders(request: IncomingMessage): OutgoingHttpHeaders {
+export function createCorsHeaders(request: IncomingMessage): OutgoingHttpHeaders {
   const { origin } = request.headers;
   if (origin === undefined) return { vary };
   return { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true', vary };
 }
 
 /** Allows everything that a preflight requests. Fixed lists of allowed headers have repeatedly broken tracing tools. */
-export function preflightHeaders(request: IncomingMessage): OutgoingHttpHeaders {
+export function createPreflightHeaders(request: IncomingMessage): OutgoingHttpHeaders {
   const requested = request.headers['access-control-request-headers'];
   return {
-    ...corsHeaders(request),
+    ...createCorsHeaders(request),
     'access-control-allow-methods': 'GET,POST,OPTIONS',
     ...(requested === undefined ? {} : { 'access-control-allow-headers': requested }),
   };

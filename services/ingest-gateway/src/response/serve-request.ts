@@ -11,10 +11,10 @@ import {
 import type { ByteBudget, ByteLease } from '../body/byte-budget.ts';
 import type { Uploads } from '../body/uploads.ts';
 import type { RefusalLine } from './refusal-log.ts';
-import { type Answer, type Refusal, sendAnswer, sendRefusal } from './send-answer.ts';
+import { type GatewayResponse, type Refusal, sendRefusal, sendResponse } from './send-response.ts';
 
 /** A request and its response, and what differs between the protocols. */
-export interface Exchange {
+export interface HttpExchange {
   request: IncomingMessage;
   response: ServerResponse;
   requestId: string;
@@ -33,7 +33,7 @@ export interface RequestScope {
 }
 
 /** Dependencies of all requests, for events and for flags. */
-export interface Serving {
+export interface ServeDependencies {
   budget: ByteBudget;
   uploads: Uploads;
   /** Null if tracing is off. */
@@ -60,9 +60,9 @@ export interface Serving {
  * @param handle creates the response. If it throws, the client gets an error response.
  */
 export async function serveRequest(
-  { request, response, requestId, path, toRefusal }: Exchange,
-  serving: Serving,
-  handle: (scope: RequestScope) => Promise<Answer>,
+  { request, response, requestId, path, toRefusal }: HttpExchange,
+  serving: ServeDependencies,
+  handle: (scope: RequestScope) => Promise<GatewayResponse>,
 ): Promise<void> {
   const { budget, uploads, tracing, metrics } = serving;
   const startedAt = performance.now();
@@ -78,7 +78,7 @@ export async function serveRequest(
   try {
     const answer = await handle({ lease, trace, setEnvironment });
     status = answer.status;
-    sendAnswer(request, response, answer, { requestId, isLast: serving.isStopping() });
+    sendResponse(request, response, answer, { requestId, isLast: serving.isStopping() });
   } catch (error) {
     const { method } = request;
     const { attr, cause } = toAppError(error);
