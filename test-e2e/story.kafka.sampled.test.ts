@@ -81,7 +81,7 @@ describe.each(eventLogs)('a story with killed consumers on the %s log', (eventLo
   test('processing the whole log again from its beginning changes nothing', async () => {
     await Promise.all(services.consumers.map((consumer) => consumer.stop()));
     const before = await tableChecksums(services.database);
-    await services.database.query('DELETE FROM consumer_position');
+    await services.database.query('DELETE FROM consumer_offset');
     services.consumers.splice(0, 2, ...(await Promise.all([services.startConsumer(), services.startConsumer()])));
     await awaitDrained(services);
     expect(await tableChecksums(services.database)).toEqual(before);

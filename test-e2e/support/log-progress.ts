@@ -5,7 +5,7 @@ import type { RunningServices } from './start-services.ts';
 /** Returns the number of processed records of the event topics, by the stored offsets. */
 export async function consumedRecords({ database, topicPrefix }: RunningServices): Promise<number> {
   const { rows } = await database.query<{ sum: string }>(
-    `SELECT coalesce(sum(next_offset), 0) AS sum FROM consumer_position
+    `SELECT coalesce(sum(next_offset), 0) AS sum FROM consumer_offset
       WHERE topic = ANY($1) AND starts_with("group", $2)`,
     // Only the event consumer's groups store events. Other groups read the same topics.
     [eventTopics(topicPrefix), `${topicPrefix}millrace.event-consumer.`],

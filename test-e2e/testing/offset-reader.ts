@@ -42,7 +42,7 @@ export function createOffsetReader(broker: string, database: Pool, topicPrefix: 
     },
     async readOffsets(): Promise<void> {
       const { rows } = await database.query<{ name: string; log: string; next_offset: string }>(
-        `SELECT topic || ' ' || partition AS name, log, next_offset FROM consumer_position WHERE topic = ANY($1) AND "group" = ANY($2)`,
+        `SELECT topic || ' ' || partition AS name, log, next_offset FROM consumer_offset WHERE topic = ANY($1) AND "group" = ANY($2)`,
         [topics, groups],
       );
       const now = performance.now();

@@ -127,7 +127,7 @@ async function waitUntilDrained({ topics, prefix, database }: Bench): Promise<vo
   const deadline = performance.now() + 120_000;
   for (;;) {
     const [row] = await database.query<{ done: number }>(
-      'SELECT coalesce(sum(next_offset), 0)::float8 AS done FROM consumer_position WHERE topic = ANY($1)',
+      'SELECT coalesce(sum(next_offset), 0)::float8 AS done FROM consumer_offset WHERE topic = ANY($1)',
       [[live, historical, overflow]],
     );
     let records = 0;

@@ -83,7 +83,7 @@ export function readLogSettings(terminal: Terminal) {
   }
 }
 
-type Client = Pick<PrismaClient, 'consumer_position' | 'event_log_partition'>;
+type Client = Pick<PrismaClient, 'consumer_offset' | 'event_log_partition'>;
 
 /** The stored offset of a group in one partition of one log. */
 export interface ReadOffset {
@@ -99,7 +99,7 @@ export interface ReadOffset {
 
 /** Returns all stored offsets. End offsets are known for the open log and for the log in PostgreSQL. */
 export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'endOffsets'>): Promise<ReadOffset[]> {
-  const rows = await client.consumer_position.findMany({
+  const rows = await client.consumer_offset.findMany({
     orderBy: [{ topic: 'asc' }, { group: 'asc' }, { log: 'asc' }, { partition: 'asc' }],
   });
   const ends = new Map<string, bigint>();
@@ -126,15 +126,15 @@ export async function acceptOffset(
   { topic, partition, group, log }: Pick<ReadOffset, 'topic' | 'partition' | 'group' | 'log'>,
   nextOffset: bigint,
 ): Promise<void> {
-  await client.consumer_position.update({
+  await client.consumer_offset.update({
     where: { topic_partition_group_log: { topic, partition, group, log } },
-    data: { next_offset: nextOffset, record_before: null, updated_at: new Date() },
+    data: { next_offset: nextOffset, last_record_fingerprint: null, updated_at: new Date() },
   });
 }
 
 /** Deletes all offsets of a log, so that its consumers start at its beginning. @returns the number of deleted rows. */
 export async function forgetLog(client: Client, log: string): Promise<number> {
-  const { count } = await client.consumer_position.deleteMany({ where: { log } });
+  const { count } = await client.consumer_offset.deleteMany({ where: { log } });
   return count;
 }
 

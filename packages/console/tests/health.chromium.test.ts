@@ -34,7 +34,7 @@ it('console-032: shows a line with a link to Health on every page while events a
   for (const key of ['a', 'b']) await console.append(topics.live, { key, value: '{}', headers: {} });
   for (const group of [consumerGroup('live'), publisherGroup('live')])
     await console.query(
-      `INSERT INTO consumer_position ("group", topic, partition, log, next_offset, record_before)
+      `INSERT INTO consumer_offset ("group", topic, partition, log, next_offset, last_record_fingerprint)
        SELECT $1, topic, partition, 'postgres/' || log_id, 1, $3 FROM event_log_partition WHERE topic = $2`,
       [group, topics.live, `0/${Date.now() - 20 * 60_000}`],
     );
@@ -49,7 +49,7 @@ it('console-032: shows a line with a link to Health on every page while events a
   await page.getByRole('row').filter({ hasText: 'live' }).getByText('20 min').waitFor();
   expect(await page.locator('.health-line').getByRole('link').count()).toBe(0);
   await expectAccessible(page);
-  await console.query('UPDATE consumer_position SET next_offset = 2', []);
+  await console.query('UPDATE consumer_offset SET next_offset = 2', []);
   await page.getByRole('button', { name: 'Refresh' }).click();
   await page.locator('.health-line').waitFor({ state: 'detached' });
   await eventually(async () => expect(await page.locator('.tile-figure.warn').count()).toBe(0));

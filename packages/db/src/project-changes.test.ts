@@ -137,7 +137,7 @@ test('a change that does not fit into a notification is announced as "anything m
 });
 
 test('a metric shows that changes are received', async () => {
-  expect(await metrics.registry.metrics()).toContain('millrace_project_changes_heard 1');
+  expect(await metrics.registry.metrics()).toContain('millrace_project_changes_subscribed 1');
 });
 
 test('a metric and a warning show that changes are not received', async () => {
@@ -154,6 +154,6 @@ test('a metric and a warning show that changes are not received', async () => {
     metrics: own,
   });
   expect(deaf.isSubscribed()).toBe(false);
-  expect(await own.registry.metrics()).toContain('millrace_project_changes_heard 0');
+  expect(await own.registry.metrics()).toContain('millrace_project_changes_subscribed 0');
   expect(warnings).toEqual([expect.stringContaining('notifications about changed keys')]);
 });

@@ -26,7 +26,7 @@ export interface ProjectChangesOptions {
 export function watchProjectChanges({ database, logger, metrics }: ProjectChangesOptions): ProjectChanges {
   const subscribers: ((change: ProjectChange | null) => void)[] = [];
   const received = metrics.gauge(
-    'millrace_project_changes_heard',
+    'millrace_project_changes_subscribed',
     '1 while the process receives notifications from PostgreSQL about changed keys and settings, 0 while it polls every second instead',
   );
   const notify = (change: ProjectChange | null) => {

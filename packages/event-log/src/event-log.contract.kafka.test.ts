@@ -271,10 +271,10 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       await fixture.log.append(numbered(topic, 'k', 20, 5));
       expect(await consumeUntil(25)).toEqual(range(0, 25));
 
-      await fixture.database.sql.query('DELETE FROM consumer_position WHERE topic = $1', [topic]);
+      await fixture.database.sql.query('DELETE FROM consumer_offset WHERE topic = $1', [topic]);
       expect(await consumeUntil(50)).toEqual([...range(0, 25), ...range(0, 25)]);
 
-      await fixture.database.sql.query('UPDATE consumer_position SET next_offset = 22 WHERE topic = $1', [topic]);
+      await fixture.database.sql.query('UPDATE consumer_offset SET next_offset = 22 WHERE topic = $1', [topic]);
       expect(await consumeUntil(53)).toEqual([...range(0, 25), ...range(0, 25), 22, 23, 24]);
     });
 
@@ -285,12 +285,12 @@ describe.each<AdapterName>(['kafka', 'postgres'])('the log on %s', (adapter) => 
       await fixture.log.append(numbered(topic, 'k', 0, 10));
       await fixture.consume(topic, group);
       await fixture.effects(topic, group, 10);
-      await fixture.database.sql.query('UPDATE consumer_position SET next_offset = 4 WHERE topic = $1', [topic]);
+      await fixture.database.sql.query('UPDATE consumer_offset SET next_offset = 4 WHERE topic = $1', [topic]);
       await fixture.log.append(numbered(topic, 'k', 10, 1));
       const effects = await fixture.effects(topic, group, 17);
       expect(effects.map(({ value }) => Number(value))).toEqual([...range(0, 10), ...range(4, 7)]);
 
-      await fixture.database.sql.query('DELETE FROM consumer_position WHERE topic = $1', [topic]);
+      await fixture.database.sql.query('DELETE FROM consumer_offset WHERE topic = $1', [topic]);
       await fixture.log.append(numbered(topic, 'k', 11, 1));
       const again = await fixture.effects(topic, group, 29);
       expect(again.map(({ value }) => Number(value)).slice(17)).toEqual(range(0, 12));

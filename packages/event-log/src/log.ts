@@ -24,8 +24,8 @@ export interface LogRecord {
 export interface StoredOffset {
   /** Records below this offset have taken effect. */
   nextOffset: bigint;
-  /** Fingerprint (`recordFingerprint`) of the record before, which the log must still contain; null when unknown. */
-  recordBefore: string | null;
+  /** Fingerprint (`recordFingerprint`) of the record before `nextOffset`, which the log must still contain; null when unknown. */
+  lastRecordFingerprint: string | null;
 }
 
 /** Consecutive records of one partition, oldest first; never empty. */

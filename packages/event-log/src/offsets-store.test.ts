@@ -33,7 +33,7 @@ test('reads back an advanced offset and the fingerprint of the record before it,
   });
   expect(await readOffset(database.sql, key('moved'))).toEqual({
     nextOffset: 9_007_199_254_740_993n,
-    recordBefore: recordFingerprint(last),
+    lastRecordFingerprint: recordFingerprint(last),
   });
   for (const other of [{ partition: 4 }, { group: 'other' }, { log: 'two' }]) {
     expect(await readOffset(database.sql, { ...key('moved'), ...other })).toBeNull();
@@ -45,8 +45,8 @@ test('an offset that was set manually has no fingerprint of the record before it
     await lockOffset(tx, key('set'));
     await advanceOffset(tx, key('set'), record(6n));
   });
-  await database.sql.query('UPDATE consumer_position SET next_offset = 3 WHERE topic = $1', ['set']);
-  expect(await readOffset(database.sql, key('set'))).toEqual({ nextOffset: 3n, recordBefore: null });
+  await database.sql.query('UPDATE consumer_offset SET next_offset = 3 WHERE topic = $1', ['set']);
+  expect(await readOffset(database.sql, key('set'))).toEqual({ nextOffset: 3n, lastRecordFingerprint: null });
 });
 
 test('the second of two members waits, and then sees the offset that the first stored', async () => {

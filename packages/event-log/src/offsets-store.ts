@@ -2,7 +2,7 @@ import type { Sql } from '@millrace/db/sql';
 import { crc32c } from '@node-rs/crc32';
 import type { LogRecord, StoredOffset } from './log.ts';
 
-/** Key of a row of `consumer_position`, which stores the offset of a consumer group in one partition of one log. */
+/** Key of a row of `consumer_offset`, which stores the offset of a consumer group in one partition of one log. */
 export interface OffsetKey {
   topic: string;
   partition: number;
@@ -16,17 +16,17 @@ export interface OffsetKey {
  * Reading too many records is harmless, because events that took effect are recognized by their uuids. Takes no lock.
  */
 export async function readOffset(sql: Sql, key: OffsetKey): Promise<StoredOffset | null> {
-  const [row] = await sql.query<{ next_offset: string; record_before: string | null }>(
-    `SELECT next_offset, record_before FROM consumer_position
+  const [row] = await sql.query<{ next_offset: string; last_record_fingerprint: string | null }>(
+    `SELECT next_offset, last_record_fingerprint FROM consumer_offset
       WHERE topic = $1 AND partition = $2 AND "group" = $3 AND log = $4`,
     valuesOf(key),
   );
   if (row === undefined) return null;
   const nextOffset = BigInt(row.next_offset);
-  const fingerprint = row.record_before;
+  const fingerprint = row.last_record_fingerprint;
   // An operator has set the offset, so the fingerprint belongs to another record.
-  const isOfRecordBefore = fingerprint !== null && fingerprintOffset(fingerprint) === nextOffset - 1n;
-  return { nextOffset, recordBefore: isOfRecordBefore ? fingerprint : null };
+  const isOfLastRecord = fingerprint !== null && fingerprintOffset(fingerprint) === nextOffset - 1n;
+  return { nextOffset, lastRecordFingerprint: isOfLastRecord ? fingerprint : null };
 }
 
 /**
@@ -39,7 +39,7 @@ export async function lockOffset(tx: Sql, key: OffsetKey): Promise<bigint> {
   const stored = asOffset(await tx.query<OffsetRow>(selectLocked, values));
   if (stored !== null) return stored;
   await tx.query(
-    `INSERT INTO consumer_position (topic, partition, "group", log, next_offset) VALUES ($1, $2, $3, $4, 0)
+    `INSERT INTO consumer_offset (topic, partition, "group", log, next_offset) VALUES ($1, $2, $3, $4, 0)
      ON CONFLICT DO NOTHING`,
     values,
   );
@@ -52,7 +52,7 @@ export async function lockOffset(tx: Sql, key: OffsetKey): Promise<bigint> {
  */
 export async function advanceOffset(tx: Sql, key: OffsetKey, last: LogRecord): Promise<void> {
   await tx.query(
-    `UPDATE consumer_position SET next_offset = $5, record_before = $6, updated_at = CURRENT_TIMESTAMP
+    `UPDATE consumer_offset SET next_offset = $5, last_record_fingerprint = $6, updated_at = CURRENT_TIMESTAMP
       WHERE topic = $1 AND partition = $2 AND "group" = $3 AND log = $4`,
     [...valuesOf(key), String(last.offset + 1n), recordFingerprint(last)],
   );
@@ -62,7 +62,7 @@ interface OffsetRow {
   next_offset: string;
 }
 
-const selectLocked = `SELECT next_offset FROM consumer_position
+const selectLocked = `SELECT next_offset FROM consumer_offset
   WHERE topic = $1 AND partition = $2 AND "group" = $3 AND log = $4 FOR UPDATE`;
 
 function valuesOf({ topic, partition, group, log }: OffsetKey): unknown[] {
@@ -90,7 +90,7 @@ export async function countUnreadRecords(sql: Sql, readers: readonly TopicGroup[
     `SELECT reader.topic, reader."group", sum(p.next_offset - greatest(passed.next_offset, oldest."offset")) AS records
        FROM unnest($1::text[], $2::text[]) AS reader (topic, "group")
        JOIN event_log_partition p ON p.topic = reader.topic
-       LEFT JOIN consumer_position o ON o.topic = p.topic AND o.partition = p.partition AND o."group" = reader."group"
+       LEFT JOIN consumer_offset o ON o.topic = p.topic AND o.partition = p.partition AND o."group" = reader."group"
          AND o.log = 'postgres/' || p.log_id
       CROSS JOIN LATERAL (SELECT coalesce(o.next_offset, 0) AS next_offset) AS passed
       CROSS JOIN LATERAL (SELECT r."offset" FROM event_log_record r
@@ -116,7 +116,7 @@ export async function readConsumedKafkaLogs(
   return sql.query<ConsumedLog & Record<string, unknown>>(
     `SELECT o.topic, o."group", o.log, max(o.updated_at) AS "readAt"
        FROM unnest($1::text[], $2::text[]) AS reader (topic, "group")
-       JOIN consumer_position o USING (topic, "group")
+       JOIN consumer_offset o USING (topic, "group")
       WHERE starts_with(o.log, 'kafka/') AND o.updated_at > now() - $3 * interval '1 day'
       GROUP BY o.topic, o."group", o.log`,
     [readers.map(({ topic }) => topic), readers.map(({ group }) => group), days],

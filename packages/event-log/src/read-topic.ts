@@ -66,7 +66,7 @@ export async function readTopic(
     partitionConcurrency: 1,
     startOffset: async (partition) => {
       const nextOffset = positions.get(partition) ?? (from === 'start' ? undefined : ends.get(partition));
-      return nextOffset === undefined ? null : { nextOffset, recordBefore: null };
+      return nextOffset === undefined ? null : { nextOffset, lastRecordFingerprint: null };
     },
     async handler({ partition, records }) {
       lastRecordAt = performance.now();

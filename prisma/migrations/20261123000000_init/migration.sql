@@ -1106,7 +1106,7 @@ CREATE INDEX "project_organization_id_id_idx" ON "project"("organization_id", "i
 
 -- The position at which a consumer group continues in one log. Written in the transaction that stores the effects of
 -- the preceding records.
-CREATE TABLE "consumer_position" (
+CREATE TABLE "consumer_offset" (
     "topic" TEXT NOT NULL,
     "partition" INTEGER NOT NULL,
     "group" TEXT NOT NULL,
@@ -1115,9 +1115,9 @@ CREATE TABLE "consumer_position" (
     "next_offset" BIGINT NOT NULL,
     -- Offset, time and checksum of the record before next_offset. A different record at that offset means that the log
     -- was truncated.
-    "record_before" TEXT,
+    "last_record_fingerprint" TEXT,
     "updated_at" TIMESTAMPTZ(6) NOT NULL DEFAULT CURRENT_TIMESTAMP,
-    CONSTRAINT "consumer_position_pkey" PRIMARY KEY ("topic", "partition", "group", "log")
+    CONSTRAINT "consumer_offset_pkey" PRIMARY KEY ("topic", "partition", "group", "log")
 );
 
 -- How many emails an organization sent in the last clock hour in which it sent any. The limit applies to a clock hour.

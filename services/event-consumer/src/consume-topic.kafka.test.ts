@@ -106,7 +106,7 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
 
   /** Returns the number of unread records in all partitions. */
   async function lag(): Promise<number> {
-    const stored = await fixture.database.prisma.consumer_position.findMany({ where: { topic: topics.live, group } });
+    const stored = await fixture.database.prisma.consumer_offset.findMany({ where: { topic: topics.live, group } });
     const ends = await log.endOffsets(topics.live);
     return ends.reduce((sum, { partition, endOffset }) => {
       const next = stored.find((row) => row.partition === partition)?.next_offset ?? 0n;
@@ -155,7 +155,7 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
 
   test('replaying the whole topic from its start changes no row', async () => {
     const before = await tableChecksums(fixture.database.sql);
-    await fixture.database.prisma.consumer_position.deleteMany({ where: { topic: topics.live } });
+    await fixture.database.prisma.consumer_offset.deleteMany({ where: { topic: topics.live } });
     const consumer = await consume();
     await eventually(async () => expect(await lag()).toBe(0));
     await consumer.stop();

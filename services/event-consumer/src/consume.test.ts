@@ -39,7 +39,7 @@ async function storedUuids(): Promise<string[]> {
 }
 
 async function storedOffset(): Promise<bigint | undefined> {
-  const rows = await fixture.database.prisma.consumer_position.findMany({ where: { topic } });
+  const rows = await fixture.database.prisma.consumer_offset.findMany({ where: { topic } });
   return rows[0]?.next_offset;
 }
 
@@ -394,7 +394,7 @@ describe('isolation of a failed batch', () => {
       calls += 1;
       // After the whole batch failed, the other member completes it before the left half starts.
       if (calls === 2) {
-        await fixture.database.sql.query('INSERT INTO consumer_position VALUES ($1, 0, $2, $3, 40)', [
+        await fixture.database.sql.query('INSERT INTO consumer_offset VALUES ($1, 0, $2, $3, 40)', [
           topic,
           'g',
           batch.log,

@@ -98,9 +98,12 @@ test('processes records left in PostgreSQL before all others, and also those tha
   // From a gateway that still uses the old setting.
   const late = await append(live, 9);
   await eventually(async () => expect(await countStored(late)).toBe(9), { what: 'Storing what came late' });
-  await eventually(async () => expect(await metrics.registry.metrics()).toMatch(/millrace_log_left_records\{.*\} 0/), {
-    what: 'Nothing left',
-  });
+  await eventually(
+    async () => expect(await metrics.registry.metrics()).toMatch(/millrace_log_former_log_records\{.*\} 0/),
+    {
+      what: 'Nothing left',
+    },
+  );
 });
 
 test('does not join a group or wait if no records are left', async () => {

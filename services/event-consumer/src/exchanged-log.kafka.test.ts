@@ -151,7 +151,7 @@ test('a topic that is deleted and created again under load is read from its star
       expect(new Set(await storedUuids()).size).toBe((await storedUuids()).length);
     });
   });
-  const rows = await fixture.database.prisma.consumer_position.findMany({
+  const rows = await fixture.database.prisma.consumer_offset.findMany({
     where: { topic: topics.live, group: consumerGroup('live', prefix) },
   });
   expect(new Set(rows.map(({ log }) => log)).size).toBe(2);

@@ -46,7 +46,7 @@ export function drainFormerLog({
 }): FormerLogDrain {
   const stopping = new AbortController();
   const remaining = metrics.gauge(
-    'millrace_log_left_records',
+    'millrace_log_former_log_records',
     'Unread records in an event log that is no longer configured',
     ['topic', 'group'],
   );

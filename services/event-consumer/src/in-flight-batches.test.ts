@@ -58,7 +58,7 @@ function stopAt(statement: RegExp) {
 }
 
 const storing = /^\s*COPY event \(/;
-const advancing = /UPDATE consumer_position/;
+const advancing = /UPDATE consumer_offset/;
 const writingPersons = /FOR NO KEY UPDATE OF p|INSERT INTO person /;
 
 /** Runs the second batch until it would write its persons, while the first is not committed. */

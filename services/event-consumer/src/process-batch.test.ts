@@ -69,7 +69,7 @@ function eventRows() {
 }
 
 async function storedOffset(partition = 0) {
-  const row = await fixture.database.prisma.consumer_position.findUnique({
+  const row = await fixture.database.prisma.consumer_offset.findUnique({
     where: { topic_partition_group_log: { topic, partition, group, log: testLog } },
   });
   return row?.next_offset ?? null;
@@ -191,7 +191,7 @@ describe('exactly once', () => {
     for (let offset = 0; offset < 60; offset += 20)
       await run(logBatch(topic, offset, events.slice(offset, offset + 20)));
     const before = await checksums();
-    await fixture.database.sql.query('DELETE FROM consumer_position WHERE topic = $1', [topic]);
+    await fixture.database.sql.query('DELETE FROM consumer_offset WHERE topic = $1', [topic]);
     for (let offset = 0; offset < 60; offset += 30) {
       const report = await run(logBatch(topic, offset, events.slice(offset, offset + 30)));
       expect(report).toMatchObject({ outcome: 'done', stored: 0, duplicates: 30 });
@@ -278,7 +278,7 @@ describe('exactly once', () => {
   test('marks an environment as having events again after the first attempt was rolled back', async () => {
     const failing = fixture.createDeps({
       database: watchedDatabase(fixture.database, (text) => {
-        if (text.startsWith('UPDATE consumer_position')) throw new Error('killed here');
+        if (text.startsWith('UPDATE consumer_offset')) throw new Error('killed here');
       }),
     });
     const batch = logBatch(topic, 0, [event({})]);

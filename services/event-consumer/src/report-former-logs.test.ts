@@ -13,7 +13,7 @@ const topic = randomUUID();
 
 async function store(log: string, group: string, age = '0 days'): Promise<void> {
   await fixture.database.sql.query(
-    `INSERT INTO consumer_position (topic, partition, "group", log, next_offset, updated_at)
+    `INSERT INTO consumer_offset (topic, partition, "group", log, next_offset, updated_at)
      SELECT $1, number, $2, $3, 7, now() - $4::interval FROM generate_series(0, 1) AS number`,
     [topic, group, log, age],
   );

@@ -38,7 +38,7 @@ export function createFlagData({
   metrics: Metrics;
 }): FlagData {
   const asked = metrics.counter(
-    'millrace_flag_definitions_asked_total',
+    'millrace_flag_definitions_queries_total',
     'PostgreSQL queries for flag definitions, by purpose (definitions, document) and outcome (loaded, unchanged, failed)',
     ['what', 'outcome'],
   );
@@ -46,7 +46,7 @@ export function createFlagData({
     'what',
   ]);
   const resting = metrics.gauge(
-    'millrace_flag_database_resting',
+    'millrace_flag_circuit_breaker_open',
     '1 while flag requests do not query PostgreSQL because PostgreSQL failed to respond three times in a row, otherwise 0',
   );
   const memory = (what: 'definitions' | 'document', maxBytes: number) => ({

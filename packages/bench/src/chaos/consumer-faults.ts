@@ -88,7 +88,7 @@ export function consumerFaults(deps: ConsumerFaultsDeps): Fault[] {
       async strike() {
         await pool.dismiss(poolSize);
         const groups = eventTopics.map((topic) => consumerGroup(topic, topicPrefix));
-        await system.database.query('DELETE FROM consumer_position WHERE "group" = ANY($1)', [groups]);
+        await system.database.query('DELETE FROM consumer_offset WHERE "group" = ANY($1)', [groups]);
         await pool.add(poolSize);
       },
     },

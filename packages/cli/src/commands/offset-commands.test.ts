@@ -22,7 +22,7 @@ afterAll(async () => {
   await testDatabase.drop();
 });
 beforeEach(async () => {
-  await database.prisma.consumer_position.deleteMany();
+  await database.prisma.consumer_offset.deleteMany();
   topic = randomUUID();
   await log.ensureTopics([{ topic, partitions: 1 }]);
   logId = (await log.endOffsets(topic))[0]?.log ?? '';
@@ -49,7 +49,7 @@ async function store(offset: bigint, of = logId, group = 'g'): Promise<void> {
   });
 }
 
-const stored = () => database.prisma.consumer_position.findMany({ where: { topic }, orderBy: { group: 'asc' } });
+const stored = () => database.prisma.consumer_offset.findMany({ where: { topic }, orderBy: { group: 'asc' } });
 
 test('lists stored offsets with the number of unread records, including offsets of a log that is no longer used', async () => {
   await store(1n);
@@ -72,8 +72,8 @@ test.each([
   expect((await run('offsets', 'list')).rows[0]).toMatchObject({ state: 'truncated', next: 7, end: 3 });
   expect((await run('offsets', 'accept', `${topic}/0`, '--from', from, '--group', 'g')).exitCode).toBe(0);
   expect(await stored()).toMatchObject([
-    { group: 'g', next_offset: expected, record_before: null },
-    { group: 'other', next_offset: 7n, record_before: expect.any(String) },
+    { group: 'g', next_offset: expected, last_record_fingerprint: null },
+    { group: 'other', next_offset: 7n, last_record_fingerprint: expect.any(String) },
   ]);
 });
 

@@ -33,7 +33,7 @@ beforeAll(async () => {
   await log.append(Array.from({ length: 30 }, () => ({ topic, key: 'k', value: Buffer.from(randomUUID()) })));
   identity = (await log.endOffsets(topic))[0]?.log ?? '';
 });
-beforeEach(() => database.prisma.consumer_position.deleteMany());
+beforeEach(() => database.prisma.consumer_offset.deleteMany());
 afterAll(async () => {
   await log?.close();
   const admin = new Kafka({ brokers: testServers().kafkaBrokers, logLevel: logLevel.NOTHING }).admin();
@@ -60,7 +60,7 @@ async function finish(env: Record<string, string> = {}) {
 
 const haveRead = (nextOffset: number, of: string) =>
   database.sql.query(
-    `INSERT INTO consumer_position (topic, partition, "group", log, next_offset) VALUES ($1, 0, $2, $3, $4)`,
+    `INSERT INTO consumer_offset (topic, partition, "group", log, next_offset) VALUES ($1, 0, $2, $3, $4)`,
     [topic, group, of, nextOffset],
   );
 

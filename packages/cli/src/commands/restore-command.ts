@@ -66,7 +66,7 @@ const questionTimeoutMs = 10_000;
 
 /** Topics that do not exist yet are left out. */
 async function readReplayedTopics(
-  prisma: Pick<PrismaClient, 'consumer_position' | 'event_log_partition'>,
+  prisma: Pick<PrismaClient, 'consumer_offset' | 'event_log_partition'>,
   { config, connection }: LogSettings,
 ): Promise<TopicReplay[]> {
   const logger = createLogger('millrace-cli', 'error');

@@ -452,7 +452,7 @@ test('reports offsets beyond the end, offsets of another log, and events that wi
   const used = (await log.endOffsets(live)).find(({ endOffset }) => endOffset > 0n)?.partition ?? 0;
   const store = async (topic: string, partition: number, next_offset: bigint, of?: string) => {
     const currentLog = (await log.endOffsets(topic))[0]?.log ?? '';
-    await database.prisma.consumer_position.create({
+    await database.prisma.consumer_offset.create({
       data: { topic, partition, group: 'g', log: of ?? currentLog, next_offset },
     });
   };
@@ -474,7 +474,7 @@ test('reports offsets beyond the end, offsets of another log, and events that wi
     });
   } finally {
     await log.close();
-    await database.prisma.consumer_position.deleteMany();
+    await database.prisma.consumer_offset.deleteMany();
   }
 });
 

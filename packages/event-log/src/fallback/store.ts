@@ -1,7 +1,7 @@
 import type { Transaction } from '@millrace/db/sql';
 import { AppendRejected } from '../postgres/store.ts';
 
-/** Consumer group under which `consumer_position` stores how much of the fallback has been copied. */
+/** Consumer group under which `consumer_offset` stores how much of the fallback has been copied. */
 export const drainGroup = 'millrace.fallback';
 
 interface Appender {
@@ -54,7 +54,7 @@ export async function readFallback(tx: Transaction, topic: string): Promise<Fall
        coalesce(bool_and(a.reaches_kafka), true) AS all_reach_kafka,
        (SELECT coalesce(sum(p.next_offset - coalesce(o.next_offset, 0)), 0)
         FROM event_log_partition p
-        LEFT JOIN consumer_position o ON o.topic = p.topic AND o.partition = p.partition AND o."group" = $2
+        LEFT JOIN consumer_offset o ON o.topic = p.topic AND o.partition = p.partition AND o."group" = $2
           AND o.log = 'postgres/' || p.log_id
         WHERE p.topic = $1) AS backlog
      FROM event_log_fallback f

@@ -49,7 +49,7 @@ async function removeBelow(topic: string, offset: number): Promise<void> {
 async function storeOffset(topic: string, group: string, nextOffset: number): Promise<void> {
   const [end] = await fixture.log.endOffsets(topic);
   await fixture.database.sql.query(
-    `INSERT INTO consumer_position (topic, partition, "group", log, next_offset) VALUES ($1, 0, $2, $3, $4)`,
+    `INSERT INTO consumer_offset (topic, partition, "group", log, next_offset) VALUES ($1, 0, $2, $3, $4)`,
     [topic, group, end?.log, nextOffset],
   );
 }
@@ -95,7 +95,7 @@ test('passes the stored offset that a batch continues from to the handler, not t
   for (const stored of [null, 5n, 12n]) {
     const batches: LogBatch[] = [];
     const consumer = await fixture.consume(topic, randomUUID(), {
-      startOffset: async () => (stored === null ? null : { nextOffset: stored, recordBefore: null }),
+      startOffset: async () => (stored === null ? null : { nextOffset: stored, lastRecordFingerprint: null }),
       async handler(batch) {
         batches.push(batch);
         return { outcome: 'done', nextOffset: (batch.records.at(-1)?.offset ?? 0n) + 1n };

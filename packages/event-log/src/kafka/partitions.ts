@@ -15,7 +15,7 @@ export interface AssignedPartition {
    * Fingerprint of the record before the start position. It is fetched again to check that the log still contains it; null once
    * that is done.
    */
-  recordBefore: string | null;
+  lastRecordFingerprint: string | null;
   /** Fingerprint of a record that the log no longer contains: a different record has its offset. */
   missingRecord: string | null;
   /** Leader epoch of the latest fetched records. A new leader may lack records of a former one. */
@@ -51,7 +51,7 @@ export function createAssignedPartition(partition: number): AssignedPartition {
     abort: new AbortController(),
     log: '',
     beginnings: 0,
-    recordBefore: null,
+    lastRecordFingerprint: null,
     missingRecord: null,
     leaderEpoch: null,
     waiting: [],

@@ -45,7 +45,7 @@ export function createStartPositions(deps: StartPositionsDeps) {
 
   /** Continues like `resumeFromStored`, but from an offset that the handler has just read. */
   function resumeFrom(partition: AssignedPartition, stored: bigint | null, delayMs: number): Promise<void> {
-    const start = stored === null ? null : { nextOffset: stored, recordBefore: null };
+    const start = stored === null ? null : { nextOffset: stored, lastRecordFingerprint: null };
     return resume(partition, delayMs, async () => start);
   }
 
@@ -126,7 +126,7 @@ interface FoundStart {
 function isMissing(partition: AssignedPartition, stored: StoredOffset | null, bounds: { high: bigint }): boolean {
   if (stored === null) return false;
   if (stored.nextOffset > bounds.high) return true;
-  return stored.recordBefore !== null && stored.recordBefore === partition.missingRecord;
+  return stored.lastRecordFingerprint !== null && stored.lastRecordFingerprint === partition.missingRecord;
 }
 
 /** Starts fetching a partition at its stored offset. */
@@ -147,12 +147,13 @@ function beginPartition(
   const start = stored === null || stored.nextOffset < low ? low : stored.nextOffset;
   if (stored !== null) truncation.deletedUnread(partition.partition, stored.nextOffset, low);
   // Retention may have deleted the record. Then only the log's ID shows that it is the same log.
-  const canVerify = stored !== null && stored.recordBefore !== null && start > low && start === stored.nextOffset;
+  const canVerify =
+    stored !== null && stored.lastRecordFingerprint !== null && start > low && start === stored.nextOffset;
   if (!canVerify) truncation.over(partition.partition);
   partition.log = log;
   partition.leaderEpoch = leaderEpochs.get(partition.partition) ?? null;
   partition.missingRecord = null;
-  partition.recordBefore = canVerify ? stored.recordBefore : null;
+  partition.lastRecordFingerprint = canVerify ? stored.lastRecordFingerprint : null;
   partition.continuesFrom = stored?.nextOffset ?? null;
   partition.fetchPosition = canVerify ? start - 1n : start;
   partition.suspectedGap = null;

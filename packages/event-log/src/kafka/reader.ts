@@ -21,7 +21,7 @@ const membershipLost = new Set(['REBALANCE_IN_PROGRESS', 'ILLEGAL_GENERATION', '
 /** Validates records that kafkajs fetched, buffers them, and delivers them to the handler. */
 export function createPartitionReader(deps: PartitionReaderDeps) {
   const { waiting } = deps;
-  const { expectedRecords, afterRecordBefore } = createFetchCheck(deps);
+  const { expectedRecords, skipLastRecord } = createFetchCheck(deps);
   const { deliverWaiting } = createPartitionDelivery(deps);
 
   /** Resolves when kafkajs may fetch more. */
@@ -29,7 +29,7 @@ export function createPartitionReader(deps: PartitionReaderDeps) {
     const fetched = expectedRecords(partition, payload);
     // Without the pause, kafkajs would immediately return with the same records.
     if (fetched === null) return sleep(20);
-    const records = afterRecordBefore(partition, fetched);
+    const records = skipLastRecord(partition, fetched);
     if (records === null) return;
     partition.highWatermark = BigInt(payload.batch.highWatermark);
     partition.heartbeat = () => heartbeat(payload);
@@ -171,22 +171,22 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
    *
    * @returns the other records; null when that record is a different one.
    */
-  function afterRecordBefore(partition: AssignedPartition, records: LogRecord[]): LogRecord[] | null {
-    const { recordBefore, continuesFrom, fetchPosition } = partition;
-    if (recordBefore === null) return records;
-    partition.recordBefore = null;
+  function skipLastRecord(partition: AssignedPartition, records: LogRecord[]): LogRecord[] | null {
+    const { lastRecordFingerprint, continuesFrom, fetchPosition } = partition;
+    if (lastRecordFingerprint === null) return records;
+    partition.lastRecordFingerprint = null;
     const [first, ...rest] = records;
     // Compaction may have deleted it, because the offsets up to here had no gap.
     if (first === undefined || first.offset !== fetchPosition) return records;
     partition.fetchPosition = continuesFrom;
     const found = recordFingerprint(first);
-    if (found === recordBefore) {
+    if (found === lastRecordFingerprint) {
       truncation.over(partition.partition);
       return rest;
     }
-    const stored = { nextOffset: continuesFrom ?? 0n, recordBefore };
-    truncation.found(partition.partition, stored, { log: partition.log, expected: recordBefore, found });
-    partition.missingRecord = recordBefore;
+    const stored = { nextOffset: continuesFrom ?? 0n, lastRecordFingerprint };
+    truncation.found(partition.partition, stored, { log: partition.log, expected: lastRecordFingerprint, found });
+    partition.missingRecord = lastRecordFingerprint;
     void positions.resumeFromStored(partition, truncatedPauseMs);
     return null;
   }
@@ -206,7 +206,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
     return true;
   }
 
-  return { expectedRecords, afterRecordBefore };
+  return { expectedRecords, skipLastRecord };
 }
 
 /** Converts a fetched message. The value of a tombstone (null) becomes empty. */

@@ -75,7 +75,7 @@ describeWithJava('a log that lost its end', () => {
     const fixture: Fixture = {
       ...{ log: opened, topic, group, errors },
       values: async () => (await readEffects(database, topic, group)).map(({ value }) => Number(value)),
-      stored: () => database.sql.query('SELECT next_offset, log FROM consumer_position WHERE "group" = $1', [group]),
+      stored: () => database.sql.query('SELECT next_offset, log FROM consumer_offset WHERE "group" = $1', [group]),
       isTruncated: async () => /millrace_log_truncated_partitions\{.*\} 1/.test(await metrics.registry.metrics()),
       async consume() {
         consumer = await opened.consume({
@@ -106,10 +106,10 @@ describeWithJava('a log that lost its end', () => {
 
   /** Sets the offset like `millrace offsets accept`. */
   async function continueFrom({ group }: Fixture, offset: number): Promise<void> {
-    await database.sql.query('UPDATE consumer_position SET next_offset = $2, record_before = NULL WHERE "group" = $1', [
-      group,
-      offset,
-    ]);
+    await database.sql.query(
+      'UPDATE consumer_offset SET next_offset = $2, last_record_fingerprint = NULL WHERE "group" = $1',
+      [group, offset],
+    );
   }
 
   async function eventuallyAppend(fixture: Fixture, from: number, count: number): Promise<void> {

@@ -175,18 +175,18 @@ async function isMissing(
   stored: StoredOffset,
   { log, end, beginning }: LogBounds,
 ): Promise<boolean> {
-  const { nextOffset, recordBefore } = stored;
+  const { nextOffset, lastRecordFingerprint } = stored;
   if (nextOffset > end) {
     truncation.found(partition, stored, { log, endOffset: String(end) });
     return true;
   }
   // Retention may have deleted the record. Then only the log's ID shows that it is the same log.
-  if (recordBefore === null || fingerprintOffset(recordBefore) < beginning) return false;
-  const where = { topic, partition, fromOffset: fingerprintOffset(recordBefore) };
+  if (lastRecordFingerprint === null || fingerprintOffset(lastRecordFingerprint) < beginning) return false;
+  const where = { topic, partition, fromOffset: fingerprintOffset(lastRecordFingerprint) };
   const [record] = await readRecords(database.sql, where, { maxRecords: 1, maxBytes: 1 });
-  if (record === undefined || record.offset !== where.fromOffset || recordFingerprint(record) === recordBefore)
+  if (record === undefined || record.offset !== where.fromOffset || recordFingerprint(record) === lastRecordFingerprint)
     return false;
-  truncation.found(partition, stored, { log, expected: recordBefore, found: recordFingerprint(record) });
+  truncation.found(partition, stored, { log, expected: lastRecordFingerprint, found: recordFingerprint(record) });
   return true;
 }
 

@@ -200,14 +200,14 @@ interface ConsumedOffset {
 export async function readConsumedOffsets(sql: Sql, retiredGroups: readonly string[]): Promise<ConsumedOffset[]> {
   const rows = await sql.query<{ topic: string; partition: number; passed: string; is_read: boolean }>(
     `WITH known AS (
-       SELECT DISTINCT o.topic, o."group" FROM consumer_position o
+       SELECT DISTINCT o.topic, o."group" FROM consumer_offset o
        JOIN event_log_partition p ON p.topic = o.topic AND 'postgres/' || p.log_id = o.log
      )
      SELECT p.topic, p.partition, known.topic IS NOT NULL AS is_read,
             CASE WHEN known.topic IS NULL THEN p.next_offset ELSE min(coalesce(o.next_offset, 0)) END AS passed
      FROM event_log_partition p
      LEFT JOIN known ON known.topic = p.topic AND known."group" <> ALL ($1::text[])
-     LEFT JOIN consumer_position o ON o.topic = p.topic AND o.partition = p.partition AND o."group" = known."group"
+     LEFT JOIN consumer_offset o ON o.topic = p.topic AND o.partition = p.partition AND o."group" = known."group"
        AND o.log = 'postgres/' || p.log_id
      GROUP BY p.topic, p.partition, known.topic`,
     [retiredGroups],

@@ -22,7 +22,7 @@ async function trim(
 
 async function storeOffset(topic: string, partition: number, group: string, nextOffset: number): Promise<void> {
   await fixture.database.sql.query(
-    `INSERT INTO consumer_position (topic, partition, "group", log, next_offset)
+    `INSERT INTO consumer_offset (topic, partition, "group", log, next_offset)
      SELECT topic, partition, $3, 'postgres/' || log_id, $4 FROM event_log_partition WHERE topic = $1 AND partition = $2`,
     [topic, partition, group, nextOffset],
   );
@@ -63,7 +63,7 @@ test('ignores offsets of other logs', async () => {
   await fixture.log.append(numbered(topic, 'k', 0, 10));
   await storeOffset(topic, 0, 'group', 4);
   await fixture.database.sql.query(
-    `INSERT INTO consumer_position (topic, partition, "group", log, next_offset) VALUES ($1, 0, 'group', 'kafka/x', 10)`,
+    `INSERT INTO consumer_offset (topic, partition, "group", log, next_offset) VALUES ($1, 0, 'group', 'kafka/x', 10)`,
     [topic],
   );
   await trim(0);
@@ -122,7 +122,7 @@ test('a reader continues after trimmed records, even if none are left, and offse
   expect(await offsetsLeft(topic)).toEqual([]);
   const batches: LogBatch[] = [];
   await fixture.consume(topic, randomUUID(), {
-    startOffset: async () => ({ nextOffset: 3n, recordBefore: null }),
+    startOffset: async () => ({ nextOffset: 3n, lastRecordFingerprint: null }),
     async handler(batch) {
       batches.push(batch);
       return { outcome: 'done', nextOffset: (batch.records.at(-1)?.offset ?? 0n) + 1n };

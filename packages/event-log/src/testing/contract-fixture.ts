@@ -135,7 +135,7 @@ export async function readAll(
     maxBatchRecords: 500,
     maxBatchBytes: 1_000_000,
     partitionConcurrency: 4,
-    startOffset: async (partition) => ({ nextOffset: ends.get(partition) ?? 0n, recordBefore: null }),
+    startOffset: async (partition) => ({ nextOffset: ends.get(partition) ?? 0n, lastRecordFingerprint: null }),
     async handler({ partition, records: batch }) {
       let nextOffset = ends.get(partition) ?? 0n;
       for (const record of batch) {

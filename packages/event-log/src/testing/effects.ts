@@ -66,7 +66,7 @@ export async function storedOffset(
   partition: number,
 ): Promise<bigint | null> {
   const [row] = await database.sql.query<{ next_offset: string }>(
-    'SELECT next_offset FROM consumer_position WHERE topic = $1 AND partition = $2 AND "group" = $3',
+    'SELECT next_offset FROM consumer_offset WHERE topic = $1 AND partition = $2 AND "group" = $3',
     [topic, partition, group],
   );
   return row === undefined ? null : BigInt(row.next_offset);

@@ -13,7 +13,7 @@
  *
  * | Step | Lock | Code |
  * |---|---|---|
- * | 1 | the batch's `consumer_position` row | packages/event-log/src/offsets-store.ts |
+ * | 1 | the batch's `consumer_offset` row | packages/event-log/src/offsets-store.ts |
  * | 2 | `event_identity`, inserted in the order of (project, uuid) | events/store.ts |
  * | 3 | the turn of its IDs among the batches of its process | ledger/turns.ts |
  * | 4 | the commit of the batches it builds on, if any | ledger/turns.ts |

@@ -124,7 +124,7 @@ describe.each(['kafka', 'postgres'] as const)('with %s', (kind) => {
       maxBatchRecords: 100,
       maxBatchBytes: 1_000_000,
       partitionConcurrency: 2,
-      startOffset: async (partition) => ({ nextOffset: ends.get(partition) ?? 0n, recordBefore: null }),
+      startOffset: async (partition) => ({ nextOffset: ends.get(partition) ?? 0n, lastRecordFingerprint: null }),
       async handler({ partition, records }) {
         seen.push(...records);
         const nextOffset = (records.at(-1)?.offset ?? -1n) + 1n;

@@ -162,7 +162,7 @@ async function append(event: CapturedEvent): Promise<void> {
 }
 
 async function lag(): Promise<number> {
-  const stored = await fixture.database.prisma.consumer_position.findMany({ where: { topic: topics.live, group } });
+  const stored = await fixture.database.prisma.consumer_offset.findMany({ where: { topic: topics.live, group } });
   const next = new Map(stored.map((row) => [row.partition, row.next_offset]));
   const ends = await log.endOffsets(topics.live);
   return ends.reduce((sum, { partition, endOffset }) => sum + Number(endOffset - (next.get(partition) ?? 0n)), 0);

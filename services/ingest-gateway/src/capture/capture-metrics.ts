@@ -32,7 +32,7 @@ export function createCaptureMetrics(metrics: Metrics, budget: ByteBudget): Capt
     'code',
   ]);
   const parts = metrics.counter(
-    'millrace_capture_parts_left_out_total',
+    'millrace_capture_parts_omitted_total',
     'Parts of multipart requests that were omitted from stored events',
   );
   const bytes = metrics.counter(

@@ -27,7 +27,7 @@ async function tenantWith(groups: object[]): Promise<TestTenant> {
 const ask = ({ token }: TestTenant, p: string, address: string) =>
   askFlags(gateway, { token, distinct_id: 'u', person_properties: { p } }, { headers: { 'x-forwarded-for': address } });
 const counted = async () => {
-  const counter = await gateway.metrics.registry.getSingleMetric('millrace_flag_expensive_questions_total')?.get();
+  const counter = await gateway.metrics.registry.getSingleMetric('millrace_flag_expensive_requests_total')?.get();
   return Object.fromEntries((counter?.values ?? []).map(({ labels, value }) => [labels.outcome, value]));
 };
 

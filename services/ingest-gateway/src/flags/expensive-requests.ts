@@ -135,7 +135,7 @@ export function createExpensiveRequests(
 
 function countOutcomes(metrics: Metrics) {
   return metrics.counter(
-    'millrace_flag_expensive_questions_total',
+    'millrace_flag_expensive_requests_total',
     'Flag requests that took more than a millisecond to evaluate, by outcome: evaluated, given_up (some flags were not evaluated in time and failed), refused (too many of these requests from the IP address)',
     ['outcome'],
   );

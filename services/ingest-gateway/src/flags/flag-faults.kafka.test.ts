@@ -99,7 +99,7 @@ test.each<[string, () => Promise<void> | void]>([
     // 500 ms are promised; the machine of a test may be busy, and stand still for a moment.
     expect(waitedMs.sort((a, b) => a - b)[waitedMs.length >> 1]).toBeLessThan(2000);
     expect((await askFlags(gateway, { token: never, distinct_id: 'u' })).status).toBe(503);
-    expect(await gateway.metrics.registry.metrics()).toMatch(/millrace_flag_database_resting [01]/);
+    expect(await gateway.metrics.registry.metrics()).toMatch(/millrace_flag_circuit_breaker_open [01]/);
     await postgres.pass();
     await rows.addFlag(environmentId, 'new');
     await eventually(

@@ -68,7 +68,7 @@ async function serveFlags(
   requireGetOrPost(request);
   const query = parseFlagQuery(target.path, target.query);
   const flagRequest = await readFlagRequest(request, query, { ...deps, lease: scope.lease });
-  if (flagRequest === null) return toAnswer(request, query, nothing('nothing_asked'), deps);
+  if (flagRequest === null) return toAnswer(request, query, nothing('no_flags_requested'), deps);
   deps.flagLimits.admit(flagRequest.token, addressOf(request, deps));
   const project = await findFlagProject(flagRequest.token, deps.projectKeys);
   scope.setEnvironment(project.environmentId);

@@ -415,13 +415,13 @@ test('counts the outcomes of requests', async () => {
   await askFlags(counting, { token: 'phc_no', distinct_id: 'u' });
   const text = await counting.metrics.registry.metrics();
   for (const line of [
-    'millrace_flag_questions_total{outcome="with_errors"} 1',
-    'millrace_flag_questions_total{outcome="disabled"} 1',
+    'millrace_flag_evaluations_total{outcome="with_errors"} 1',
+    'millrace_flag_evaluations_total{outcome="disabled"} 1',
     'millrace_flag_evaluation_errors_total{reason="dependency_not_found_cohort"} 1',
     'millrace_flag_requests_total{path="/flags",status="401"} 1',
     'millrace_flag_requests_refused_total{code="authentication_failed"} 1',
-    'millrace_flag_definitions_asked_total{what="definitions",outcome="loaded"} 1',
-    'millrace_flag_database_resting 0',
+    'millrace_flag_definitions_queries_total{what="definitions",outcome="loaded"} 1',
+    'millrace_flag_circuit_breaker_open 0',
   ]) {
     expect(text).toContain(line);
   }

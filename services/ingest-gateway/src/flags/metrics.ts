@@ -1,7 +1,7 @@
 import type { Metrics } from '@millrace/runtime';
 
 /** The outcome of a flag request that was not rejected. */
-export type FlagOutcome = 'evaluated' | 'with_errors' | 'disabled' | 'quota_limited' | 'nothing_asked';
+export type FlagOutcome = 'evaluated' | 'with_errors' | 'disabled' | 'quota_limited' | 'no_flags_requested';
 
 export interface FlagMetrics {
   began(): void;
@@ -25,8 +25,8 @@ export function createFlagMetrics(metrics: Metrics): FlagMetrics {
     ['code'],
   );
   const outcomes = metrics.counter(
-    'millrace_flag_questions_total',
-    'Completed flag requests, by outcome: evaluated, with_errors, disabled, quota_limited, nothing_asked',
+    'millrace_flag_evaluations_total',
+    'Completed flag requests, by outcome: evaluated, with_errors, disabled, quota_limited, no_flags_requested',
     ['outcome'],
   );
   const failures = metrics.counter(

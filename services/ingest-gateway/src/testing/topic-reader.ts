@@ -35,7 +35,7 @@ export async function readTopics(log: EventLog, topics: readonly string[]): Prom
         partitionConcurrency: 4,
         startOffset: async (partition) => ({
           nextOffset: ends.get(`${topic}/${partition}`) ?? 0n,
-          recordBefore: null,
+          lastRecordFingerprint: null,
         }),
         async handler({ partition, records }) {
           const name = `${topic}/${partition}`;

@@ -60,7 +60,7 @@ test('console-032 reports an alarm for an event that waits longer than the thres
   const [end] = await log.endOffsets(topics.live);
   const appendedAt = Date.now() - 20 * 60_000;
   await sql.query(
-    `INSERT INTO consumer_position ("group", topic, partition, log, next_offset, record_before)
+    `INSERT INTO consumer_offset ("group", topic, partition, log, next_offset, last_record_fingerprint)
      VALUES ($1, $2, $3, $4, 1, $5)`,
     [consumerGroup('live', topicPrefix), topics.live, end?.partition, end?.log, `0/${appendedAt}`],
   );
@@ -74,7 +74,7 @@ test('console-032 reports an alarm for an event that waits longer than the thres
     { topic: 'live', waiting: 1, oldest_seconds: visible_after_seconds, read_at: expect.stringMatching(/^\d{4}-/) },
     { topic: 'overflow', waiting: 0, oldest_seconds: 0, read_at: null },
   ]);
-  await sql.query('UPDATE consumer_position SET next_offset = 2 WHERE topic = $1', [topics.live]);
+  await sql.query('UPDATE consumer_offset SET next_offset = 2 WHERE topic = $1', [topics.live]);
   expect(await healthOf(tenant)).toMatchObject({ alarm: null, visible_after_seconds: 0 });
 });
 

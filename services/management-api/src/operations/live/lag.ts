@@ -105,7 +105,7 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
     const measured = states.map((one): TopicLag & { age: number } => {
       const unread = unreadOf(one);
       const ages = unread
-        .map(({ key, stored }) => now - Math.max(endSeenAt.get(key) ?? 0, appendedAt(stored?.record_before)))
+        .map(({ key, stored }) => now - Math.max(endSeenAt.get(key) ?? 0, appendedAt(stored?.last_record_fingerprint)))
         .filter((age) => age < now);
       const age = Math.max(0, ...ages);
       return {
@@ -119,7 +119,7 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
     });
     // If nothing was ever read from a partition, the age counts from the first time it was measured.
     for (const { key, stored } of states.flatMap(unreadOf)) {
-      if (appendedAt(stored?.record_before) === 0 && !endSeenAt.has(key)) endSeenAt.set(key, now);
+      if (appendedAt(stored?.last_record_fingerprint) === 0 && !endSeenAt.has(key)) endSeenAt.set(key, now);
     }
     const ages = measured.filter(({ topic }) => isAwaited(topic)).map(({ age }) => age);
     return { seconds: inSeconds(Math.max(0, ...ages)), topics: measured.map(({ age: _, ...one }) => one) };

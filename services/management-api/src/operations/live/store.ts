@@ -95,15 +95,15 @@ export interface StoredPosition extends Record<string, unknown> {
   partition: number;
   log: string;
   next_offset: string;
-  record_before: string | null;
+  last_record_fingerprint: string | null;
   updated_at: Date;
 }
 
 /** The positions of consumer groups in their topics. */
 export async function readPositions(sql: Sql, groups: readonly string[]): Promise<StoredPosition[]> {
   return sql.query<StoredPosition>(
-    `SELECT topic, partition, log, next_offset, record_before, updated_at
-       FROM consumer_position WHERE "group" = ANY ($1::text[])`,
+    `SELECT topic, partition, log, next_offset, last_record_fingerprint, updated_at
+       FROM consumer_offset WHERE "group" = ANY ($1::text[])`,
     [groups],
   );
 }
