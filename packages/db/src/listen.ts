@@ -1,3 +1,5 @@
+// Receives PostgreSQL notifications (LISTEN) on a connection of its own, and polls if notifications do not arrive.
+
 import { randomUUID } from 'node:crypto';
 import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import type { Stoppable } from '@millrace/runtime';

@@ -1,3 +1,5 @@
+// Opens a connection pool whose settings are read again for each new connection, because secrets may be rotated.
+
 import type { Logger } from '@millrace/runtime';
 import pg from 'pg';
 import { toClientConfig } from './connection-config.ts';

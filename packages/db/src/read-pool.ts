@@ -1,3 +1,5 @@
+// A read-only connection pool for large queries, with limits on time, memory and the size of the result.
+
 import pg from 'pg';
 import { createConfigReader, openPool, type PoolOptions } from './open-pool.ts';
 import { beginUserSqlStatement, sqlRole, type UserSqlSafeguards, userSqlSafeguardsQuery } from './sql-role.ts';

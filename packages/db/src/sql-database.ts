@@ -1,3 +1,5 @@
+// A connection pool with transactions and health tracking, for programs that write their SQL by hand.
+
 import type pg from 'pg';
 import { createTransactions } from './create-transactions.ts';
 import { type Listener, type ListenOptions, listen } from './listen.ts';

@@ -1,3 +1,5 @@
+// Stores consumer offsets in PostgreSQL, in the same transaction as the effects of a batch.
+
 import type { Sql } from '@millrace/db/sql';
 import { crc32c } from '@node-rs/crc32';
 import type { LogRecord, StoredOffset } from './log.ts';

@@ -1,3 +1,5 @@
+// Reads a topic from start to end for operators' tools.
+
 import { randomUUID } from 'node:crypto';
 import type { EventLog, LogConsumer, LogRecord, PartitionEnd } from './log.ts';
 

@@ -1,3 +1,5 @@
+// Reads a service's settings from environment variables, by a schema.
+
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import Value from 'typebox/value';
 import { toEnvironmentVariable } from './environment.ts';

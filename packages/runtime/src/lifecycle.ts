@@ -1,3 +1,5 @@
+// Starts the components of a process in order, and stops them in reverse order.
+
 import type { Logger } from './logger.ts';
 
 /** Something with a lifetime. `stop` is idempotent and resolves when everything has stopped. */

@@ -1,3 +1,5 @@
+// Creates Prometheus metrics.
+
 import {
   Counter,
   collectDefaultMetrics,

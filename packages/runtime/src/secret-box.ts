@@ -1,3 +1,5 @@
+// Encrypts users' secrets for storage, with keys that can be rotated.
+
 import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto';
 import { Type } from 'typebox';
 import { ConfigError } from './config.ts';

@@ -1,3 +1,5 @@
+// Joins the consumer groups of the configured topics, and connects each to the handler of its batches.
+
 import { consumerGroup, type EventTopic, publisherGroup, type TopicNames } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
 import { type EventLog, type LogConsumer, readOffset } from '@millrace/event-log';

@@ -1,3 +1,5 @@
+// Decides what happens when a batch fails: retry it, split it, or store a record as a dead letter.
+
 import type { BatchContext, BatchResult, LogBatch } from '@millrace/event-log';
 import type { Logger } from '@millrace/runtime';
 import type { BatchReport, BatchWork, StaleBatch } from './batch.ts';

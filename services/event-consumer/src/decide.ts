@@ -1,3 +1,5 @@
+// Runs the rules on the events of a batch, in memory.
+
 import { normalizeProperties, toEventRow } from './events/rows.ts';
 import { BatchTooLarge } from './failures.ts';
 import { isOfDeletedPerson } from './ledger/touched.ts';

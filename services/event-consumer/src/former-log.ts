@@ -1,3 +1,5 @@
+// Processes what is left in the event log that was configured before the current one.
+
 import type { SqlDatabase } from '@millrace/db/sql';
 import {
   countUnreadRecords,

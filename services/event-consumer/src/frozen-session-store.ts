@@ -1,3 +1,5 @@
+// Ends database sessions of consumers that stopped responding, so that their locks do not block others.
+
 import type { Sql } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';
 import { describeFailure } from './failures.ts';

@@ -1,3 +1,5 @@
+// Continues the traces of records while a batch is processed.
+
 import type { LogBatch, LogRecord } from '@millrace/event-log';
 import {
   isSampled,

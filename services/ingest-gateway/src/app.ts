@@ -1,3 +1,5 @@
+// The HTTP server of the gateway: selects the route of each request.
+
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TopicNames } from '@millrace/contracts';

@@ -1,3 +1,5 @@
+// All steps of a capture request, from its headers to the response.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import type { TopicNames } from '@millrace/contracts';

@@ -1,3 +1,5 @@
+// Loads the data for evaluating flags, with a limit on the time spent waiting for the database.
+
 import { isTransientError, type ProjectChanges, type Sql } from '@millrace/db/sql';
 import type { CompiledFlags } from '@millrace/flags';
 import {

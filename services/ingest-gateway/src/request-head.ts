@@ -1,3 +1,5 @@
+// Reads what a request says outside of its body: path, query and headers.
+
 import { randomBytes } from 'node:crypto';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';

@@ -1,3 +1,5 @@
+// SQL for deleting persons, and for remembering their distinct IDs so that late events do not recreate them.
+
 import type { Sql } from '../transaction.ts';
 
 export interface PersonDeletion {

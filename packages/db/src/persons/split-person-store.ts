@@ -1,3 +1,5 @@
+// SQL for splitting a person into several persons.
+
 import type { Columns } from '../columns.ts';
 import type { Sql } from '../transaction.ts';
 

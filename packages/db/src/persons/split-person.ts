@@ -1,3 +1,5 @@
+// Splits a person: moves some of its distinct IDs to new persons.
+
 import { randomUUID } from 'node:crypto';
 import { AppError } from '@millrace/runtime';
 import type { Sql } from '../transaction.ts';

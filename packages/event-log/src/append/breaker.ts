@@ -1,3 +1,5 @@
+// A circuit breaker for appending: while the log is down, requests fail immediately instead of waiting.
+
 import { AppError, isAppError, type Logger, type Metrics } from '@millrace/runtime';
 import type { AppendRecord, EventLog } from '../log.ts';
 

@@ -1,3 +1,5 @@
+// The queue of records that wait to be appended to one partition.
+
 import type { AppError } from '@millrace/runtime';
 import type { OutgoingRecord } from './transport.ts';
 

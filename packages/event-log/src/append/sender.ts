@@ -1,3 +1,5 @@
+// Sends queued records to the log in batches, retries failed batches, and keeps the order of each partition.
+
 import { AppError, type Logger, sleep } from '@millrace/runtime';
 import type { AppendMetrics } from './metrics.ts';
 import {

@@ -1,3 +1,5 @@
+// The interface between the sender and a log's server, and the settings of appending.
+
 import type { AppendRecord } from '../log.ts';
 
 /** A record to be sent. Its key is encoded once, for both partitioning and the wire format. */

@@ -1,3 +1,5 @@
+// Delivers one batch to the handler of a consumer, and records the outcome.
+
 import type { Logger } from '@millrace/runtime';
 import type { BatchContext, BatchResult, ConsumeOptions, LogBatch, LogRecord } from '../log.ts';
 import type { ConsumeMetrics } from './metrics.ts';

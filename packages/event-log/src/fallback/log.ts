@@ -1,3 +1,5 @@
+// An event log that appends to PostgreSQL while Kafka is unavailable, and copies those records to Kafka afterwards.
+
 import type { SqlDatabase } from '@millrace/db/sql';
 import {
   AppError,

@@ -1,3 +1,5 @@
+// SQL for the state of the fallback: its phase, and the processes that append to it.
+
 import type { Transaction } from '@millrace/db/sql';
 import { AppendRejected } from '../postgres/store.ts';
 

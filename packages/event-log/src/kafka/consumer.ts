@@ -1,3 +1,5 @@
+// Consumes a topic from Kafka as a member of a consumer group.
+
 import { createDeferred, type Logger, sleep, withDeadline } from '@millrace/runtime';
 import type { Consumer, ConsumerCrashEvent, EachBatchPayload } from 'kafkajs';
 import type { ConsumeMetrics } from '../consume/metrics.ts';

@@ -1,3 +1,5 @@
+// Reads the settings and the state of Kafka topics, groups and disks, for operators' tools.
+
 import type { Admin } from 'kafkajs';
 import type { KafkaLogOptions } from './config.ts';
 import { type LogDirectory, readLogDirectories } from './kafkajs-internals/log-directories.ts';

@@ -1,3 +1,5 @@
+// The event log in Kafka.
+
 import { AppError, sleep } from '@millrace/runtime';
 import { type Admin, Kafka, type RecordMetadata, type TopicMessages } from 'kafkajs';
 import { createAppender } from '../append/append.ts';

@@ -1,3 +1,5 @@
+// The state of an assigned partition, the buffer of fetched records, and the commits of offsets to Kafka.
+
 import { type Logger, sleep, withDeadline } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
 import type { LogRecord } from '../log.ts';

@@ -1,3 +1,5 @@
+// Determines where reading a partition starts, and detects a log that was truncated or replaced.
+
 import { type Logger, sleep } from '@millrace/runtime';
 import type { Consumer } from 'kafkajs';
 import { backoffMs } from '../backoff.ts';

@@ -1,3 +1,5 @@
+// Opens the producer and the admin client of kafkajs, and replaces both when their connections seem broken.
+
 import { withDeadline } from '@millrace/runtime';
 import { type Admin, Kafka, type KafkaConfig, type Producer } from 'kafkajs';
 import type { Reachability } from '../reachability.ts';

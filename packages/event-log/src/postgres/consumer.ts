@@ -1,3 +1,5 @@
+// Consumes a topic of the PostgreSQL log as a member of a consumer group.
+
 import type { SqlDatabase } from '@millrace/db/sql';
 import { createDeferred, type Logger, limitConcurrency, sleep, withDeadline } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';

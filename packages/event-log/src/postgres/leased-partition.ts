@@ -1,3 +1,5 @@
+// Reads one partition of the PostgreSQL log while this process holds its lease.
+
 import type { SqlDatabase } from '@millrace/db/sql';
 import { type Logger, sleep } from '@millrace/runtime';
 import { backoffMs } from '../backoff.ts';

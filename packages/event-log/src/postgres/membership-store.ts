@@ -1,3 +1,5 @@
+// SQL for consumer groups of the PostgreSQL log. Expired leases cause a consumer rebalance.
+
 import type { Sql, Transaction } from '@millrace/db/sql';
 
 /** Key of a member of a consumer group. */

@@ -1,3 +1,5 @@
+// SQL for the records of the PostgreSQL log: append, read and trim.
+
 import type { Sql, Transaction } from '@millrace/db/sql';
 import type { PartitionBatch } from '../append/transport.ts';
 import type { LogRecord, PartitionEnd } from '../log.ts';

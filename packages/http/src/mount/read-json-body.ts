@@ -1,3 +1,5 @@
+// Reads JSON request bodies, with limits on their size and nesting.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError } from '@millrace/runtime';
 import express, { type Request, type Response } from 'express';

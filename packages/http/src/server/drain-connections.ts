@@ -1,3 +1,5 @@
+// Closes the connections of a stopping server without interrupting requests.
+
 import type { Server, ServerResponse } from 'node:http';
 import { Server as NetServer } from 'node:net';
 import { setImmediate as nextLoop, setTimeout as sleep } from 'node:timers/promises';

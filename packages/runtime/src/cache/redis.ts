@@ -1,3 +1,5 @@
+// The key-value store in Redis.
+
 import { AppError } from '../app-error.ts';
 import type { Logger } from '../logger.ts';
 import type { CounterChange, KeyValueStore } from './key-value.ts';

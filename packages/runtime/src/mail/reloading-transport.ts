@@ -1,3 +1,5 @@
+// Creates a mail transport that reads the current SMTP credentials for each mail.
+
 import { createTransport } from 'nodemailer';
 import type { Logger } from '../logger.ts';
 import type { SmtpSettings } from './mailer.ts';

@@ -1,3 +1,5 @@
+// Daily salts from which the IDs of cookieless visitors are derived.
+
 import { randomBytes } from 'node:crypto';
 import { deleteExpiredSalts, findOrInsertSalt, type Sql } from '@millrace/db/sql';
 import { isTimeZone, type TimeZone, timeZone } from '@millrace/schedule';

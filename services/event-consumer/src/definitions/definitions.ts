@@ -1,3 +1,5 @@
+// Records which event and property names exist, for the lists in the console.
+
 import { eventNames, isObject, maxDefinedNameBytes } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
 import type { Logger, Stoppable } from '@millrace/runtime';

@@ -1,3 +1,5 @@
+// Records when each feature flag was last evaluated.
+
 import { eventNames } from '@millrace/contracts';
 import type { SqlDatabase } from '@millrace/db/sql';
 import type { Logger, Stoppable } from '@millrace/runtime';

@@ -1,3 +1,5 @@
+// Builds the row of an event.
+
 import { cutToCodePoints, eventNames, isObject, type JsonObject } from '@millrace/contracts';
 import type { EventRow, IncomingEvent } from '../model/event.ts';
 import type { EventPerson, PersonProcessing } from '../rules/person-processing.ts';

@@ -1,3 +1,5 @@
+// SQL for events. Event identities provide idempotency: an event that is sent again has no effect.
+
 import type { JsonObject } from '@millrace/contracts';
 import { type CopyRow, copyRows, releaseChunks, type Sql, type Transaction, takeChunks } from '@millrace/db/sql';
 import { insertNew, PartitionMissing } from '../failures.ts';

@@ -1,3 +1,5 @@
+// Determines the project of each parsed record, and rejects records that cannot be processed.
+
 import { type CapturedEvent, cutToCodePoints, isLongerThan } from '@millrace/contracts';
 import type { DeadLetter, RecordOwner, UnprocessableRecord } from '../dead-letters.ts';
 import type { DropReason, IngestProject, RecordPosition, Refusal, ResolvedProject } from '../model/event.ts';

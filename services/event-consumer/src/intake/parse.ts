@@ -1,3 +1,5 @@
+// Parses log records into events and warnings.
+
 import { isUtf8 } from 'node:buffer';
 import {
   type CapturedEvent,

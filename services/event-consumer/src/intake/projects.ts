@@ -1,3 +1,5 @@
+// Finds the project of a record by its environment ID or its project API key, with a cache.
+
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { LRUCache } from 'lru-cache';
 import type { RecordOwner } from '../dead-letters.ts';

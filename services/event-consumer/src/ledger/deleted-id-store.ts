@@ -1,3 +1,5 @@
+// SQL for distinct IDs of deleted persons.
+
 import type { Transaction } from '@millrace/db/sql';
 import { LedgerConflict } from '../failures.ts';
 import type { DeletedId } from '../model/ledger.ts';

@@ -1,3 +1,5 @@
+// Loads the persons and groups of a batch from the database into the ledger.
+
 import type { Transaction } from '@millrace/db/sql';
 import { LedgerConflict } from '../failures.ts';
 import {

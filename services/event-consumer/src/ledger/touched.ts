@@ -1,3 +1,5 @@
+// Determines which distinct IDs, group types and groups an event can change.
+
 import { eventNames, isObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
 import type { ProjectLedger } from '../model/ledger.ts';

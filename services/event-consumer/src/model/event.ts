@@ -1,3 +1,5 @@
+// Types of an event on its way from the record to the row.
+
 import type { JsonObject } from '@millrace/contracts';
 import type { Overlay, ReceivedProperties } from '../values/properties.ts';
 import type { RuleWarning } from './warning.ts';

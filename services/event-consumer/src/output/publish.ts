@@ -1,3 +1,5 @@
+// Publishes stored events to the topic of processed events.
+
 import {
   consumerGroup,
   type EventTopic,

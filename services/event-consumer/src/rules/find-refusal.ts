@@ -1,3 +1,5 @@
+// Decides whether an event is dropped before the rules for persons run.
+
 import { cutToCodePoints, eventNames, isLongerThan } from '@millrace/contracts';
 import type { IncomingEvent, Refusal } from '../model/event.ts';
 import type { RuleWarning, WarningType } from '../model/warning.ts';

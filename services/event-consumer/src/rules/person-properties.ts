@@ -1,3 +1,5 @@
+// Rules for changing person properties: `$set`, `$set_once`, `$unset` and the size limit.
+
 import { eventNames, isObject, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
 import type { RuleWarning } from '../model/warning.ts';

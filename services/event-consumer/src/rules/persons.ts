@@ -1,3 +1,5 @@
+// Finds and creates persons in the ledger, and moves distinct IDs between them.
+
 import { hash } from 'node:crypto';
 import { noteMergedPerson, type PersonState, type ProjectLedger } from '../model/ledger.ts';
 

@@ -1,3 +1,5 @@
+// Helpers for JSON objects that are safe for hostile keys and values.
+
 import { isObject, type JsonObject } from '@millrace/contracts';
 
 /** Returns the value if it is a JSON object, otherwise an empty one. The result must not be modified. */

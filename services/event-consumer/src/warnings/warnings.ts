@@ -1,3 +1,5 @@
+// Creates ingestion warnings, and combines those that repeat.
+
 import type { CapturedEvent, CapturedWarning } from '@millrace/contracts';
 import { LRUCache } from 'lru-cache';
 import { v5 as uuidV5 } from 'uuid';

@@ -1,3 +1,5 @@
+// Checks the project API key of a request.
+
 import { AppError } from '@millrace/runtime';
 import type { KnownProject } from './project-key-store.ts';
 import type { KeyLookup, ProjectKeys } from './project-keys.ts';

@@ -1,3 +1,5 @@
+// Protects requests from slow databases: time limits, a limit on concurrent queries, and a circuit breaker.
+
 import { AppError, isAppError } from '@millrace/runtime';
 
 /** How long requests wait for the stores, in milliseconds. `…QueueMs`: how long a request waits for other queries to the same store. */

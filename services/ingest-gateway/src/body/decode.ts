@@ -1,3 +1,5 @@
+// Decodes a request body: compression, base64, forms and character encoding.
+
 import { isUtf8 } from 'node:buffer';
 import { AppError } from '@millrace/runtime';
 import {

@@ -1,3 +1,5 @@
+// Scans large JSON without parsing it, to count its values and to find the API key.
+
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import { AppError } from '@millrace/runtime';
 import type { ByteLease } from './byte-budget.ts';

@@ -1,3 +1,5 @@
+// Reads capture requests in the JSON and multipart formats of PostHog's SDKs.
+
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@millrace/runtime';
 import { rejectUnknownKey } from '../access/authorize.ts';

@@ -1,3 +1,5 @@
+// Counts the events of a request that are dropped or changed, and creates the warnings about them.
+
 import { type CapturedWarning, cutToCodePoints, type GatewayWarningType } from '@millrace/contracts';
 import type { Sender } from '../request-head.ts';
 

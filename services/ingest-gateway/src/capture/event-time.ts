@@ -1,3 +1,5 @@
+// Determines when an event happened, and parses the timestamp formats that SDKs send.
+
 import type { ClientEvent } from './client-event.ts';
 import type { TimeFinding } from './drops.ts';
 

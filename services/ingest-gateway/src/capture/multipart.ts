@@ -1,3 +1,5 @@
+// Reads multipart requests, which AI clients use for large events.
+
 import { isUtf8 } from 'node:buffer';
 import { Busboy, type BusboyFileStream } from '@fastify/busboy';
 import { isDeeperThan, isObject, type JsonObject } from '@millrace/contracts';

@@ -1,3 +1,5 @@
+// Finds the project API key in a request.
+
 import { AppError } from '@millrace/runtime';
 
 type Fields = Record<string, unknown>;

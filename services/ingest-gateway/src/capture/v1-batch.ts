@@ -1,3 +1,5 @@
+// Parses and validates the events of a Capture v1 request.
+
 import { eventNames, isDeeperThan, isLongerThan, isObject, type JsonObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import { repairEmptyProperties } from '../json/event-fields.ts';

@@ -1,3 +1,5 @@
+// Serves the remote config that PostHog's SDKs request when a page loads.
+
 import type { JsonObject } from '@millrace/contracts';
 import type { Router } from 'express';
 import { rejectUnusableLookup } from '../access/authorize.ts';

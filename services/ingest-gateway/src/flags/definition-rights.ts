@@ -1,3 +1,5 @@
+// Checks whether a key may read flag definitions.
+
 import type { IncomingMessage } from 'node:http';
 import { findEnvironment, findLiveKey, hashPersonalApiKey, isProjectInKey } from '@millrace/accounts/access';
 import { includesScope } from '@millrace/contracts';

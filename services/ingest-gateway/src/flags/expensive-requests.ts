@@ -1,3 +1,5 @@
+// Schedules flag requests that take long to evaluate, so that they do not delay other requests.
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { type EvaluatedFlags, type FlagEvaluation, runSteps, type Steps, stepLimits } from '@millrace/flags';
 import { AppError, type Metrics } from '@millrace/runtime';

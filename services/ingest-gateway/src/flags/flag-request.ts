@@ -1,3 +1,5 @@
+// Reads flag requests in all formats that PostHog's SDKs use.
+
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { isObject } from '@millrace/contracts';
 import type { EvaluationContext } from '@millrace/flags';

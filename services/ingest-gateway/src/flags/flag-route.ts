@@ -1,3 +1,5 @@
+// Serves `/flags` and `/decide`: evaluates the feature flags of a request.
+
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import {

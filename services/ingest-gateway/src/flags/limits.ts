@@ -1,3 +1,5 @@
+// The rate limiter and the monthly quota for flag requests.
+
 import { AppError } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import type { KnownProject } from '../access/project-key-store.ts';

@@ -1,3 +1,5 @@
+// The event fields that the gateway reads, and reading them from scanned JSON.
+
 import { isObject, type JsonObject } from '@millrace/contracts';
 
 /**

@@ -1,3 +1,5 @@
+// A fast scanner that finds the fields of events in JSON without parsing it.
+
 import {
   fieldNames,
   findPositionIndex,

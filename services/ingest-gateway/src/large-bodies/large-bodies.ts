@@ -1,3 +1,5 @@
+// Reads large bodies in separate threads.
+
 import { AppError, type Logger } from '@millrace/runtime';
 import { type ByteBudget, type ByteLease, overloadedError } from '../body/byte-budget.ts';
 import { type BodyOwner, type BodyThread, type BodyThreads, createBodyThreads } from './body-threads.ts';

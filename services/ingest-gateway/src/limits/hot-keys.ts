@@ -1,3 +1,5 @@
+// Finds distinct IDs with so many events that they would delay others, and routes them to the overflow topic.
+
 import { createHash } from 'node:crypto';
 import { recordKey } from '@millrace/contracts';
 import type { KeyValueStore } from '@millrace/runtime/cache';

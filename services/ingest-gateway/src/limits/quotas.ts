@@ -1,3 +1,5 @@
+// Monthly quotas, and the rate limiter for events of a project.
+
 import type { KnownProject } from '../access/project-key-store.ts';
 import type { SharedCounters } from './shared-counters.ts';
 

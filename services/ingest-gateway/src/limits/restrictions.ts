@@ -1,3 +1,5 @@
+// Restrictions that operators set for a project or a distinct ID, for example to drop its events.
+
 import type { Restriction, RestrictionKind } from '@millrace/contracts';
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import type { Logger } from '@millrace/runtime';

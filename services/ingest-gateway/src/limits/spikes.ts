@@ -1,3 +1,5 @@
+// Detects projects that send far more events than usual.
+
 import { LRUCache } from 'lru-cache';
 import type { SharedCounters } from './shared-counters.ts';
 

@@ -1,3 +1,5 @@
+// Applies all limits to a request: quota, rate limit, restrictions and hot keys.
+
 import { type Restriction, recordKey, type TopicNames } from '@millrace/contracts';
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import type { EventLog } from '@millrace/event-log';

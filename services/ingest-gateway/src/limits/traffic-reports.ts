@@ -1,3 +1,5 @@
+// Writes warnings for projects about their traffic.
+
 import {
   type CapturedWarning,
   encodeCapturedRecord,

@@ -1,3 +1,5 @@
+// Encodes accepted events as log records, and appends them to the event log.
+
 import {
   type CapturedEvent,
   type CapturedRecord,

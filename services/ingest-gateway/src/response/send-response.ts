@@ -1,3 +1,5 @@
+// Sends responses and errors, with the headers that browsers need.
+
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { toAppError, toErrorBody, toHttpStatus } from '@millrace/http';
 import { discardBody, readContentLength } from '../body/receive.ts';

@@ -1,3 +1,5 @@
+// Runs one request: metrics, tracing, memory, error handling and the response.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toAppError } from '@millrace/http';
 import {
