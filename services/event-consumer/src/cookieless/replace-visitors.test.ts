@@ -96,7 +96,9 @@ test('consumers that need a salt at the same time get the same one, and expired 
     "INSERT INTO cookieless_salt (day, salt, expires_at) VALUES ('2020-01-01', '\\x00', now() - interval '1 second')",
   );
   const day = { name: '2026-01-01', wallStartMs: Date.now(), startMs: Date.now() };
-  const salts = await Promise.all(Array.from({ length: 8 }, () => createCookielessSalts(fixture.database.sql).of(day)));
+  const salts = await Promise.all(
+    Array.from({ length: 8 }, () => createCookielessSalts(fixture.database.sql).find(day)),
+  );
   expect(new Set(salts.map((salt) => salt.toString('hex'))).size).toBe(1);
   expect(salts[0]).toHaveLength(32);
   expect(await sql("SELECT day FROM cookieless_salt WHERE day = '2020-01-01'")).toEqual([]);
@@ -107,7 +109,7 @@ test('reads a salt again after the database was restored and another consumer cr
   const salts = createCookielessSalts(fixture.database.sql);
   await salts.find(day);
   await sql("DELETE FROM cookieless_salt WHERE day = '2026-01-02'");
-  const others = await createCookielessSalts(fixture.database.sql).of(day);
+  const others = await createCookielessSalts(fixture.database.sql).find(day);
   expect(await salts.find(day)).not.toEqual(others);
   salts.forgetAll();
   expect(await salts.find(day)).toEqual(others);
