@@ -113,9 +113,9 @@ async function findKeys(
   return { keys: keys.slice(offset), stoppedAt: null };
 }
 
-/** Whether an engine that follows indexes may have to read events that do not match. */
-function isLongSearch({ by, events, where, distinctIds, uuid, offset = 0 }: EventListQuery): boolean {
-  const isFiltered = events !== null || !('all' in where) || where.all.length > 0;
+/** Whether an engine that follows indexes may have to read many events that do not match. Names and IDs have an index. */
+function isLongSearch({ by, where, distinctIds, uuid, offset = 0 }: EventListQuery): boolean {
+  const isFiltered = !('all' in where) || where.all.length > 0;
   return by === 'timestamp' && isFiltered && distinctIds === undefined && uuid === null && offset === 0;
 }
 
