@@ -48,8 +48,11 @@ export async function findPersons(
     distinct_id: `SELECT DISTINCT ON (d.person_uuid) d.person_uuid AS uuid, d.distinct_id AS "distinctId"
                     FROM person_distinct_id d
                    WHERE d.project_id = $1 AND d.distinct_id = ANY ($2::text[]) ORDER BY d.person_uuid`,
-    email: `SELECT p.uuid, p.main_distinct_id AS "distinctId" FROM person p
-             WHERE p.project_id = $1 AND p.properties->>'email' = ANY ($2::text[])`,
+    // The column `email_start` has an index.
+    email: `SELECT p.uuid, p.main_distinct_id AS "distinctId"
+              FROM (SELECT DISTINCT unnest($2::text[]) AS email) AS asked
+              JOIN person p ON p.project_id = $1 AND p.email_start = left(lower(asked.email), 320)
+                           AND p.properties->>'email' = asked.email`,
   };
   return tx.query<NamedPerson & Record<string, unknown>>(texts[by], [projectId, values]);
 }

@@ -88,10 +88,10 @@ export class StoppedSearch<Key> {
   readonly keys: Key[];
   /** Position in the list up to which the search is complete. The next page continues there. */
   readonly end: Key;
-  /** The time of this position. */
-  readonly until: Date;
+  /** The time of this position, in a list by time. */
+  readonly until: Date | null;
 
-  constructor({ keys, end, until }: { keys: Key[]; end: Key; until: Date }) {
+  constructor({ keys, end, until = null }: { keys: Key[]; end: Key; until?: Date | null }) {
     this.keys = keys;
     this.end = end;
     this.until = until;
@@ -166,7 +166,8 @@ export function createLargePages(): LargePages {
         missing -= rows.length;
         const isLast = at >= keys.length && (missing === 0 || stopped !== null || !hasMore);
         const next = isLast && hasMore && behind !== null ? nextPage(request, list.toCursor(behind)) : null;
-        const end = { next, ...(stopped !== null && { searched_until: formatDateTime(stopped.until) }) };
+        const until = stopped?.until ?? null;
+        const end = { next, ...(until !== null && { searched_until: formatDateTime(until) }) };
         yield { results: rows, end: isLast ? end : null };
         if (isLast) return;
         if (at >= keys.length) break;

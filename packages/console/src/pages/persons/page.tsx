@@ -27,9 +27,11 @@ export function Page() {
   const address = usePersonsAddress();
   const { view, change, unknown } = address;
   const { id } = useProject();
+  // In the usual order, a search begins with persons whose email or distinct ID starts with the text.
+  const isUsual = view.search !== '' && view.sort === '-created_at';
   const request: ApiCall = {
     path: `/api/projects/${id}/persons`,
-    query: { search: view.search, order: view.sort, limit: pageSize },
+    query: { search: view.search, ...(!isUsual && { order: view.sort }), limit: pageSize },
   };
   return (
     <>
@@ -100,6 +102,14 @@ function List({ request, address: { view, change } }: { request: ApiCall; addres
       <Loaded query={query} what={text.what}>
         {({ pages }) => {
           const persons = pages.flatMap(({ results }) => results);
+          // A search that ran out of time returns a page without persons that is not the last one.
+          if (persons.length === 0 && query.hasNextPage)
+            return (
+              <>
+                <p className="person-note">{text.noneYet}</p>
+                <More query={more} label={text.continueSearch} />
+              </>
+            );
           if (persons.length === 0)
             return <NoPerson isNarrowed={view.search !== ''} onAll={() => change({ search: '' })} />;
           return (

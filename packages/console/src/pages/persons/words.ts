@@ -13,6 +13,8 @@ export const text = {
   anonymous: 'anonymous',
   idCount: (count: number) => counted(count, 'distinct ID'),
   more: 'Show more persons',
+  noneYet: 'The search ran out of time. No persons found so far.',
+  continueSearch: 'Continue search',
   emptyTitle: 'No persons yet',
   empty:
     'A person is created when a visitor’s first event arrives. When a user signs in, call identify in your SDK to set ' +

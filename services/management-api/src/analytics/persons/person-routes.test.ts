@@ -108,7 +108,8 @@ describe('filters of the person list', () => {
     const byName = await person({ distinctIds: ['2'], properties: { name: 'grace hopper' } });
     const byId = await person({ distinctIds: ['3', 'user-GRACE-9'] });
     await person({ distinctIds: ['4'], properties: { other: 'grace' } });
-    expect(await uuids('?search=gRaCe')).toEqual([byId, byName, byEmail]);
+    expect(await uuids('?search=gRaCe')).toEqual([byEmail, byId, byName]);
+    expect(await uuids('?search=gRaCe&order=-created_at')).toHaveLength(3);
     expect(await uuids('?search=')).toHaveLength(4);
   });
 

@@ -20,11 +20,12 @@ import type { EventDeps } from '../events/routes.ts';
 import { propertiesQuery, readListFilters } from '../property-filters/parse-property-filters.ts';
 import { person, personExample } from '../shown-persons/person-schema.ts';
 import { toPerson } from '../shown-persons/to-person.ts';
-import { countPersons, findPersonKeys, isSearch, type PersonPosition, readPerson, readPersons } from './store.ts';
+import { findPersonKeys } from './search.ts';
+import { countPersons, isSearch, type PersonPosition, readPerson, readPersons } from './store.ts';
 
 /** Cursors: ID of the last person on the page, as a string because it has 64 bits, and the time in lists that are sorted by it. */
 const id = Type.String({ pattern: '^\\d{1,18}$' });
-const positionById = Type.Object({ id });
+const positionById = Type.Object({ id, part: Type.Optional(Type.Enum(['start', 'rest'])) });
 const positionByTime = Type.Object({ id, created_us: Type.String({ pattern: '^-?\\d{1,17}$' }) });
 
 const maxCounted = 100_000;
@@ -35,6 +36,9 @@ const personCount = Type.Object(
   },
   { title: 'PersonCount' },
 );
+
+/** Filters that have an index. */
+const narrowing = '`distinct_id` or `email`';
 
 const owners = ['person'] as const;
 const orders = ['created_at', '-created_at'] as const;
@@ -48,7 +52,9 @@ const personFilterQuery = {
   search: Type.Optional(
     Type.String({
       maxLength: longestNeedle,
-      description: 'Returns only persons whose email, name or distinct IDs contain this string, ignoring case.',
+      description:
+        'Returns only persons whose email, name or distinct IDs contain this string, ignoring case. Persons whose email ' +
+        'or distinct ID starts with it come first, unless you send `order`.',
     }),
   ),
   is_identified: Type.Optional(
@@ -72,7 +78,8 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
       description:
         'Returns the persons in the project, most recently created first unless `order` says otherwise. If you send ' +
         'several filters, only persons that match all filters are returned. To get the following pages, use `next` or `offset`. With `offset`, a person may be ' +
-        'returned twice if new persons are created between your requests.',
+        'returned twice if new persons are created between your requests. If a search runs out of time, the page contains ' +
+        'the persons found so far, or none, and `next` continues the search.',
       tags: ['persons'],
       scope: 'person:read',
       query: Type.Object({
@@ -131,9 +138,9 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
           offset: query.offset,
           findKeys(keys) {
             const window = { ...keys, order } as const;
-            const find = (on: Sql) => findPersonKeys(on, projectId, filter, window);
+            const find = (on: Sql) => findPersonKeys(on, { projectId, filter, window });
             const isWalk = isSearch(filter) || window.offset > 0;
-            return isWalk ? searches.run({ caller, target }, 'distinct_id', find) : find(sql);
+            return isWalk ? searches.run({ caller, target }, narrowing, find) : find(sql);
           },
           async read(keys, maxBytes) {
             const { rows, used } = await readPersons(sql, projectId, { keys, maxBytes });
@@ -167,7 +174,7 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
       handler: async ({ caller, target, query }) => {
         const { environmentId } = target;
         const properties = await readListFilters(sql, environmentId, { text: query.properties, owners });
-        const count = await searches.run({ caller, target }, 'distinct_id', (on) =>
+        const count = await searches.run({ caller, target }, narrowing, (on) =>
           countPersons(on, environmentId, { ...query, properties }, maxCounted + 1),
         );
         return { count: Math.min(count, maxCounted), is_complete: count <= maxCounted };

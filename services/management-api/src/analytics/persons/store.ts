@@ -6,7 +6,7 @@ import { type KeyWindow, largeRows, limitOf } from '../../sql/large-page.ts';
 import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 import type { PersonRow } from '../shown-persons/person-row.ts';
 
-interface PersonFilter {
+export interface PersonFilter {
   distinct_id?: string;
   email?: string;
   search?: string;
@@ -27,6 +27,8 @@ export type PersonKey = Pick<PersonRow, 'id'>;
 export interface PersonPosition extends PersonKey {
   /** Microseconds since 1970, because a `Date` has only milliseconds. Used only in lists that are sorted by `created_at`. */
   created_us?: string;
+  /** Part of the list, if it begins with the persons whose email or distinct ID starts with the search text. */
+  part?: 'start' | 'rest';
 }
 
 export interface PersonWindow extends KeyWindow<PersonPosition> {
@@ -34,16 +36,25 @@ export interface PersonWindow extends KeyWindow<PersonPosition> {
   order: '-id' | 'created_at' | '-created_at';
 }
 
+/** Persons to read in a step of a longer search. */
+interface PersonRange {
+  /** Only persons with at least this ID. */
+  from?: string;
+  /** Only these persons, or all but these. */
+  only?: readonly string[];
+  without?: readonly string[];
+}
+
 /**
- * Finds the persons on a page. With a filter by email, search or properties, the database reads the persons in the order of
+ * Finds the persons on a page. The email has an index. With other filters, the database reads the persons in the order of
  * the list until the page is full. Each order has an index.
  */
-export async function findPersonKeys(
+export async function listPersonKeys(
   sql: Sql,
-  projectId: number,
-  filter: PersonFilter,
-  { behind, limit, offset, order }: PersonWindow,
+  { projectId, filter, window }: { projectId: number; filter: PersonFilter; window: PersonWindow },
+  { from: least, only, without }: PersonRange = {},
 ): Promise<PersonPosition[]> {
+  const { behind, limit, offset, order } = window;
   const where = createConditions();
   const project = where.parameter(projectId);
   where.add(`p.project_id = ${project}`);
@@ -57,6 +68,9 @@ export async function findPersonKeys(
         : `'epoch'::timestamptz + ${where.parameter(behind.created_us)}::bigint * interval '1 microsecond', ${id}`;
     where.add(`(${columns.join(', ')}) ${isAfter} (${place})`);
   }
+  if (least !== undefined) where.add(`p.id >= ${where.parameter(least)}::bigint`);
+  if (only !== undefined) where.add(`p.uuid = ANY (${where.parameter(only)}::uuid[])`);
+  if (without !== undefined) where.add(`p.uuid <> ALL (${where.parameter(without)}::uuid[])`);
   const from = addFilter(where, { projectId, project }, filter);
   const page = limitOf({ limit, offset }, where.parameter);
   const ordered = columns.map((column) => `${column} ${direction}`).join(', ');
@@ -102,7 +116,11 @@ function addFilter(
                           WHERE d.project_id = ${project} AND d.distinct_id = ${where.parameter(distinct_id)})`);
   }
   if (is_identified !== undefined) where.add(`p.is_identified = ${where.parameter(is_identified)}`);
-  if (email !== undefined) where.add(`p.properties->>'email' = ${where.parameter(email)}`);
+  if (email !== undefined) {
+    const wanted = where.parameter(email);
+    where.add(`p.email_start = ${emailStart(wanted)}`);
+    where.add(`p.properties->>'email' = ${wanted}`);
+  }
   if (search !== undefined && search !== '') {
     const wanted = `lower(${where.parameter(search)}::text)`;
     where.add(`(strpos(lower(p.properties->>'email'), ${wanted}) > 0
@@ -115,6 +133,45 @@ function addFilter(
   const { from, condition } = printPersonCondition({ projectId, where: properties }, where.parameter);
   where.add(condition);
   return from;
+}
+
+/** SQL for the start of an email as in the column `email_start`. */
+const emailStart = (email: string) => `left(lower(${email}::text), 320)`;
+
+/** The last character, so that a text followed by it comes after all texts that start with this text. */
+const lastCharacter = '\u{10ffff}';
+
+/**
+ * Finds the persons whose email (in any case) or distinct ID (as typed, or in lower case) starts with a text.
+ * @returns null if there are more than `most`.
+ */
+export async function findPersonsByStart(
+  sql: Sql,
+  projectId: number,
+  { text, most }: { text: string; most: number },
+): Promise<string[] | null> {
+  const emails = `SELECT p.uuid FROM person p
+     WHERE p.project_id = $1::int AND p.email_start >= ${emailStart('$2')} AND p.email_start < ${emailStart('$2')} || $3`;
+  const ids = (start: string) => `SELECT d.person_uuid FROM person_distinct_id d
+     WHERE d.project_id = $1::int AND d.distinct_id COLLATE "C" >= ${start} AND d.distinct_id COLLATE "C" < ${start} || $3`;
+  const each = [emails, ids('$2::text'), ids('lower($2::text)')].map((one) => `(${one} LIMIT $4::int)`);
+  const rows = await sql.query<{ uuid: string }>(each.join(' UNION ALL '), [projectId, text, lastCharacter, most + 1]);
+  const uuids = new Set(rows.map(({ uuid }) => uuid));
+  return uuids.size > most ? null : [...uuids];
+}
+
+/** Returns the ID of the person who is `count` persons further in the list by ID; null if there are fewer. */
+export async function idFurther(
+  sql: Sql,
+  projectId: number,
+  { behind, count }: { behind: string | null; count: number },
+): Promise<string | null> {
+  const [row] = await sql.query<{ id: string }>(
+    `SELECT id FROM person WHERE project_id = $1::int AND id < coalesce($2::bigint, 9223372036854775807)
+      ORDER BY id DESC OFFSET $3::int LIMIT 1`,
+    [projectId, behind, count - 1],
+  );
+  return row?.id ?? null;
 }
 
 export async function readPerson(sql: Sql, projectId: number, uuid: string): Promise<PersonRow | undefined> {
