@@ -1,6 +1,5 @@
-import { lazy, type ReactNode, Suspense, useContext, useMemo } from 'react';
+import { lazy, type ReactNode, Suspense, useContext } from 'react';
 import { loadPart } from '../../frame/broken.tsx';
-import { Markdown, readPlainMarkdown } from '../../parts/markdown.tsx';
 import { explain } from '../../parts/states.tsx';
 import { ChartPlace } from '../../results/annotation.ts';
 import { BigNumber } from '../../results/big-number.tsx';
@@ -18,15 +17,15 @@ import { text } from './words.ts';
 /** Loaded for the first tile with an SQL insight. */
 const SqlResult = lazy(loadPart(() => import('../../sql/result.tsx').then((part) => ({ default: part.SqlResult }))));
 
+/** Loaded for the first tile with a text, because it needs the library for Markdown. */
+const LoadedText = lazy(loadPart(() => import('./text-body.tsx').then((part) => ({ default: part.TextBody }))));
+
 /** The text of a tile. */
-export function TextBody({ body }: { body: string }) {
-  const tokens = useMemo(() => readPlainMarkdown(body), [body]);
-  return (
-    <div className="board-text markdown">
-      <Markdown tokens={tokens} addressOf={(target) => (/^(https?:|mailto:)/i.test(target) ? target : undefined)} />
-    </div>
-  );
-}
+export const TextBody = ({ body }: { body: string }) => (
+  <Suspense fallback={<TileMessage>{words.states.loading}</TileMessage>}>
+    <LoadedText body={body} />
+  </Suspense>
+);
 
 /** The result of a tile, or the reason why it has none. */
 export function TileResult({ insight, isLoading, error }: { insight: TileData; isLoading: boolean; error: unknown }) {
