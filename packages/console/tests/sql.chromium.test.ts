@@ -6,7 +6,7 @@ import { settled } from './visit-pages.ts';
 /** The SQL page: its editor, and the results of its queries. */
 let console: RunningConsole;
 beforeAll(async () => {
-  console = await startConsole();
+  console = await startConsole({ settings: { QUERY_TIMEOUT_MS: '8000' } });
   await console.query(
     `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01T00:00:00Z') TO ('2100-01-01T00:00:00Z')`,
     [],
@@ -93,15 +93,51 @@ describe('the SQL page', () => {
     await settled(page);
     await editor(page).fill("SELECT '🙂',\n  evnt FROM events");
     await page.getByText('Line 2, column 3: Unable to resolve field: evnt').waitFor();
-    expect(await page.locator('.cm-lintRange-error').allTextContents()).toEqual(['evnt']);
+    expect(await page.locator('.cm-mark-error').allTextContents()).toEqual(['evnt']);
     expect(await violationsOf(page)).toEqual([]);
     await page.getByRole('button', { name: 'Run query' }).click();
     await page.getByRole('alert').getByText('The query could not run.').waitFor();
     await editor(page).fill("SELECT '🙂' AS face, event FROM events LIMIT 1");
-    await eventually(async () => expect(await page.locator('.cm-lintRange-error').count()).toBe(0));
+    await eventually(async () => expect(await page.locator('.cm-mark-error').count()).toBe(0));
     await page.getByRole('button', { name: 'Run query' }).click();
     await shows(page, [['🙂', 'opened']]);
     expect(await page.getByRole('alert').count()).toBe(0);
+    await page.context().close();
+  });
+
+  test('shows warnings and hints at their place and below the editor, and runs the query', async () => {
+    await console.query("UPDATE pg_class SET reltuples = 6000000 WHERE relname = 'event_all'", []);
+    const page = await console.open('sql');
+    await settled(page);
+    await editor(page).fill('SELECT count() AS n\nFROM events\nSAMPLE 0.1');
+    await page.getByText('Line 3, column 1, warning: SAMPLE has no effect').waitFor();
+    await page.getByText('Line 2, column 6, hint: This query reads all events').waitFor();
+    expect(await page.locator('.cm-mark-warning').allTextContents()).toEqual(['SAMPLE 0.1']);
+    expect(await page.locator('.cm-mark-info').allTextContents()).toEqual(['events']);
+    expect(await violationsOf(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Run query' }).click();
+    await shows(page, [['4']]);
+    await console.query("UPDATE pg_class SET reltuples = 4 WHERE relname = 'event_all'", []);
+    await page.context().close();
+  });
+
+  test('cancels a running query, and says when a query reached its time limit', async () => {
+    const page = await console.open('sql');
+    await settled(page);
+    const numbers = '(SELECT arrayJoin(range(0, 10000)) AS n)';
+    await editor(page).fill(
+      `SELECT count() FROM ${numbers} AS a CROSS JOIN ${numbers} AS b CROSS JOIN ${numbers} AS c`,
+    );
+    const run = page.getByRole('button', { name: 'Run query' });
+    await run.click();
+    await page.getByRole('button', { name: 'Cancel query' }).click();
+    await page.getByText('The query was canceled.').waitFor();
+    await run.click();
+    await page.getByRole('alert').getByText('The query could not run.').waitFor();
+    await page.getByRole('alert').getByText('8 seconds').waitFor();
+    await editor(page).fill('SELECT 1 AS n');
+    await run.click();
+    await shows(page, [['1']]);
     await page.context().close();
   });
 

@@ -1,5 +1,6 @@
 // SQL insights as they are stored: a query and how its result is shown.
 
+import { ApiProblem } from '../api/request.ts';
 import { type Fields, fieldsOf, isFields } from '../results/insight-query.ts';
 
 export interface SqlSource extends Fields {
@@ -56,3 +57,25 @@ export function displayOf({ display }: SqlNode): Display {
 
 /** Whether a query uses the placeholder for dates and filters. */
 export const usesFilters = ({ source }: SqlNode) => /\{\s*filters\b/.test(source.query);
+
+const placeholders = /\{\s*variables\s*\.\s*(?:`([^`]+)`|"([^"]+)"|([\p{L}\p{N}_$]+))\s*\}/gu;
+
+/** Code names of the variables in a query, in the order of their first use. */
+export const variablesIn = (query: string): string[] => [
+  ...new Set([...query.matchAll(placeholders)].map(([, first, second, third]) => first ?? second ?? third ?? '')),
+];
+
+/** Why the API rejects the value of a variable. */
+export interface VariableProblem {
+  /** Code name of the variable. */
+  name: string;
+  message: string;
+}
+
+/** @returns null for other errors */
+export function variableProblemOf(error: unknown): VariableProblem | null {
+  if (!(error instanceof ApiProblem)) return null;
+  // The path contains the key of the value, and the sentence begins with the code name.
+  const [, message, name] = /^variables\..+?\.value: ((\S+) is of the type [\s\S]+)$/.exec(error.message) ?? [];
+  return message === undefined || name === undefined ? null : { name, message };
+}

@@ -14,5 +14,7 @@ export const text = {
   cell: (column: string) => `Value of ${column}`,
   copyCell: 'Copy value',
   cellHint: 'Select a cell to see its complete value. Press Ctrl+C to copy it.',
+  usual: (value: string) => `Default: ${value}`,
+  reset: 'Reset',
   firstRows: (count: number) => `The first ${counted(count, 'row')} of the result.`,
 };

@@ -27,7 +27,7 @@ import { words } from '../../words.ts';
 import { AddInsightsDialog } from './add-insights.tsx';
 import type { OpenDialog } from './board-dialog.tsx';
 import { type BoardAction, BoardMenu } from './board-menu.tsx';
-import { type BoardView, useBoard } from './load.ts';
+import { type BoardView, useBoard, usesVariables } from './load.ts';
 import type { Dashboard, Tile } from './shapes.ts';
 import { TextDialog } from './text-dialog.tsx';
 import { nameOfTile } from './tile.tsx';
@@ -36,6 +36,11 @@ import { text } from './words.ts';
 
 /** Loaded when one opens. */
 const BoardDialog = lazy(loadPart(() => import('./board-dialog.tsx').then((part) => ({ default: part.BoardDialog }))));
+
+/** Loaded for dashboards with an SQL insight that contains variables. */
+const BoardVariables = lazy(
+  loadPart(() => import('./board-variables.tsx').then((part) => ({ default: part.BoardVariables }))),
+);
 
 interface BoardProps {
   id: string;
@@ -126,6 +131,16 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
         <Subscribe dashboard={id} />
         {isEditing && <Button onPress={() => setDialog({ tile: null })}>{text.addText}</Button>}
       </ViewChips>
+      {data && states.some(({ tile }) => usesVariables(tile.insight?.query)) && (
+        <Suspense>
+          <BoardVariables
+            dashboard={data}
+            states={states}
+            values={view.variables}
+            onValues={(variables) => onView({ variables })}
+          />
+        </Suspense>
+      )}
       {failure && (
         <p className="health-line" role="alert">
           {explain(failure)}

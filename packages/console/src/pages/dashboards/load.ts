@@ -3,6 +3,9 @@ import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { rangeOfKey } from '../../filters/date-range.tsx';
 import { useProject } from '../../frame/project.ts';
+import { useRested } from '../../parts/rested.ts';
+import { sqlNodeOf, variablesIn } from '../../sql/node.ts';
+import type { VariableValues } from '../../sql/variables.ts';
 import type { Dashboard, DashboardFilters, Tile, TileInsight } from './shapes.ts';
 
 export interface BoardView {
@@ -10,6 +13,8 @@ export interface BoardView {
   time: string;
   /** Filters that replace the saved ones; null: the saved ones. */
   filters: readonly unknown[] | null;
+  /** Values of variables that replace the saved ones, by ID. */
+  variables: VariableValues;
 }
 
 /** The data that a tile shows. */
@@ -26,7 +31,7 @@ const atOnce = 3;
 const runQueued = limited(atOnce);
 
 /** Loads a dashboard with its saved view or the user's own. Tiles load one by one, so that a slow insight does not hold up the others. */
-export function useBoard(id: string, { time, filters }: BoardView) {
+export function useBoard(id: string, { time, filters, variables: values }: BoardView) {
   const project = useProject();
   const path = `/api/projects/${project.id}/dashboards/${encodeURIComponent(id)}`;
   const isOwnView = time !== '' || filters !== null;
@@ -42,28 +47,50 @@ export function useBoard(id: string, { time, filters }: BoardView) {
     ...(filters !== null && { properties: filters }),
   };
   const override = isOwnView ? JSON.stringify(own) : undefined;
-  const request: ApiCall = { path, query: { filters_override: override } };
+  const variables = useRested(Object.keys(values).length === 0 ? undefined : JSON.stringify(values));
+  const board: ApiCall = { path, query: { filters_override: override } };
+  const request: ApiCall = { path, query: { ...board.query, variables_override: variables } };
   const key = ['dashboards', project.id, 'one', id, isOwnView ? own : null];
   const query = useQuery({
     queryKey: key,
-    queryFn: ({ signal }) => call<Dashboard>(request, signal),
+    queryFn: ({ signal }) => call<Dashboard>(board, signal),
     enabled: !isOwnView || stored.data !== undefined || stored.error !== null,
   });
   const tiles = query.data?.tiles ?? [];
-  const loaded = useTiles(id, tiles, override);
+  const loaded = useTiles(id, tiles, { filters: override, variables });
   const setTiles = (next: Tile[]) => query.data && queryClient.setQueryData(key, { ...query.data, tiles: next });
   return { path, request, query, setTiles, ...loaded };
 }
 
-function useTiles(dashboard: string, tiles: readonly Tile[], override: string | undefined) {
+/** JSON of filters and variables that replace the saved ones. */
+interface Override {
+  filters: string | undefined;
+  variables: string | undefined;
+}
+
+/** Whether an SQL query contains variables. */
+export const usesVariables = (query: unknown) => variablesIn(sqlNodeOf(query)?.source.query ?? '').length > 0;
+
+function useTiles(dashboard: string, tiles: readonly Tile[], override: Override) {
   const project = useProject();
-  const keyOf = ({ id, query }: TileInsight) => ['tile', project.id, dashboard, id, query, override];
-  const load = ({ id }: TileInsight, refresh: string, signal?: AbortSignal) =>
+  const overrideOf = ({ query }: TileInsight) => ({
+    filters_override: override.filters,
+    variables_override: usesVariables(query) ? override.variables : undefined,
+  });
+  const keyOf = (insight: TileInsight) => [
+    'tile',
+    project.id,
+    dashboard,
+    insight.id,
+    insight.query,
+    overrideOf(insight),
+  ];
+  const load = (insight: TileInsight, refresh: string, signal?: AbortSignal) =>
     runQueued(() =>
       call<TileInsight>(
         {
-          path: `/api/projects/${project.id}/insights/${id}`,
-          query: { from_dashboard: dashboard, filters_override: override, refresh },
+          path: `/api/projects/${project.id}/insights/${insight.id}`,
+          query: { from_dashboard: dashboard, ...overrideOf(insight), refresh },
         },
         signal,
       ),

@@ -10,6 +10,8 @@ export interface Dashboard {
   last_accessed_at: string | null;
   /** The saved filters, even if the request had others. */
   persisted_filters?: DashboardFilters | null;
+  /** The saved values of variables, by ID. */
+  persisted_variables?: Record<string, unknown> | null;
   /** Null in lists. */
   tiles: Tile[] | null;
 }

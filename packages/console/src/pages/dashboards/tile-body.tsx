@@ -9,7 +9,7 @@ import { type InsightQuery, sourceOf } from '../../results/insight-query.ts';
 import { currentOf } from '../../results/series.ts';
 import { ResultTable, seriesInTotal, seriesOverTime } from '../../results/tables.tsx';
 import { text as resultTexts } from '../../results/words.ts';
-import { sqlNodeOf } from '../../sql/node.ts';
+import { sqlNodeOf, variableProblemOf } from '../../sql/node.ts';
 import { words } from '../../words.ts';
 import type { TileInsight } from './shapes.ts';
 import { text } from './words.ts';
@@ -34,7 +34,7 @@ export function TileResult({ insight, isLoading, error }: { insight: TileData; i
   if (error) {
     return (
       <TileMessage>
-        <span className="bad">{text.failed}</span> {explain(error)}
+        <span className="bad">{text.failed}</span> {variableProblemOf(error)?.message ?? explain(error)}
       </TileMessage>
     );
   }

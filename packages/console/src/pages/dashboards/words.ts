@@ -101,6 +101,7 @@ export const text = {
   filtersText:
     'These filters apply to every insight on the dashboard, in addition to the insight’s own filters. Until you save them, only you see the filtered results. Reports use the saved filters.',
   show: 'Apply',
+  variables: 'Values of variables',
   keep: 'Save for everyone',
   keepText: 'Saving for everyone also saves the selected date range.',
   asStored: 'Reset to saved filters',

@@ -1,16 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { call } from '../../api/request.ts';
-import { isRangeKey } from '../../filters/date-range.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
-import { matching, part, useAddress } from '../../parts/address.ts';
+import { useAddress } from '../../parts/address.ts';
 import { NoticeLine } from '../../parts/notice.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { useUndo } from '../../records/undo.ts';
 import { words } from '../../words.ts';
+import { boardAddressOf, boardParts, boardViewOf } from '../dashboards/address.ts';
 import { Board } from '../dashboards/board.tsx';
-import { readList } from '../dashboards/page.tsx';
 import type { Dashboard } from '../dashboards/shapes.ts';
 import { text as dashboards } from '../dashboards/words.ts';
 import type { Environment } from '../settings/environment.ts';
@@ -18,17 +17,10 @@ import { Checklist } from './checklist.tsx';
 import { Online } from './online.tsx';
 import { text } from './words.ts';
 
-const parts = {
-  time: matching(isRangeKey),
-  /** JSON of filters that replace the saved ones. */
-  filters: part.text(),
-  edit: part.flag(),
-};
-
 /** For projects without web traffic: the primary dashboard, or else the most recently opened one. */
 export function FavoriteDashboard() {
   const { id, primary_dashboard: primary } = useProject() as Environment;
-  const { view, change, unknown } = useAddress(parts);
+  const { view, change, unknown } = useAddress(boardParts);
   const { notice, offerUndo, clear } = useUndo();
   const navigate = useNavigate();
   const query = useQuery({
@@ -53,14 +45,9 @@ export function FavoriteDashboard() {
           ) : (
             <Board
               id={String(shown)}
-              view={{ time: view.time, filters: readList(view.filters) }}
+              view={boardViewOf(view)}
               isEditing={view.edit}
-              onView={({ time = view.time, filters }) =>
-                change(
-                  { time, ...(filters !== undefined && { filters: filters === null ? '' : JSON.stringify(filters) }) },
-                  { replace: true },
-                )
-              }
+              onView={(next) => change(boardAddressOf(next), { replace: true })}
               onEditing={(edit) => change({ edit }, { replace: true })}
               onList={() => toDashboards()}
               onOpen={toDashboards}

@@ -3,27 +3,39 @@ import { useMemo } from 'react';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { useRested } from '../../parts/rested.ts';
-import type { SqlSource } from '../../sql/node.ts';
-import type { Mark } from './editor/create-editor.ts';
+import { type SqlSource, type VariableProblem, variableProblemOf } from '../../sql/node.ts';
+import type { Mark } from './editor/marks.ts';
 
-/** A problem of a query. */
+/** An error, a warning or a hint about a query. */
 export interface Problem extends Mark {
   /** From 1. Null if it is about the query as a whole. */
   place: { line: number; column: number } | null;
 }
 
+interface Note {
+  message: string;
+  start?: number;
+  end?: number;
+}
+
 interface Metadata {
-  errors: { message: string; start?: number; end?: number }[];
+  errors: Note[];
+  warnings: Note[];
+  notices: Note[];
 }
 
 const none: readonly Problem[] = [];
 
 /** The problems of a query, which is checked when the user stops typing. Empty while the check runs. */
-export function useCheck({ query, variables, filters }: SqlSource): readonly Problem[] {
+export function useCheck({ query, variables, filters }: SqlSource): {
+  problems: readonly Problem[];
+  /** The variable whose value the API rejects. */
+  variable: VariableProblem | null;
+} {
   const { id } = useProject();
   const current = JSON.stringify({ query, variables, filters });
   const rested = useRested(current);
-  const { data } = useQuery({
+  const { data, error } = useQuery({
     queryKey: ['sql check', id, rested],
     queryFn: ({ signal }) =>
       call<Metadata>(
@@ -38,17 +50,25 @@ export function useCheck({ query, variables, filters }: SqlSource): readonly Pro
     staleTime: 60_000,
     retry: false,
   });
-  const errors = rested === current && query.trim() !== '' ? data?.errors : undefined;
-  return useMemo(() => errors?.map((error) => problemOf(query, error)) ?? none, [errors, query]);
+  const isCurrent = rested === current && query.trim() !== '';
+  const found = isCurrent ? data : undefined;
+  const problems = useMemo(() => {
+    if (found === undefined) return none;
+    const of = (severity: Mark['severity'], notes: readonly Note[]) =>
+      notes.map((note) => problemOf(query, severity, note));
+    return [...of('error', found.errors), ...of('warning', found.warnings), ...of('info', found.notices)];
+  }, [found, query]);
+  return { problems, variable: isCurrent ? variableProblemOf(error) : null };
 }
 
-function problemOf(query: string, { message, start, end }: Metadata['errors'][number]): Problem {
-  if (start === undefined) return { from: 0, to: query.length, message, place: null };
+function problemOf(query: string, severity: Mark['severity'], { message, start, end }: Note): Problem {
+  if (start === undefined) return { from: 0, to: query.length, severity, message, place: null };
   const from = unitsOf(query, start);
   const before = query.slice(0, from).split('\n');
   return {
     from,
     to: unitsOf(query, end ?? start + 1),
+    severity,
     message,
     place: { line: before.length, column: [...(before.at(-1) ?? '')].length + 1 },
   };

@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, type RefObject, Suspense } from 'react';
+import { lazy, type ReactNode, type RefObject, Suspense, useState } from 'react';
 import { visible } from '../../event-detail/json-text.ts';
 import { type DateRange, DayFields, keyOfRange, rangeOfOption, rangeOptions } from '../../filters/date-range.tsx';
 import { loadPart } from '../../frame/broken.tsx';
@@ -6,12 +6,15 @@ import { Button } from '../../parts/button.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { explain } from '../../parts/states.tsx';
 import { fieldsOf } from '../../results/insight-query.ts';
-import { type SqlNode, usesFilters } from '../../sql/node.ts';
+import { type SqlNode, usesFilters, variablesIn } from '../../sql/node.ts';
 import { words } from '../../words.ts';
 import type { Edits } from './address.ts';
 import { type Problem, useCheck } from './check.ts';
+import type { EditorHandle } from './editor/sql-editor.tsx';
 import { useKnown } from './known.ts';
 import type { useRun } from './run.ts';
+import { VariableBar } from './variable-bar.tsx';
+import { type OpenVariables, VariablesDialog } from './variables-dialog.tsx';
 import { text } from './words.ts';
 
 /** Loaded separately, because the editor is larger than the rest of the page. */
@@ -21,20 +24,27 @@ const SqlEditor = lazy(loadPart(() => import('./editor/sql-editor.tsx').then((pa
 export function EditorPanel({
   edits: { node, version, edit },
   runner,
-  focus,
+  editor,
   children,
 }: {
   edits: Edits;
   runner: ReturnType<typeof useRun>;
-  /** Receives the function that moves the focus to the editor. */
-  focus: RefObject<(() => void) | null>;
+  /** Receives functions that act on the editor. */
+  editor: RefObject<EditorHandle | null>;
   /** Further buttons. */
   children?: ReactNode;
 }) {
-  const problems = useCheck(node.source);
+  const { problems, variable } = useCheck(node.source);
+  const [dialog, setDialog] = useState<OpenVariables | null>(null);
   const known = useKnown();
   const isEmpty = node.source.query.trim() === '';
-  const run = () => !isEmpty && runner.run(node, 'force_blocking');
+  const run = () => {
+    if (isEmpty) return;
+    runner.run(node, 'force_blocking');
+  };
+  // A variable that the query no longer contains has no field that could show the error.
+  const hasField = variable !== null && variablesIn(node.source.query).includes(variable.name);
+  const shown = variable === null || hasField ? problems : [problemOfQuery(variable.message)];
   return (
     <>
       <div className="sql-editor" translate="no">
@@ -43,26 +53,33 @@ export function EditorPanel({
             content={{ text: node.source.query, version }}
             marks={problems}
             known={known}
-            focus={focus}
+            handle={editor}
             onText={(query) => edit({ ...node, source: { ...node.source, query } }, { isTyped: true })}
             onRun={run}
           />
         </Suspense>
       </div>
-      <Problems problems={problems} />
+      <Problems problems={shown} />
       <div className="sql-bar">
         <Button look="main" shortcut="Ctrl+↵" isDisabled={isEmpty || runner.isRunning} onPress={run}>
           {text.run}
         </Button>
         {runner.isRunning && <Button onPress={runner.cancel}>{text.cancel}</Button>}
         {usesFilters(node) && <DateFields node={node} onNode={edit} />}
+        <Button onPress={() => setDialog('list')}>{text.variables.open}</Button>
         <span className="quiet" role="status">
           {runner.isRunning ? text.running : runner.isCanceled ? text.canceled : ''}
         </span>
         <span className="grow" />
         {children}
       </div>
-      {runner.error && <RunProblem error={runner.error} isChecked={problems.length > 0} />}
+      <VariableBar node={node} problem={variable} onNode={edit} onRun={run} onOpen={setDialog} />
+      {runner.error && (
+        <RunProblem error={runner.error} isChecked={hasField || shown.some(({ severity }) => severity === 'error')} />
+      )}
+      {dialog !== null && (
+        <VariablesDialog open={dialog} onOpen={setDialog} onInsert={(inserted) => editor.current?.insert(inserted)} />
+      )}
     </>
   );
 }
@@ -71,14 +88,28 @@ export function EditorPanel({
 function Problems({ problems }: { problems: readonly Problem[] }) {
   return (
     <div className="sql-problems" role="status">
-      {problems.map(({ message, place }) => (
-        <p key={message} className="bad">
-          {place === null ? visible(message) : text.problemAt(place.line, place.column, visible(message))}
+      {problems.map((problem) => (
+        <p key={`${problem.from} ${problem.message}`} data-severity={problem.severity}>
+          {sentenceOf(problem)}
         </p>
       ))}
     </div>
   );
 }
+
+/** An error about the query as a whole. */
+const problemOfQuery = (message: string): Problem => ({ from: 0, to: 0, severity: 'error', message, place: null });
+
+function sentenceOf({ severity, message, place }: Problem): string {
+  const { plain, at } = sentences[severity];
+  return place === null ? plain(visible(message)) : at(place.line, place.column, visible(message));
+}
+
+const sentences = {
+  error: { plain: (message: string) => message, at: text.problemAt },
+  warning: { plain: text.warning, at: text.warningAt },
+  info: { plain: text.notice, at: text.noticeAt },
+};
 
 /** @param isChecked whether the problem is shown with its place already */
 function RunProblem({ error, isChecked }: { error: unknown; isChecked: boolean }) {

@@ -2,6 +2,7 @@ import { useMemo } from 'react';
 import { queryClient } from '../../api/queries.ts';
 import { call, type Query } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
+import { loadVariables } from '../../sql/variables.ts';
 import type { FoundNames, Known } from './editor/complete.ts';
 import type { SqlSchema } from './editor/names.ts';
 
@@ -41,6 +42,7 @@ export function useKnown(): Known {
             staleTime: Number.POSITIVE_INFINITY,
           })
           .catch(() => null),
+      variables: () => loadVariables(id).catch(() => []),
       events: (search) => orNone(names('event_definitions', { search: search.slice(0, 100) })),
       properties: ({ of, groupType }, search) =>
         orNone(names('property_definitions', { type: of, group_type_index: groupType, search: search.slice(0, 100) })),

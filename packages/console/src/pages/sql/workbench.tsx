@@ -16,6 +16,7 @@ import { words } from '../../words.ts';
 import { type DialogOfInsight, InsightActions, InsightDialog } from '../insights/insight-actions.tsx';
 import type { Insight } from '../insights/view.ts';
 import { forgetDraft, type SqlAddress, useEdits } from './address.ts';
+import type { EditorHandle } from './editor/sql-editor.tsx';
 import { EditorPanel } from './editor-panel.tsx';
 import { examples } from './examples.ts';
 import { ResultPane } from './result-pane.tsx';
@@ -37,7 +38,7 @@ export function Workbench({
   const edits = useEdits(stored, address);
   const { node, edit } = edits;
   const runner = useRun();
-  const focus = useRef<(() => void) | null>(null);
+  const editor = useRef<EditorHandle>(null);
   const [dialog, setDialog] = useState<DialogOfInsight | null>(null);
   const save = useChange<Insight>((saved) => {
     queryClient.setQueryData(['insights', id, 'one', saved.short_id], saved);
@@ -90,7 +91,7 @@ export function Workbench({
         </p>
       )}
       <div className="panel sql" aria-busy={runner.isRunning}>
-        <EditorPanel {...{ edits, runner, focus }}>
+        <EditorPanel {...{ edits, runner, editor }}>
           {stored !== null && <InsightActions {...{ stored, offerUndo }} onDialog={setDialog} />}
         </EditorPanel>
         {ran !== null && !runner.error && <ResultPane ran={ran} node={node} isOld={runner.isRunning} onNode={edit} />}
@@ -98,7 +99,7 @@ export function Workbench({
           <Welcome
             onQuery={(query) => {
               edit({ ...node, source: { ...node.source, query } });
-              focus.current?.();
+              editor.current?.focus();
             }}
           />
         )}

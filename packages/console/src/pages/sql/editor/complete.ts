@@ -16,6 +16,7 @@ export interface Known {
   schema: () => Promise<SqlSchema | null>;
   events: (search: string) => Promise<FoundNames>;
   properties: (owner: PropertyOwner, search: string) => Promise<FoundNames>;
+  variables: () => Promise<readonly { code_name: string; type: string }[]>;
 }
 
 /** Completes tables, columns, properties, functions, keywords, and the names of events. */
@@ -29,6 +30,12 @@ export const completeFrom =
     if (word === null || (word.text === '' && !context.explicit)) return null;
     const split = word.text.lastIndexOf('.') + 1;
     const typed = { from: word.from + split, text: word.text.slice(split) };
+    if (/^variables\.$/.test(word.text.slice(0, split)) && /\{\s*$/.test(context.state.sliceDoc(0, word.from)))
+      return {
+        from: typed.from,
+        options: (await known().variables()).map(variableOption),
+        validFor: /^[\p{L}\p{N}_]*$/u,
+      };
     if (split > 0) return afterDot(context, known(), { path: word.text.slice(0, split), typed });
     const schema = await known().schema();
     if (context.aborted) return null;
@@ -63,6 +70,13 @@ const columnOption = ({ name, type }: { name: string; type: string }): Completio
   detail: type.replace('_', ' '),
   type: 'property',
   boost: 2,
+});
+
+const variableOption = ({ code_name: label, type }: { code_name: string; type: string }): Completion => ({
+  label,
+  apply: quoted(label),
+  detail: type,
+  type: 'variable',
 });
 
 function anyName(context: CompletionContext, schema: SqlSchema | null): Completion[] {

@@ -7,25 +7,20 @@ import {
 } from '@codemirror/autocomplete';
 import { history, historyKeymap, standardKeymap, toggleComment } from '@codemirror/commands';
 import { bracketMatching } from '@codemirror/language';
-import { setDiagnostics } from '@codemirror/lint';
 import { EditorState } from '@codemirror/state';
 import { drawSelection, EditorView, keymap, lineNumbers, placeholder } from '@codemirror/view';
 import { text } from '../words.ts';
 import { completeFrom, type Known } from './complete.ts';
 import { sqlLanguage } from './language.ts';
+import { type Mark, markField, setMarks } from './marks.ts';
 import { editorTheme } from './theme.ts';
-
-/** A marked part of the text, as offsets in UTF-16 units, and the error there. */
-export interface Mark {
-  from: number;
-  to: number;
-  message: string;
-}
 
 export interface Editor {
   setText: (next: string) => void;
   mark: (marks: readonly Mark[]) => void;
   focus: () => void;
+  /** Replaces the selection, and moves the focus to the editor. */
+  insert: (text: string) => void;
   destroy: () => void;
 }
 
@@ -52,7 +47,7 @@ export function createEditor(place: HTMLElement, { text: start, known, onText, o
       doc: start,
       extensions: [
         [lineNumbers(), history(), drawSelection(), bracketMatching(), closeBrackets(), EditorView.lineWrapping],
-        [sqlLanguage, editorTheme, placeholder(text.placeholder)],
+        [sqlLanguage, markField, editorTheme, placeholder(text.placeholder)],
         autocompletion({ override: [completeFrom(known)], icons: false, activateOnTyping: true }),
         EditorView.contentAttributes.of({ 'aria-label': text.editor, 'aria-describedby': 'hint' }),
         EditorView.updateListener.of(({ docChanged, state }) => docChanged && onText(state.doc.toString())),
@@ -80,15 +75,12 @@ export function createEditor(place: HTMLElement, { text: start, known, onText, o
       const { doc } = view.state;
       if (doc.toString() !== next) view.dispatch({ changes: { from: 0, to: doc.length, insert: next } });
     },
-    mark(marks) {
-      const { length } = view.state.doc;
-      const within = marks.map(({ from, to, message }) => {
-        const begin = Math.min(from, Math.max(0, length - 1));
-        return { from: begin, to: Math.min(length, Math.max(to, begin + 1)), severity: 'error' as const, message };
-      });
-      view.dispatch(setDiagnostics(view.state, within));
-    },
+    mark: (marks) => setMarks(view, marks),
     focus: () => view.focus(),
+    insert(inserted) {
+      view.dispatch(view.state.replaceSelection(inserted));
+      view.focus();
+    },
     destroy: () => view.destroy(),
   };
 }

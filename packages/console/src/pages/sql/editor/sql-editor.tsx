@@ -1,13 +1,16 @@
 import { type RefObject, useEffect, useImperativeHandle, useRef } from 'react';
 import type { Known } from './complete.ts';
-import { createEditor, type Editor, type Mark } from './create-editor.ts';
+import { createEditor, type Editor } from './create-editor.ts';
+import type { Mark } from './marks.ts';
 
-/** The editor as a component. @param focus receives the function that moves the focus to it */
+export type EditorHandle = Pick<Editor, 'focus' | 'insert'>;
+
+/** The editor as a component. @param handle receives functions that act on it */
 export function SqlEditor({
   content,
   marks,
   known,
-  focus,
+  handle,
   onText,
   onRun,
 }: {
@@ -15,7 +18,7 @@ export function SqlEditor({
   content: { text: string; version: number };
   marks: readonly Mark[];
   known: Known;
-  focus: RefObject<(() => void) | null>;
+  handle: RefObject<EditorHandle | null>;
   onText: (text: string) => void;
   onRun: () => void;
 }) {
@@ -40,6 +43,10 @@ export function SqlEditor({
   // biome-ignore lint/correctness/useExhaustiveDependencies: the text follows what is typed, which must not come back late
   useEffect(() => editor.current?.setText(latest.current.content.text), [version]);
   useEffect(() => editor.current?.mark(marks), [marks]);
-  useImperativeHandle(focus, () => () => editor.current?.focus(), []);
+  useImperativeHandle(
+    handle,
+    () => ({ focus: () => editor.current?.focus(), insert: (text) => editor.current?.insert(text) }),
+    [],
+  );
   return <div className="sql-editor-place" ref={place} />;
 }

@@ -1,0 +1,63 @@
+import { useProject } from '../../frame/project.ts';
+import { Button } from '../../parts/button.tsx';
+import { FormProblem } from '../../parts/form.tsx';
+import { useChange } from '../../records/change.ts';
+import { sqlNodeOf, variableProblemOf, variablesIn } from '../../sql/node.ts';
+import { VariableFields } from '../../sql/variable-field.tsx';
+import { chosenValue, mergedValues, useVariables, type VariableValues } from '../../sql/variables.ts';
+import type { TileState } from './load.ts';
+import type { Dashboard } from './shapes.ts';
+import { text } from './words.ts';
+
+/** The variables of the SQL insights on a dashboard. A changed value applies only to this user until it is saved. */
+export function BoardVariables({
+  dashboard,
+  states,
+  values,
+  onValues,
+}: {
+  dashboard: Dashboard;
+  states: readonly TileState[];
+  /** The user's own values. */
+  values: VariableValues;
+  onValues: (values: VariableValues) => void;
+}) {
+  const { id } = useProject();
+  const sources = states.flatMap(({ tile }) => sqlNodeOf(tile.insight?.query)?.source ?? []);
+  const names = new Set(sources.flatMap(({ query }) => variablesIn(query)));
+  const { data: all = [] } = useVariables(names.size > 0);
+  const save = useChange(() => onValues({}));
+  const used = all.filter(({ code_name: name }) => names.has(name));
+  if (used.length === 0) return null;
+  // Queries of tiles contain the saved values of the dashboard already. If they differ, the first tile decides what the field shows.
+  const saved = sources.reduceRight<VariableValues>((found, { variables }) => mergedValues(found, variables), {});
+  const problem = states.map(({ error }) => variableProblemOf(error)).find((one) => one !== null);
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out in a line
+    <div className="sql-variables" role="group" aria-label={text.variables}>
+      <VariableFields
+        variables={used.map((one) => ({ ...one, default_value: chosenValue(one, saved).value }))}
+        set={values}
+        problem={problem ?? null}
+        onValues={onValues}
+      />
+      {Object.keys(values).length > 0 && (
+        <div className="sql-variables-save">
+          <Button
+            isDisabled={save.isPending || problem !== undefined}
+            onPress={() =>
+              save.mutate({
+                method: 'PATCH',
+                path: `/api/projects/${id}/dashboards/${dashboard.id}`,
+                body: { variables: mergedValues(dashboard.persisted_variables, values) },
+              })
+            }
+          >
+            {text.keep}
+          </Button>
+          <FormProblem problem={save.error} fields={[]} />
+        </div>
+      )}
+    </div>
+  );
+}

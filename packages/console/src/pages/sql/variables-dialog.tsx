@@ -1,0 +1,251 @@
+import { useState } from 'react';
+import { queryClient } from '../../api/queries.ts';
+import { type ApiCall, ApiProblem } from '../../api/request.ts';
+import { visible } from '../../event-detail/json-text.ts';
+import { ValuesInput } from '../../filters/property-filter.tsx';
+import { Select } from '../../filters/select.tsx';
+import { useProject } from '../../frame/project.ts';
+import { Button } from '../../parts/button.tsx';
+import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
+import { Field, FormProblem } from '../../parts/form.tsx';
+import { RequestDialog } from '../../parts/request-dialog.tsx';
+import { explain, Loaded } from '../../parts/states.tsx';
+import { useChange } from '../../records/change.ts';
+import { copyText } from '../../sql/columns.ts';
+import { ValueField } from '../../sql/variable-field.tsx';
+import { placeholderOf, useVariables, type Variable, type VariableType, variableTypes } from '../../sql/variables.ts';
+import { words } from '../../words.ts';
+import { text as pageText } from './words.ts';
+
+const text = pageText.variables;
+
+/** The content of the dialog: all variables, the form of one, or the confirmation before one is deleted. */
+export type OpenVariables =
+  | 'list'
+  /** Null: a new variable, with a suggested name. */
+  | { edit: Variable | null; name?: string; isFromList?: boolean }
+  | { remove: Variable; isFromList?: boolean };
+
+/** Lists the variables of the project, and creates, changes and deletes them. */
+export function VariablesDialog({
+  open,
+  onOpen,
+  onInsert,
+}: {
+  open: OpenVariables;
+  /** @param open null closes the dialog */
+  onOpen: (open: OpenVariables | null) => void;
+  /** Writes a text into the editor. */
+  onInsert: (text: string) => void;
+}) {
+  if (open === 'list') return <List {...{ onOpen, onInsert }} />;
+  const onClose = () => onOpen(open.isFromList ? 'list' : null);
+  if ('remove' in open) return <RemoveVariable variable={open.remove} onClose={onClose} />;
+  return (
+    <VariableForm
+      stored={open.edit}
+      suggestion={open.name ?? ''}
+      onClose={onClose}
+      onRemove={(remove) => onOpen({ ...open, remove })}
+    />
+  );
+}
+
+function List({ onOpen, onInsert }: Pick<Parameters<typeof VariablesDialog>[0], 'onOpen' | 'onInsert'>) {
+  const query = useVariables();
+  const describe = ({ type, default_value: usual }: Variable) =>
+    text.about(text.types[type], usual === null ? text.null : visible(copyText(usual)));
+  return (
+    <Dialog title={text.open} onClose={() => onOpen(null)}>
+      <p className="quiet">{text.intro}</p>
+      <Loaded query={query} what={text.open}>
+        {(variables) => (
+          <ul className="sql-variable-list">
+            {variables.map((variable) => (
+              <li key={variable.id}>
+                <span className="grow">
+                  <strong translate="no">{visible(variable.name)}</strong>
+                  <code translate="no">{placeholderOf(variable.code_name)}</code>
+                  <span className="hint">{describe(variable)}</span>
+                </span>
+                <Button
+                  aria-label={`${text.insert} ${visible(variable.name)}`}
+                  onPress={() => {
+                    onOpen(null);
+                    onInsert(placeholderOf(variable.code_name));
+                  }}
+                >
+                  {text.insert}
+                </Button>
+                <Button
+                  aria-label={`${words.edit} ${visible(variable.name)}`}
+                  onPress={() => onOpen({ edit: variable, isFromList: true })}
+                >
+                  {words.edit}
+                </Button>
+              </li>
+            ))}
+          </ul>
+        )}
+      </Loaded>
+      <div className="form-buttons">
+        <Button look="main" onPress={() => onOpen({ edit: null, isFromList: true })}>
+          {text.make}
+        </Button>
+        <Button onPress={() => onOpen(null)}>{words.close}</Button>
+      </div>
+    </Dialog>
+  );
+}
+
+/** Sends a change to a variable. Whether a query can run depends on its variables, so queries are checked again. */
+function useVariableChange(onDone: () => void) {
+  const { id } = useProject();
+  return useChange(async () => {
+    await queryClient.invalidateQueries({ queryKey: ['insight variables', id] });
+    void queryClient.invalidateQueries({ queryKey: ['sql check', id] });
+    onDone();
+  });
+}
+
+const pathOf = (projectId: number, variable: Variable | null) =>
+  `/api/projects/${projectId}/insight_variables${variable === null ? '' : `/${variable.id}`}`;
+
+type FormFields = Omit<Variable, 'id' | 'code_name'>;
+
+function VariableForm({
+  stored,
+  suggestion,
+  onClose,
+  onRemove,
+}: {
+  stored: Variable | null;
+  suggestion: string;
+  onClose: () => void;
+  onRemove: (variable: Variable) => void;
+}) {
+  const { id } = useProject();
+  const [{ name, type, default_value: usual, values }, setFields] = useState<FormFields>(
+    stored ?? { name: suggestion, type: 'String', default_value: null, values: null },
+  );
+  const change = useVariableChange(onClose);
+  const fields = { name, type, default_value: usual, values };
+  const request: ApiCall = {
+    method: stored === null ? 'POST' : 'PATCH',
+    path: pathOf(id, stored),
+    // An empty text as the default value would be rare, and null is what queries can test for.
+    body: { ...fields, default_value: usual === '' ? null : usual },
+  };
+  return (
+    <RequestDialog
+      title={stored === null ? text.make : text.change}
+      submit={stored === null ? text.make : pageText.save}
+      request={request}
+      change={change}
+      fields={Object.keys(fields)}
+      isComplete={name.trim() !== ''}
+      onClose={onClose}
+      below={
+        stored && (
+          <div className="form-buttons">
+            <Button look="plain" onPress={() => onRemove(stored)}>
+              <span className="bad">{text.remove}</span>
+            </Button>
+          </div>
+        )
+      }
+    >
+      <Field
+        name="name"
+        label={text.name}
+        hint={stored === null ? text.nameHint : text.usedAs(placeholderOf(stored.code_name))}
+        maxLength={400}
+        value={name}
+        problem={change.error}
+        autoFocus
+        onChange={({ target }) => setFields({ ...fields, name: target.value })}
+      />
+      <TypeFields fields={fields} problem={change.error} onFields={setFields} />
+    </RequestDialog>
+  );
+}
+
+/** The type of a variable, the values of a list, and the default value. */
+function TypeFields({
+  fields,
+  problem,
+  onFields,
+}: {
+  fields: FormFields;
+  problem: unknown;
+  onFields: (fields: FormFields) => void;
+}) {
+  const { type, values, default_value: usual } = fields;
+  const problemOf = (field: string) =>
+    problem instanceof ApiProblem && problem.attr === field ? explain(problem) : null;
+  const wrongValues = problemOf('values');
+  return (
+    <>
+      <div className="field">
+        <span className="field-label" aria-hidden="true">
+          {text.type}
+        </span>
+        <Select
+          label={text.type}
+          value={type}
+          options={Object.fromEntries(variableTypes.map((one) => [one, text.types[one]]))}
+          onChoose={(chosen) =>
+            onFields({
+              ...fields,
+              type: chosen as VariableType,
+              default_value: null,
+              values: chosen === 'List' ? [] : null,
+            })
+          }
+        />
+      </div>
+      {type === 'List' && (
+        <div className="field">
+          <span className="field-label" aria-hidden="true">
+            {text.values}
+          </span>
+          <ValuesInput
+            label={text.values}
+            values={values ?? []}
+            onChange={(next) => onFields({ ...fields, values: next as Variable['values'] })}
+          />
+          <span className={wrongValues ? 'bad' : 'hint'} role={wrongValues ? 'alert' : undefined}>
+            {wrongValues ?? text.valuesHint}
+          </span>
+        </div>
+      )}
+      <ValueField
+        label={text.usual}
+        hint={text.usualHint}
+        variable={{ type, values }}
+        value={usual}
+        wrong={problemOf('default_value')}
+        onValue={(value) => onFields({ ...fields, default_value: value })}
+      />
+    </>
+  );
+}
+
+function RemoveVariable({ variable, onClose }: { variable: Variable; onClose: () => void }) {
+  const { id } = useProject();
+  const remove = useVariableChange(onClose);
+  const request = { method: 'DELETE', path: pathOf(id, variable) } as const;
+  return (
+    <Dialog title={text.removeTitle(visible(variable.name))} onClose={onClose}>
+      <p className="quiet">{text.removeText(placeholderOf(variable.code_name))}</p>
+      <FormProblem problem={remove.error} fields={[]} />
+      <div className="form-buttons">
+        <Button look="danger" isDisabled={remove.isPending} onPress={() => remove.mutate(request)}>
+          {text.remove}
+        </Button>
+        <AsApiCallButton request={request} />
+        <Button onPress={onClose}>{words.cancel}</Button>
+      </div>
+    </Dialog>
+  );
+}
