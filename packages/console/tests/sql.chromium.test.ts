@@ -121,6 +121,33 @@ describe('the SQL page', () => {
     await page.context().close();
   });
 
+  test('opens a recent query again, and forgets recent queries when the user signs out', async () => {
+    const page = await console.openSignedIn('sql');
+    await settled(page);
+    const run = async (query: string, row: string[]) => {
+      await editor(page).fill(query);
+      await editor(page).press('Control+Enter');
+      await shows(page, [row]);
+    };
+    await run('SELECT 1 AS n', ['1']);
+    await run('SELECT 2 AS n', ['2']);
+    await run('SELECT 1 AS n', ['1']);
+    await page.goto(console.address('sql'));
+    await page.getByRole('button', { name: 'Recent queries' }).click();
+    const items = page.getByRole('menu', { name: 'Recent queries' }).getByRole('menuitem');
+    const names = await items.locator('.mono').allTextContents();
+    expect(names).toEqual(['SELECT 1 AS n', 'SELECT 2 AS n']);
+    await items.filter({ hasText: 'SELECT 2' }).click();
+    await eventually(async () => expect(await editor(page).textContent()).toBe('SELECT 2 AS n'));
+    const kept = () => page.evaluate(() => Object.keys(localStorage).filter((key) => key.startsWith('millrace-user-')));
+    expect(await kept()).toHaveLength(1);
+    await page.getByRole('button', { name: /^Account/ }).click();
+    await page.getByRole('menuitem', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(await kept()).toEqual([]);
+    await page.context().close();
+  });
+
   test('cancels a running query, and says when a query reached its time limit', async () => {
     const page = await console.open('sql');
     await settled(page);

@@ -15,6 +15,7 @@ import { words } from '../words.ts';
 import { namesOf } from './project.ts';
 import { ProjectSwitch } from './project-switch.tsx';
 import { setTheme, type Theme, useTheme } from './theme.ts';
+import { forgetUserStorage } from './user-storage.ts';
 
 const isApple = /Mac|iP(hone|ad)/.test(navigator.platform);
 
@@ -105,6 +106,7 @@ function AccountMenu() {
     }
     if (id !== 'sign-out') return setTheme(id as Theme);
     await call({ method: 'POST', path: '/api/logout' });
+    forgetUserStorage();
     location.reload();
   };
   return (

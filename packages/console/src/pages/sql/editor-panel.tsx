@@ -12,6 +12,7 @@ import type { Edits } from './address.ts';
 import { type Problem, useCheck } from './check.ts';
 import type { EditorHandle } from './editor/sql-editor.tsx';
 import { useKnown } from './known.ts';
+import { RecentQueries, useRecentQueries } from './recent.tsx';
 import type { useRun } from './run.ts';
 import { VariableBar } from './variable-bar.tsx';
 import { type OpenVariables, VariablesDialog } from './variables-dialog.tsx';
@@ -36,10 +37,12 @@ export function EditorPanel({
 }) {
   const { problems, variable } = useCheck(node.source);
   const [dialog, setDialog] = useState<OpenVariables | null>(null);
+  const recent = useRecentQueries();
   const known = useKnown();
   const isEmpty = node.source.query.trim() === '';
   const run = () => {
     if (isEmpty) return;
+    recent.keep(node.source);
     runner.run(node, 'force_blocking');
   };
   // A variable that the query no longer contains has no field that could show the error.
@@ -67,6 +70,7 @@ export function EditorPanel({
         {runner.isRunning && <Button onPress={runner.cancel}>{text.cancel}</Button>}
         {usesFilters(node) && <DateFields node={node} onNode={edit} />}
         <Button onPress={() => setDialog('list')}>{text.variables.open}</Button>
+        <RecentQueries queries={recent.queries} onChoose={(source) => edit({ ...node, source })} />
         <span className="quiet" role="status">
           {runner.isRunning ? text.running : runner.isCanceled ? text.canceled : ''}
         </span>

@@ -14,6 +14,7 @@ export const text = {
   cancel: 'Cancel query',
   running: 'Running…',
   canceled: 'The query was canceled.',
+  recent: 'Recent queries',
   newQuery: 'New query',
   problemAt: (line: number, column: number, message: string) => `Line ${line}, column ${column}: ${message}`,
   failed: 'The query could not run.',
