@@ -150,7 +150,14 @@ export async function fillCornerShop(console: RunningConsole): Promise<void> {
 }
 
 async function makeSqlInsight(console: RunningConsole): Promise<void> {
-  const query = 'SELECT event, count() AS events, max(timestamp) AS last FROM events GROUP BY event ORDER BY event';
+  await console.api('POST', 'insight_variables', {
+    ...{ name: 'Plan', type: 'List', values: ['free', 'team', 'pro'], default_value: 'pro' },
+  });
+  const query = `SELECT event, count() AS events, max(timestamp) AS last
+FROM events
+WHERE person.properties.plan = {variables.plan}
+GROUP BY event
+ORDER BY events DESC`;
   const { id } = await console.api<{ id: number }>('POST', 'insights', {
     ...{ name: 'Events by name', saved: true },
     query: { kind: 'DataVisualizationNode', source: { kind: 'HogQLQuery', query } },
