@@ -1,5 +1,9 @@
 // Insight queries on ClickHouse. Prints what each query costs there, because CPU time, rows and bytes are comparable
 // even on a busy machine.
+
+import { subscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
 import { createReadPool, createSqlDatabase } from '@millrace/db';
 import {
   type ClickHouseClient,
@@ -29,6 +33,10 @@ interface Measured {
   rows: number;
   bytes: number;
   peakBytes: number;
+  /** CPU time of this process, which does the work of the API. */
+  apiMs: number;
+  /** Bytes that ClickHouse sent to this process. */
+  sentBytes: number;
   ms: number;
 }
 
@@ -72,7 +80,7 @@ export async function benchOnClickHouse({ events, pairs }: { events: number; pai
     await measureAll('dashboard of eight tiles', async () => {
       for (const tile of dashboardTiles) await run(tile);
     });
-    return textTable([['', 'CPU ms', 'million rows', 'MB read', 'peak MB', 'ms'], ...rows]);
+    return textTable([['', 'CPU ms', 'million rows', 'MB read', 'peak MB', 'API CPU ms', 'MB sent', 'ms'], ...rows]);
   });
 }
 
@@ -125,34 +133,55 @@ async function checkAnswers(
   }
 }
 
-/** The medians of several runs after one that fills the caches. */
+/** The medians of several runs after one that fills the caches and of which only the memory is measured. */
 async function measureRuns(client: ClickHouseClient, work: () => Promise<unknown>, runs: number): Promise<Measured> {
-  await work();
-  const all: Measured[] = [];
+  const peakBytes = await measurePeak(client, work);
+  const all: Omit<Measured, 'peakBytes'>[] = [];
   for (let at = 0; at < runs; at += 1) all.push(await measure(client, work));
-  const of = (name: keyof Measured) => median(all.map((one) => one[name]));
-  return { cpuMs: of('cpuMs'), rows: of('rows'), bytes: of('bytes'), peakBytes: of('peakBytes'), ms: of('ms') };
+  const of = (name: keyof Omit<Measured, 'peakBytes'>) => median(all.map((one) => one[name]));
+  return {
+    ...{ cpuMs: of('cpuMs'), rows: of('rows'), bytes: of('bytes'), peakBytes },
+    ...{ apiMs: of('apiMs'), sentBytes: of('sentBytes'), ms: of('ms') },
+  };
 }
 
-/** The server runs nothing else, so its counters are those of the query. The embedded engine has no `system.query_log`. */
-async function measure(client: ClickHouseClient, work: () => Promise<unknown>): Promise<Measured> {
-  const before = await readCounters(client);
+async function measurePeak(client: ClickHouseClient, work: () => Promise<unknown>): Promise<number> {
   let peakBytes = 0;
   const timer = setInterval(async () => {
     const [[peak] = [0]] = await select(client, 'SELECT max(peak_memory_usage) FROM system.processes').catch(() => []);
     peakBytes = Math.max(peakBytes, Number(peak));
   }, 200);
-  const ms = await timed(work).finally(() => clearInterval(timer));
+  await work().finally(() => clearInterval(timer));
+  return peakBytes;
+}
+
+/** The server runs nothing else, so its counters are those of the query. The embedded engine has no `system.query_log`. */
+async function measure(client: ClickHouseClient, work: () => Promise<unknown>): Promise<Omit<Measured, 'peakBytes'>> {
+  const before = await readCounters(client);
+  const [cpu, received] = [process.cpuUsage(), receivedBytes];
+  const ms = await timed(work);
+  const { user, system } = process.cpuUsage(cpu);
+  const sentBytes = receivedBytes - received;
   const after = await readCounters(client);
   const spent = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
   return {
     cpuMs: spent('OSCPUVirtualTimeMicroseconds') / 1000,
     rows: spent('SelectedRows'),
     bytes: spent('SelectedBytes'),
-    peakBytes,
+    apiMs: (user + system) / 1000,
+    sentBytes,
     ms,
   };
 }
+
+/** Bytes of all responses, which only ClickHouse sends to this process over HTTP. */
+let receivedBytes = 0;
+const readBefore = new WeakMap<Socket, number>();
+subscribe('http.client.response.finish', (message) => {
+  const { socket } = (message as { response: IncomingMessage }).response;
+  receivedBytes += socket.bytesRead - (readBefore.get(socket) ?? 0);
+  readBefore.set(socket, socket.bytesRead);
+});
 
 async function readCounters(client: ClickHouseClient): Promise<Map<string, number>> {
   const rows = await select(client, 'SELECT event, value FROM system.events');
@@ -162,5 +191,5 @@ async function readCounters(client: ClickHouseClient): Promise<Map<string, numbe
 const select = async (client: ClickHouseClient, query: string) =>
   (await client.query({ query, format: 'JSONCompactEachRow' })).json<unknown[]>();
 
-const columnsOf = ({ cpuMs, rows, bytes, peakBytes, ms }: Measured) =>
-  [cpuMs, rows / 1e6, bytes / 1e6, peakBytes / 1e6, ms].map(readable);
+const columnsOf = ({ cpuMs, rows, bytes, peakBytes, apiMs, sentBytes, ms }: Measured) =>
+  [cpuMs, rows / 1e6, bytes / 1e6, peakBytes / 1e6, apiMs, sentBytes / 1e6, ms].map(readable);

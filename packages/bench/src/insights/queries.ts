@@ -148,6 +148,10 @@ export const queries: readonly BenchQuery[] = [
   },
 ];
 
+const funnelThat = (filter: object) => {
+  const query = funnel('$pageview', 'added', 'ordered');
+  return { ...query, funnelsFilter: { ...query.funnelsFilter, ...filter } };
+};
 const ofPageViews = (more: object) => ({ ...daily, ...more });
 
 /** Queries for ClickHouse: those above, and some whose cost depends on the number of persons. */
@@ -158,6 +162,20 @@ export const clickHouseQueries: readonly Pick<BenchQuery, 'name' | 'query' | 'sq
   {
     name: 'funnel from $pageview by $browser',
     query: { ...funnel('$pageview', 'added', 'ordered'), ...by('$browser') },
+  },
+  { name: 'funnel from $pageview, conversion time', query: funnelThat({ funnelVizType: 'time_to_convert' }) },
+  { name: 'funnel from $pageview over time', query: funnelThat({ funnelVizType: 'trends' }) },
+  {
+    name: 'funnel from $pageview with an exclusion',
+    query: funnelThat({ exclusions: [event('viewed', { funnelFromStep: 0, funnelToStep: 1 })] }),
+  },
+  {
+    name: 'persons who dropped off in a funnel',
+    query: {
+      kind: 'ActorsQuery',
+      source: { kind: 'FunnelsActorsQuery', source: funnel('$pageview', 'added', 'ordered'), funnelStep: -2 },
+      limit: 100,
+    },
   },
   { name: 'lifecycle, 7 days', query: { kind: 'LifecycleQuery', ...week, series: [event('$pageview')] } },
   {
