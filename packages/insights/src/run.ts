@@ -19,7 +19,7 @@ import { createQueryError } from './query-parts.ts';
 import { readBooleanProperties, readGroups, readPersons, readProjectSettings } from './records-store.ts';
 import { collectFunnelActors, formatActors } from './results/actors.ts';
 import { formatEvents, listPersonIds } from './results/events.ts';
-import { createFunnelResult, needsSingleActors } from './results/funnel.ts';
+import { computeFunnelTotals, formatFunnel } from './results/funnel.ts';
 import { formatLifecycle } from './results/lifecycle.ts';
 import { formatRetention } from './results/retention.ts';
 import { formatRange, formatTrends } from './results/trends.ts';
@@ -160,10 +160,8 @@ async function computeResult(
     }
     case 'FunnelsQuery': {
       const plan = planFunnel(query, context);
-      const answer = createFunnelResult(plan, context);
-      if (needsSingleActors(plan)) await events.funnel(plan.storeQuery, run, (actor) => answer.add(actor, 1));
-      else await events.funnelPaths(plan.storeQuery, run, answer.add);
-      return { results: answer.finish(), resolved_date_range: formatRange(plan.period, context) };
+      const totals = (await events.funnelTotals(plan, run)) ?? (await computeFunnelTotals(events, plan, run));
+      return { results: formatFunnel(plan, totals, context), resolved_date_range: formatRange(plan.period, context) };
     }
     case 'RetentionQuery': {
       const plan = planRetention(query, context);
@@ -274,9 +272,12 @@ async function readActorsPage({ sql, events }: QueryDeps, plan: ActorsPlan, { co
   async function readActors() {
     const { behind } = plan;
     if (!behind.funnel) return events.actors(behind.storeQuery, run);
+    const page = { point: behind.point, order: behind.order, limit: plan.limit + 1, offset: plan.offset };
+    const actors = await events.funnelActors(behind.plan, page, run);
+    if (actors !== null) return actors;
     const found = collectFunnelActors(behind.plan, behind.point);
     await events.funnel(behind.plan.storeQuery, run, found.add);
-    return sortActors(found.actors, behind.order).slice(plan.offset, plan.offset + plan.limit + 1);
+    return sortActors(found.actors, behind.order).slice(page.offset, page.offset + page.limit);
   }
 }
 

@@ -1,37 +1,63 @@
 import { isDeepStrictEqual } from 'node:util';
-import { createReadPool } from '@millrace/db';
+import { createReadPool, type ReadPool } from '@millrace/db';
 import { isAppError } from '@millrace/runtime';
 import { clickHouseOrSkip } from '@millrace/testing';
 import fc from 'fast-check';
 import { createEventStore, type EventStore, OverBudget, postgresEngine, runQuery } from '../src/index.ts';
 import { createCaseProjects } from './case-world.ts';
 import { changedQuery, seed } from './changed-queries.ts';
-import { ample, logger, onClickHouse } from './test-store.ts';
+import { storeHistory } from './random-history.ts';
+import { nowOf } from './random-parts.ts';
+import { crowdedHistory, rowsQuery, translateRows } from './random-rows.ts';
+import { ample, logger, onClickHouse, type TestStore } from './test-store.ts';
 
 const modules = await clickHouseOrSkip();
 
-(modules === null ? test.skip : test)('both engines answer changed queries alike, and refuse the same', async () => {
-  const store = await onClickHouse(modules ?? '').open();
-  const reader = createReadPool({ url: store.url, logger, poolSize: 2 });
-  const onPostgres = createEventStore(postgresEngine(reader));
-  const projectOf = createCaseProjects(store.database);
-  const asking = fc.assert(
-    fc.asyncProperty(changedQuery, async ({ one, query }) => {
-      const asked = { projectId: await projectOf(one), query, now: Date.parse(one.now) };
-      const ask = (events: EventStore) =>
-        runQuery({ sql: store.database.sql, events }, asked, ample()).then(rounded, (error) => {
-          if (!isAppError(error, 'invalid') && !(error instanceof OverBudget)) throw error;
-          return error.message;
-        });
-      const [fromPostgres, fromClickhouse] = [await ask(onPostgres), await ask(store.events)];
-      if (!isDeepStrictEqual(fromPostgres, fromClickhouse))
-        throw new Error(JSON.stringify({ PostgreSQL: fromPostgres, ClickHouse: fromClickhouse }));
-    }),
-    { numRuns: 1200, seed },
-  );
-  await asking.finally(async () => {
+(modules === null ? describe.skip : describe)('both engines', () => {
+  let store: TestStore;
+  let onPostgres: EventStore;
+  let reader: ReadPool;
+  beforeAll(async () => {
+    store = await onClickHouse(modules ?? '').open();
+    reader = createReadPool({ url: store.url, logger, poolSize: 2 });
+    onPostgres = createEventStore(postgresEngine(reader));
+  });
+  afterAll(async () => {
     await reader.stop();
     await store.stop();
+  });
+
+  /** @throws Error if the results or the messages of refusals differ. */
+  async function compare(asked: { projectId: number; query: unknown; now: number }): Promise<void> {
+    const ask = (events: EventStore) =>
+      runQuery({ sql: store.database.sql, events }, asked, ample()).then(rounded, (error) => {
+        if (!isAppError(error, 'invalid') && !(error instanceof OverBudget)) throw error;
+        return error.message;
+      });
+    const [fromPostgres, fromClickhouse] = [await ask(onPostgres), await ask(store.events)];
+    if (!isDeepStrictEqual(fromPostgres, fromClickhouse))
+      throw new Error(JSON.stringify({ query: asked.query, PostgreSQL: fromPostgres, ClickHouse: fromClickhouse }));
+  }
+
+  test('answer changed queries alike, and refuse the same', async () => {
+    const projectOf = createCaseProjects(store.database);
+    await fc.assert(
+      fc.asyncProperty(changedQuery, async ({ one, query }) =>
+        compare({ projectId: await projectOf(one), query, now: Date.parse(one.now) }),
+      ),
+      { numRuns: 1200, seed },
+    );
+  });
+
+  test('walk through the same funnels and list the same events after merges, splits, deletions and late events', async () => {
+    await fc.assert(
+      fc.asyncProperty(crowdedHistory, fc.array(rowsQuery, { minLength: 40, maxLength: 40 }), async (given, asked) => {
+        const stored = await storeHistory(store, given);
+        for (const one of asked)
+          await compare({ projectId: stored.projectId, query: translateRows(one, stored), now: nowOf(stored) });
+      }),
+      { numRuns: 12, seed, endOnFailure: true },
+    );
   });
 });
 

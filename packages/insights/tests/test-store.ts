@@ -60,6 +60,10 @@ export const onClickHouse = (modules: string): TestEngine => ({
       ...{ url, database },
       events: {
         series: async (query, run) => follow(projectOf(query)).then(() => events.series(query, run)),
+        funnelTotals: async (plan, run) =>
+          follow(projectOf(plan.storeQuery)).then(() => events.funnelTotals(plan, run)),
+        funnelActors: async (plan, page, run) =>
+          follow(projectOf(plan.storeQuery)).then(() => events.funnelActors(plan, page, run)),
         funnel: async (query, run, each) => follow(projectOf(query)).then(() => events.funnel(query, run, each)),
         funnelPaths: async (query, run, each) =>
           follow(projectOf(query)).then(() => events.funnelPaths(query, run, each)),

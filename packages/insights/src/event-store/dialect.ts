@@ -2,6 +2,7 @@ import type { SemanticVersion } from '@millrace/flags';
 import type { EventKey } from './queries.ts';
 import type { ActorType, Breakdown, EngineName, Property } from './selection.ts';
 import { type Fragment, sql } from './sql.ts';
+import type { FunnelPage, WalkedFunnel } from './walked-funnel.ts';
 
 /**
  * Everything in which the SQL of the engines differs; the rest of a query is the same text. The events table is always
@@ -82,6 +83,8 @@ export interface Dialect {
    * if the engine is slower than reading the events one by one.
    */
   path: null | ((values: readonly Fragment[], hasTimes: Fragment) => Fragment);
+  /** SQL that walks through a funnel; null for a funnel that the API must walk through, and for engines without it. */
+  funnel(plan: WalkedFunnel): FunnelSql | null;
   /** Aggregates rows into a number whose bits (0 to 51) the rows set. */
   bits(place: Fragment, happened: Fragment): Fragment;
   /** True if two integers have a bit in common. */
@@ -104,6 +107,13 @@ export interface Dialect {
   inByteOrder(text: Fragment): Fragment;
   /** ID of the actor; null without one. For persons, requires `personJoin`. */
   actorId(actorType: ActorType): Fragment;
+}
+
+export interface FunnelSql {
+  /** Rows of whether they stand for all values beyond the limit, the values, and the numbers that the funnel shows. */
+  totals: Fragment;
+  /** Rows of an actor and the number of its events. */
+  actors(page: FunnelPage): Fragment;
 }
 
 /** 14 digits and a uuid. */

@@ -79,7 +79,7 @@ function marked(taken: readonly Fragment[], name: Fragment): Fragment {
 }
 
 /** Selects the relevant events with their actor, their time and the given columns. */
-function matching(
+export function matching(
   dialect: Dialect,
   { select, actorType, steps, exclusions, breakdowns }: FunnelStoreQuery,
   columns: Fragment,
@@ -100,7 +100,7 @@ function matching(
               WHERE ${buildSelectionCondition(dialect, select)}${actorType.of === 'person' ? sql`` : sql` AND ${id} IS NOT NULL`}`;
 }
 
-function isTaken(
+export function isTaken(
   dialect: Dialect,
   step: FunnelStep,
   { at, select }: { at: number; select: FunnelStoreQuery['select'] },

@@ -28,10 +28,15 @@ import type {
 } from './queries.ts';
 import type { EngineName, EventNames } from './selection.ts';
 import type { Fragment } from './sql.ts';
+import type { FunnelPage, FunnelTotals, WalkedFunnel } from './walked-funnel.ts';
 
 export interface EventStore {
   /** Counts or other measures, over time or in total, by breakdown value. */
   series(query: SeriesQuery, run: Budget): Promise<SeriesRow[]>;
+  /** Computes the numbers of a funnel; null if the engine cannot walk through it, so that the caller must. */
+  funnelTotals(plan: WalkedFunnel, run: Budget): Promise<FunnelTotals | null>;
+  /** Lists the actors at a point of a funnel, or returns null as `funnelTotals` does. */
+  funnelActors(plan: WalkedFunnel, page: FunnelPage, run: Budget): Promise<ActorRow[] | null>;
   /**
    * Reads the events of each actor that are steps or exclusions. Calls `each` once per actor, with its events in
    * chronological order.

@@ -50,7 +50,7 @@ export function sql(strings: TemplateStringsArray, ...slots: (Fragment | Value)[
 sql.join = (pieces: readonly Fragment[], separator: Separator): Fragment =>
   Fragment.of(['', ...pieces.slice(1).map(() => separator), ''].slice(0, pieces.length + 1), pieces);
 /** Creates numbered column names such as `b1` and `b2`. */
-sql.numbered = (name: 'b' | 'c' | 'f' | 'g' | 'r' | 's' | 't', position: number): Fragment =>
+sql.numbered = (name: 'a' | 'b' | 'c' | 'd' | 'f' | 'g' | 'p' | 'r' | 's' | 't', position: number): Fragment =>
   Fragment.of([`${name}${Math.trunc(position)}`], []);
 /** A number as it is, where an engine takes no bound value: parameters of aggregates and bounds of windows. */
 sql.literal = (value: number): Fragment => Fragment.of([String(Number(value))], []);

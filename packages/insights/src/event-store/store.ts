@@ -30,6 +30,7 @@ import {
 import { buildSeriesActorsSql, buildSeriesSql } from './series.ts';
 import { type Fragment, sql } from './sql.ts';
 import { buildValuesSql } from './values.ts';
+import type { FunnelEntrances, FunnelTotals, WalkedFunnel } from './walked-funnel.ts';
 import { readWeb } from './web.ts';
 
 export function createEventStore(engine: Engine): EventStore {
@@ -44,6 +45,17 @@ export function createEventStore(engine: Engine): EventStore {
         isOther: Number(isOther) === 1,
         values: values.map(textOrNull),
       })),
+
+    async funnelTotals(plan, run) {
+      const found = dialect.funnel(plan);
+      return found === null ? null : readFunnelTotals(plan, await rowsOf(found.totals, run, (row) => row));
+    },
+
+    async funnelActors(plan, page, run) {
+      const found = dialect.funnel(plan);
+      if (found === null) return null;
+      return rowsOf(found.actors(page), run, ([id, events]) => ({ id: String(id), events: Number(events) }));
+    },
 
     funnel: (query, run, each) => readFunnel(engine, { query, run, each }),
 
@@ -119,6 +131,50 @@ function buildActorsPageSql(dialect: Dialect, query: ActorsStoreQuery): Fragment
   const columns = query.columns.map((column) => sql`, ${column.print(dialect.name, 'result')}`);
   return sql`SELECT actor, events${sql.join(columns, ' ')} FROM (${buildActorsSql(dialect, query.source)}) AS behind
              ${buildActorsOrder(dialect, query)} LIMIT ${sql.int(query.limit)} OFFSET ${sql.int(query.offset)}`;
+}
+
+/** Converts the rows of `FunnelSql.totals`. */
+function readFunnelTotals({ shows, storeQuery, period }: WalkedFunnel, rows: unknown[][]): FunnelTotals {
+  const valuesOf = ([isOther, values]: unknown[]) => (isOther ? null : (values as unknown[]).map(String));
+  // The average of no times is not a number.
+  const seconds = (millis: unknown) => (Number.isFinite(Number(millis ?? Number.NaN)) ? Number(millis) / 1000 : null);
+  switch (shows) {
+    case 'steps': {
+      const steps = storeQuery.steps.length;
+      return {
+        shows,
+        rows: rows.map((row) => ({
+          values: valuesOf(row),
+          counts: row.slice(2, 2 + steps).map(Number),
+          averages: [null, ...row.slice(2 + steps, 1 + 2 * steps).map(seconds)],
+          medians: [null, ...row.slice(1 + 2 * steps).map(seconds)],
+        })),
+      };
+    }
+    case 'time_to_convert': {
+      const [[low, width, average, counts] = [0, 0, null, []]] = rows;
+      const bins = (counts as unknown[]).map((count, at): [number, number] => [
+        Number(low) + at * Number(width),
+        Number(count),
+      ]);
+      return { shows, bins, average: seconds(average) };
+    }
+    case 'trends': {
+      const zeros = period.edges.map(() => 0);
+      const all = new Map<string, FunnelEntrances>();
+      for (const row of rows) {
+        const [, , bucket, entered, converted] = row;
+        const values = valuesOf(row);
+        const sum = all.get(JSON.stringify(values)) ?? { values, entered: [...zeros], converted: [...zeros] };
+        all.set(JSON.stringify(values), sum);
+        sum.entered[Number(bucket)] = Number(entered);
+        sum.converted[Number(bucket)] = Number(converted);
+      }
+      return { shows, rows: [...all.values()] };
+    }
+    default:
+      return shows satisfies never;
+  }
 }
 
 interface FunnelRead {
@@ -208,7 +264,7 @@ function parsePathWithValues(path: string | null): FunnelEvent[] {
   return events.map(([time, steps, values]) => ({ time, steps: steps >>> 0, exclusions: 0, values }));
 }
 
-/** Sorts simultaneous events like their texts, in which the first step is the first character: `01` before `10`. */
+/** Sorts simultaneous events like their found, in which the first step is the first character: `01` before `10`. */
 function compareAsTexts(a: number, b: number): number {
   const differing = a ^ b;
   if (differing === 0) return 0;

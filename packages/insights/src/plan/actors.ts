@@ -3,6 +3,7 @@
 import { nullLabel, otherLabel } from '../breakdown-labels.ts';
 import type { ActorsOrder, ActorsSource, ActorsStoreQuery, LifecycleStatus } from '../event-store/queries.ts';
 import type { ActorType, Condition } from '../event-store/selection.ts';
+import type { FunnelPoint } from '../event-store/walked-funnel.ts';
 import type { ActorsQuery, FunnelsActorsQuery, InsightActorsQuery, TrendsQuery } from '../query.ts';
 import { createQueryError } from '../query-parts.ts';
 import { readFilters } from './conditions.ts';
@@ -30,15 +31,6 @@ export interface ActorsPlan {
   behind:
     | { funnel: false; storeQuery: ActorsStoreQuery }
     | { funnel: true; plan: FunnelPlan; point: FunnelPoint; order: ActorsOrder[] };
-}
-
-/** Selects actors of a funnel. */
-export interface FunnelPoint {
-  /** Their furthest step, or a step they reached and one they did not. Steps count from 1. */
-  reached: { furthest: readonly number[] } | { step: number; butNot: number | null };
-  values: string[] | null;
-  /** In funnel trends: the interval in which they entered, and whether they converted. */
-  entrance: { bucket: number; isConverted: boolean } | null;
 }
 
 const usualLimit = 100;

@@ -2,6 +2,7 @@
 
 import type { FunnelStep, FunnelStoreQuery } from '../event-store/queries.ts';
 import type { Condition } from '../event-store/selection.ts';
+import type { WalkedFunnel } from '../event-store/walked-funnel.ts';
 import type { EventsNode, FunnelsQuery } from '../query.ts';
 import { createQueryError } from '../query-parts.ts';
 import {
@@ -18,24 +19,11 @@ import {
 } from './context.ts';
 import { dayMs, type Period, splitIntoBuckets } from './dates.ts';
 
-export interface FunnelPlan {
+export interface FunnelPlan extends WalkedFunnel {
   kind: 'FunnelsQuery';
-  shows: 'steps' | 'time_to_convert' | 'trends';
-  order: 'ordered' | 'strict' | 'unordered';
-  windowMs: number;
-  fromStep: number;
-  toStep: number;
-  /** Number of bins in the histogram of times; null to choose automatically. */
-  binCount: number | null;
-  attribution: { by: 'first_touch' | 'last_touch' | 'all_events' } | { by: 'step'; step: number };
-  /** For each exclusion, the steps between which it must not happen. */
-  exclusions: { from: number; to: number }[];
-  /** Indexes of optional steps. */
-  optional: number[];
   breakdown: BreakdownPlan;
   series: EventsNode[];
   period: Period;
-  storeQuery: FunnelStoreQuery;
 }
 
 type FunnelsFilter = NonNullable<FunnelsQuery['funnelsFilter']>;

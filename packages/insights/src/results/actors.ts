@@ -1,5 +1,6 @@
 import { type ActorRow, displayNames, type FunnelActor } from '../event-store/queries.ts';
-import type { ActorsColumn, ActorsPlan, FunnelPoint } from '../plan/actors.ts';
+import type { FunnelPoint } from '../event-store/walked-funnel.ts';
+import type { ActorsColumn, ActorsPlan } from '../plan/actors.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { formatIso } from '../plan/dates.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';

@@ -57,25 +57,15 @@ function sameMoment(events: readonly FunnelEvent[], start: number): FunnelEvent[
   return events.slice(start, end);
 }
 
-/** Sorts simultaneous events, whose real order is unknown, into the order of the steps. Each event is used once. */
+/**
+ * Sorts simultaneous events, whose real order is unknown: exclusions first, then events that are no step, and then the
+ * steps in their order. Of events with the same first step, the one with fewer and earlier steps comes first.
+ */
 function inStepOrder(together: FunnelEvent[]): FunnelEvent[] {
-  const [first] = together;
-  if (
-    first === undefined ||
-    together.every(({ steps, exclusions }) => steps === first.steps && exclusions === first.exclusions)
-  )
-    return together;
-  const used = new Set<FunnelEvent>();
-  const excluding = together.filter(({ exclusions }) => exclusions !== 0);
-  const taking: FunnelEvent[] = [];
-  for (let step = 0; step < 32; step++) {
-    const event = together.find((one) => !used.has(one) && hasBit(one.steps, step));
-    if (event === undefined) continue;
-    used.add(event);
-    taking.push({ ...event, steps: (1 << step) >>> 0, exclusions: 0 });
-  }
-  const others = together.filter((one) => !used.has(one) && one.exclusions === 0);
-  return [...excluding.map((event) => ({ ...event, steps: 0 })), ...others, ...taking];
+  if (together.length === 1) return together;
+  const firstStep = ({ steps, exclusions }: FunnelEvent) =>
+    exclusions > 0 ? -1 : steps === 0 ? 0 : (steps & -steps) >>> 0;
+  return together.sort((a, b) => firstStep(a) - firstStep(b) || a.exclusions - b.exclusions || a.steps - b.steps);
 }
 
 const hasBit = (bits: number, at: number) => ((bits >>> at) & 1) === 1;

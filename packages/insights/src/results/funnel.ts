@@ -1,6 +1,8 @@
 // Computes the steps, times and trends of a funnel from the walks of all actors.
 
+import type { Budget, EventStore } from '../event-store/port.ts';
 import type { FunnelEvent, FunnelPath } from '../event-store/queries.ts';
+import type { FunnelEntrances, FunnelSteps, FunnelTotals } from '../event-store/walked-funnel.ts';
 import type { PlanContext } from '../plan/context.ts';
 import { nameBuckets } from '../plan/dates.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';
@@ -68,26 +70,70 @@ function partsOf(
   }
 }
 
-/** Returns whether actors that reached only the first step must be read individually. */
-export function needsSingleActors({ shows, exclusions }: FunnelPlan): boolean {
-  return shows === 'trends' || exclusions.length > 0;
+/** Reads and walks through the paths of actors, for engines that do not walk through this funnel. */
+export async function computeFunnelTotals(events: EventStore, plan: FunnelPlan, run: Budget): Promise<FunnelTotals> {
+  const { add, totals } = createFunnelTotals(plan);
+  // For trends and exclusions, actors that reached only the first step must be read individually.
+  if (plan.shows === 'trends' || plan.exclusions.length > 0)
+    await events.funnel(plan.storeQuery, run, (actor) => add(actor, 1));
+  else await events.funnelPaths(plan.storeQuery, run, add);
+  return totals();
 }
 
-/** Aggregates the actors of a funnel while they are read. */
-export function createFunnelResult(
-  plan: FunnelPlan,
-  context: PlanContext,
-): { add: (path: FunnelPath, actors: number) => void; finish: () => unknown } {
+/** Walks through the paths of actors while they are read, and computes the numbers of the funnel. */
+function createFunnelTotals(plan: FunnelPlan): {
+  add: (path: FunnelPath, actors: number) => void;
+  totals: () => FunnelTotals;
+} {
   switch (plan.shows) {
     case 'steps':
-      return createStepsResult(plan);
+      return createStepsTotals(plan);
     case 'time_to_convert':
-      return createTimesResult(plan);
+      return createTimesTotals(plan);
     case 'trends':
-      return createTrendsResult(plan, context);
+      return createTrendsTotals(plan);
     default:
       return plan.shows satisfies never;
   }
+}
+
+/** Formats the numbers of a funnel. */
+export function formatFunnel(plan: FunnelPlan, totals: FunnelTotals, context: PlanContext): unknown {
+  switch (totals.shows) {
+    case 'steps': {
+      const none = { values: [], counts: plan.series.map(() => 0), averages: [], medians: [] };
+      const rows = nameOtherValues(plan, totals.rows, none).sort(byLastStep);
+      const lists = rows.map((some) => plan.series.map((_, step) => stepResult(plan, some, step)));
+      return plan.breakdown.breakdowns.length === 0 ? lists[0] : lists;
+    }
+    case 'time_to_convert':
+      return { bins: totals.bins, average_conversion_time: totals.average };
+    case 'trends': {
+      const zeros = plan.period.edges.map(() => 0);
+      const rows = nameOtherValues(plan, totals.rows, { values: [], entered: zeros, converted: zeros });
+      const size = ({ entered }: FunnelEntrances) => entered.reduce((sum, one) => sum + one, 0);
+      return rows
+        .sort((a, b) => Number(a.isOther) - Number(b.isOther) || size(b) - size(a) || compareTexts(a.text, b.text))
+        .map((row) => trendResult(plan, row, context));
+    }
+    default:
+      return totals satisfies never;
+  }
+}
+
+type Named<T> = T & { values: string[]; isOther: boolean; text: string };
+
+/** Names the values beyond the limit. @param none the result of a funnel without a breakdown and without actors */
+function nameOtherValues<T extends { values: string[] | null }>(
+  { breakdown: { breakdowns } }: FunnelPlan,
+  rows: T[],
+  none: T,
+): Named<T>[] {
+  const all = rows.length === 0 && breakdowns.length === 0 ? [none] : rows;
+  return all.map((row) => {
+    const values = row.values?.map((value) => formatBreakdownValue(value, null)) ?? breakdowns.map(() => 'Other');
+    return { ...row, values, isOther: row.values === null, text: values.join('\0') };
+  });
 }
 
 /** Aggregated steps for one breakdown value. */
@@ -98,20 +144,13 @@ interface Steps {
   seconds: number[][];
 }
 
-function createStepsResult(plan: FunnelPlan) {
+function createStepsTotals(plan: FunnelPlan) {
   const all = new Map<string, Steps>();
-  const steps = plan.series.length;
-  const empty = (values: string[]): Steps => ({
-    values,
-    counts: new Array(steps).fill(0),
-    seconds: plan.series.map(() => []),
-  });
-  if (plan.breakdown.breakdowns.length === 0) all.set('[]', empty([]));
   return {
     add(path: FunnelPath, actors: number) {
       for (const { values, times } of findOutcomes(plan, path)) {
         const key = JSON.stringify(values);
-        const sum = all.get(key) ?? empty(values);
+        const sum = all.get(key) ?? { values, counts: plan.series.map(() => 0), seconds: plan.series.map(() => []) };
         all.set(key, sum);
         let before: number | null = null;
         for (const [step, time] of times.entries()) {
@@ -122,10 +161,14 @@ function createStepsResult(plan: FunnelPlan) {
         }
       }
     },
-    finish() {
+    totals(): FunnelTotals {
       const kept = keepLargest([...all.values()], plan, { size: ({ counts }) => counts[0] ?? 0, join: joinSteps });
-      const lists = kept.sort(byLastStep).map((some) => plan.series.map((_, step) => stepResult(plan, some, step)));
-      return plan.breakdown.breakdowns.length === 0 ? lists[0] : lists;
+      const rows = kept.map(({ values, counts, seconds }) => {
+        // Sorted, because sums of fractions depend on the order.
+        const measured = seconds.map((some) => some.filter((time) => time !== 0).sort((a, b) => a - b));
+        return { values, counts, averages: measured.map(average), medians: measured.map(median) };
+      });
+      return { shows: 'steps', rows };
     },
   };
 }
@@ -138,36 +181,34 @@ function joinSteps(a: Steps, b: Steps): Steps {
   };
 }
 
-/** Keeps the breakdown values with the most actors, and joins all others. */
+/** Keeps the breakdown values with the most actors, and joins all others, whose `values` are then null. */
 function keepLargest<T extends { values: string[] }>(
   all: T[],
   { breakdown }: FunnelPlan,
   { size, join }: { size: (one: T) => number; join: (a: T, b: T) => T },
-): T[] {
+): (Omit<T, 'values'> & { values: string[] | null })[] {
   const inOrder = all.sort((a, b) => size(b) - size(a) || compareTexts(a.values.join('\0'), b.values.join('\0')));
   const [first, ...others] = inOrder.slice(breakdown.limit);
   if (breakdown.breakdowns.length === 0 || first === undefined) return inOrder;
   const kept = inOrder.slice(0, breakdown.limit);
   const rest = others.reduce(join, first);
-  return breakdown.hidesOther ? kept : [...kept, { ...rest, values: rest.values.map(() => 'Other') }];
+  return breakdown.hidesOther ? kept : [...kept, { ...rest, values: null }];
 }
 
 const compareTexts = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 
-function byLastStep(a: Steps, b: Steps): number {
+function byLastStep(a: Named<FunnelSteps>, b: Named<FunnelSteps>): number {
   for (let step = a.counts.length - 1; step >= 0; step--) {
     const difference = (b.counts[step] ?? 0) - (a.counts[step] ?? 0);
     if (difference !== 0) return difference;
   }
-  return compareTexts(a.values.join('\0'), b.values.join('\0'));
+  return compareTexts(a.text, b.text);
 }
 
-function stepResult(plan: FunnelPlan, { values, counts, seconds }: Steps, step: number) {
+function stepResult(plan: FunnelPlan, { values, counts, averages, medians }: Named<FunnelSteps>, step: number) {
   const node = plan.series[step];
   const isUnordered = plan.order === 'unordered';
   const event = node?.event ?? null;
-  // Sorted, because sums of fractions depend on the order.
-  const measured = (seconds[step] ?? []).filter((time) => time !== 0).sort((a, b) => a - b);
   return {
     action_id: isUnordered ? null : event,
     name: isUnordered ? `Completed ${step + 1} step${step === 0 ? '' : 's'}` : event,
@@ -176,8 +217,8 @@ function stepResult(plan: FunnelPlan, { values, counts, seconds }: Steps, step: 
     people: [],
     count: counts[step] ?? 0,
     type: 'events',
-    average_conversion_time: average(measured),
-    median_conversion_time: median(measured),
+    average_conversion_time: averages[step] ?? null,
+    median_conversion_time: medians[step] ?? null,
     ...breakdownFields(plan, values),
   };
 }
@@ -206,7 +247,7 @@ function median(inOrder: readonly number[]): number | null {
 const maxAutomaticBins = 60;
 const leastWidth = 60;
 
-function createTimesResult(plan: FunnelPlan) {
+function createTimesTotals(plan: FunnelPlan) {
   const { fromStep, toStep, binCount } = plan;
   const times: number[] = [];
   return {
@@ -216,71 +257,57 @@ function createTimesResult(plan: FunnelPlan) {
           addTimes(times, ((outcome.times[toStep] ?? 0) - (outcome.times[fromStep] ?? 0)) / 1000, actors);
       }
     },
-    finish() {
-      if (times.length === 0) return { bins: [], average_conversion_time: null };
+    totals(): FunnelTotals {
+      if (times.length === 0) return { shows: 'time_to_convert', bins: [], average: null };
       times.sort((a, b) => a - b);
-      const [least, most] = times.reduce(
-        ([low, high], time) => [Math.min(low, time), Math.max(high, time)],
-        [Number.POSITIVE_INFINITY, 0],
-      );
-      const [low, high] = [Math.floor(least), Math.ceil(most)];
+      const [low, high] = [Math.floor(times[0] ?? 0), Math.ceil(times.at(-1) ?? 0)];
       const count = binCount ?? Math.min(maxAutomaticBins, Math.max(1, Math.ceil(Math.cbrt(times.length))));
       const width = Math.ceil((high - low) / count) || leastWidth;
-      const bins = Array.from({ length: count + 1 }, (_, at) => [Math.round(low + at * width), 0]);
+      const bins = Array.from({ length: count + 1 }, (_, at): [number, number] => [low + at * width, 0]);
       for (const time of times) {
         const bin = bins[Math.floor((time - low) / width)];
-        if (bin !== undefined) bin[1] = (bin[1] ?? 0) + 1;
+        if (bin !== undefined) bin[1] += 1;
       }
-      return { bins, average_conversion_time: average(times) };
+      return { shows: 'time_to_convert', bins, average: average(times) };
     },
   };
 }
 
-/** Number of actors that entered and converted in each interval, for one breakdown value. */
-interface Entrances {
-  values: string[];
-  entered: number[];
-  converted: number[];
-}
-
-function createTrendsResult(plan: FunnelPlan, context: PlanContext) {
-  const { edges } = plan.period;
-  const all = new Map<string, Entrances>();
-  const empty = (values: string[]): Entrances => ({
-    values,
-    entered: new Array(edges.length).fill(0),
-    converted: new Array(edges.length).fill(0),
-  });
-  if (plan.breakdown.breakdowns.length === 0) all.set('[]', empty([]));
+function createTrendsTotals(plan: FunnelPlan) {
+  const zeros = plan.period.edges.map(() => 0);
+  const all = new Map<string, FunnelEntrances & { values: string[] }>();
   return {
     add(actor: FunnelPath) {
       for (const { values, bucket, isConverted } of findEntrances(plan, actor)) {
         const key = JSON.stringify(values);
-        const sum = all.get(key) ?? empty(values);
+        const sum = all.get(key) ?? { values, entered: [...zeros], converted: [...zeros] };
         all.set(key, sum);
         sum.entered[bucket] = (sum.entered[bucket] ?? 0) + 1;
         if (isConverted) sum.converted[bucket] = (sum.converted[bucket] ?? 0) + 1;
       }
     },
-    finish() {
+    totals(): FunnelTotals {
       const add = (a: number[], b: number[]) => a.map((one, at) => one + (b[at] ?? 0));
-      const total = (numbers: number[]) => numbers.reduce((sum, one) => sum + one, 0);
-      const kept = keepLargest([...all.values()], plan, {
-        size: ({ entered }) => total(entered),
+      const rows = keepLargest([...all.values()], plan, {
+        size: ({ entered }) => entered.reduce((sum, one) => sum + one, 0),
         join: (a, b) => ({
           values: a.values,
           entered: add(a.entered, b.entered),
           converted: add(a.converted, b.converted),
         }),
       });
-      return kept.map(({ values, entered, converted }) => ({
-        count: edges.length,
-        data: entered.map((count, at) => (count === 0 ? 0 : Math.round((10_000 * (converted[at] ?? 0)) / count) / 100)),
-        entered,
-        ...nameBuckets(plan.period, context.clock),
-        ...(values.length === 0 ? {} : { breakdown_value: breakdownFields(plan, values).breakdown_value }),
-      }));
+      return { shows: 'trends', rows };
     },
+  };
+}
+
+function trendResult(plan: FunnelPlan, { values, entered, converted }: Named<FunnelEntrances>, context: PlanContext) {
+  return {
+    count: plan.period.edges.length,
+    data: entered.map((count, at) => (count === 0 ? 0 : Math.round((10_000 * (converted[at] ?? 0)) / count) / 100)),
+    entered,
+    ...nameBuckets(plan.period, context.clock),
+    ...(values.length === 0 ? {} : { breakdown_value: breakdownFields(plan, values).breakdown_value }),
   };
 }
 

@@ -18,6 +18,7 @@ import {
 import type { EventKey } from '../queries.ts';
 import type { ActorType, Breakdown, Property } from '../selection.ts';
 import { Fragment, sql } from '../sql.ts';
+import { buildFunnelWalkSql } from './funnel.ts';
 import { propertyColumns, repairJsonSql } from './tables.ts';
 
 const person = sql`coalesce(o.person_uuid, e.person_id)`;
@@ -153,6 +154,7 @@ export const clickhouseDialect: Dialect = {
     return sql`if(${hasTimes}, toJSONString(arrayMap(event -> (event.1, event.3, ${valuesOf}), ${sorted})),
       toJSONString(arrayMap((event, at) -> (at, event.1, event.2), ${withoutTimes}, arrayEnumerate(${withoutTimes}))))`;
   },
+  funnel: (plan) => buildFunnelWalkSql(clickhouseDialect, plan),
   bits: (place, happened) => sql`groupBitOr(CASE WHEN ${happened} THEN bitShiftLeft(toUInt64(1), ${place}) ELSE 0 END)`,
   haveCommonBit: (one, other) => sql`bitAnd(${one}, ${other}) <> 0`,
   points: (lists) => {

@@ -114,6 +114,7 @@ export const postgresDialect: Dialect = {
   percentile: (share, number) => sql`percentile_cont(${sql.float(share)}) WITHIN GROUP (ORDER BY ${number})`,
   lists: (one, other) => sql`array_to_json(ARRAY[array_agg((${one})::float8), array_agg((${other})::float8)])::text`,
   path: null,
+  funnel: () => null,
   bits: (place, happened) => sql`bit_or(CASE WHEN ${happened} THEN 1::bigint << (${place}) ELSE 0 END)`,
   haveCommonBit: (one, other) => sql`(${one} & ${other}) <> 0`,
   points: (lists) => {
