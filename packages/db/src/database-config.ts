@@ -106,9 +106,9 @@ export function buildDatabaseAddress(config: DatabaseConfig & { readonly databas
     problems.push('DATABASE_PASSWORD is set, but neither DATABASE_USER nor DATABASE_URL contains a user name');
   }
   if (problems.length > 0) throw new ConfigError(problems);
-  const who = databaseUser === undefined ? user : encodeURIComponent(databaseUser);
+  const userName = databaseUser === undefined ? user : encodeURIComponent(databaseUser);
   const secret = databasePassword === undefined ? password : encodeURIComponent(databasePassword);
-  const credentials = who === '' ? '' : `${who}${secret === undefined ? '' : `:${secret}`}@`;
+  const credentials = userName === '' ? '' : `${userName}${secret === undefined ? '' : `:${secret}`}@`;
   return withTls(`${scheme}${credentials}${rest}`, config);
 }
 

@@ -2,7 +2,7 @@
 
 import type { Logger } from './logger.ts';
 
-/** Something with a lifetime. `stop` is idempotent and resolves when everything has stopped. */
+/** Something with a lifetime. `stop` may be called more than once, and resolves when everything has stopped. */
 export interface Stoppable {
   stop(): Promise<void>;
 }

@@ -39,7 +39,7 @@ export function createFlagData({
   memoryBytes: number;
   metrics: Metrics;
 }): FlagData {
-  const asked = metrics.counter(
+  const queries = metrics.counter(
     'millrace_flag_definitions_queries_total',
     'PostgreSQL queries for flag definitions, by purpose (definitions, document) and outcome (loaded, unchanged, failed)',
     ['what', 'outcome'],
@@ -55,7 +55,7 @@ export function createFlagData({
     sql: database.definitions,
     changes,
     maxBytes,
-    onAsked: (outcome: string) => asked.inc({ what, outcome }),
+    onAsked: (outcome: string) => queries.inc({ what, outcome }),
   });
   const definitions = createFlagDefinitions(memory('definitions', memoryBytes));
   const documents = createFlagDocuments(memory('document', memoryBytes / 4));

@@ -62,23 +62,23 @@ export function createKafkaInspector(options: KafkaLogOptions, timeoutMs: number
   patchKafkajs();
   const sessions = createKafkaSessions(options, timeoutMs);
   const topics = createTopicReader(sessions);
-  const ask = <T>(question: (admin: Admin) => Promise<T>, what: string) =>
-    sessions.use(({ admin }) => question(admin), timeoutMs, what);
+  const request = <T>(call: (admin: Admin) => Promise<T>, what: string) =>
+    sessions.use(({ admin }) => call(admin), timeoutMs, what);
   return {
     brokers: () =>
-      ask(async (admin) => {
+      request(async (admin) => {
         const { brokers } = await admin.describeCluster();
         return brokers.map(({ host, port }) => ({ host, port }));
       }, 'describing the cluster'),
     logDirectories: () => sessions.use(({ kafka }) => readLogDirectories(kafka), timeoutMs, 'reading log directories'),
     existing: (names) =>
-      ask(async (admin) => {
+      request(async (admin) => {
         const all = new Set(await admin.listTopics());
         return names.filter((name) => all.has(name));
       }, 'listing topics'),
     async topic(name) {
       const { log, bounds } = await topics.stateOf(name);
-      const metadata = await ask((admin) => admin.fetchTopicMetadata({ topics: [name] }), 'reading a topic');
+      const metadata = await request((admin) => admin.fetchTopicMetadata({ topics: [name] }), 'reading a topic');
       const partitions = (metadata.topics[0]?.partitions ?? []).map((one) => {
         const found = bounds.find(({ partition }) => partition === one.partitionId);
         const { low = 0n, high = 0n } = found ?? {};
@@ -87,28 +87,28 @@ export function createKafkaInspector(options: KafkaLogOptions, timeoutMs: number
           ...{ replicas: one.replicas.length, inSync: one.isr.length },
         };
       });
-      return { topic: name, log, partitions, settings: await readSettings(ask, name) };
+      return { topic: name, log, partitions, settings: await readSettings(request, name) };
     },
     async firstAppendedAt(topic, ms) {
-      const found = await ask((admin) => admin.fetchTopicOffsetsByTimestamp(topic, ms), 'reading offsets');
+      const found = await request((admin) => admin.fetchTopicOffsetsByTimestamp(topic, ms), 'reading offsets');
       return new Map(found.map(({ partition, offset }) => [partition, BigInt(offset)]));
     },
     async memberCounts(groups) {
-      const answer = await ask((admin) => admin.describeGroups([...groups]), 'describing groups');
-      return new Map(answer.groups.map(({ groupId, members }) => [groupId, members.length]));
+      const response = await request((admin) => admin.describeGroups([...groups]), 'describing groups');
+      return new Map(response.groups.map(({ groupId, members }) => [groupId, members.length]));
     },
     close: () => sessions.close(timeoutMs),
   };
 }
 
-type Ask = <T>(question: (admin: Admin) => Promise<T>, what: string) => Promise<T>;
+type AdminRequest = <T>(call: (admin: Admin) => Promise<T>, what: string) => Promise<T>;
 
 /** Returns null on an error: a client that may write to a topic is not always allowed to read its settings. */
-async function readSettings(ask: Ask, name: string): Promise<InspectedTopic['settings']> {
+async function readSettings(request: AdminRequest, name: string): Promise<InspectedTopic['settings']> {
   const resources = [{ type: topicResource, name }];
-  const question = (admin: Admin) => admin.describeConfigs({ resources, includeSynonyms: false });
-  const answer = await ask(question, 'reading settings').catch(() => null);
-  if (answer === null) return null;
-  const entries = answer.resources.flatMap(({ configEntries }) => configEntries);
+  const call = (admin: Admin) => admin.describeConfigs({ resources, includeSynonyms: false });
+  const response = await request(call, 'reading settings').catch(() => null);
+  if (response === null) return null;
+  const entries = response.resources.flatMap(({ configEntries }) => configEntries);
   return new Map(entries.map(({ configName, configValue }) => [configName, configValue]));
 }

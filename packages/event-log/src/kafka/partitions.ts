@@ -104,9 +104,9 @@ export function createRecordBuffer(consumer: Pick<Consumer, 'pause' | 'resume'>,
 
   /** Removes the records below the offset. */
   function removeBelow(partition: AssignedPartition, offset: bigint): void {
-    const kept = partition.waiting.findIndex((record) => record.offset >= offset);
-    const removed = kept === -1 ? partition.waiting : partition.waiting.slice(0, kept);
-    partition.waiting = kept === -1 ? [] : partition.waiting.slice(kept);
+    const first = partition.waiting.findIndex((record) => record.offset >= offset);
+    const removed = first === -1 ? partition.waiting : partition.waiting.slice(0, first);
+    partition.waiting = first === -1 ? [] : partition.waiting.slice(first);
     change(partition, -sizeOf(removed));
     if (partition.isHeldBack && !isFull(partition)) {
       partition.isHeldBack = false;

@@ -34,11 +34,11 @@ const newTopicTimeoutMs = 2000;
 /** Reads the state of topics from the brokers. */
 export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicReader {
   /** Retries while a topic is so new that it has no leaders or that the broker does not know it yet. */
-  async function ask<T>(question: (admin: Admin) => Promise<T>, what: string): Promise<T> {
+  async function request<T>(call: (admin: Admin) => Promise<T>, what: string): Promise<T> {
     const giveUpAt = performance.now() + newTopicTimeoutMs;
     for (let failures = 1; ; failures += 1) {
       try {
-        return await sessions.use(({ admin }) => question(admin), lookUpTimeoutMs, what);
+        return await sessions.use(({ admin }) => call(admin), lookUpTimeoutMs, what);
       } catch (error) {
         if (!isLeaderMissing(error) || performance.now() > giveUpAt) throw error;
         await sleep(Math.min(25 * 2 ** failures, 250));
@@ -60,7 +60,7 @@ export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicRe
 
   return {
     stateOf: (topic) =>
-      ask(async (admin) => {
+      request(async (admin) => {
         // The order matters: loading the metadata of a topic that kafkajs does not know yet discards that of all
         // others.
         const offsets = await admin.fetchTopicOffsets(topic);
@@ -69,7 +69,7 @@ export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicRe
         return { ...identity, bounds };
       }, 'reading offsets'),
     async logOf(topic) {
-      return (await ask((admin) => identify(admin, topic), 'reading the identity of a topic')).log;
+      return (await request((admin) => identify(admin, topic), 'reading the identity of a topic')).log;
     },
   };
 }

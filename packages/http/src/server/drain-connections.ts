@@ -9,7 +9,7 @@ export interface ConnectionDrain {
   note(response: ServerResponse): void;
   /**
    * Lets requests in progress finish and closes every connection with a response that announces it. Accepts new
-   * connections only for another `graceMs`. Resolves when the last connection is closed. Idempotent.
+   * connections only for another `graceMs`. Resolves when the last connection is closed. May be called more than once.
    */
   drain(): Promise<void>;
   isDraining(): boolean;

@@ -41,6 +41,6 @@ export interface KeyValueStore {
   subscribe(channel: string, onMessage: (message: string) => void): Promise<void>;
   /** Whether a command sent now would probably reach the store. */
   isHealthy(): boolean;
-  /** Idempotent. Later commands reject or find nothing. */
+  /** May be called more than once. Later commands reject or find nothing. */
   stop(): Promise<void>;
 }

@@ -21,7 +21,7 @@ export function toIncomingEvent({
 }: AdmittedEvent): IncomingEvent {
   const { properties: sent } = received;
   const over = overlayOf(received, sent, project);
-  const kept = project.anonymizeIps ? omitKeys(sent, addresses) : sent;
+  const storable = project.anonymizeIps ? omitKeys(sent, addresses) : sent;
   const event: IncomingEvent = {
     warnings,
     position,
@@ -30,7 +30,7 @@ export function toIncomingEvent({
     uuid: received.uuid,
     event: normalizeEventName(received.event),
     distinctId: received.distinct_id,
-    properties: Object.assign(kept, over),
+    properties: Object.assign(storable, over),
     timestampMs,
     capturedAtMs,
     isHistorical: isHistorical(
@@ -40,7 +40,7 @@ export function toIncomingEvent({
     ),
   };
   // If a property was removed, the text cannot be used because it still contains it.
-  if (received.written !== undefined && kept === sent) event.written = { ...received.written, over };
+  if (received.written !== undefined && storable === sent) event.written = { ...received.written, over };
   if (refusal !== undefined) event.refusal = refusal;
   if (received.force_disable_person_processing === true) event.isPersonForcedOff = true;
   return event;

@@ -196,13 +196,13 @@ function forgetDeleted({ ledger, stored }: LoadedLedger): void {
  */
 function buildOn(earlier: Ledger, loaded: LoadedLedger, touched: TouchedByBatch): void {
   for (const { projectId, distinctId } of touched.distinctIds.values()) {
-    const theirs = earlier.projects.get(projectId);
-    const ours = loaded.ledger.projects.get(projectId);
-    if (theirs === undefined || ours === undefined) continue;
-    const mapping = mappingAfter(theirs, distinctId, ours.distinctIds.get(distinctId));
+    const earlierLedger = earlier.projects.get(projectId);
+    const ownLedger = loaded.ledger.projects.get(projectId);
+    if (earlierLedger === undefined || ownLedger === undefined) continue;
+    const mapping = mappingAfter(earlierLedger, distinctId, ownLedger.distinctIds.get(distinctId));
     if (mapping === undefined) continue;
-    ours.distinctIds.set(distinctId, mapping);
-    takePerson(mapping.personUuid, theirs, ours, loaded);
+    ownLedger.distinctIds.set(distinctId, mapping);
+    takePerson(mapping.personUuid, earlierLedger, ownLedger, loaded);
   }
   for (const [projectId, { mergedPersons }] of earlier.projects) {
     for (const uuid of mergedPersons.keys()) {
@@ -213,27 +213,27 @@ function buildOn(earlier: Ledger, loaded: LoadedLedger, touched: TouchedByBatch)
 }
 
 function mappingAfter(
-  theirs: ProjectLedger,
+  earlierLedger: ProjectLedger,
   distinctId: string,
   read: DistinctIdState | undefined,
 ): DistinctIdState | undefined {
-  const decided = theirs.distinctIds.get(distinctId);
+  const decided = earlierLedger.distinctIds.get(distinctId);
   if (decided !== undefined && (read === undefined || decided.version > read.version)) {
     return { ...decided, isNew: false };
   }
   // An ID that the other batch did not name moves with its person (`moveMappings` in ledger/store.ts).
-  const survivor = read === undefined ? undefined : theirs.mergedPersons.get(read.personUuid);
+  const survivor = read === undefined ? undefined : earlierLedger.mergedPersons.get(read.personUuid);
   if (read === undefined || survivor === undefined) return read;
-  const moves = theirs.mergedPersonMoves.get(read.personUuid) ?? 1;
+  const moves = earlierLedger.mergedPersonMoves.get(read.personUuid) ?? 1;
   return { personUuid: survivor, version: read.version + moves, isNew: false };
 }
 
-function takePerson(uuid: string, theirs: ProjectLedger, ours: ProjectLedger, loaded: LoadedLedger): void {
-  const decided = theirs.persons.get(uuid);
-  const read = ours.persons.get(uuid);
+function takePerson(uuid: string, earlierLedger: ProjectLedger, ownLedger: ProjectLedger, loaded: LoadedLedger): void {
+  const decided = earlierLedger.persons.get(uuid);
+  const read = ownLedger.persons.get(uuid);
   if (decided === undefined || (read !== undefined && decided.version <= read.version)) return;
-  const { projectId } = ours;
+  const { projectId } = ownLedger;
   // The other batch may still be writing it, so treat the properties as shared.
-  ours.persons.set(uuid, { ...decided, areShared: true, isNew: false, isDirty: false });
+  ownLedger.persons.set(uuid, { ...decided, areShared: true, isNew: false, isDirty: false });
   loaded.stored.set(toStoredPersonKey(projectId, uuid), { projectId, uuid, version: decided.version });
 }

@@ -100,23 +100,23 @@ interface RowPerson {
 
 /** Applies `$set`, `$set_once` and `$unset` of an event to its person (docs/ingestion-rules.md#person-properties). */
 function updatePerson({ person, isNewPerson, event, properties }: PersonUpdateRequest): PersonUpdateOutcome {
-  const asked = readPersonChange(properties);
-  if (isNewPerson) return setFirstProperties(person, asked, event);
-  if (neverUpdatesPerson(event.event)) return unchanged(show(person, { put: asked.set, removed: [] }, event));
+  const change = readPersonChange(properties);
+  if (isNewPerson) return setFirstProperties(person, change, event);
+  if (neverUpdatesPerson(event.event)) return unchanged(toRowPerson(person, { put: change.set, removed: [] }, event));
 
-  const update = planUpdate(person.properties, asked);
-  if (!update.isChange) return unchanged(show(person, noChange, event));
+  const update = planUpdate(person.properties, change);
+  if (!update.isChange) return unchanged(toRowPerson(person, noChange, event));
   if (isOverSizeLimit(sizeAfterChange(person, update, maxPersonPropertiesBytes))) return tooLarge(person, event);
-  if (!update.isWorthWriting && !isPersonEvent(event.event)) return unchanged(show(person, update, event));
+  if (!update.isWorthWriting && !isPersonEvent(event.event)) return unchanged(toRowPerson(person, update, event));
   applyChange(person, update);
-  return withRounded({ isChanged: true, ...show(person, noChange, event, update.put) }, update.put, event);
+  return withRounded({ isChanged: true, ...toRowPerson(person, noChange, event, update.put) }, update.put, event);
 }
 
 function setFirstProperties(person: PersonState, change: PersonChange, event: IncomingEvent): PersonUpdateOutcome {
   const properties = createInitialProperties(change, event.uuid);
   replaceProperties(person, properties);
   if (!isOverSizeLimit(sizeAfterChange(person, noChange, maxPersonPropertiesBytes))) {
-    return withRounded(unchanged(show(person, noChange, event, properties)), properties, event);
+    return withRounded(unchanged(toRowPerson(person, noChange, event, properties)), properties, event);
   }
   replaceProperties(person, { $creator_event_uuid: event.uuid });
   return tooLarge(person, event);
@@ -127,21 +127,21 @@ function withRounded(outcome: PersonUpdateOutcome, put: JsonObject, event: Incom
   return rounded.length === 0 ? outcome : { ...outcome, warnings: [...outcome.warnings, ...rounded] };
 }
 
-function unchanged(shown: RowPerson): PersonUpdateOutcome {
-  return { isChanged: false, ...shown };
+function unchanged(rowPerson: RowPerson): PersonUpdateOutcome {
+  return { isChanged: false, ...rowPerson };
 }
 
 /** Discards an update that is too large; the event is stored. */
 function tooLarge(person: PersonState, event: IncomingEvent): PersonUpdateOutcome {
-  const shown = show(person, noChange, event);
-  return { isChanged: false, ...shown, warnings: [personSizeWarning(event, person.uuid), ...shown.warnings] };
+  const rowPerson = toRowPerson(person, noChange, event);
+  return { isChanged: false, ...rowPerson, warnings: [personSizeWarning(event, person.uuid), ...rowPerson.warnings] };
 }
 
 /**
  * @param unwritten changes of the event that are only in its row, not on the person.
  * @param own changes of the event, which replace the properties of a large person in the row.
  */
-function show(
+function toRowPerson(
   person: PersonState,
   unwritten: PropertyChange,
   event: IncomingEvent,

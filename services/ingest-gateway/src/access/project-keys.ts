@@ -40,7 +40,7 @@ const databaseSlots = { max: 3, maxWaiting: 1000 };
  */
 export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
   const { sql, changes, logger, knownForMs = 60_000, unknownForMs = 5000, timeLimits = storeTimeLimits } = options;
-  // Slow responses do not open the circuit breaker, because that would look like an outage.
+  // Slow responses do not open the breaker, because that would look like an outage.
   const breaker = createCircuitBreaker({
     restMs: restAfterFailureMs,
     isFailure: (error) => !isTimeLimitExceeded(error),

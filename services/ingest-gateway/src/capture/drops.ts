@@ -76,11 +76,11 @@ export function createDropTally(): DropTally {
 
   function keepSample(reason: DropReason, sample: DropSample): void {
     samples ??= new Map();
-    const kept = samples.get(reason) ?? [];
-    samples.set(reason, kept);
-    if (kept.length >= maxSamples) return;
+    const stored = samples.get(reason) ?? [];
+    samples.set(reason, stored);
+    if (stored.length >= maxSamples) return;
     const { event, timestamp, sent_at } = sample;
-    kept.push({
+    stored.push({
       ...sample,
       event: event === null ? null : cutToCodePoints(event, maxNameCodePoints),
       ...(typeof timestamp === 'string' ? { timestamp: cutToCodePoints(timestamp, maxTimestampCodePoints) } : {}),

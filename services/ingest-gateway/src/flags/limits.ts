@@ -65,14 +65,14 @@ function asQuota({ environmentId, flagRequestsPerMonth }: KnownProject) {
 function createBuckets(options: { burst: number; perSecond: number; now(): number }): (subject: string) => boolean {
   const { burst, perSecond, now } = options;
   if (burst === 0) return () => true;
-  const buckets = new LRUCache<string, { left: number; atMs: number }>({ max: maxBuckets });
+  const buckets = new LRUCache<string, { tokens: number; atMs: number }>({ max: maxBuckets });
   return (subject) => {
     const atMs = now();
     const before = buckets.get(subject);
-    const left =
-      before === undefined ? burst : Math.min(burst, before.left + ((atMs - before.atMs) / 1000) * perSecond);
-    const isAllowed = left >= 1;
-    buckets.set(subject, { left: isAllowed ? left - 1 : left, atMs });
+    const tokens =
+      before === undefined ? burst : Math.min(burst, before.tokens + ((atMs - before.atMs) / 1000) * perSecond);
+    const isAllowed = tokens >= 1;
+    buckets.set(subject, { tokens: isAllowed ? tokens - 1 : tokens, atMs });
     return isAllowed;
   };
 }

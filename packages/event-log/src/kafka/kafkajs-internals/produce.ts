@@ -322,17 +322,17 @@ const maxKept = 4;
 
 /** Creates a pool that keeps a few buffers, which suits requests of similar sizes. */
 export function createRequestMemory(): RequestMemory {
-  const kept: Buffer[] = [];
+  const freeBuffers: Buffer[] = [];
   return {
     take(size) {
-      const index = kept.findIndex((room) => room.length >= size);
-      const [room] = index < 0 ? [] : kept.splice(index, 1);
+      const index = freeBuffers.findIndex((room) => room.length >= size);
+      const [room] = index < 0 ? [] : freeBuffers.splice(index, 1);
       return room ?? Buffer.allocUnsafeSlow(size > largestKeptBytes ? size : roundedUp(size));
     },
     release(room) {
       if (room.length > largestKeptBytes) return;
-      if (kept.length === maxKept) kept.shift();
-      kept.push(room);
+      if (freeBuffers.length === maxKept) freeBuffers.shift();
+      freeBuffers.push(room);
     },
   };
 }
