@@ -1,8 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { MembershipLevel } from '@millrace/contracts';
-import { createDatabase, type Database } from '@millrace/db';
+import { createDatabase, type Database, type Transaction } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
-import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
+import {
+  createTestDatabase,
+  createTestTenant,
+  eventually,
+  type TestDatabase,
+  type TestTenant,
+} from '@millrace/testing';
 import {
   acceptInvite,
   addMember,
@@ -128,18 +134,22 @@ describe('the level of a member', () => {
     expect(await refusalOf(remove)).toMatchObject({ kind: 'conflict' });
   });
 
-  test('has an owner left when two owners demote each other at the same time', async () => {
+  test('is decided after another change of the same organization has ended, so that an owner remains', async () => {
     const tenant = await createTestTenant(database);
     const { organizationId, userId } = tenant;
     const other = await join(tenant, owner);
-    const demote = (target: number, by: number) =>
-      database.transaction((tx) =>
-        setMemberLevel(tx, { organizationId, userId: target, level: member, actor: { userId: by } }),
-      );
-    const outcomes = await Promise.allSettled([demote(userId, other.id), demote(other.id, userId)]);
-    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    const demote = (tx: Transaction, target: number, by: number) =>
+      setMemberLevel(tx, { organizationId, userId: target, level: member, actor: { userId: by } });
+    const second = await database.transaction(async (tx) => {
+      await demote(tx, other.id, userId);
+      const waiting = refusalOf(database.transaction((otherTx) => demote(otherTx, userId, other.id)));
+      const waits = `SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+      await eventually(async () => (await database.sql.query(waits)).length > 0, { what: 'a wait for the lock' });
+      return { waiting };
+    });
+    expect(await second.waiting).toMatchObject({ kind: 'forbidden' });
     const levels = (await listMembers(database.sql, tenant)).map(({ level }) => level);
-    expect(levels.sort((a, b) => a - b)).toEqual([member, owner]);
+    expect(levels.sort((one, another) => one - another)).toEqual([member, owner]);
   });
 
   test('takes back invites that grant more than the new level', async () => {
