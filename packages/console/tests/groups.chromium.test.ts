@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+import { type RunningConsole, startConsole, violationsInThemes, violationsOf } from './start-console.ts';
 
 let console: RunningConsole;
 beforeAll(async () => {
@@ -32,10 +32,7 @@ const storeVisit = (distinctId: string, properties: object, daysAgo: number) =>
 
 /** Expects no accessibility violation in either theme. */
 async function expectNoViolations(page: Page): Promise<void> {
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await violationsOf(page)).toEqual([]);
-  }
+  expect(await violationsInThemes(page)).toEqual([]);
 }
 const isWide = (page: Page) => page.evaluate('document.documentElement.scrollWidth > innerWidth');
 

@@ -1,6 +1,6 @@
 // Checks that every page has to pass. Each check returns the problems in words.
 import type { Page } from 'playwright-core';
-import { violationsOf } from './start-console.ts';
+import { violationsInThemes } from './start-console.ts';
 
 const sizes = {
   desk: { width: 1280, height: 800 },
@@ -10,18 +10,11 @@ const sizes = {
 
 /**
  * Checks a page in both themes, on a phone, at 400% zoom and on a very wide screen.
- * @param themes the themes that axe checks, which is the slowest part; the other checks do not depend on the theme
+ * @param hasThemes whether axe runs in both themes, which is the slowest part; the other checks do not depend on the theme
  */
-export async function problemsOf(
-  page: Page,
-  { themes = ['light', 'dark'] }: { themes?: ('light' | 'dark')[] } = {},
-): Promise<string[]> {
-  const found: string[] = [];
-  for (const colorScheme of themes) {
-    await page.emulateMedia({ colorScheme });
-    found.push(...(await violationsOf(page, { isWhole: true })).map((one) => `${colorScheme}: ${one}`));
-  }
+export async function problemsOf(page: Page, { hasThemes = true } = {}): Promise<string[]> {
   await page.emulateMedia({ colorScheme: 'light' });
+  const found = hasThemes ? await violationsInThemes(page, { isWhole: true }) : [];
   found.push(...(await headingProblems(page)), ...(await motions(page)));
   for (const [name, size] of Object.entries(sizes)) {
     await page.setViewportSize(size);

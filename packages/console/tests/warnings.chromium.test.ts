@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { type RunningConsole, startConsole, violationsOf } from './start-console.ts';
+import { type RunningConsole, startConsole, violationsInThemes } from './start-console.ts';
 
 const topics = topicNames();
 let console: RunningConsole;
@@ -55,10 +55,7 @@ const overflow = (page: Page) => page.evaluate<number>('document.documentElement
 
 /** Expects no accessibility violation in either theme. */
 async function expectAccessible(page: Page) {
-  for (const colorScheme of ['light', 'dark'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await violationsOf(page)).toEqual([]);
-  }
+  expect(await violationsInThemes(page)).toEqual([]);
 }
 
 it.each([
