@@ -18,13 +18,13 @@ export const everyPage = pages.flatMap(({ path }) =>
 export async function visitShop(
   console: RunningConsole,
   path: string,
-  { isOpen, prepare = () => {} }: { isOpen: boolean; prepare?: (visitor: BrowserContext) => void },
+  { isOpen, prepare = () => {} }: { isOpen: boolean; prepare?: (visitor: BrowserContext) => unknown },
 ): Promise<Page> {
   const page = await console.openSignedIn(path, {
     prepare: async (visitor) => {
-      prepare(visitor);
       await visitor.clock.setFixedTime(shopTime);
       if (isOpen) await standInForConsumer(visitor);
+      await prepare(visitor);
     },
   });
   await settled(page);
