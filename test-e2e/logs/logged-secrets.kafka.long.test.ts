@@ -1,10 +1,11 @@
+import { eventually } from '@millrace/testing';
 import { awaitDrained } from '../support/log-progress.ts';
 import { createPlantedMarks } from './planted-marks.ts';
 import { sendToApi } from './send-to-api.ts';
 import { sendToIngest } from './send-to-ingest.ts';
 import { type DebugServices, startDebugServices } from './start-debug-services.ts';
 
-/** Extends `logged-secrets.kafka.test.ts` with outages of each server in each mode, and with rejected logins. */
+/** Extends `logged-secrets.kafka.test.ts` with failed statements, outages of each server in each mode, and rejected logins. */
 const marks = createPlantedMarks();
 let services: DebugServices;
 beforeAll(async () => {
@@ -15,6 +16,38 @@ afterAll(() => services?.stop());
 function expectNoMarks(): void {
   expect(marks.foundIn(services.logs())).toEqual([]);
 }
+
+test('logs nothing that was sent when the database quotes rejected values in its errors', async () => {
+  await services.database.query(quotingTriggers);
+  try {
+    await sendToApi(services, marks);
+    await sendToIngest(services, marks);
+    await eventually(
+      () => services.logs().includes('could not process a batch; retrying until an operator fixes the cause'),
+      {
+        what: 'The consumer hearing the refusal',
+      },
+    );
+    await eventually(() => services.logs().includes('batch failed; it will be delivered again'), {
+      what: 'The log hearing of it',
+    });
+  } finally {
+    await services.database.query(quotingTriggersGone);
+  }
+  await awaitDrained(services);
+  expect(services.logs()).toContain('"status":500');
+  expectNoMarks();
+});
+
+test('logs no secret when reports and exports fail', async () => {
+  await services.proxies.mail.refuse();
+  await services.makeReportsAndExportsDue();
+  for (const message of ['delivering a report failed', 'batch export run failed', 'could not send an email']) {
+    await eventually(() => services.logs().includes(message), { what: `"${message}"` });
+  }
+  await services.proxies.mail.pass();
+  expectNoMarks();
+});
 
 test.each(['postgres', 'kafka', 'redis', 'mail'] as const)(
   'logs no secret while %s is unavailable',
@@ -35,3 +68,18 @@ test('logs no secret when logins are rejected', async () => {
   await services.startWithWrongLogins();
   expectNoMarks();
 });
+
+/** A failed conversion quotes the value (such as 22P02), and so may a user-defined trigger. */
+const quotingTriggers = `
+  CREATE FUNCTION refuse_and_quote() RETURNS trigger LANGUAGE plpgsql AS $$
+  BEGIN
+    RAISE EXCEPTION 'not this: %', row_to_json(NEW);
+  END $$;
+  CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON person FOR EACH ROW EXECUTE FUNCTION refuse_and_quote();
+  CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON organization_invite FOR EACH ROW EXECUTE FUNCTION refuse_and_quote();
+  CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON batch_export FOR EACH ROW EXECUTE FUNCTION refuse_and_quote();
+  CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON "user" FOR EACH ROW EXECUTE FUNCTION refuse_and_quote();
+  CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON organization FOR EACH ROW EXECUTE FUNCTION refuse_and_quote();
+  CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON subscription FOR EACH ROW EXECUTE FUNCTION refuse_and_quote();
+  CREATE TRIGGER quoting BEFORE INSERT OR UPDATE ON personal_api_key FOR EACH ROW EXECUTE FUNCTION refuse_and_quote();`;
+const quotingTriggersGone = 'DROP FUNCTION IF EXISTS refuse_and_quote() CASCADE';

@@ -26,12 +26,12 @@ test.each([
       output: expect.stringMatching(/^26\.\d+\.\d+\n$/),
     });
     const again = second?.jestArguments.map((path) => relative(root, path)) ?? [];
-    // One file for each reason to run again: random cases, library internals, and the story.
+    // One file for each reason to run again: random cases, library internals, and sampled cases.
     expect(again).toEqual(
       expect.arrayContaining([
         'services/event-consumer/src/process-event.properties.sampled.test.ts',
         'packages/event-log/src/kafka/kafkajs-internals/record-batch.test.ts',
-        'test-e2e/story.kafka.sampled.test.ts',
+        'packages/console/tests/every-page.chromium.sampled.test.ts',
       ]),
     );
     expect(again).not.toContain('test-e2e/fallback.kafka.test.ts');

@@ -2,7 +2,7 @@ import { createTestTenant, startServer, type TestServer, type TestTenant } from 
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 
 /**
- * Test events with a fake gateway: what is sent, and how each response is handled. `packages/stack/src/start/start.test.ts`
+ * Test events with a fake gateway: what is sent, and how each response is handled. `packages/stack/src/start/start.long.test.ts`
  * uses the real gateway.
  */
 let gateway: TestServer;

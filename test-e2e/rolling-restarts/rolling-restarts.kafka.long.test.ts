@@ -1,4 +1,4 @@
-import { type ServiceProcess, storySize, testSeed } from '@millrace/testing';
+import { type ServiceProcess, testSeed } from '@millrace/testing';
 import { awaitDrained } from '../support/log-progress.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 import { startRestartClients } from './restart-clients.ts';
@@ -8,7 +8,7 @@ import { startTcpBalancer, type TcpBalancer } from './tcp-balancer.ts';
  * Restarts gateways as a Kubernetes rollout does: a new gateway becomes ready, then an old one gets SIGTERM before the
  * load balancer notices, and drains. No client may notice.
  */
-const restarts = storySize(6, 20);
+const restarts = 20;
 const seed = testSeed();
 let services: RunningServices;
 let balancer: TcpBalancer;
