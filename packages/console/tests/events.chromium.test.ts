@@ -89,7 +89,7 @@ it('console-007, console-008, console-038: shows distinct states for empty, load
     await route.continue();
   });
   await page.reload();
-  await page.getByText('Loading').waitFor();
+  await page.getByText('Loading').first().waitFor();
   answer();
   await page.getByRole('heading', { name: 'No events in this date range match your filters' }).waitFor();
   await page.context().close();

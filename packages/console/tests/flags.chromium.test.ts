@@ -56,7 +56,7 @@ it('shows distinct states for empty, loading, failed, refused and not found', as
   });
   await page.getByRole('button', { name: 'Try again' }).click();
   await page.reload();
-  await page.getByText('Loading').waitFor();
+  await page.getByText('Loading').first().waitFor();
   answer();
   await page.getByRole('heading', { name: 'No feature flags yet' }).waitFor();
   await page.context().close();

@@ -54,7 +54,7 @@ it('shows the navigation while the server has not responded yet', async () => {
     },
   });
   await page.getByRole('link', { name: 'Dashboards' }).waitFor();
-  await page.getByText('Loading').waitFor();
+  await page.getByText('Loading').first().waitFor();
   release();
   await page.getByRole('heading', { name: 'Events', level: 1 }).waitFor();
   expect(await page.title()).toMatch(/^Events · /);

@@ -87,7 +87,7 @@ it.each([
     await one.continue();
   });
   await page.goto(console.address(path));
-  await page.getByText('Loading').waitFor();
+  await page.getByText('Loading').first().waitFor();
   answer();
   await page.getByRole('heading', { name: empty }).waitFor();
   await page.context().close();
