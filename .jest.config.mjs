@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os';
+
 /**
  * `npm run test:long` runs slow tests and tests that need other languages, other browsers or a cluster. `npm test` runs
  * all other tests.
@@ -18,6 +20,7 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/.*/dist/', '<rootDir>/.millrace/'],
   // Longer than `eventually` waits, because the two CPU cores may be busy.
   testTimeout: 180_000,
-  maxWorkers: 2,
+  // One more than there are CPU cores, because tests also wait for timeouts and brokers.
+  maxWorkers: Math.min(availableParallelism() + 1, 4),
   workerIdleMemoryLimit: '1500MB',
 };
