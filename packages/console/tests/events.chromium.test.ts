@@ -95,7 +95,7 @@ it('console-007, console-008, console-038: shows distinct states for empty, load
   await page.context().close();
 });
 
-it('C-007: shows how far a search got that ran out of time, and continues it', async () => {
+it('console-007: shows how far a search got that ran out of time, and continues it', async () => {
   const page = await console.open('events');
   await page.route(/\/api\/.*\/events\?/, async (route) => {
     const url = new URL(route.request().url());
