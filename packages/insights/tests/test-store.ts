@@ -2,6 +2,7 @@ import { createDatabase, createReadPool, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createTestDatabase, startClickHouse } from '@millrace/testing';
 import { clickhouseEngine } from '../src/event-store/clickhouse/engine.ts';
+import { copyPersonPortion } from '../src/event-store/clickhouse/person-copy.ts';
 import { copyEvents, createTables } from '../src/event-store/clickhouse/tables.ts';
 import { connectClickHouse, createEventStore, type EventStore, postgresEngine } from '../src/index.ts';
 
@@ -44,8 +45,12 @@ export const onClickHouse = (modules: string): TestEngine => ({
     await createTables(client, { url });
     const events = createEventStore(clickhouseEngine(client));
     const known = new Map<number, number>();
-    /** Copies all events of the project when there are new ones. Copying the others again must not change anything. */
+    /**
+     * Copies changed persons, and all events of the project when there are new ones. Copying the others again must not
+     * change anything.
+     */
     const follow = async (projectId: number) => {
+      while ((await copyPersonPortion({ database, client, postgres: { url } }))?.hasMore !== false);
       const [row] = await database.sql.query<{ count: number }>(
         'SELECT count(*)::int AS count FROM event WHERE project_id = $1',
         [projectId],

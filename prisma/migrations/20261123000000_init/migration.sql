@@ -1776,13 +1776,16 @@ SELECT project_id, (extract(epoch FROM timestamp) * 1000)::bigint AS timestamp_m
        (extract(epoch FROM created_at) * 1000)::bigint AS created_ms, created_at
   FROM "event";
 
--- The progress of copying events to another store, and the events that must be deleted there.
+-- The progress of copying events and persons to another store, and what must be changed there.
 CREATE TABLE "event_store_copy" (
     "store" TEXT NOT NULL,
-    -- All events stored before this time have been copied. Null: none yet.
+    -- All events stored before this time have been copied, or all changes of persons. Null: none yet.
     "copied_until" TIMESTAMPTZ(3),
     -- A copying process holds the claim until this time. Null: no process does.
     "claimed_until" TIMESTAMPTZ(3),
+    -- The last person that the first pass over all persons has copied. Null: none yet, or the pass is complete.
+    "person_project_id" INTEGER,
+    "person_uuid" UUID,
     CONSTRAINT "event_store_copy_pkey" PRIMARY KEY ("store")
 );
 CREATE TABLE "event_store_removal" (
@@ -1797,3 +1800,19 @@ CREATE TABLE "event_store_removal" (
     "keeps_events" BOOLEAN NOT NULL DEFAULT false,
     CONSTRAINT "event_store_removal_pkey" PRIMARY KEY ("id")
 );
+-- Persons that changed and must be copied again. The delivery worker creates the triggers that record them when it
+-- copies persons, so that installations without another store do not pay for them.
+CREATE TABLE "event_store_person_change" (
+    "id" BIGINT GENERATED ALWAYS AS IDENTITY,
+    "project_id" INTEGER NOT NULL,
+    "person_uuid" UUID NOT NULL,
+    "changed_at" TIMESTAMPTZ(3) NOT NULL DEFAULT now(),
+    CONSTRAINT "event_store_person_change_pkey" PRIMARY KEY ("id")
+);
+CREATE FUNCTION "event_store_record_persons"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    INSERT INTO event_store_person_change (project_id, person_uuid) SELECT project_id, uuid FROM changed;
+    RETURN NULL;
+END
+$$;
+CREATE VIEW "clickhouse"."person_change" AS SELECT id, project_id, person_uuid FROM "event_store_person_change";

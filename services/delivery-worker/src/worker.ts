@@ -12,6 +12,7 @@ import { forgetDeletedIds } from './deletion/store.ts';
 import { checkDomains } from './domains/check-domains.ts';
 import { dropCopiedMonths } from './event-store/drop-copied.ts';
 import { type CopyTarget, createCopyMetrics, createFollower } from './event-store/follow.ts';
+import { createPersonCopyMetrics, createPersonFollower, forgetPersonCopy } from './event-store/follow-persons.ts';
 import { atIntervals, createFairSlots, createPollMetrics, startPolling, type Task } from './poll.ts';
 import { forgetOld, type RetentionOptions, retentionTasks } from './retention/retention.ts';
 import { sealClientSecrets, sealFlagPayloads, sealSecrets, sealTotpSecrets } from './sealing/seal.ts';
@@ -100,6 +101,10 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
       eventRetentionDays: options.eventRetentionDays,
       settledUntil: createSettledUntil({ sql: database.sql, logger, settleSeconds: 5 }),
     });
+  const followPersons =
+    copying === null
+      ? atIntervals(hourMs, () => forgetPersonCopy(database))
+      : createPersonFollower({ database, target: copying, gauge: createPersonCopyMetrics(deps.metrics) });
   const drop =
     copying && copying.keepDays > 0 ? () => dropCopiedMonths({ ...deps, ...copying }, copying.keepDays) : null;
   const tasks: Task[] = [
@@ -118,6 +123,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     { name: 'delete_person_data', work: () => deletePersonData(database, { isCopied }) },
     { name: 'clean_up', work: () => cleanUp(database, { isCopied }) },
     ...(follow === null ? [] : [{ name: 'copy_events', work: follow }]),
+    { name: 'copy_persons', work: followPersons },
     ...(drop === null ? [] : [{ name: 'drop_copied_months', work: atIntervals(hourMs, drop) }]),
     ...retentionTasks({ database, logger }, options),
     { name: 'forget_deleted_ids', work: () => forgetDeletedIds(database.sql, options.keepDeletedIdsDays) },

@@ -1,5 +1,5 @@
-import { connectClickHouse, RebuildLosesEvents, rebuildEvents } from '@millrace/insights';
-import type { Command } from 'commander';
+import { connectClickHouse, RebuildLosesEvents, rebuildEvents, restartPersonCopy } from '@millrace/insights';
+import { type Command, Option } from 'commander';
 import { Refusal, UsageError } from '../failures.ts';
 import type { Terminal } from '../output.ts';
 import { type GlobalOptions, readDatabaseUrl, withSession } from '../session.ts';
@@ -8,6 +8,7 @@ interface RebuildCommandOptions {
   clickhouseUrl?: string;
   postgresUrl?: string;
   loseEvents?: boolean;
+  persons?: boolean;
 }
 
 /** Adds `events rebuild` to the `events` group, which `addReadCommands` has created. */
@@ -16,7 +17,7 @@ export function addRebuildCommand(program: Command, terminal: Terminal): void {
   group
     .command('rebuild')
     .description(
-      'copy all events from PostgreSQL to a new ClickHouse table, which then replaces the current one. If you run the command again after an interruption, it continues where it stopped. Fails if PostgreSQL has fewer events than ClickHouse in any month',
+      'copy all events from PostgreSQL to a new ClickHouse table, which then replaces the current one. If you run the command again after an interruption, it continues where it stopped. Fails if PostgreSQL has fewer events than ClickHouse in any month. The delivery worker then copies all persons again',
     )
     .option('--clickhouse-url <url>', 'http(s)://user:password@host:8123/database (default: CLICKHOUSE_URL)')
     .option(
@@ -24,8 +25,20 @@ export function addRebuildCommand(program: Command, terminal: Terminal): void {
       'PostgreSQL URL for ClickHouse to connect to (default: CLICKHOUSE_POSTGRES_URL, or the database URL)',
     )
     .option('--lose-events', 'continue even if PostgreSQL has fewer events')
+    .addOption(
+      new Option('--persons', 'copy only persons again, and keep the events').conflicts([
+        'clickhouseUrl',
+        'postgresUrl',
+        'loseEvents',
+      ]),
+    )
     .action((given: RebuildCommandOptions, command: Command) =>
       withSession(command, terminal, async ({ sql, printer }) => {
+        if (given.persons) {
+          await restartPersonCopy(sql);
+          printer.note(personsNote);
+          return;
+        }
         const url = given.clickhouseUrl || terminal.env.CLICKHOUSE_URL;
         if (!url) throw new UsageError('--clickhouse-url: Pass the ClickHouse URL, or set CLICKHOUSE_URL.');
         const postgresUrl =
@@ -39,7 +52,7 @@ export function addRebuildCommand(program: Command, terminal: Terminal): void {
             onProgress: (until, share) =>
               printer.note(`${Math.floor(share * 100)}%: copied events stored until ${until.toISOString()}`),
           });
-          printer.note('The new table is in use. The delivery worker copies newer events.');
+          printer.note(`The new table is in use. The delivery worker copies newer events. ${personsNote}`);
         } catch (error) {
           throw error instanceof RebuildLosesEvents ? new Refusal(explain(error)) : error;
         } finally {
@@ -48,6 +61,9 @@ export function addRebuildCommand(program: Command, terminal: Terminal): void {
       }),
     );
 }
+
+const personsNote =
+  'The delivery worker copies all persons again. Until it has finished, queries read persons from PostgreSQL.';
 
 function explain({ months }: RebuildLosesEvents): string {
   const lines = months

@@ -1,12 +1,19 @@
 // The engines that a test of the API can run on: PostgreSQL, and ClickHouse with the same data.
 
-import { clickhouseEngine, connectClickHouse, copyEvents, createEventStore, createTables } from '@millrace/insights';
+import {
+  clickhouseEngine,
+  connectClickHouse,
+  copyEvents,
+  copyPersonPortion,
+  createEventStore,
+  createTables,
+} from '@millrace/insights';
 import { startClickHouse } from '@millrace/testing';
 import { startTestApi, type TestApi } from './start-test-api.ts';
 
 export interface ApiOnEngine {
   api: TestApi;
-  /** Makes the stored events of a project visible to the engine. */
+  /** Makes the stored events of a project and all persons visible to the engine. */
   follow(projectId: number): Promise<void>;
   stop(): Promise<void>;
 }
@@ -36,7 +43,10 @@ export const onClickHouse = (modules: string): ApiEngine => ({
     await createTables(client, postgres);
     return {
       api,
-      follow: (projectId) => copyEvents(client, postgres, { projectId, distinctIds: null }),
+      async follow(projectId) {
+        await copyEvents(client, postgres, { projectId, distinctIds: null });
+        while ((await copyPersonPortion({ database: api.database, client, postgres }))?.hasMore !== false);
+      },
       async stop() {
         await api.stop();
         await client.close();

@@ -60,7 +60,7 @@ export const clickhouseDialect: Dialect = {
     projectId,
     index,
     key = groupKey(index),
-  ) => sql`LEFT JOIN (SELECT group_key, ${readableDocument('group.group_properties')} AS group_properties, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM "group"
+  ) => sql`LEFT JOIN (SELECT group_key, ${readableGroup} AS group_properties, fromUnixTimestamp64Milli(created_ms, 'UTC') AS created_at FROM "group"
       WHERE project_id = ${sql.int(projectId)} AND group_type_index = ${sql.int(index)}) AS ${sql.numbered('g', index)}
     ON ${sql.numbered('g', index)}.group_key = ${key}`,
   everyone: (projectId) => sql`FROM (SELECT uuid AS person_id FROM person WHERE project_id = ${sql.int(projectId)}) AS e
@@ -208,7 +208,7 @@ function groupKey(index: number): Fragment {
  * project, and copies them for every event.
  */
 function personProperties(keys: readonly string[] | undefined): Fragment {
-  const document = readableDocument('person.properties');
+  const document = sql`person.readable`;
   if (keys === undefined) return sql`, ${document} AS properties, is_identified`;
   if (keys.length === 0) return sql``;
   const pairs = keys.map((key) => {
@@ -292,8 +292,7 @@ function localTime(value: Fragment, zone: string): Fragment {
   return sql`toTimeZone(if(${isShown}, ${time}, addHours(${time}, 1)), 'UTC')`;
 }
 
-const readableDocument = (column: 'person.properties' | 'group.group_properties') =>
-  Fragment.of([repairJsonSql(column)], []);
+const readableGroup = Fragment.of([repairJsonSql('group.group_properties')], []);
 
 /** Returns texts of which every stored document with an equal value contains one; null if there are no such texts. */
 function partsOfEqual(values: readonly string[]): string[] | null {

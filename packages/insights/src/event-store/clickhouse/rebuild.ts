@@ -4,6 +4,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import type { Sql } from '@millrace/db';
 import { sleep } from '@millrace/runtime';
 import { beginRebuild, claimCopy, finishRebuild, readOldestStoredAt, saveRebuiltUntil } from './copy-store.ts';
+import { restartPersonCopy } from './person-copy.ts';
 import { createCopySpan } from './span.ts';
 import { copyEvents, createEventsTableSql, createTables, type ReadablePostgres } from './tables.ts';
 
@@ -37,7 +38,7 @@ const pauseMs = 500;
 /**
  * Fills a new table from PostgreSQL and swaps it with the current one, which serves queries until then. Continues an
  * interrupted rebuild. Events deleted from PostgreSQL meanwhile stay in ClickHouse until the end
- * (`event_store_removal`), so that they are removed from the new table too.
+ * (`event_store_removal`), so that they are removed from the new table too. The delivery worker copies the persons again.
  * @throws CoversLess unless `mayLose`
  */
 export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress }: RebuildOptions): Promise<void> {
@@ -46,6 +47,7 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
     const months = await monthsWithFewer(client, sql);
     if (months.length > 0) throw new RebuildLosesEvents(months);
   }
+  await restartPersonCopy(sql);
   const continueFrom = await beginRebuild(sql);
   if (continueFrom === null) await client.command({ query: 'DROP TABLE IF EXISTS events_rebuilt' });
   await client.command({ query: createEventsTableSql('events_rebuilt') });

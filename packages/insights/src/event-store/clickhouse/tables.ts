@@ -13,7 +13,7 @@ const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'
 /**
  * Returns the arguments of ClickHouse's PostgreSQL table engine and function. @param what a quoted table name or query
  */
-function source({ url }: ReadablePostgres, what: string): string {
+export function source({ url }: ReadablePostgres, what: string): string {
   const { hostname, port, username, password, pathname } = new URL(url);
   const [user, secret] = [decodeURIComponent(username), decodeURIComponent(password)];
   return `${quoted(`${hostname}:${port || '5432'}`)}, ${quoted(pathname.slice(1))}, ${what}, ${quoted(user)}, ${quoted(secret)}`;
@@ -95,18 +95,28 @@ export const createEventsTableSql = (name: 'events' | 'events_rebuilt') => `CREA
  */
 export async function createTables(client: ClickHouseClient, postgres: ReadablePostgres): Promise<void> {
   await client.command({ query: createEventsTableSql('events') });
+  await client.command({ query: createPersonOfPostgres(postgres) });
   const tables = {
-    person: 'project_id Int32, uuid UUID, properties String, is_identified Bool, created_ms Int64',
     person_override: 'project_id Int32, distinct_id String, person_uuid UUID',
     person_distinct_id: 'project_id Int32, distinct_id String, person_uuid UUID',
     group: 'project_id Int32, group_type_index Int32, group_key String, group_properties String, created_ms Int64',
     cohort_member: 'project_id Int32, cohort_id Int32, person_uuid UUID',
   };
   for (const [name, fields] of Object.entries(tables)) {
-    const from = `${source(postgres, quoted(name))}, 'clickhouse'`;
-    await client.command({ query: `CREATE OR REPLACE TABLE "${name}" (${fields}) ENGINE = PostgreSQL(${from})` });
+    await client.command({ query: createOfPostgres(postgres, name, fields) });
   }
 }
+
+const createOfPostgres = (postgres: ReadablePostgres, name: string, fields: string) =>
+  `CREATE OR REPLACE TABLE "${name}" (${fields}) ENGINE = PostgreSQL(${source(postgres, quoted(name))}, 'clickhouse')`;
+
+/** The persons in PostgreSQL, which queries read until all have been copied (see person-tables.ts). */
+export const createPersonOfPostgres = (postgres: ReadablePostgres) =>
+  createOfPostgres(
+    postgres,
+    'person',
+    `project_id Int32, uuid UUID, properties String, readable String ALIAS ${repairJsonSql('properties')}, is_identified Bool, created_ms Int64`,
+  );
 
 /** Events to copy: those stored in a time range, or those of some distinct IDs of a project (null for all). */
 export type EventsToCopy = { from: Date; until: Date } | { projectId: number; distinctIds: readonly string[] | null };

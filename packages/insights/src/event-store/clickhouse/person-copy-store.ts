@@ -1,0 +1,122 @@
+// Stores in PostgreSQL which persons must still be copied to ClickHouse: how far the first pass over all persons has
+// got, and the persons that changed since it began. Triggers record the changes, so that no writer can miss one. They
+// exist only while persons are copied.
+
+import type { Sql, Transaction } from '@millrace/db';
+
+const copying = 'clickhouse persons';
+
+/** A place in the order of all persons. */
+export interface PersonKey {
+  projectId: number;
+  uuid: string;
+}
+
+export interface PersonCopyState {
+  /** The last person of the first pass that was copied. Null before the first portion. */
+  filledUntil: PersonKey | null;
+  /** All changes before this time have been copied. Null until the first pass has reached the last person. */
+  copiedUntil: Date | null;
+}
+
+/** Claims the copying like `claimCopy`. @returns undefined while another process holds the claim */
+export async function claimPersonCopy(sql: Sql, leaseSeconds: number): Promise<PersonCopyState | undefined> {
+  await sql.query('INSERT INTO event_store_copy (store) VALUES ($1) ON CONFLICT DO NOTHING', [copying]);
+  const [row] = await sql.query<{ project_id: number | null; uuid: string | null; copied_until: Date | null }>(
+    `UPDATE event_store_copy SET claimed_until = now() + make_interval(secs => $2)
+      WHERE store = $1 AND (claimed_until IS NULL OR claimed_until < now())
+      RETURNING person_project_id AS project_id, person_uuid AS uuid, copied_until`,
+    [copying, leaseSeconds],
+  );
+  if (row === undefined) return undefined;
+  const { project_id: projectId, uuid, copied_until: copiedUntil } = row;
+  return { filledUntil: projectId === null || uuid === null ? null : { projectId, uuid }, copiedUntil };
+}
+
+export async function releasePersonCopy(sql: Sql): Promise<void> {
+  await sql.query('UPDATE event_store_copy SET claimed_until = NULL WHERE store = $1', [copying]);
+}
+
+/** Only the holder of the claim may call this. */
+export async function notePersonCopy(sql: Sql, { filledUntil, copiedUntil }: PersonCopyState): Promise<void> {
+  await sql.query(
+    `UPDATE event_store_copy SET person_project_id = $2, person_uuid = $3, copied_until = $4 WHERE store = $1`,
+    [copying, filledUntil?.projectId ?? null, filledUntil?.uuid ?? null, copiedUntil],
+  );
+}
+
+/** Returns the last of the next persons after a place; null if all remaining persons are fewer than that. */
+export async function endOfPortion(sql: Sql, after: PersonKey | null, size: number): Promise<PersonKey | null> {
+  const [row] = await sql.query<{ project_id: number; uuid: string }>(
+    `SELECT project_id, uuid FROM person WHERE $1::int IS NULL OR (project_id, uuid) > ($1::int, $2::uuid)
+      ORDER BY project_id, uuid OFFSET $3 LIMIT 1`,
+    [after?.projectId ?? null, after?.uuid ?? null, size - 1],
+  );
+  return row === undefined ? null : { projectId: row.project_id, uuid: row.uuid };
+}
+
+export interface PersonChanges {
+  ids: string[];
+  /** All changes committed before this time are copied with these. */
+  until: Date;
+}
+
+/** Reads the oldest recorded changes. A change that was recorded earlier but committed later is read the next time. */
+export async function readPersonChanges(sql: Sql, limit: number): Promise<PersonChanges> {
+  const [row] = await sql.query<{ ids: string[] | null; now: Date; last: Date | null }>(
+    `SELECT array_agg(id::text ORDER BY id) AS ids, max(changed_at) AS last, statement_timestamp() AS now
+       FROM (SELECT id, changed_at FROM event_store_person_change ORDER BY id LIMIT $1) AS oldest`,
+    [limit],
+  );
+  const ids = row?.ids ?? [];
+  const now = row?.now ?? new Date(0);
+  return { ids, until: ids.length < limit ? now : (row?.last ?? now) };
+}
+
+export async function finishPersonChanges(sql: Sql, ids: readonly string[]): Promise<void> {
+  if (ids.length > 0) await sql.query('DELETE FROM event_store_person_change WHERE id = ANY ($1::bigint[])', [ids]);
+}
+
+/** Returns a version that is higher than all before. A sequence, because clocks can go back. */
+export async function nextPersonVersion(sql: Sql): Promise<string> {
+  const [row] = await sql.query<{ version: string }>(
+    `SELECT nextval(pg_get_serial_sequence('event_store_person_change', 'id'))::text AS version`,
+  );
+  return row?.version ?? '0';
+}
+
+const events = { added: 'INSERT', changed: 'UPDATE', removed: 'DELETE' };
+
+/** Returns whether the triggers exist that record changes of persons. */
+export async function recordsPersonChanges(sql: Sql): Promise<boolean> {
+  const rows = await sql.query(
+    `SELECT 1 FROM pg_trigger WHERE tgrelid = 'person'::regclass AND tgname = ANY ($1::text[])`,
+    [Object.keys(events).map(triggerOf)],
+  );
+  return rows.length === Object.keys(events).length;
+}
+
+const triggerOf = (name: string) => `event_store_person_${name}`;
+
+/**
+ * Creates the triggers. Writers of persons wait for this transaction, so it gives up when it has to wait itself.
+ * @throws PostgreSQL's `lock_not_available`
+ */
+export async function startRecordingPersons(tx: Transaction): Promise<void> {
+  await tx.query("SET LOCAL lock_timeout = '200ms'");
+  for (const [name, event] of Object.entries(events)) {
+    await tx.query(
+      `CREATE OR REPLACE TRIGGER ${triggerOf(name)} AFTER ${event} ON person
+         REFERENCING ${event === 'DELETE' ? 'OLD' : 'NEW'} TABLE AS changed
+         FOR EACH STATEMENT EXECUTE FUNCTION event_store_record_persons()`,
+    );
+  }
+}
+
+/** Drops the triggers and what they recorded. The next copy starts over. @throws PostgreSQL's `lock_not_available` */
+export async function stopRecordingPersons(tx: Transaction): Promise<void> {
+  await tx.query("SET LOCAL lock_timeout = '200ms'");
+  for (const name of Object.keys(events)) await tx.query(`DROP TRIGGER IF EXISTS ${triggerOf(name)} ON person`);
+  await tx.query('DELETE FROM event_store_copy WHERE store = $1', [copying]);
+  await tx.query('TRUNCATE event_store_person_change');
+}

@@ -1,0 +1,100 @@
+// Copies persons from PostgreSQL to ClickHouse, so that a query by a person property does not read all persons of a
+// project over one connection.
+
+import type { ClickHouseClient } from '@clickhouse/client';
+import type { Sql, SqlDatabase } from '@millrace/db';
+import { sleep } from '@millrace/runtime';
+import {
+  claimPersonCopy,
+  endOfPortion,
+  finishPersonChanges,
+  nextPersonVersion,
+  notePersonCopy,
+  type PersonCopyState,
+  readPersonChanges,
+  recordsPersonChanges,
+  releasePersonCopy,
+  startRecordingPersons,
+} from './person-copy-store.ts';
+import { copyPersons, createPersonCopyTable, hasPersonCopyTable, showCopiedPersons } from './person-tables.ts';
+import type { ReadablePostgres } from './tables.ts';
+
+export interface PersonCopyDeps {
+  database: Pick<SqlDatabase, 'sql' | 'transaction'>;
+  client: ClickHouseClient;
+  postgres: ReadablePostgres;
+}
+
+/** Longer than any portion takes. */
+const leaseSeconds = 600;
+const portionSize = 20_000;
+const pauseMs = 500;
+
+export interface PersonCopyStep {
+  hasMore: boolean;
+  /** All changes before this time are in ClickHouse. Null while queries read persons from PostgreSQL. */
+  copiedUntil: Date | null;
+}
+
+/**
+ * Copies a portion of the persons that changed, and of all persons until the first pass is complete. Each portion has a
+ * higher version than the one before and is read later, so ClickHouse keeps the newest state of each person, whatever is
+ * copied twice. Recorded changes are deleted only after they have been copied, so an interrupted portion is repeated.
+ *
+ * @param onBegin called before anything is copied, with the time before which all changes are in ClickHouse
+ * @returns null while another process copies
+ */
+export async function copyPersonPortion(
+  deps: PersonCopyDeps,
+  { size = portionSize, onBegin = () => {} }: { size?: number; onBegin?: (copiedUntil: Date | null) => void } = {},
+): Promise<PersonCopyStep | null> {
+  const { sql } = deps.database;
+  const claimed = await claimPersonCopy(sql, leaseSeconds);
+  if (claimed === undefined) return null;
+  try {
+    onBegin(claimed.copiedUntil);
+    const state = (await canContinue(deps, claimed)) ? claimed : await startOver(deps);
+    const { ids, until } = await readPersonChanges(sql, size);
+    if (ids.length > 0) {
+      await copyPersons(deps, { ids }, await nextPersonVersion(sql));
+      await finishPersonChanges(sql, ids);
+    }
+    if (state.copiedUntil === null) {
+      const { filledUntil: after } = state;
+      const end = await endOfPortion(sql, after, size);
+      await copyPersons(deps, { after, until: end }, await nextPersonVersion(sql));
+      // Reached the last person. Those created meanwhile are among the recorded changes.
+      await notePersonCopy(sql, { filledUntil: end, copiedUntil: end === null ? until : null });
+      return { hasMore: true, copiedUntil: null };
+    }
+    await notePersonCopy(sql, { filledUntil: null, copiedUntil: until });
+    if (ids.length === size) return { hasMore: true, copiedUntil: until };
+    await showCopiedPersons(deps.client);
+    return { hasMore: false, copiedUntil: until };
+  } finally {
+    await releasePersonCopy(sql);
+  }
+}
+
+/** Returns whether all changes since the state have been recorded, and the table with what was copied exists. */
+async function canContinue({ database, client }: PersonCopyDeps, state: PersonCopyState): Promise<boolean> {
+  if (state.filledUntil === null && state.copiedUntil === null) return false;
+  return (await recordsPersonChanges(database.sql)) && (await hasPersonCopyTable(client));
+}
+
+/** Changes are recorded before the first pass begins, so that it cannot miss one. */
+async function startOver({ database, client, postgres }: PersonCopyDeps): Promise<PersonCopyState> {
+  const state = { filledUntil: null, copiedUntil: null };
+  await notePersonCopy(database.sql, state);
+  await createPersonCopyTable(client, postgres);
+  if (!(await recordsPersonChanges(database.sql))) await database.transaction(startRecordingPersons);
+  return state;
+}
+
+/** Makes the delivery worker copy all persons again. Until it has, queries read them from PostgreSQL. */
+export async function restartPersonCopy(sql: Sql): Promise<void> {
+  // A portion that is being copied would record its own state afterwards.
+  while ((await claimPersonCopy(sql, leaseSeconds)) === undefined) await sleep(pauseMs);
+  await notePersonCopy(sql, { filledUntil: null, copiedUntil: null });
+  await releasePersonCopy(sql);
+}

@@ -1,0 +1,225 @@
+import { deletePersons, splitPerson } from '@millrace/db';
+import { connectClickHouse, copyPersonPortion, restartPersonCopy } from '@millrace/insights';
+import { clickHouseOrSkip, createTestTenant, startClickHouse, type TestClickHouse } from '@millrace/testing';
+import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
+import { createPersonCopyMetrics, createPersonFollower, forgetPersonCopy } from './follow-persons.ts';
+
+/** Copies from a real PostgreSQL to a real ClickHouse. */
+const modules = await clickHouseOrSkip();
+
+(modules === null ? describe.skip : describe)('ClickHouse has a copy of the persons', () => {
+  let fixture: WorkerFixture;
+  let server: TestClickHouse;
+  let client: ReturnType<typeof connectClickHouse>;
+  let gauge: ReturnType<typeof createPersonCopyMetrics>;
+  beforeAll(async () => {
+    fixture = await startWorkerFixture();
+    server = await startClickHouse(String(modules));
+    client = connectClickHouse(server.url);
+    gauge = createPersonCopyMetrics(fixture.metrics);
+  });
+  afterAll(async () => {
+    await client.close();
+    await server.stop();
+    await fixture.stop();
+  });
+  // As if persons had never been copied.
+  beforeEach(async () => {
+    await forgetPersonCopy(fixture.database);
+    await client.command({ query: 'DROP TABLE IF EXISTS person_copy' });
+  });
+
+  const query = (text: string, values: unknown[] = []) => fixture.database.sql.query(text, values);
+  const target = () => ({ client, postgres: { url: fixture.databaseUrl } });
+  const copyPortion = (size?: number) => copyPersonPortion({ ...target(), database: fixture.database }, { size });
+  const copyAll = async () => {
+    const follow = createPersonFollower({ database: fixture.database, target: target(), gauge });
+    while (await follow());
+  };
+  const lag = async () => (await gauge.get()).values[0]?.value ?? 0;
+
+  async function createPersons(names: readonly string[]) {
+    const { environmentId, organizationId } = await createTestTenant(fixture.database);
+    await query(
+      `INSERT INTO person (project_id, uuid, main_distinct_id, properties, created_at)
+       SELECT $1::int, gen_random_uuid(), name, jsonb_build_object('name', name, 'wide', 18446744073709551616), '2026-11-10T12:00Z'
+         FROM unnest($2::text[]) AS name`,
+      [environmentId, names],
+    );
+    await query(
+      `INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid)
+       SELECT project_id, main_distinct_id, uuid FROM person WHERE project_id = $1`,
+      [environmentId],
+    );
+    return { project: environmentId, organizationId };
+  }
+
+  interface PersonRow {
+    uuid: string;
+    properties: string;
+    is_identified: boolean;
+    created_ms: number;
+  }
+  const columns = 'uuid, properties, is_identified, created_ms';
+  /** What queries read, and what they would read in PostgreSQL. */
+  async function read(projectId: number) {
+    const result = await client.query({
+      query: `SELECT ${columns} FROM person WHERE project_id = {id:Int32} ORDER BY toString(uuid)`,
+      query_params: { id: projectId },
+      clickhouse_settings: { output_format_json_quote_64bit_integers: 0 },
+      format: 'JSONEachRow',
+    });
+    const rows = await fixture.database.sql.query<PersonRow & Record<string, unknown>>(
+      `SELECT uuid, properties::text AS properties, is_identified, created_ms::float8 AS created_ms FROM clickhouse.person
+        WHERE project_id = $1 ORDER BY uuid`,
+      [projectId],
+    );
+    return { copied: await result.json<PersonRow>(), stored: rows };
+  }
+  async function engineOfPersons() {
+    const result = await client.query({
+      query: `SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = 'person'`,
+      format: 'JSONEachRow',
+    });
+    return (await result.json<{ engine: string }>())[0]?.engine;
+  }
+  async function expectSame(projectId: number, count: number) {
+    const { copied, stored } = await read(projectId);
+    expect(copied).toEqual(stored);
+    expect(copied).toHaveLength(count);
+  }
+  const recorded = async () => (await query('SELECT 1 FROM event_store_person_change')).length;
+
+  test('follows new, changed, merged, split and deleted persons', async () => {
+    const { project, organizationId } = await createPersons(['ada', 'ben', 'cleo', 'dora']);
+    await copyAll();
+    expect(await engineOfPersons()).toBe('View');
+    await expectSame(project, 4);
+
+    const uuidOf = async (name: string) =>
+      String(
+        (await query('SELECT uuid FROM person WHERE project_id = $1 AND main_distinct_id = $2', [project, name]))[0]
+          ?.uuid,
+      );
+    // A merge, as the consumer stores it.
+    await query(
+      `UPDATE person SET properties = '{"plan": "pro"}', is_identified = true, created_at = created_at - interval '1 day'
+        WHERE project_id = $1 AND main_distinct_id = 'ada'`,
+      [project],
+    );
+    await query(
+      'UPDATE person_distinct_id SET person_uuid = $2, version = 1 WHERE project_id = $1 AND person_uuid = $3',
+      [project, await uuidOf('ada'), await uuidOf('ben')],
+    );
+    await query(`DELETE FROM person WHERE project_id = $1 AND main_distinct_id = 'ben'`, [project]);
+    await copyAll();
+    await expectSame(project, 3);
+
+    const at = { projectId: project, uuid: await uuidOf('ada') };
+    await fixture.database.transaction((tx) => splitPerson(tx, at, { mainDistinctId: undefined }));
+    await copyAll();
+    await expectSame(project, 4);
+
+    const uuids = [await uuidOf('cleo')];
+    const actor = { command: 'test' };
+    await fixture.database.transaction((tx) =>
+      deletePersons(tx, { projectId: project, organizationId, uuids, deletesEvents: false, actor }),
+    );
+    await copyAll();
+    await expectSame(project, 3);
+    await client.command({ query: 'OPTIMIZE TABLE person_copy FINAL' });
+    await expectSame(project, 3);
+    expect(await recorded()).toBe(0);
+
+    // A deleted person's uuid can be used again.
+    await query(
+      `INSERT INTO person (project_id, uuid, main_distinct_id, created_at) VALUES ($1, $2, 'cleo', '2026-11-11')`,
+      [project, uuids[0]],
+    );
+    await copyAll();
+    await expectSame(project, 4);
+  });
+
+  test('queries read PostgreSQL until all persons are copied, and an interrupted copy continues', async () => {
+    const { project } = await createPersons(['a', 'b', 'c', 'd', 'e']);
+    await copyPortion(2);
+    expect(await engineOfPersons()).toBe('PostgreSQL');
+    await expectSame(project, 5);
+    // Changes of persons that are copied already, and of others.
+    await query(`UPDATE person SET properties = '{"n": 1}' WHERE project_id = $1 AND main_distinct_id IN ('a', 'e')`, [
+      project,
+    ]);
+    await query(`DELETE FROM person WHERE project_id = $1 AND main_distinct_id IN ('b', 'd')`, [project]);
+    // A process that ended during a portion keeps its claim until it expires.
+    await query(`UPDATE event_store_copy SET claimed_until = now() + interval '1 minute'`);
+    expect(await copyPortion(2)).toBeNull();
+    await query(`UPDATE event_store_copy SET claimed_until = now() - interval '1 second'`);
+    while ((await copyPortion(2))?.hasMore);
+    expect(await engineOfPersons()).toBe('View');
+    await expectSame(project, 3);
+  });
+
+  test('copies a change that was recorded before others but committed after them', async () => {
+    const { project } = await createPersons(['early', 'late']);
+    await copyAll();
+    const change = (name: string) =>
+      [`UPDATE person SET properties = '{"n": 2}' WHERE main_distinct_id = $1`, [name]] as const;
+    await fixture.database.transaction(async (tx) => {
+      await tx.query(change('early')[0], [...change('early')[1]]);
+      await query(change('late')[0], [...change('late')[1]]);
+      await copyAll();
+    });
+    await copyAll();
+    await expectSame(project, 2);
+    expect(await recorded()).toBe(0);
+  });
+
+  test('loses nothing while ClickHouse is down, and the lag grows', async () => {
+    const { project } = await createPersons(['a']);
+    await copyAll();
+    await query(`UPDATE event_store_copy SET copied_until = now() - interval '1 hour'`);
+    await query(`UPDATE person SET properties = '{"n": 3}' WHERE project_id = $1`, [project]);
+    const unreachable = createPersonFollower({
+      database: fixture.database,
+      target: { ...target(), client: connectClickHouse('http://127.0.0.1:9') },
+      gauge,
+    });
+    await expect(unreachable()).rejects.toThrow();
+    expect(await lag()).toBeGreaterThan(3500);
+    expect(await recorded()).toBe(1);
+    await copyAll();
+    await expectSame(project, 1);
+    expect(await lag()).toBeLessThan(60);
+  });
+
+  test.each([
+    ['on request', () => restartPersonCopy(fixture.database.sql)],
+    ['after its table was lost', () => client.command({ query: 'DROP TABLE person_copy' })],
+  ])('rebuilds the copy %s', async (_, restart) => {
+    const { project } = await createPersons(['a', 'b']);
+    await copyAll();
+    await client.command({
+      query: `INSERT INTO person_copy (project_id, uuid, properties, version) SELECT project_id, uuid, '{"wrong": true}', version + 1 FROM person_copy`,
+    });
+    await restart();
+    await copyPortion(1);
+    expect(await engineOfPersons()).toBe('PostgreSQL');
+    await expectSame(project, 2);
+    await copyAll();
+    expect(await engineOfPersons()).toBe('View');
+    await expectSame(project, 2);
+  });
+
+  test('records no changes without ClickHouse, and starts over with ClickHouse', async () => {
+    const { project } = await createPersons(['a', 'b']);
+    await copyAll();
+    await forgetPersonCopy(fixture.database);
+    await query(`UPDATE person SET properties = '{"n": 4}' WHERE project_id = $1 AND main_distinct_id = 'a'`, [
+      project,
+    ]);
+    await query(`DELETE FROM person WHERE project_id = $1 AND main_distinct_id = 'b'`, [project]);
+    expect(await recorded()).toBe(0);
+    await copyAll();
+    await expectSame(project, 1);
+  });
+});

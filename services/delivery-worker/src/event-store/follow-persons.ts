@@ -1,0 +1,40 @@
+// Copies persons from PostgreSQL to ClickHouse.
+
+import type { Database } from '@millrace/db';
+import { copyPersonPortion, recordsPersonChanges, stopRecordingPersons } from '@millrace/insights';
+import type { Metrics } from '@millrace/runtime';
+import type { CopyTarget } from './follow.ts';
+
+export function createPersonCopyMetrics(metrics: Metrics) {
+  return metrics.gauge(
+    'millrace_event_store_person_lag_seconds',
+    'Age of the newest data about persons known to be in ClickHouse, in seconds. 0 while queries read persons from PostgreSQL',
+    [],
+  );
+}
+
+interface PersonFollowerDeps {
+  database: Pick<Database, 'sql' | 'transaction'>;
+  target: CopyTarget;
+  gauge: ReturnType<typeof createPersonCopyMetrics>;
+}
+
+/** Copies a portion of persons. @returns a task that returns whether there may be more. */
+export function createPersonFollower({ database, target, gauge }: PersonFollowerDeps): () => Promise<boolean> {
+  const reportLag = (copiedUntil: Date | null) =>
+    gauge.set(copiedUntil === null ? 0 : Math.max(0, (Date.now() - copiedUntil.getTime()) / 1000));
+  return async () => {
+    // Also before copying, so that the lag grows while ClickHouse does not respond.
+    const onBegin = (copiedUntil: Date | null) => reportLag(copiedUntil);
+    const step = await copyPersonPortion({ ...target, database }, { onBegin });
+    if (step === null) return false;
+    reportLag(step.copiedUntil);
+    return step.hasMore;
+  };
+}
+
+/** Stops recording changes of persons when they are no longer copied. @returns false: there is nothing more to do. */
+export async function forgetPersonCopy({ sql, transaction }: PersonFollowerDeps['database']): Promise<false> {
+  if (await recordsPersonChanges(sql)) await transaction(stopRecordingPersons);
+  return false;
+}
