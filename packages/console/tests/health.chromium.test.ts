@@ -117,7 +117,10 @@ it('greys out only the tile of an unavailable source with the reason, unlike a l
     const response = await route.fetch();
     const health = (await response.json()) as Record<string, object>;
     const sources = { ...health.sources, log: 'The event log does not respond.' };
-    await route.fulfill({ json: { ...health, topics: null, visible_after_seconds: null, sql_role: false, sources } });
+    const clickhouse = { events_age_seconds: 9, persons_age_seconds: 7200 };
+    await route.fulfill({
+      json: { ...health, topics: null, visible_after_seconds: null, sql_role: false, clickhouse, sources },
+    });
   });
   await page.goto(console.address('health'));
   await tile(page, 'Ingestion delay').getByText('loading …').waitFor();
@@ -128,6 +131,7 @@ it('greys out only the tile of an unavailable source with the reason, unlike a l
   expect(await away.count()).toBe(1);
   await page.getByRole('region', { name: 'Topics' }).locator('[data-state=away]').waitFor();
   await tile(page, 'Stored in the last minute').getByText('0', { exact: true }).waitFor();
+  await page.getByText(/events of the last 9\.0 s yet\. Changes of persons in the last 2 h/).waitFor();
   await page.getByText(/^SQL queries run with the database role of the API\./).waitFor();
   await expectAccessible(page);
   await page.context().close();

@@ -9,6 +9,7 @@ import {
   type ClickHouseClient,
   type Condition,
   connectClickHouse,
+  copyPersonPortion,
   createSqlParser,
   createTables,
   type EventListQuery,
@@ -57,6 +58,11 @@ export async function benchOnClickHouse({ events, pairs }: { events: number; pai
     onEnd(() => reader.stop());
     const records = createSqlDatabase({ url: database.url, logger, poolSize: 1 });
     onEnd(() => records.stop());
+    const copying = { database: records, client, postgres: { url: database.url } };
+    const copyMs = await timed(async () => {
+      while ((await copyPersonPortion(copying))?.hasMore !== false);
+    });
+    print(`copied the persons in ${Math.round(copyMs)} ms`);
     const parser = createSqlParser();
     onEnd(() => parser.stop());
     const store = openEventStore({ eventStore: 'clickhouse', clickhouseUrl: server.url }, { reader, maxMs });

@@ -214,7 +214,9 @@ const modules = await clickHouseOrSkip();
       },
       target: { client: connectClickHouse('http://127.0.0.1:9'), postgres: { url: readerUrl } },
     });
+    await fixture.database.sql.query(`UPDATE event_store_copy SET copied_until = now() - interval '1 hour'`);
     await expect(unreachable()).rejects.toThrow();
+    expect((await gauge.get()).values[0]?.value).toBeGreaterThan(3500);
     await followAll(follow);
     expect(await inClickhouse(project)).toEqual({ a: 1 });
   });

@@ -129,6 +129,8 @@ export function createFollower({
     }
     const claim = await claimCopy(sql, leaseSeconds);
     if (claim === undefined) return false;
+    // Also before copying, so that the lag grows while ClickHouse does not respond.
+    if (claim.copied_until !== null) tellLag(claim.copied_until);
     try {
       // During a rebuild, removals wait, so that they apply to the new table.
       if (!(await isRebuilding(sql))) await remove();

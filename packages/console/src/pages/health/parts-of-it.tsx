@@ -71,6 +71,9 @@ export function Topics({ health, zone }: { health: Query; zone: string }) {
   );
 }
 
+/** Copies are normally about ten seconds old. */
+const staleSeconds = 60;
+
 /** The running services and their versions. */
 export function Services({ health }: { health: Query }) {
   const { title, hint, version, names, connected, absent, withoutSqlRole } = text.services;
@@ -90,10 +93,23 @@ export function Services({ health }: { health: Query }) {
             ))}
           </ul>
           <p className="hint">{version(data.version)}</p>
+          {data.clickhouse && <CopyAges {...data.clickhouse} />}
           {data.sql_role === false && <p className="hint warn">{withoutSqlRole}</p>}
         </>
       )}
     </Part>
+  );
+}
+
+/** How old the events and persons are that queries read in ClickHouse. */
+function CopyAges({ events_age_seconds: events, persons_age_seconds: persons }: NonNullable<Health['clickhouse']>) {
+  const { copiedEvents, copiedPersons, personsOfPostgres } = text.services;
+  const isStale = Math.max(events ?? 0, persons ?? 0) > staleSeconds;
+  return (
+    <p className={isStale ? 'hint warn' : 'hint'}>
+      {events !== null && `${copiedEvents(text.seconds(events))} `}
+      {persons === null ? personsOfPostgres : copiedPersons(text.seconds(persons))}
+    </p>
   );
 }
 

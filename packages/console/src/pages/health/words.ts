@@ -62,6 +62,9 @@ export const text = {
     } as Record<string, string>,
     connected: (count: number) => counted(count, 'connection'),
     absent: 'not connected',
+    copiedEvents: (age: string) => `Query results do not include the events of the last ${age} yet.`,
+    copiedPersons: (age: string) => `Changes of persons in the last ${age} may be missing, too.`,
+    personsOfPostgres: 'Queries read persons from PostgreSQL until all of them have been copied to ClickHouse.',
     withoutSqlRole:
       'SQL queries run with the database role of the API. Run `millrace migrate` with a database user that may create roles, so that they run with a role that can read only events, persons, groups and cohorts.',
   },

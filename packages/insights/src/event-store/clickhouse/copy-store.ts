@@ -4,6 +4,7 @@
 import type { Sql } from '@millrace/db';
 
 const following = 'clickhouse';
+export const copyingPersons = 'clickhouse persons';
 const rebuilding = 'clickhouse rebuild';
 
 /**
@@ -37,6 +38,22 @@ export async function readCopiedUntil(sql: Sql): Promise<Date | null> {
     [following],
   );
   return row?.copied_until ?? null;
+}
+
+/** Ages in seconds of the newest data known to be in ClickHouse. */
+export interface CopyAges {
+  /** Null before the first portion. */
+  events: number | null;
+  /** Null while queries read persons from PostgreSQL. */
+  persons: number | null;
+}
+
+export async function readCopyAges(sql: Sql): Promise<CopyAges> {
+  const rows = await sql.query<{ store: string; seconds: number | null }>(
+    `SELECT store, greatest(0, extract(epoch FROM now() - copied_until))::float8 AS seconds FROM event_store_copy`,
+  );
+  const ageOf = (store: string) => rows.find((row) => row.store === store)?.seconds ?? null;
+  return { events: ageOf(following), persons: ageOf(copyingPersons) };
 }
 
 /** Returns when the first event that still exists was stored; null without events. */

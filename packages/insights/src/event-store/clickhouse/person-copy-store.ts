@@ -3,8 +3,7 @@
 // exist only while persons are copied.
 
 import type { Sql, Transaction } from '@millrace/db';
-
-const copying = 'clickhouse persons';
+import { copyingPersons as copying } from './copy-store.ts';
 
 /** A place in the order of all persons. */
 export interface PersonKey {

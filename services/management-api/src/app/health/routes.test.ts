@@ -1,6 +1,7 @@
 import { consumerGroup, topicNames } from '@millrace/contracts';
 import { createSqlDatabase, type SqlDatabase } from '@millrace/db/sql';
 import { createPostgresLog, type EventLog } from '@millrace/event-log';
+import type { EventStore } from '@millrace/insights';
 import { createTestTenant, eventually, type TestTenant, uniqueTopicPrefix } from '@millrace/testing';
 import { createLive } from '../../operations/live/live.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -113,6 +114,7 @@ test("counts only the project's events of the last minute, by result", async () 
       ],
     },
     sql_role: true,
+    clickhouse: null,
     sources: { log: 'ok', events: 'ok', warnings: 'ok', dead_letters: 'ok', services: 'ok' },
   });
 });
@@ -128,6 +130,22 @@ test('reports no lag without an event log, and everything else', async () => {
     sources: { log: expect.stringContaining('EVENT_LOG'), events: 'ok', warnings: 'ok', services: 'ok' },
   });
   await without.stop();
+});
+
+test('reports how old the copies in ClickHouse are', async () => {
+  const copied = await startTestApi({ otherStore: { events: {} as EventStore, maxMs: 1000 } });
+  const own = await createTestTenant(copied.database);
+  const { sql } = copied.database;
+  const ages = async () => (await healthOf(own, copied)).clickhouse;
+  expect(await ages()).toEqual({ events_age_seconds: null, persons_age_seconds: null });
+  await sql.query(
+    `INSERT INTO event_store_copy (store, copied_until)
+     VALUES ('clickhouse', now() - interval '90 seconds'), ('clickhouse persons', now() - interval '1 hour')`,
+  );
+  const { events_age_seconds, persons_age_seconds } = await ages();
+  expect(Math.floor(events_age_seconds / 60)).toBe(1);
+  expect(Math.floor(persons_age_seconds / 60)).toBe(60);
+  await copied.stop();
 });
 
 test('reports the events accepted per minute from the second measurement on', async () => {

@@ -3,11 +3,13 @@
 import { eventTopics } from '@millrace/contracts';
 import { isTransientError, type Sql } from '@millrace/db';
 import { formatDateTime, orNull } from '@millrace/http';
+import { type CopyAges, readCopyAges } from '@millrace/insights';
 import { AppError, isAppError, withDeadline } from '@millrace/runtime';
 import { Type } from 'typebox';
 import manifest from '../../../../../package.json' with { type: 'json' };
 import { belowEnvironment } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
+import type { OtherStore } from '../../analytics/events/reads.ts';
 import type { DeadLetterLog } from '../../operations/dead-letters/read-dead-letters.ts';
 import { createWaitingCount } from '../../operations/dead-letters/waiting-count.ts';
 import type { TopicLag } from '../../operations/live/lag.ts';
@@ -26,9 +28,11 @@ interface HealthDeps {
   live: Live;
   /** Null if no event log is configured. */
   deadLetterLog: DeadLetterLog | null;
+  /** Null if queries read PostgreSQL. */
+  otherStore: OtherStore | null;
 }
 
-export function healthOfProjectRoutes({ sql, live, deadLetterLog }: HealthDeps) {
+export function healthOfProjectRoutes({ sql, live, deadLetterLog, otherStore }: HealthDeps) {
   const waiting = deadLetterLog && createWaitingCount({ sql, log: deadLetterLog });
   return defineRoutes({
     method: 'GET',
@@ -46,13 +50,14 @@ export function healthOfProjectRoutes({ sql, live, deadLetterLog }: HealthDeps) 
     responses: { 200: { description: 'The current state of ingestion.', schema: projectHealth() } },
     examples: { response: healthExample() },
     handler: async ({ target: { environmentId } }) => {
-      const [lag, stored, warnings, deadLetters, connections, role] = await Promise.all([
+      const [lag, stored, warnings, deadLetters, connections, role, copies] = await Promise.all([
         ask(live.lag()),
         ask(countStored(sql, environmentId, windowSeconds)),
         ask(countWarnings(sql, environmentId, windowSeconds)),
         ask(waiting ? waiting.count(environmentId) : Promise.reject(withoutLog())),
         ask(countConnections(sql)),
         ask(hasSqlRole(sql)),
+        ask(otherStore === null ? Promise.resolve(null) : readCopyAges(sql)),
       ]);
       const dropped = warnings.value?.filter((one) => kindOf(one).outcome === 'dropped');
       return {
@@ -68,6 +73,7 @@ export function healthOfProjectRoutes({ sql, live, deadLetterLog }: HealthDeps) 
         dead_letters_waiting: deadLetters.value,
         services: connections.value && byService(connections.value),
         sql_role: role.value,
+        clickhouse: copies.value && toAges(copies.value),
         sources: {
           log: lag.state,
           events: stored.state,
@@ -103,6 +109,11 @@ function alarmOf(lag: number | null) {
   const detail = `Events appear ${minutes} minutes after they are sent. No events are lost: they are waiting in the event log.`;
   return { lag_seconds: lag, threshold_seconds: alarmSeconds, detail };
 }
+
+const toAges = ({ events, persons }: CopyAges) => ({
+  events_age_seconds: events === null ? null : Math.round(events),
+  persons_age_seconds: persons === null ? null : Math.round(persons),
+});
 
 function toShown({ topic, waiting, oldestSeconds, acceptedPerMinute, readAt }: TopicLag) {
   return {
@@ -156,6 +167,16 @@ function projectHealth() {
         'Number of current connections from the service to PostgreSQL. 0 means that it is not running or has been idle for a while.',
     }),
   });
+  const copies = Type.Object({
+    events_age_seconds: orNull(
+      Type.Integer(),
+      'Age of the newest event that is known to be in ClickHouse, in seconds. Null until the copy has begun.',
+    ),
+    persons_age_seconds: orNull(
+      Type.Integer(),
+      'Age of the newest person properties that are known to be in ClickHouse, in seconds. Null while queries read persons from PostgreSQL, because not all persons have been copied yet.',
+    ),
+  });
   const state = Type.String({ description: '`ok`, or the reason why the source did not respond.' });
   return Type.Object(
     {
@@ -189,6 +210,10 @@ function projectHealth() {
         Type.Boolean(),
         'Whether SQL queries run with the database role `millrace_sql`, which can read only events, persons, groups and cohorts. Null if the database did not respond.',
       ),
+      clickhouse: orNull(
+        copies,
+        'How old the copies in ClickHouse are. Null if queries read PostgreSQL, or if the database did not respond.',
+      ),
       sources: Type.Object(
         { log: state, events: state, warnings: state, dead_letters: state, services: state },
         { description: 'State of each source that this response is based on.' },
@@ -218,6 +243,7 @@ function healthExample() {
     dead_letters_waiting: 0,
     services: [{ name: 'ingest-gateway' as const, connections: 2 }],
     sql_role: true,
+    clickhouse: { events_age_seconds: 9, persons_age_seconds: 4 },
     sources: { log: ok, events: ok, warnings: ok, dead_letters: ok, services: ok },
   };
 }
