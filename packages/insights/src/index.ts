@@ -3,13 +3,12 @@ export { checkFilters, checkQuery } from './check-query.ts';
 export { buildTileQuery, sortByLayout } from './dashboard.ts';
 export { checkEventFilters, readEventFilters, readPropertyFilters } from './event-filters.ts';
 export {
-  type CopyAges,
+  type CopiedUntil,
   claimCopy,
   deleteEventRemovals,
   type EventRemoval,
   isRebuilding,
   readCopiedUntil,
-  readCopyAges,
   readEventRemovals,
   readOldestStoredAt,
   releaseCopy,

@@ -103,12 +103,17 @@ const modules = await clickHouseOrSkip();
     expect(Math.max(0, ...sizes)).toBeLessThan(6 * 1024 * 1024);
   });
 
-  test('does not export events before they are copied to ClickHouse', async () => {
+  test('does not export events before they and their persons are copied to ClickHouse', async () => {
     const { sql } = fixture.database;
     const until = copiedUntil(sql, fixture.atOnce);
     expect(await until()).toBeNull();
     await sql.query("INSERT INTO event_store_copy (store, copied_until) VALUES ('clickhouse', '2026-11-10T10:30:00Z')");
     expect(await until()).toEqual(new Date('2026-11-10T10:30:00Z'));
+    await sql.query("UPDATE event_store_copy SET copied_until = '2199-01-01'");
+    await sql.query(
+      "INSERT INTO event_store_copy (store, copied_until) VALUES ('clickhouse persons', '2026-11-10T10:20:00Z')",
+    );
+    expect(await until()).toEqual(new Date('2026-11-10T10:20:00Z'));
     await sql.query("UPDATE event_store_copy SET copied_until = '2199-01-01'");
     expect(Number(await until())).toBeLessThan(Date.now() + 1000);
   });

@@ -78,12 +78,12 @@ export function createSettledUntil({ sql, logger, settleSeconds = 20 }: SettledU
   };
 }
 
-/** Like `settledUntil`, for events in another store: also waits until they are copied there. */
+/** Like `settledUntil`, for events in another store: also waits until they and their persons are copied there. */
 export function copiedUntil(sql: Sql, settledUntil: SettledUntil): SettledUntil {
   return async () => {
-    const [settled, copied] = [await settledUntil(), await readCopiedUntil(sql)];
-    if (settled === null || copied === null) return null;
-    return new Date(Math.min(copied.getTime(), settled.getTime()));
+    const [settled, { events, persons }] = [await settledUntil(), await readCopiedUntil(sql)];
+    if (settled === null || events === null) return null;
+    return new Date(Math.min(settled.getTime(), events.getTime(), persons?.getTime() ?? Number.POSITIVE_INFINITY));
   };
 }
 

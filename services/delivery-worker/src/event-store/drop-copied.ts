@@ -22,7 +22,7 @@ export async function dropCopiedMonths(
   const { client, logger } = deps;
   const { sql } = deps.database;
   await dropDetached(sql);
-  const copiedUntil = await readCopiedUntil(sql);
+  const { events: copiedUntil } = await readCopiedUntil(sql);
   if (copiedUntil === null || (await isRebuilding(sql))) return false;
   for (const partition of await listPartitionsBefore(sql, new Date(now - days * dayMs))) {
     if (await hasStoredSince(sql, partition, copiedUntil)) continue;

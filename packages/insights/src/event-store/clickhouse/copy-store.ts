@@ -31,29 +31,20 @@ export async function saveCopiedUntil(sql: Sql, until: Date): Promise<void> {
   await sql.query('UPDATE event_store_copy SET copied_until = $2 WHERE store = $1', [following, until]);
 }
 
-/** Returns the time up to which stored events are in ClickHouse; null if unknown. */
-export async function readCopiedUntil(sql: Sql): Promise<Date | null> {
-  const [row] = await sql.query<{ copied_until: Date | null }>(
-    'SELECT copied_until FROM event_store_copy WHERE store = $1',
-    [following],
-  );
-  return row?.copied_until ?? null;
+/** What is known to be in ClickHouse. */
+export interface CopiedUntil {
+  /** All events stored before this time. Null if unknown. */
+  events: Date | null;
+  /** All changes of persons before this time. Null while queries read persons from PostgreSQL. */
+  persons: Date | null;
 }
 
-/** Ages in seconds of the newest data known to be in ClickHouse. */
-export interface CopyAges {
-  /** Null before the first portion. */
-  events: number | null;
-  /** Null while queries read persons from PostgreSQL. */
-  persons: number | null;
-}
-
-export async function readCopyAges(sql: Sql): Promise<CopyAges> {
-  const rows = await sql.query<{ store: string; seconds: number | null }>(
-    `SELECT store, greatest(0, extract(epoch FROM now() - copied_until))::float8 AS seconds FROM event_store_copy`,
+export async function readCopiedUntil(sql: Sql): Promise<CopiedUntil> {
+  const rows = await sql.query<{ store: string; copied_until: Date | null }>(
+    'SELECT store, copied_until FROM event_store_copy',
   );
-  const ageOf = (store: string) => rows.find((row) => row.store === store)?.seconds ?? null;
-  return { events: ageOf(following), persons: ageOf(copyingPersons) };
+  const untilOf = (store: string) => rows.find((row) => row.store === store)?.copied_until ?? null;
+  return { events: untilOf(following), persons: untilOf(copyingPersons) };
 }
 
 /** Returns when the first event that still exists was stored; null without events. */

@@ -3,7 +3,7 @@
 import { eventTopics } from '@millrace/contracts';
 import { isTransientError, type Sql } from '@millrace/db';
 import { formatDateTime, orNull } from '@millrace/http';
-import { type CopyAges, readCopyAges } from '@millrace/insights';
+import { type CopiedUntil, readCopiedUntil } from '@millrace/insights';
 import { AppError, isAppError, withDeadline } from '@millrace/runtime';
 import { Type } from 'typebox';
 import manifest from '../../../../../package.json' with { type: 'json' };
@@ -57,7 +57,7 @@ export function healthOfProjectRoutes({ sql, live, deadLetterLog, otherStore }: 
         ask(waiting ? waiting.count(environmentId) : Promise.reject(withoutLog())),
         ask(countConnections(sql)),
         ask(hasSqlRole(sql)),
-        ask(otherStore === null ? Promise.resolve(null) : readCopyAges(sql)),
+        ask(otherStore === null ? Promise.resolve(null) : readCopiedUntil(sql)),
       ]);
       const dropped = warnings.value?.filter((one) => kindOf(one).outcome === 'dropped');
       return {
@@ -110,10 +110,10 @@ function alarmOf(lag: number | null) {
   return { lag_seconds: lag, threshold_seconds: alarmSeconds, detail };
 }
 
-const toAges = ({ events, persons }: CopyAges) => ({
-  events_age_seconds: events === null ? null : Math.round(events),
-  persons_age_seconds: persons === null ? null : Math.round(persons),
-});
+function toAges({ events, persons }: CopiedUntil) {
+  const ageOf = (time: Date | null) => time && Math.max(0, Math.round((Date.now() - time.getTime()) / 1000));
+  return { events_age_seconds: ageOf(events), persons_age_seconds: ageOf(persons) };
+}
 
 function toShown({ topic, waiting, oldestSeconds, acceptedPerMinute, readAt }: TopicLag) {
   return {
