@@ -232,7 +232,7 @@ const modules = await clickHouseOrSkip();
     await rebuild({ mayLose: true });
     expect(await inClickhouse(project)).toEqual({ a: 1, b: 1, c: 1 });
     expect(progress.at(-1)).toBe(1);
-    expect(await sql.query('SELECT store FROM event_store_copy')).toEqual([{ store: 'clickhouse' }]);
+    expect(await sql.query(`SELECT 1 FROM event_store_copy WHERE store = 'clickhouse rebuild'`)).toEqual([]);
 
     // Interrupted after its first portion; a deletion waits for its end.
     await sql.query(

@@ -122,16 +122,16 @@ export function createFollower({
   }
 
   return async (): Promise<boolean> => {
-    if (!isReady) {
-      await createTables(client, postgres);
-      isReady = true;
-      logger.info('ClickHouse tables are ready; copying stored events');
-    }
     const claim = await claimCopy(sql, leaseSeconds);
     if (claim === undefined) return false;
     // Also before copying, so that the lag grows while ClickHouse does not respond.
     if (claim.copied_until !== null) tellLag(claim.copied_until);
     try {
+      if (!isReady) {
+        await createTables(client, postgres);
+        isReady = true;
+        logger.info('ClickHouse tables are ready; copying stored events');
+      }
       // During a rebuild, removals wait, so that they apply to the new table.
       if (!(await isRebuilding(sql))) await remove();
       await forget();

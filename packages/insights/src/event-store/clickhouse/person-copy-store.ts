@@ -54,7 +54,7 @@ export async function endOfPortion(sql: Sql, after: PersonKey | null, size: numb
   return row === undefined ? null : { projectId: row.project_id, uuid: row.uuid };
 }
 
-export interface PersonChanges {
+interface PersonChanges {
   ids: string[];
   /** All changes committed before this time are copied with these. */
   until: Date;

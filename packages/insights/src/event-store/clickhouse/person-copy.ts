@@ -19,7 +19,7 @@ import {
 import { copyPersons, createPersonCopyTable, hasPersonCopyTable, showCopiedPersons } from './person-tables.ts';
 import type { ReadablePostgres } from './tables.ts';
 
-export interface PersonCopyDeps {
+interface PersonCopyDeps {
   database: Pick<SqlDatabase, 'sql' | 'transaction'>;
   client: ClickHouseClient;
   postgres: ReadablePostgres;
@@ -30,7 +30,7 @@ const leaseSeconds = 600;
 const portionSize = 20_000;
 const pauseMs = 500;
 
-export interface PersonCopyStep {
+interface PersonCopyStep {
   hasMore: boolean;
   /** All changes before this time are in ClickHouse. Null while queries read persons from PostgreSQL. */
   copiedUntil: Date | null;

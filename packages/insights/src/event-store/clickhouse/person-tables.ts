@@ -3,7 +3,7 @@
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { PersonKey } from './person-copy-store.ts';
-import { createPersonOfPostgres, type ReadablePostgres, repairJsonSql, source } from './tables.ts';
+import { createPersonOfPostgres, quoted, type ReadablePostgres, repairJsonSql, source } from './tables.ts';
 
 const createCopy = `CREATE OR REPLACE TABLE person_copy (
       project_id    Int32,
@@ -48,7 +48,7 @@ async function engineOf(client: ClickHouseClient, table: string): Promise<string
 }
 
 /** Persons to copy: those of a range of recorded changes, or those after and up to a place in the order of persons. */
-export type PersonPortion = { ids: readonly string[] } | { after: PersonKey | null; until: PersonKey | null };
+type PersonPortion = { ids: readonly string[] } | { after: PersonKey | null; until: PersonKey | null };
 
 /** Copies the current state of persons. Of a person that no longer exists, copies that it is deleted. */
 export async function copyPersons(
@@ -60,12 +60,12 @@ export async function copyPersons(
     query: `INSERT INTO person_copy (project_id, uuid, properties, is_identified, created_ms, version, is_deleted)
       SELECT project_id, uuid, ifNull(properties, '{}'), ifNull(is_identified, false), ifNull(created_ms, 0), {version:UInt64},
              isNull(properties)
-        FROM postgresql(${source(postgres, `query('${textOf(portion)}')`)})`,
+        FROM postgresql(${source(postgres, `query(${quoted(textOf(portion))})`)})`,
     query_params: { version },
   });
 }
 
-/** Builds the text of a query without quotes. */
+/** Builds a query as text, because parameters are not supported here. */
 function textOf(portion: PersonPortion): string {
   const columns = 'p.properties::text AS properties, p.is_identified, p.created_ms';
   if ('ids' in portion) {
@@ -74,7 +74,7 @@ function textOf(portion: PersonPortion): string {
       FROM (SELECT DISTINCT project_id, person_uuid FROM clickhouse.person_change WHERE id BETWEEN ${first} AND ${last}) c
       LEFT JOIN clickhouse.person p ON p.project_id = c.project_id AND p.uuid = c.person_uuid`;
   }
-  const place = ({ projectId, uuid }: PersonKey) => `(${Math.trunc(projectId)}, \\'${uuid}\\'::uuid)`;
+  const place = ({ projectId, uuid }: PersonKey) => `(${Math.trunc(projectId)}, '${uuid}'::uuid)`;
   const tests = [
     ...(portion.after === null ? [] : [`(p.project_id, p.uuid) > ${place(portion.after)}`]),
     ...(portion.until === null ? [] : [`(p.project_id, p.uuid) <= ${place(portion.until)}`]),

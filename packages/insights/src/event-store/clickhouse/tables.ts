@@ -8,7 +8,8 @@ export interface ReadablePostgres {
   url: string;
 }
 
-const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+/** Quotes a text for ClickHouse. */
+export const quoted = (text: string) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 
 /**
  * Returns the arguments of ClickHouse's PostgreSQL table engine and function. @param what a quoted table name or query
