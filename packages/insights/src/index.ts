@@ -52,8 +52,8 @@ export type { ProjectSettings } from './plan/context.ts';
 export { filterOperators } from './plan/property-tests.ts';
 export { queryKinds } from './query.ts';
 export { isRecord } from './query-parts.ts';
-export { readProjectSettings } from './records-store.ts';
-export { createBudgetError, narrowingAdvice, type QueryDeps, type QueryResult, runQuery } from './run.ts';
+export { readProjectSettings, readTypesOfQuery } from './records-store.ts';
+export { createBudgetError, narrowingAdvice, type QueryResult, type QueryDeps, runQuery } from './run.ts';
 export {
   type ExportColumn,
   type ExportQuery,

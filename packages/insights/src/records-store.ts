@@ -98,6 +98,36 @@ export async function readPropertyTypes(
   );
 }
 
+/** Above this length of a query, the types of all properties are read instead of searching the query for their names. */
+const longestSearched = 20_000;
+
+/**
+ * Returns the types of all properties that a query may read: of each whose name is part of a text in the query. A
+ * result depends on them, so they are part of its cache key.
+ */
+export async function readTypesOfQuery(
+  sql: Sql,
+  { projectId, testAccountFilters }: ProjectSettings,
+  query: unknown,
+): Promise<readonly (readonly unknown[])[]> {
+  const text = textsOf([query, testAccountFilters])
+    .join('\n')
+    .replaceAll(/[\\\0]/g, '');
+  const rows = await sql.query<{ found: unknown[] }>(
+    `SELECT json_build_array(type, group_type_index, name, property_type) AS found FROM property_definition
+      WHERE project_id = $1 AND type IN (1, 2, 3) AND property_type IN ('Numeric', 'Boolean', 'DateTime')
+        AND ($2::text IS NULL OR strpos($2, replace(name, '\\', '')) > 0)
+      ORDER BY type, group_type_index, name`,
+    [projectId, text.length > longestSearched ? null : text],
+  );
+  return rows.map(({ found }) => found);
+}
+
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsOf) : [];
+}
+
 export interface PersonRecord {
   id: string;
   properties: Record<string, unknown>;

@@ -10,8 +10,9 @@ import {
   overrideVariables,
   type ProjectSettings,
   type QueryDeps,
-  type QueryResult,
   readProjectSettings,
+  type QueryResult,
+  readTypesOfQuery,
   runQuery,
 } from '@millrace/insights';
 import { AppError, type Logger, sleep } from '@millrace/runtime';
@@ -143,7 +144,8 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
       const settings = await readProjectSettings(deps.sql, projectId);
       await requireNamedRecords(deps.sql, { ...asker.target, settings }, query);
       const rows = isFile && findSource(query)?.kind === 'HogQLQuery' ? rowsOfFile : undefined;
-      const key = cacheKey(settings, query, rows);
+      const propertyTypes = await readTypesOfQuery(deps.sql, settings, query);
+      const key = cacheKey(settings, { query, rows, propertyTypes });
       const kept = refresh === 'force_blocking' || refresh === 'force_async' ? null : await cache.read(key);
       const shown = (one: KeptAnswer, isCached: boolean) => shownAnswer(one, { query, key, isCached });
       const there = kept && shown(kept, true);

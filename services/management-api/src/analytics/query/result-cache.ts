@@ -68,11 +68,32 @@ export function pauseOfKept(query: unknown, { answer: { resolved_date_range: ran
   return interval === 'hour' || days <= 7 ? 3 * minute : 15 * minute;
 }
 
-/** Cache key of a query. It does not depend on the order of the fields, but changes with the settings and cohorts of the project. */
-export function cacheKey({ cohorts, variables, ...settings }: ProjectSettings, query: unknown, rows?: number): string {
+interface Cached {
+  query: unknown;
+  /** Maximum number of rows, if it differs from the usual one. */
+  rows: number | undefined;
+  /** The types of the properties in the query. */
+  propertyTypes: readonly unknown[];
+}
+
+/**
+ * Cache key of a query. It does not depend on the order of the fields, but changes with the settings, cohorts and property types
+ * of the project.
+ */
+export function cacheKey(
+  { cohorts, variables, ...settings }: ProjectSettings,
+  { query, rows, propertyTypes }: Cached,
+): string {
   const text = findSource(query)?.query;
   const usesVariables = typeof text === 'string' && text.includes('variables');
-  const parts = inOrder({ settings, cohorts: [...cohorts], query, rows, ...(usesVariables && { variables }) });
+  const parts = inOrder({
+    settings,
+    cohorts: [...cohorts],
+    query,
+    rows,
+    propertyTypes,
+    ...(usesVariables && { variables }),
+  });
   return `cache_${createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 32)}`;
 }
 

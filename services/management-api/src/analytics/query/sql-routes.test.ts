@@ -25,7 +25,9 @@ test('describes tables for DatabaseSchemaQuery, and every column in the descript
       { name: 'toStartOfWeek', type: 'scalar' },
     ]),
   );
-  expect(Object.keys(tables)).toEqual(['events', 'persons', 'person_distinct_ids', 'groups', 'cohort_people']);
+  expect(Object.keys(tables)).toEqual([
+    ...['events', 'persons', 'person_distinct_ids', 'groups', 'cohort_people', 'sessions'],
+  ]);
   expect(tables.events).toMatchObject({ id: 'events', name: 'events', type: 'posthog' });
   expect(tables.events.fields).toMatchObject({
     timestamp: { name: 'timestamp', hogql_value: 'timestamp', type: 'datetime', schema_valid: true },
@@ -51,4 +53,24 @@ test('describes tables for DatabaseSchemaQuery, and every column in the descript
     const checked = await ask({ kind: 'HogQLMetadata', language: 'hogQL', query });
     expect([query, checked.body.errors]).toEqual([query, []]);
   }
+});
+
+test('computes a cached query again when the type of one of its properties changes', async () => {
+  const { sql } = api.database;
+  const define = (type: string) =>
+    sql.query(
+      `INSERT INTO property_definition (project_id, type, group_type_index, name, property_type, last_seen_at)
+       VALUES ($1, 1, -1, 'size', $2, now())
+       ON CONFLICT (project_id, type, group_type_index, name) DO UPDATE SET property_type = excluded.property_type`,
+      [own.environmentId, type],
+    );
+  const typesOf = async () => {
+    const { body } = await ask({ kind: 'HogQLQuery', query: 'SELECT properties.size FROM events' });
+    return [body.types, body.is_cached];
+  };
+  await define('String');
+  expect(await typesOf()).toEqual([[['size', 'Nullable(String)']], false]);
+  expect(await typesOf()).toEqual([[['size', 'Nullable(String)']], true]);
+  await define('Numeric');
+  expect(await typesOf()).toEqual([[['size', 'Nullable(Float64)']], false]);
 });
