@@ -1,5 +1,5 @@
-// Cases sql-001 to sql-250, sql-260 to sql-300 and sql-373: SQL queries over fixed events, with the expected results
-// and errors.
+// Cases sql-001 to sql-250, sql-260 to sql-300, sql-373 and from sql-400: SQL queries over fixed events, with the
+// expected results and errors.
 
 import { isAppError } from '@millrace/runtime';
 import { readProjectSettings } from '../src/records-store.ts';

@@ -22,7 +22,7 @@ export async function readWeb(engine: Engine, query: WebStoreQuery, run: Budget)
 }
 
 /** A session is a bounce if it is shorter than this, and has one page view and no autocaptured event. */
-const shortestStayMs = 10_000;
+export const shortestStayMs = 10_000;
 
 /**
  * Selects rows of value, interval, visitors, views, sessions, seconds, bounced, rated and total.
@@ -57,7 +57,8 @@ function ends({ breakdown, entry, exit }: WebStoreQuery): { entry: boolean; exit
   };
 }
 
-const isView = sql`e.event IN (${sql.join(
+/** The event `e` is a page view. */
+export const isView = sql`e.event IN (${sql.join(
   pageViews.map((name) => sql`${sql.text(name)}`),
   ', ',
 )})`;

@@ -58,6 +58,7 @@ function fieldOf(name: string, entry: Entry, table: string): SchemaField {
 /** Returns the table that is joined for an object; null if its columns are part of the same table. */
 function joinedTable(name: string): string | null {
   if (name === 'person') return 'persons';
+  if (name === 'session') return 'sessions';
   if (name === 'pdi') return 'person_distinct_ids';
   return /^group_\d$/.test(name) ? 'groups' : null;
 }

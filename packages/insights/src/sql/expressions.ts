@@ -148,6 +148,10 @@ function resolveOver(
   const isOfIds = ([, column]: [number, TableColumn]) => column.of === 'column' && column.name === 'distinct_id';
   if (table === 'persons' && [...relation.columns].some(isOfIds))
     throw new SqlProblem('Distinct IDs are not supported here.', place);
+  const isOfSession = ([, column]: [number, TableColumn]) =>
+    column.of === 'column' && column.name.startsWith('session.');
+  if ([...relation.columns].some(isOfSession))
+    throw new SqlProblem('Columns of the session are not supported here. Use an SQL query.', place);
   if (query.expand.length > 0) throw new SqlProblem('arrayJoin is not supported here.', place);
   if (someOf(column.value, ({ is }) => is === 'window'))
     throw new SqlProblem('Window functions are not supported here.', place);

@@ -2,7 +2,7 @@
 
 import { type Expression, type Query, type SelectQuery, someOf, type TableRelation } from './tree.ts';
 
-/** Returns whether a query reads events without a lower bound on `timestamp`. */
+/** Returns whether a query reads events or sessions without a lower bound on their time. */
 export function readsAllEvents(query: Query): boolean {
   if (query.is === 'set') return [query.first, ...query.others.map((one) => one.query)].some(readsAllEvents);
   const isSubqueryUnbounded = (part: Expression) =>
@@ -11,7 +11,9 @@ export function readsAllEvents(query: Query): boolean {
   return query.from.some(({ relation }) =>
     relation.is === 'query'
       ? readsAllEvents(relation.query)
-      : relation.table === 'events' && !isBounded(query, relation),
+      : relation.table === 'sessions'
+        ? !relation.bounds?.some(({ comparator }) => comparator === '=' || comparator.startsWith('>'))
+        : relation.table === 'events' && !isBounded(query, relation),
   );
 }
 

@@ -197,10 +197,15 @@ function sampleWarnings(tree: Select | SelectSet): SqlMetadata['warnings'] {
 const manyEvents = 5_000_000;
 
 function unboundedNotice(tree: Select | SelectSet): SqlMetadata['notices'][number] {
-  const table = [...nodesOf(tree)].map((node) => node.table).find((one) => isField(one) && one.chain[0] === 'events');
-  const message =
-    'This query reads all events, because it has no lower bound for timestamp. It is faster with a condition such as timestamp >= now() - INTERVAL 30 DAY.';
-  return { message, ...(isField(table) && table.place) };
+  const timeOf = new Map<unknown, string>([
+    ['events', 'timestamp'],
+    ['sessions', '$start_timestamp'],
+  ]);
+  const tables = [...nodesOf(tree)].flatMap(({ table }) => (isField(table) ? [table] : []));
+  const table = tables.find(({ chain: [name] }) => timeOf.has(name));
+  const time = timeOf.get(table?.chain[0]) ?? 'timestamp';
+  const message = `This query reads all events, because it has no lower bound for ${time}. It is faster with a condition such as ${time} >= now() - INTERVAL 30 DAY.`;
+  return { message, ...table?.place };
 }
 
 /** Returns the names after FROM and JOIN, including those of WITH. */

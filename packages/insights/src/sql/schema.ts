@@ -37,6 +37,29 @@ const person = object({
   properties: properties('person.properties', 'person'),
 });
 
+/** Columns of a session, which are computed from its events. */
+const session = {
+  session_id: column('session.session_id', 'text'),
+  distinct_id: column('session.distinct_id', 'text'),
+  $start_timestamp: column('session.$start_timestamp', 'time'),
+  $end_timestamp: column('session.$end_timestamp', 'time'),
+  $session_duration: column('session.$session_duration', 'int'),
+  ...Object.fromEntries(
+    ['$pageview_count', '$autocapture_count', '$screen_count'].map((name) => [name, column(`session.${name}`, 'int')]),
+  ),
+  ...Object.fromEntries(
+    [
+      ...['$entry_current_url', '$entry_pathname', '$end_current_url', '$end_pathname'],
+      ...['source', 'medium', 'campaign', 'term', 'content'].map((name) => `$entry_utm_${name}`),
+      '$entry_referring_domain',
+    ].map((name) => [name, column(`session.${name}`, 'text')]),
+  ),
+  $is_bounce: column('session.$is_bounce', 'bool'),
+  $num_uniq_urls: column('session.$num_uniq_urls', 'int'),
+  id: column('session.session_id', 'text'),
+  duration: column('session.$session_duration', 'int'),
+};
+
 const groupIndexes = [0, 1, 2, 3, 4];
 
 const events = new Map<string, Entry>(
@@ -62,6 +85,7 @@ const events = new Map<string, Entry>(
       created_at: column('stored_person_created_at', 'time'),
       properties: properties('poe.properties', 'stored person'),
     }),
+    session: object(session),
     ...Object.fromEntries(
       groupIndexes.flatMap((index): [string, Entry][] => [
         [
@@ -78,10 +102,13 @@ const events = new Map<string, Entry>(
   }),
 );
 
-/** Events with the persons that were stored with them. Later merges and changes of a person do not change these columns. */
+/**
+ * Events with the persons that were stored with them. Later merges, changes of a person and events of the session do
+ * not change these columns.
+ */
 export const storedEvents: Fields = new Map(
   [...events]
-    .filter(([name]) => name !== 'pdi')
+    .filter(([name]) => name !== 'pdi' && name !== 'session')
     .map(([name, entry]): [string, Entry] => {
       if (name === 'person_id') return [name, column('stored_person_id', 'uuid')];
       return name === 'person' ? [name, events.get('poe') ?? entry] : [name, entry];
@@ -132,14 +159,24 @@ export const tables: Record<TableName, Table> = {
       ['person', person],
     ]),
   ),
+  sessions: table(new Map<string, Entry>(Object.entries(session)), ['id', 'duration']),
 };
 
 /** Columns of joined records, which are null if the record is missing. */
-const sometimesNull = /^(person\.created_at|stored_person_created_at|group_\d\.(key|created_at))$/;
+const sometimesNull = /^(person\.created_at|stored_person_created_at|group_\d\.(key|created_at)|session\..*)$/;
+/** Columns of a session that are null without a page view. */
+const ofPageViews = /^session\.\$(entry|end_(current_url|pathname)|is_bounce)/;
+
+/** Paths of a session, which are computed from a URL. */
+export const pathColumns: ReadonlyMap<string, string> = new Map([
+  ['session.$entry_pathname', 'session.$entry_current_url'],
+  ['session.$end_pathname', 'session.$end_current_url'],
+]);
 
 export function columnType({ name, type }: ColumnEntry, tableName: TableName, zone: string): SqlType {
   const types = { text, uuid, bool, int: int(), time: time(zone) };
-  const isNullable = sometimesNull.test(name) && tableName !== 'persons';
+  const isOwn = tableName === 'persons' || (tableName === 'sessions' && !ofPageViews.test(name));
+  const isNullable = sometimesNull.test(name) && !isOwn;
   return isNullable ? { ...types[type], isNullable } : types[type];
 }
 
@@ -156,7 +193,6 @@ export function propertyType(definition: string | undefined, zone: string): SqlT
 /** Tables of PostHog that Millrace does not offer. */
 export const missingTables = new Map([
   ['numbers', 'The table function `numbers` is not supported. Use arrayJoin(range(n)).'],
-  ['sessions', 'The table `sessions` is not supported.'],
   ...['session_replay_events', 'raw_session_replay_events', 'logs', 'heatmaps', 'log_entries', 'query_log'].map(
     (name): [string, string] => [name, `The table \`${name}\` is not supported.`],
   ),

@@ -80,7 +80,13 @@ export type TableColumn =
   /** True for events that match filters in the format of insights. */
   | { of: 'condition'; condition: Condition; type: SqlType };
 
-export type TableName = 'events' | 'persons' | 'person_distinct_ids' | 'groups' | 'cohort_people';
+export type TableName = 'events' | 'persons' | 'person_distinct_ids' | 'groups' | 'cohort_people' | 'sessions';
+
+/** A bound of the time that WHERE requires, as a value without columns. */
+export interface TimeBound {
+  comparator: Comparator;
+  value: Expression;
+}
 
 export interface TableRelation {
   is: 'table';
@@ -88,6 +94,8 @@ export interface TableRelation {
   table: TableName;
   /** Columns by number. More are added while the query that reads the table is resolved. */
   columns: Map<number, TableColumn>;
+  /** For sessions and events with session columns: bounds of the table's time. */
+  bounds?: readonly TimeBound[];
 }
 export interface QueryRelation {
   is: 'query';

@@ -1,4 +1,4 @@
-// Prints base tables. Only `tableText` does, and it always adds the condition on the project.
+// Prints base tables. Only `tableText` and `sessionsText` do, and they always add the condition on the project.
 
 import { propertyColumns } from '../../event-store/clickhouse/tables.ts';
 import { buildCondition, buildFromClause } from '../../event-store/conditions.ts';
@@ -8,20 +8,28 @@ import { type Fragment, sql } from '../../event-store/sql.ts';
 import type { TableColumn, TableName, TableRelation } from '../tree.ts';
 import { compactJson, compactObject } from './casts.ts';
 import type { Printing } from './context.ts';
+import { sessionColumn, sessionJoin, sessionsText } from './sessions.ts';
 
 /** Prints a subquery with the columns of a table that the query reads, limited to the project. */
-export function tableText({ id, table, columns }: TableRelation, printing: Printing): Fragment {
+export function tableText({ id, table, columns, bounds = [] }: TableRelation, printing: Printing): Fragment {
   const { dialect, projectId } = printing;
   const read = [...columns];
   const selected = read.map(
     ([number, column]) => sql`${columnText(column, table, printing)} AS ${sql.numbered('c', number)}`,
   );
-  const from = fromOf(table, { names: neededBy(read.map(([, column]) => column)), dialect, projectId });
+  const names = neededBy(read.map(([, column]) => column));
   const shown = selected.length === 0 ? sql`1 AS one` : sql.join(selected, ', ');
+  if (table === 'sessions')
+    return sql`(SELECT ${shown} FROM ${sessionsText(names.session, bounds, printing)}) AS ${sql.numbered('s', id)}`;
+  const sessions = names.session.length === 0 ? sql`` : sql` ${sessionJoin(names.session, bounds, printing)}`;
+  const from = sql`${fromOf(table, { names, dialect, projectId })}${sessions}`;
   return sql`(SELECT ${shown} ${from} WHERE ${projectOf(table)} = ${sql.int(projectId)}) AS ${sql.numbered('s', id)}`;
 }
 
-function projectOf(table: TableName): Fragment {
+/** Tables that are stored. */
+type BaseTable = Exclude<TableName, 'sessions'>;
+
+function projectOf(table: BaseTable): Fragment {
   switch (table) {
     case 'events':
       return sql`e.project_id`;
@@ -44,6 +52,8 @@ interface Needs {
   personRecord: boolean;
   distinctIds: boolean;
   groups: readonly number[];
+  /** Columns of the session. */
+  session: readonly string[];
   conditions: readonly Condition[];
 }
 
@@ -60,6 +70,7 @@ function neededBy(columns: readonly TableColumn[]): Needs {
     personRecord: names.some((name) => /^person\.(created_at|properties)/.test(name)),
     distinctIds: names.includes('distinct_id'),
     groups: [...new Set(groups)].sort(),
+    session: names.flatMap((name) => (name.startsWith('session.') ? [name.slice('session.'.length)] : [])),
     conditions: columns.flatMap((column) => (column.of === 'condition' ? [column.condition] : [])),
   };
 }
@@ -81,7 +92,7 @@ interface From {
   projectId: number;
 }
 
-function fromOf(table: TableName, { names, dialect, projectId }: From): Fragment {
+function fromOf(table: BaseTable, { names, dialect, projectId }: From): Fragment {
   const project = sql.int(projectId);
   const isPostgres = dialect.name === 'postgres';
   const persons = isPostgres
@@ -204,6 +215,7 @@ function documentOf(
 const mode = sql`CASE e.person_mode WHEN 0 THEN 'full' WHEN 1 THEN 'propertyless' ELSE 'force_upgrade' END`;
 
 function plainColumn(name: string, table: TableName, { dialect, isPostgres, projectId }: Printing): Fragment {
+  if (name.startsWith('session.')) return sessionColumn(name.slice('session.'.length));
   const group = /^group_(\d)\.(key|created_at|properties)$/.exec(name);
   if (group !== null) {
     const record = sql.numbered('g', Number(group[1]));
@@ -221,7 +233,7 @@ function plainColumn(name: string, table: TableName, { dialect, isPostgres, proj
     elements_chain_href: dialect.text({ of: 'column', key: 'first href' }),
     team_id: isPostgres ? sql`${sql.int(projectId)}::int8` : sql`toInt64(${sql.int(projectId)})`,
   };
-  const others: Record<Exclude<TableName, 'events'>, Record<string, Fragment>> = {
+  const others: Record<Exclude<BaseTable, 'events'>, Record<string, Fragment>> = {
     persons: {
       ...{ 'person.id': sql`p.uuid`, 'person.created_at': sql`p.created_at`, 'person.properties': sql`p.properties` },
       ...{ is_identified: sql`p.is_identified`, distinct_id: sql`o.distinct_id` },
@@ -240,7 +252,7 @@ function plainColumn(name: string, table: TableName, { dialect, isPostgres, proj
       ...{ 'person.created_at': sql`p.created_at`, 'person.properties': sql`p.properties` },
     },
   };
-  const found = (table === 'events' ? ofEvents : others[table])[name];
+  const found = (table === 'events' || table === 'sessions' ? ofEvents : others[table])[name];
   if (found === undefined) throw new Error(`The table ${table} has no column ${name}.`);
   return found;
 }

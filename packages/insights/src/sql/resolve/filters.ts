@@ -6,7 +6,11 @@ import { flag } from '../types.ts';
 import { columnIn, readColumn, type Scope } from './scope.ts';
 import { timeConstant } from './values.ts';
 
-const timeColumns: Record<string, string> = { events: 'timestamp', groups: 'created_at' };
+const timeColumns: Record<string, string> = {
+  events: 'timestamp',
+  sessions: '$start_timestamp',
+  groups: 'created_at',
+};
 
 export function filtersOf(place: Place, scope: Scope): Expression {
   const source = scope.sources.find(({ relation }) => relation.is === 'table' && relation.table in timeColumns);

@@ -5,7 +5,7 @@ import type { Condition } from '../../event-store/selection.ts';
 import type { Node, Select, SelectSet, WindowExpr } from '../ast.ts';
 import { scalars } from '../functions/index.ts';
 import { type Place, SqlProblem } from '../problem.ts';
-import { columnType, type Entry, type Fields, propertyType, storedEvents, tables } from '../schema.ts';
+import { columnType, type Entry, type Fields, pathColumns, propertyType, storedEvents, tables } from '../schema.ts';
 import {
   columnTypes,
   type ExpandRelation,
@@ -180,7 +180,10 @@ export function columnIn(source: Source, chain: readonly string[], scope: Scope,
     const pattern = path.length === 0 && relation.table === 'events' ? elementLists[first] : undefined;
     if (pattern !== undefined) return elementList(pattern, source, { scope, place });
     const column = entryOf(fields, chain, { relation, scope, place });
-    return column === null ? null : readColumn(relation, column, { isOuter, run: scope.run });
+    if (column === null) return null;
+    const url = column.of === 'column' ? pathColumns.get(column.name) : undefined;
+    if (url === undefined) return readColumn(relation, column, { isOuter, run: scope.run });
+    return pathOfUrl(readColumn(relation, { ...column, of: 'column', name: url }, { isOuter, run: scope.run }));
   }
   const found = source.names.get(first);
   if (found === undefined) return null;
@@ -210,6 +213,12 @@ function elementList(pattern: string, source: Source, { scope, place }: { scope:
     place,
   };
   return scope.run.expression({ node: 'Call', name: 'arrayDistinct', args: [found], place }, scope);
+}
+
+function pathOfUrl(url: Expression): Expression {
+  const [of] = scalars.get('path') ?? [];
+  if (of === undefined) throw new Error('The function path is missing.');
+  return { is: 'call', name: 'path', of, type: url.type, args: [url] };
 }
 
 /** Resolves a property of a document that is not a column of a table. */

@@ -18,6 +18,7 @@ import {
   type TableName,
 } from '../tree.ts';
 import { commonType, flag } from '../types.ts';
+import { boundSessions } from './bounds.ts';
 import { joinElements, resolveExpression } from './expression.ts';
 import { checkGrouping } from './grouping.ts';
 import { separateAggregates } from './levels.ts';
@@ -142,6 +143,7 @@ function resolveSelect(node: Select, run: Resolution, outer: Scope | null): Reso
     }
   }
   const where = whereOf(node, scope);
+  if (where !== null) boundSessions(from, where);
   const group = (node.group_by ?? []).map((one) =>
     positional(one, columns, { ...scope, withoutAggregates: 'GROUP BY' }),
   );
