@@ -4,15 +4,20 @@ import type { Sql } from '@millrace/db';
 import { isAppError } from '@millrace/runtime';
 import { overrideFilters } from './override.ts';
 import { parseQuery, readStoredQuery } from './parse-query.ts';
-import { createPlanContext, readModifiers } from './plan/context.ts';
+import { createPlanContext, type PlanContext, readModifiers } from './plan/context.ts';
 import { planQuery } from './plan/query.ts';
 import { createQueryError, isRecord } from './query-parts.ts';
 import { readProjectSettings } from './records-store.ts';
-import { uncheckedExpression } from './sql/expressions.ts';
+import { withExpressions } from './sql/expressions.ts';
 import type { SqlParser } from './sql/parse.ts';
 import { sqlRequest } from './sql/request.ts';
 import { requireSql } from './sql/run.ts';
 import type { SqlQuery } from './sql-query.ts';
+
+interface Deps {
+  sql: Sql;
+  parser: SqlParser;
+}
 
 interface Stored {
   projectId: number;
@@ -23,12 +28,12 @@ interface Stored {
 /**
  * Validates a query that will be stored and not run, by planning it. Ignores unknown fields, because a client newer
  * than Millrace may have written them. Ignores the project's filters of test accounts, because the query does not cause
- * their errors. SQL is checked when it runs, because cohorts and the types of properties can change until then.
+ * their errors.
  *
- * @throws AppError `invalid` naming a known field with an invalid value.
+ * @throws AppError `invalid` naming a known field with an invalid value, and the place of a problem in its SQL.
  */
 export async function checkQuery(
-  { sql, parser }: { sql: Sql; parser: SqlParser },
+  { sql, parser }: Deps,
   { projectId, now, query: sent }: Stored & { query: unknown },
 ): Promise<void> {
   if (isRecord(sent) && sent.kind === 'HogQLQuery') {
@@ -36,24 +41,29 @@ export async function checkQuery(
     const settings = await readProjectSettings(sql, projectId);
     return requireSql({ sql, parser }, sqlRequest(parseQuery(sent) as SqlQuery, { projectId, settings, now }));
   }
-  await checkInsight(sql, { projectId, now, query: sent });
+  await checkInsight({ sql, parser }, { projectId, now, query: sent });
 }
 
-async function checkInsight(sql: Sql, { projectId, now, query: sent }: Stored & { query: unknown }): Promise<void> {
+async function checkInsight(
+  { sql, parser }: Deps,
+  { projectId, now, query: sent }: Stored & { query: unknown },
+): Promise<void> {
   const query = readStoredQuery(sent);
   const settings = { ...(await readProjectSettings(sql, projectId)), testAccountFilters: [] };
-  const context = createPlanContext(readModifiers(query), { settings, now, earliest: null, booleans: new Set() });
-  planQuery(query, { ...context, allowsUnknown: true, expression: uncheckedExpression });
+  const usual = createPlanContext(readModifiers(query), { settings, now, earliest: null, booleans: new Set() });
+  const plan = (context: PlanContext) => planQuery(query, context);
+  const planned = { ...usual, allowsUnknown: true };
+  plan(await withExpressions({ sql, parser, namesPlaces: true }, planned, plan));
 }
 
 /**
  * Validates filters of a dashboard or tile, which are applied to every query there.
  * @throws AppError `invalid` naming the part of the filters.
  */
-export async function checkFilters(sql: Sql, { filters, ...stored }: Stored & { filters: unknown }): Promise<void> {
+export async function checkFilters(deps: Deps, { filters, ...stored }: Stored & { filters: unknown }): Promise<void> {
   const query = overrideFilters({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode' }] }, filters);
   try {
-    await checkInsight(sql, { ...stored, query });
+    await checkInsight(deps, { ...stored, query });
   } catch (error) {
     if (!isAppError(error, 'invalid')) throw error;
     // Rename the query fields to those of the filters.

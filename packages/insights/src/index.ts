@@ -53,7 +53,7 @@ export { filterOperators } from './plan/property-tests.ts';
 export { queryKinds } from './query.ts';
 export { isRecord } from './query-parts.ts';
 export { readProjectSettings, readTypesOfQuery } from './records-store.ts';
-export { createBudgetError, narrowingAdvice, type QueryResult, type QueryDeps, runQuery } from './run.ts';
+export { createBudgetError, narrowingAdvice, type QueryDeps, type QueryResult, runQuery } from './run.ts';
 export {
   type ExportColumn,
   type ExportQuery,
@@ -61,6 +61,7 @@ export {
   prepareExport,
   readExportQuery,
 } from './sql/export.ts';
+export { parseExpressionsAhead } from './sql/expressions.ts';
 export { createParser as createSqlParser, parseAhead, type SqlParser } from './sql/parse.ts';
 export { SqlProblem } from './sql/problem.ts';
 export {

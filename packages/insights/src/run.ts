@@ -26,9 +26,10 @@ import { formatRange, formatTrends } from './results/trends.ts';
 import { formatWeb, type WebRows } from './results/web.ts';
 import { type DatabaseSchema, databaseSchema } from './sql/database-schema.ts';
 import { withExpressions } from './sql/expressions.ts';
+import { checkSql, checkSqlExpression, type ExpressionSource, type SqlMetadata } from './sql/metadata.ts';
 import type { SqlParser } from './sql/parse.ts';
 import { sqlRequest } from './sql/request.ts';
-import { checkSql, explain, runSql, type SqlMetadata } from './sql/run.ts';
+import { explain, runSql } from './sql/run.ts';
 import type { AnySqlQuery, SqlMetadataQuery, SqlQuery } from './sql-query.ts';
 
 export interface QueryDeps {
@@ -60,7 +61,7 @@ export interface QueryResult extends Partial<SqlMetadata>, Partial<DatabaseSchem
   limit?: number;
   offset?: number;
   missing_actors_count?: number;
-  /** The text of an SQL query. */
+  /** The text of an SQL query with its placeholders replaced. */
   hogql?: string;
   /** Both ends of the range, in a web overview. */
   dateFrom?: string;
@@ -111,9 +112,27 @@ async function runSqlQuery(
 ): Promise<QueryResult> {
   if (parser === undefined) throw createQueryError('kind', 'SQL queries cannot run here.');
   const request = sqlRequest(query, { projectId, settings, now, ...(rows !== undefined && { rows }) });
-  if (query.kind === 'HogQLQuery') return { ...(await runSql({ ...deps, parser }, request, run)), hogql: query.query };
-  const metadata = await checkSql({ ...deps, parser }, request);
+  if (query.kind === 'HogQLQuery') return runSql({ ...deps, parser }, request, run);
+  const source = query.language === 'hogQL' ? null : sourceOfExpression(query, { projectId, settings, now });
+  if (source === null && query.sourceQuery !== undefined)
+    throw createQueryError('sourceQuery', 'Only an expression has a source. Set `language` to `hogQLExpr`.');
+  const metadata =
+    source === null
+      ? await checkSql({ ...deps, parser }, request)
+      : await checkSqlExpression({ ...deps, parser }, request, source);
   return { results: [], ...metadata, timezone: settings.timezone };
+}
+
+function sourceOfExpression(
+  { sourceQuery }: SqlMetadataQuery,
+  asked: { projectId: number; settings: ProjectSettings; now: number },
+): ExpressionSource {
+  if (sourceQuery === undefined) return { table: 'events' };
+  if (sourceQuery.kind === 'HogQLMetadata' || sourceQuery.kind === 'DatabaseSchemaQuery')
+    throw createQueryError('sourceQuery.kind', `A ${sourceQuery.kind} cannot contain expressions.`);
+  const source = parseQuery(sourceQuery);
+  if (source.kind === 'HogQLQuery') return { query: sqlRequest(source, asked) };
+  return { table: source.kind === 'ActorsQuery' ? 'persons' : 'events' };
 }
 
 /** Completes a sentence such as "To make it faster, use …". */

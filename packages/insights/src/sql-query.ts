@@ -43,8 +43,19 @@ export type SqlQuery = Static<typeof sqlQuery>;
 
 export const sqlMetadata = object('HogQLMetadata', {
   kind: Type.Literal('HogQLMetadata'),
-  language: Type.Literal('hogQL', { description: 'Only complete queries can be checked.' }),
+  language: Type.Enum(['hogQL', 'hogQLExpr'], { description: '`hogQL` for a query, `hogQLExpr` for an expression.' }),
   query: Type.String({ maxLength: 200_000, description: 'The SQL text to check.' }),
+  sourceQuery: Type.Optional(
+    Type.Object(
+      { kind: Type.String() },
+      {
+        additionalProperties: true,
+        description:
+          'For `hogQLExpr`: the query that will contain the expression. In a `HogQLQuery`, it is checked as a further column. ' +
+          'In an `ActorsQuery` it reads persons, and in all other queries events, which is the default.',
+      },
+    ),
+  ),
   ...Type.Pick(sqlQuery, ['variables', 'filters', 'modifiers']).properties,
   debug: Type.Optional(Type.Boolean({ description: 'Has no effect.' })),
   ...metadataFields,

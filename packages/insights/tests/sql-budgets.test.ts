@@ -2,8 +2,9 @@
 
 import { eventually } from '@millrace/testing';
 import { readProjectSettings } from '../src/records-store.ts';
+import { checkSql } from '../src/sql/metadata.ts';
 import { createParser, type SqlParser } from '../src/sql/parse.ts';
-import { checkSql, runSql } from '../src/sql/run.ts';
+import { runSql } from '../src/sql/run.ts';
 import { createSqlWorld, type SqlWorld } from './sql-world.ts';
 import { ample, engines, type TestStore } from './test-store.ts';
 

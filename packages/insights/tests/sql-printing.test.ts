@@ -3,10 +3,12 @@
  * project.
  */
 
+import { isDeepStrictEqual } from 'node:util';
 import { propertyColumns } from '../src/event-store/clickhouse/tables.ts';
 import type { EngineName } from '../src/event-store/selection.ts';
 import { render, type Value } from '../src/event-store/sql.ts';
 import { nodesOf } from '../src/sql/ast.ts';
+import { printQuery } from '../src/sql/hogql.ts';
 import { createParser, type SqlParser } from '../src/sql/parse.ts';
 import { substitute } from '../src/sql/placeholders.ts';
 import { statementOf } from '../src/sql/print/query.ts';
@@ -34,7 +36,14 @@ beforeAll(() => {
 });
 afterAll(() => parser.stop());
 
-async function print(one: SqlCase, engine: EngineName): Promise<{ text: string; constants: string[] } | null> {
+interface Printed {
+  text: string;
+  values: unknown[];
+  constants: string[];
+  hogql: string;
+}
+
+async function print(one: SqlCase, engine: EngineName): Promise<Printed | null> {
   if (typeof one.query !== 'string') return null;
   const variables = Object.fromEntries(
     (one.variables ?? []).map(({ name }) => [name.toLowerCase().replaceAll(' ', '_'), 'order']),
@@ -48,7 +57,8 @@ async function print(one: SqlCase, engine: EngineName): Promise<{ text: string; 
     );
     const { query } = resolveQuery(complete, settings);
     const placeholder = (_: Value, position: number) => `$${position}`;
-    return { text: render(statementOf(query, { engine, projectId }), placeholder).text, constants };
+    const { text, values } = render(statementOf(query, { engine, projectId }), placeholder);
+    return { text, values, constants, hogql: printQuery(complete, settings.filters) };
   } catch (error) {
     if (error instanceof SqlProblem) return null;
     throw error;
@@ -81,6 +91,52 @@ describe.each(['postgres', 'clickhouse'] as const)('for %s', (engine) => {
       expect([one.no, conditions >= reads]).toEqual([one.no, true]);
     }
   });
+});
+
+test('the query in `hogql` is the same query, unless its calls are nested too deeply', async () => {
+  let compared = 0;
+  const different: unknown[] = [];
+  // The content of `{filters}` is the subject of the next test.
+  for (const one of sqlCases.cases.filter(({ query }) => !String(query).includes('{filters'))) {
+    const found = await print(one, 'postgres');
+    if (found === null) continue;
+    const again = await print({ ...one, query: found.hogql }, 'postgres');
+    if (again === null) {
+      await expect(parser.parse(found.hogql)).rejects.toThrow('nested at most 6 levels deep');
+      continue;
+    }
+    compared += 1;
+    if (!isDeepStrictEqual({ ...again, constants: null }, { ...found, constants: null }))
+      different.push([one.no, found.hogql, found.text, again.text]);
+  }
+  expect(different).toEqual([]);
+  expect(compared).toBeGreaterThan(200);
+});
+
+test.each([
+  [
+    'SELECT 1 FROM sessions AS s WHERE {filters}',
+    { from: 0, to: 1000, condition: null },
+    "SELECT 1 FROM sessions AS s WHERE and(greaterOrEquals(s.$start_timestamp, '1970-01-01T00:00:00.000Z'), less(s.$start_timestamp, '1970-01-01T00:00:01.000Z'))",
+  ],
+  [
+    'SELECT 1 FROM events WHERE {filters}',
+    { from: 0, to: null, condition: null },
+    "SELECT 1 FROM events WHERE greaterOrEquals(events.timestamp, '1970-01-01T00:00:00.000Z')",
+  ],
+  [
+    'SELECT 1 FROM events WHERE {filters}',
+    { from: 0, to: null, condition: { all: [] } },
+    'SELECT 1 FROM events WHERE {filters}',
+  ],
+  [
+    'SELECT 1 FROM events WHERE timestamp > {filters.dateRange.from}',
+    { from: null, to: null, condition: null },
+    'SELECT 1 FROM events WHERE true',
+  ],
+])('prints the dates of {filters} in %s with %j', async (text, filters, expected) => {
+  const nothing = { values: {}, variables: {}, dateRange: { from: null, to: null } };
+  expect(printQuery(substitute(await parser.parse(text), nothing), filters)).toBe(expected);
 });
 
 /** Returns whether a text contains a word, other than as part of a longer word. */

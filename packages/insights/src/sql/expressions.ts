@@ -5,23 +5,30 @@ import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { PlanContext } from '../plan/context.ts';
 import type { ExpressionUse, PlannedExpression, ReadExpression } from '../plan/expressions.ts';
-import { createQueryError } from '../query-parts.ts';
+import { createQueryError, isRecord } from '../query-parts.ts';
 import { readPropertyTypes } from '../records-store.ts';
 import { type Node, nodesOf, type Select } from './ast.ts';
 import { namesIn, printed } from './names.ts';
 import type { SqlParser } from './parse.ts';
 import { eventExpression } from './print/event-expression.ts';
-import { type Place, SqlProblem } from './problem.ts';
+import { type Place, placeText, SqlProblem } from './problem.ts';
 import type { SqlSettings } from './resolve/scope.ts';
 import { counter, resolveQuery } from './resolve/select.ts';
 import { condition, convert } from './resolve/values.ts';
 import { sqlSettingsOf } from './settings.ts';
-import { type Expression, someOf, type TableColumn, type TableRelation } from './tree.ts';
+import { type Expression, type Query, someOf, type TableRelation } from './tree.ts';
 import { describe, float, nullable, text as textType, typeName } from './types.ts';
 import { valueReader } from './values.ts';
 
 const maxExpressions = 100;
 const maxCharacters = 65_536;
+
+interface Deps {
+  sql: Sql;
+  parser?: SqlParser;
+  /** Whether errors contain the line and column in the expression. */
+  namesPlaces?: boolean;
+}
 
 /**
  * Returns the context with the function that reads the query's expressions. Without expressions, it is unchanged.
@@ -29,7 +36,7 @@ const maxCharacters = 65_536;
  * @throws AppError like `plan`, and when the expressions cannot be parsed now.
  */
 export async function withExpressions(
-  { sql, parser }: { sql: Sql; parser?: SqlParser },
+  { sql, parser, namesPlaces = false }: Deps,
   context: PlanContext,
   plan: (context: PlanContext) => unknown,
 ): Promise<PlanContext> {
@@ -57,7 +64,28 @@ export async function withExpressions(
   const parsed = [...trees.values()].filter((tree) => !(tree instanceof SqlProblem));
   const propertyTypes = await readPropertyTypes(sql, context.settings.projectId, namesIn(parsed));
   const settings = sqlSettingsOf(context, { propertyTypes, filters: { from: null, to: null, condition: null } });
-  return { ...context, expression: readerOf(trees, settings) };
+  return { ...context, expression: readerOf(trees, settings, namesPlaces) };
+}
+
+/**
+ * Parses the expressions in a query or in filters that a transaction will check (see `parseAhead`). Other texts in them
+ * are checked then.
+ */
+export async function parseExpressionsAhead(parser: SqlParser, sent: unknown): Promise<void> {
+  const texts = [...new Set(expressionsIn(sent))].slice(0, maxExpressions);
+  for (const text of texts) if (text.length <= maxCharacters) await parser.parseExpression(text).catch(() => {});
+}
+
+function expressionsIn(sent: unknown): string[] {
+  if (Array.isArray(sent)) return sent.flatMap(expressionsIn);
+  if (!isRecord(sent)) return [];
+  const { type, breakdown_type: breakdownType, breakdown, key, property, math_hogql: math } = sent;
+  const own = [math, ...(type === 'hogql' ? [key, property] : []), ...(breakdownType === 'hogql' ? [breakdown] : [])];
+  const columns = [sent.select, sent.where, sent.orderBy];
+  return [
+    ...[...own, ...columns].flat().filter((one) => typeof one === 'string'),
+    ...Object.values(sent).flatMap(expressionsIn),
+  ];
 }
 
 function asProblem(error: unknown): SqlProblem {
@@ -76,7 +104,11 @@ export function uncheckedExpression(text: string): PlannedExpression {
   };
 }
 
-function readerOf(trees: ReadonlyMap<string, Node | SqlProblem>, settings: SqlSettings): ReadExpression {
+function readerOf(
+  trees: ReadonlyMap<string, Node | SqlProblem>,
+  settings: SqlSettings,
+  namesPlaces: boolean,
+): ReadExpression {
   const known = new Map<string, PlannedExpression>();
   const nextNumber = counter();
   return (text, use, path, table = 'events') => {
@@ -90,7 +122,12 @@ function readerOf(trees: ReadonlyMap<string, Node | SqlProblem>, settings: SqlSe
       return found;
     } catch (error) {
       if (!(error instanceof SqlProblem)) throw error;
-      throw new AppError('invalid', `${path}: ${error.message}`, { code: error.code, attr: 'query', cause: error });
+      const place = namesPlaces ? placeText(text, error.place) : '';
+      throw new AppError('invalid', `${path}: ${error.message}${place}`, {
+        code: error.code,
+        attr: 'query',
+        cause: error,
+      });
     }
   };
 }
@@ -132,8 +169,6 @@ function resolveOver(
   { settings, nextNumber, table }: Planning,
 ): { value: Expression; relation: TableRelation; isAggregate: boolean } {
   const { place } = node;
-  if (node.node === 'Field' && node.chain.at(-1) === '*')
-    throw new SqlProblem('Columns must be listed by name here.', place);
   const select: Select = {
     node: 'SelectQuery',
     select: [node],
@@ -141,16 +176,28 @@ function resolveOver(
     place,
   };
   const { query } = resolveQuery(select, settings, nextNumber);
+  return checkExpressionOver(query, { table, node });
+}
+
+/**
+ * Returns the expression of a SELECT that consists of one, over a table that insights read.
+ * @throws SqlProblem for what insights cannot read.
+ */
+export function checkExpressionOver(
+  query: Query,
+  { table, node: { place, ...node } }: { table: 'events' | 'persons'; node: Node },
+): { value: Expression; relation: TableRelation; isAggregate: boolean } {
+  if (node.node === 'Field' && node.chain.at(-1) === '*')
+    throw new SqlProblem('Columns must be listed by name here.', place);
   const [column] = query.is === 'select' ? query.columns : [];
   const relation = query.is === 'select' ? query.from[0]?.relation : undefined;
   if (query.is !== 'select' || column === undefined || relation?.is !== 'table')
     throw new Error('An expression did not become a column of its table.');
-  const isOfIds = ([, column]: [number, TableColumn]) => column.of === 'column' && column.name === 'distinct_id';
-  if (table === 'persons' && [...relation.columns].some(isOfIds))
+  const reads = (test: (name: string) => boolean) =>
+    [...relation.columns.values()].some((one) => one.of === 'column' && test(one.name));
+  if (table === 'persons' && reads((name) => name === 'distinct_id'))
     throw new SqlProblem('Distinct IDs are not supported here.', place);
-  const isOfSession = ([, column]: [number, TableColumn]) =>
-    column.of === 'column' && column.name.startsWith('session.');
-  if ([...relation.columns].some(isOfSession))
+  if (reads((name) => name.startsWith('session.')))
     throw new SqlProblem('Columns of the session are not supported here. Use an SQL query.', place);
   if (query.expand.length > 0) throw new SqlProblem('arrayJoin is not supported here.', place);
   if (someOf(column.value, ({ is }) => is === 'window'))

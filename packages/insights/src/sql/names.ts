@@ -1,7 +1,16 @@
 // Determines the names of columns in the result. A column without an alias is named by its expression, printed as
 // function calls, because clients look up columns by these names.
 
-import { type Node, nodesOf, type OrderExpr, type WindowExpr } from './ast.ts';
+import {
+  type Comparison,
+  type Injected,
+  type Node,
+  nodesOf,
+  type OrderExpr,
+  type Select,
+  type SelectSet,
+  type WindowExpr,
+} from './ast.ts';
 
 const operators: Record<string, string> = {
   ...{ '+': 'plus', '-': 'minus', '*': 'multiply', '/': 'divide', '%': 'modulo' },
@@ -32,73 +41,98 @@ export function pathOf(node: Node): string[] | null {
 /** Quotes a name if the parser requires it. */
 export const identifier = (name: string) =>
   /^[A-Za-z_$][\w$]*$/.test(name) ? name : `\`${name.replaceAll('`', '\\`')}\``;
-const call = (name: string, args: readonly Node[]) => `${name}(${args.map(printed).join(', ')})`;
 
-/** Prints an expression as function calls. */
-export function printed(node: Node): string {
-  switch (node.node) {
-    case 'Constant':
-      return constant(node.value, node.digits);
-    case 'Field':
-      return node.chain
-        .map((part) => (typeof part === 'number' ? String(part) : part === '*' ? '*' : identifier(part)))
-        .join('.');
-    case 'Call': {
-      const params = node.params === undefined ? '' : `(${node.params.map(printed).join(', ')})`;
-      const args = node.args
-        .filter((arg) => !(arg.node === 'Field' && arg.chain[0] === '*'))
-        .map(printed)
-        .join(', ');
-      return `${node.name}${params}(${node.distinct ? 'DISTINCT ' : ''}${args})`;
+/** How the parts of an expression are printed that a column name leaves out. */
+interface Forms {
+  query(node: Select | SelectSet): string;
+  injected(node: Injected): string;
+  /** Returns null for a comparison that is printed as a function call. */
+  comparison(node: Comparison, print: (node: Node) => string): string | null;
+  /** The frame of a window, with a space before it. */
+  frame(window: WindowExpr): string;
+}
+
+/** Returns a function that prints expressions as function calls. */
+export function printer(forms: Forms): (node: Node) => string {
+  const call = (name: string, args: readonly Node[]) => `${name}(${args.map(print).join(', ')})`;
+  const orderText = ({ expr, order }: OrderExpr) => `${print(expr)} ${order}`;
+  return print;
+
+  function print(node: Node): string {
+    switch (node.node) {
+      case 'Constant':
+        return constant(node.value, node.digits);
+      case 'Field':
+        return node.chain
+          .map((part) => (typeof part === 'number' ? String(part) : part === '*' ? '*' : identifier(part)))
+          .join('.');
+      case 'Call': {
+        const params = node.params === undefined ? '' : `(${node.params.map(print).join(', ')})`;
+        const args = node.args
+          .filter((arg) => !(arg.node === 'Field' && arg.chain[0] === '*'))
+          .map(print)
+          .join(', ');
+        return `${node.name}${params}(${node.distinct ? 'DISTINCT ' : ''}${args})`;
+      }
+      case 'Alias':
+        return `${print(node.expr)} AS ${identifier(node.alias)}`;
+      case 'ArithmeticOperation':
+        return call(operators[node.op] ?? node.op, [node.left, node.right]);
+      case 'CompareOperation': {
+        const other = forms.comparison(node, print);
+        if (other !== null) return other;
+        if (node.op === '!~' || node.op === '!~*') return `not(${call('match', [node.left, node.right])})`;
+        return call(operators[node.op] ?? node.op, [node.left, node.right]);
+      }
+      case 'And':
+      case 'Or':
+        return call(node.node.toLowerCase(), node.exprs);
+      case 'Not':
+        return call('not', [node.expr]);
+      case 'Tuple':
+        return call('tuple', node.exprs);
+      case 'Array':
+        return `[${node.exprs.map(print).join(', ')}]`;
+      case 'Lambda':
+        return `${node.args.length === 1 ? node.args[0] : `(${node.args.join(', ')})`} -> ${print(node.expr)}`;
+      case 'BetweenExpr':
+        return `${print(node.expr)} ${node.negated ? 'NOT ' : ''}BETWEEN ${print(node.low)} AND ${print(node.high)}`;
+      case 'ArrayAccess': {
+        const path = pathOf(node);
+        return path === null ? `${print(node.array)}[${print(node.property)}]` : path.map(identifier).join('.');
+      }
+      case 'ArraySlice': {
+        const [start, end] = [node.start_expr, node.end_expr].map((one) => (one === undefined ? '' : print(one)));
+        return `${print(node.array)}[${start}:${end}]`;
+      }
+      case 'TupleAccess':
+        return `${print(node.tuple)}.${node.index}`;
+      case 'TypeCast':
+        return `CAST(${print(node.expr)} AS ${node.type_name})`;
+      case 'WindowFunction':
+        return `${call(node.name, [...(node.exprs ?? []), ...(node.args ?? [])])} OVER ${node.over_expr === undefined ? node.over_identifier : `(${windowText(node.over_expr, print, forms.frame)})`}`;
+      case 'OrderExpr':
+        return orderText(node);
+      case 'Placeholder':
+        return `{${print(node.expr)}}`;
+      case 'Injected':
+        return forms.injected(node);
+      case 'SelectQuery':
+      case 'SelectSetQuery':
+        return forms.query(node);
+      default:
+        return node satisfies never;
     }
-    case 'Alias':
-      return `${printed(node.expr)} AS ${identifier(node.alias)}`;
-    case 'ArithmeticOperation':
-      return call(operators[node.op] ?? node.op, [node.left, node.right]);
-    case 'CompareOperation': {
-      if (node.op === '!~' || node.op === '!~*') return `not(${call('match', [node.left, node.right])})`;
-      return call(operators[node.op] ?? node.op, [node.left, node.right]);
-    }
-    case 'And':
-    case 'Or':
-      return call(node.node.toLowerCase(), node.exprs);
-    case 'Not':
-      return call('not', [node.expr]);
-    case 'Tuple':
-      return call('tuple', node.exprs);
-    case 'Array':
-      return `[${node.exprs.map(printed).join(', ')}]`;
-    case 'Lambda':
-      return `${node.args.length === 1 ? node.args[0] : `(${node.args.join(', ')})`} -> ${printed(node.expr)}`;
-    case 'BetweenExpr':
-      return `${printed(node.expr)} ${node.negated ? 'NOT ' : ''}BETWEEN ${printed(node.low)} AND ${printed(node.high)}`;
-    case 'ArrayAccess': {
-      const path = pathOf(node);
-      return path === null ? `${printed(node.array)}[${printed(node.property)}]` : path.map(identifier).join('.');
-    }
-    case 'ArraySlice': {
-      const [start, end] = [node.start_expr, node.end_expr].map((one) => (one === undefined ? '' : printed(one)));
-      return `${printed(node.array)}[${start}:${end}]`;
-    }
-    case 'TupleAccess':
-      return `${printed(node.tuple)}.${node.index}`;
-    case 'TypeCast':
-      return `CAST(${printed(node.expr)} AS ${node.type_name})`;
-    case 'WindowFunction':
-      return `${call(node.name, [...(node.exprs ?? []), ...(node.args ?? [])])} OVER ${node.over_expr === undefined ? node.over_identifier : `(${windowText(node.over_expr)})`}`;
-    case 'OrderExpr':
-      return orderText(node);
-    case 'Placeholder':
-      return `{${printed(node.expr)}}`;
-    case 'Injected':
-      return 'true';
-    case 'SelectQuery':
-    case 'SelectSetQuery':
-      return '(subquery)';
-    default:
-      return node satisfies never;
   }
 }
+
+/** Prints an expression as the name of a column. */
+export const printed = printer({
+  query: () => '(subquery)',
+  injected: () => 'true',
+  comparison: () => null,
+  frame: () => '',
+});
 
 function constant(value: unknown, digits: string | undefined): string {
   if (value === null) return 'NULL';
@@ -107,12 +141,14 @@ function constant(value: unknown, digits: string | undefined): string {
   return digits ?? String(value);
 }
 
-const orderText = ({ expr, order }: OrderExpr) => `${printed(expr)} ${order}`;
-
-function windowText({ partition_by, order_by }: WindowExpr): string {
-  const partition = partition_by === undefined ? [] : [`PARTITION BY ${partition_by.map(printed).join(', ')}`];
-  const order = order_by === undefined ? [] : [`ORDER BY ${order_by.map(orderText).join(', ')}`];
-  return [...partition, ...order].join(' ');
+/** Prints the inside of OVER. */
+export function windowText(window: WindowExpr, print: (node: Node) => string, frame: Forms['frame']): string {
+  const { partition_by: partition, order_by: order } = window;
+  const clauses = [
+    ...(partition === undefined ? [] : [`PARTITION BY ${partition.map(print).join(', ')}`]),
+    ...(order === undefined ? [] : [`ORDER BY ${order.map(print).join(', ')}`]),
+  ];
+  return `${clauses.join(' ')}${frame(window)}`;
 }
 
 /** Returns all names in trees that may be properties. */

@@ -20,3 +20,10 @@ export class SqlProblem extends Error {
     this.code = code;
   }
 }
+
+/** Returns the line and column of a place, counted from 1, as editors show them. */
+export function placeText(text: string, place: Place | null): string {
+  if (place === null) return '';
+  const lines = Array.from(text).slice(0, place.start).join('').split('\n');
+  return ` (line ${lines.length}, column ${Array.from(lines.at(-1) ?? '').length + 1})`;
+}

@@ -9,15 +9,15 @@ import { type FilterContext, readFilters } from '../plan/conditions.ts';
 import { allOf, createPlanContext, type PlanContext, type ProjectSettings } from '../plan/context.ts';
 import { readMoment } from '../plan/dates.ts';
 import { createQueryError } from '../query-parts.ts';
-import { estimateEvents, readPropertyTypes } from '../records-store.ts';
-import { type Field, nodesOf, type Select, type SelectSet } from './ast.ts';
+import { readPropertyTypes } from '../records-store.ts';
+import type { Select, SelectSet } from './ast.ts';
 import { withExpressions } from './expressions.ts';
-import { readsAllEvents } from './hints.ts';
+import { printQuery } from './hogql.ts';
 import { namesIn } from './names.ts';
 import type { SqlParser } from './parse.ts';
 import { substitute } from './placeholders.ts';
 import { statementOf } from './print/query.ts';
-import { type Place, SqlProblem } from './problem.ts';
+import { placeText, SqlProblem } from './problem.ts';
 import { maxRows, type ResolvedQuery, resolveQuery } from './resolve/select.ts';
 import { sqlSettingsOf } from './settings.ts';
 import { columnTypes } from './tree.ts';
@@ -62,6 +62,8 @@ export interface SqlAnswer {
   results: unknown[][];
   columns: string[];
   types: [string, string][];
+  /** The text of the query with its placeholders replaced. */
+  hogql: string;
   timezone: string;
   hasMore?: boolean;
   limit?: number;
@@ -71,7 +73,7 @@ export interface SqlAnswer {
 /** Runs a query. @throws AppError `invalid` with a `hogql_…` code for errors in the query; OverBudget. */
 export async function runSql(deps: SqlDeps, request: SqlRequest, run: Budget): Promise<SqlAnswer> {
   try {
-    const { resolved, timezone } = await prepareSql(deps, request);
+    const { resolved, hogql, timezone } = await prepareSql(deps, request);
     const { query, names } = resolved;
     const rowLimit = Math.min(request.rows ?? usualRows, maxRows);
     const isUnlimited = query.limit === null;
@@ -86,6 +88,7 @@ export async function runSql(deps: SqlDeps, request: SqlRequest, run: Budget): P
       results: shown.map((row) => readers.map((read, at) => read(row[at]))),
       columns: names,
       types: names.map((name, at) => [name, typeName(types[at] ?? { kind: 'nothing', isNullable: true })]),
+      hogql,
       timezone,
       ...(isUnlimited &&
         query.is === 'select' && { hasMore: rows.length > rowLimit, limit: rowLimit, offset: query.offset }),
@@ -95,12 +98,27 @@ export async function runSql(deps: SqlDeps, request: SqlRequest, run: Budget): P
   }
 }
 
-/** Reads and resolves a query without running it. @throws SqlProblem. */
-async function prepareSql(
+/** A query that can run. */
+export interface PreparedSql {
+  /** The syntax tree as written. */
+  tree: Select | SelectSet;
+  resolved: ResolvedQuery;
+  /** The text of the query with its placeholders replaced. */
+  hogql: string;
+  timezone: string;
+}
+
+/**
+ * Reads and resolves a query without running it.
+ * @param parsed the syntax tree, if it is not that of the text.
+ * @throws SqlProblem.
+ */
+export async function prepareSql(
   { sql, parser }: Pick<SqlDeps, 'sql' | 'parser'>,
   request: SqlRequest,
-): Promise<{ tree: Select | SelectSet; resolved: ResolvedQuery; timezone: string }> {
-  const tree = await parser.parse(request.text);
+  parsed?: Select | SelectSet,
+): Promise<PreparedSql> {
+  const tree = parsed ?? (await parser.parse(request.text));
   const { projectId, settings, values = {}, variables = {}, unknownVariables = [], filters = {} } = request;
   const mode = request.personsOnEventsMode;
   const planned = createPlanContext(mode === undefined ? {} : { modifiers: { personsOnEventsMode: mode } }, {
@@ -126,11 +144,13 @@ async function prepareSql(
     dateRange: { from: iso(from), to: iso(to) },
   });
   const conditions = conditionsOf(context);
+  const inFilters = { from, to, condition: conditions.length === 0 ? null : allOf(...conditions) };
   const sqlSettings = sqlSettingsOf(context, {
     propertyTypes: await readPropertyTypes(sql, projectId, namesIn(complete)),
-    filters: { from, to, condition: conditions.length === 0 ? null : allOf(...conditions) },
+    filters: inFilters,
   });
-  return { tree, resolved: resolveQuery(complete, sqlSettings), timezone: settings.timezone };
+  const resolved = resolveQuery(complete, sqlSettings);
+  return { tree, resolved, hogql: printQuery(complete, inFilters), timezone: settings.timezone };
 }
 
 /**
@@ -144,80 +164,6 @@ export async function requireSql(deps: Pick<SqlDeps, 'sql' | 'parser'>, request:
     throw error instanceof SqlProblem ? asAppError(error, placeText(request.text, error.place)) : error;
   }
 }
-
-/** Returns the line and column of a place, counted from 1, as editors show them. */
-function placeText(text: string, place: Place | null): string {
-  if (place === null) return '';
-  const lines = Array.from(text).slice(0, place.start).join('').split('\n');
-  return ` (line ${lines.length}, column ${Array.from(lines.at(-1) ?? '').length + 1})`;
-}
-
-export interface SqlMetadata {
-  isValid: boolean;
-  /** The text that was checked. */
-  query: string;
-  /** Offsets in characters; absent if the problem is in the query as a whole. */
-  errors: { message: string; start?: number; end?: number }[];
-  /** Parts of a query that have no effect. */
-  warnings: { message: string; start?: number; end?: number }[];
-  /** Hints about a query that can run. */
-  notices: { message: string; start?: number; end?: number }[];
-  table_names: string[];
-}
-
-/** Checks whether a query can run, and returns its first problem. */
-export async function checkSql(deps: Pick<SqlDeps, 'sql' | 'parser'>, request: SqlRequest): Promise<SqlMetadata> {
-  const found = { query: request.text, notices: [] };
-  try {
-    const { tree, resolved } = await prepareSql(deps, request);
-    const isSlow = readsAllEvents(resolved.query) && (await estimateEvents(deps.sql)) > manyEvents;
-    const notices = isSlow ? [unboundedNotice(tree)] : [];
-    const warnings = sampleWarnings(tree);
-    return { ...found, isValid: true, errors: [], warnings, notices, table_names: tablesIn(tree) };
-  } catch (error) {
-    if (!(error instanceof SqlProblem)) throw error;
-    return {
-      ...found,
-      isValid: false,
-      errors: [{ message: error.message, ...error.place }],
-      warnings: [],
-      table_names: [],
-    };
-  }
-}
-
-function sampleWarnings(tree: Select | SelectSet): SqlMetadata['warnings'] {
-  const message = 'SAMPLE has no effect, because every query reads all events.';
-  return [...nodesOf(tree)].flatMap(({ node, place }) =>
-    node === 'SampleExpr' ? [{ message, ...(place as Place) }] : [],
-  );
-}
-
-/** With fewer stored events, reading all of them is fast. */
-const manyEvents = 5_000_000;
-
-function unboundedNotice(tree: Select | SelectSet): SqlMetadata['notices'][number] {
-  const timeOf = new Map<unknown, string>([
-    ['events', 'timestamp'],
-    ['sessions', '$start_timestamp'],
-  ]);
-  const tables = [...nodesOf(tree)].flatMap(({ table }) => (isField(table) ? [table] : []));
-  const table = tables.find(({ chain: [name] }) => timeOf.has(name));
-  const time = timeOf.get(table?.chain[0]) ?? 'timestamp';
-  const message = `This query reads all events, because it has no lower bound for ${time}. It is faster with a condition such as ${time} >= now() - INTERVAL 30 DAY.`;
-  return { message, ...table?.place };
-}
-
-/** Returns the names after FROM and JOIN, including those of WITH. */
-function tablesIn(tree: Select | SelectSet): string[] {
-  const tables = [...nodesOf(tree)].flatMap(({ node, table }) =>
-    node === 'JoinExpr' && isField(table) ? [table.chain.join('.')] : [],
-  );
-  return [...new Set(tables)];
-}
-
-const isField = (node: unknown): node is Field =>
-  typeof node === 'object' && node !== null && 'node' in node && node.node === 'Field';
 
 function boundOf(text: string | null | undefined, name: string, { clock }: FilterContext): number | null {
   if (text === null || text === undefined || text === 'all') return null;

@@ -6,7 +6,8 @@ import { flag } from '../types.ts';
 import { columnIn, readColumn, type Scope } from './scope.ts';
 import { timeConstant } from './values.ts';
 
-const timeColumns: Record<string, string> = {
+/** The times that `{filters}` limits, by table. */
+export const timeColumns: Readonly<Record<string, string | undefined>> = {
   events: 'timestamp',
   sessions: '$start_timestamp',
   groups: 'created_at',

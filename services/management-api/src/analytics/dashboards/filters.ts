@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { checkFilters, findVariablesProblem, readProjectSettings } from '@millrace/insights';
+import { checkFilters, findVariablesProblem, readProjectSettings, type SqlParser } from '@millrace/insights';
 import { isAppError } from '@millrace/runtime';
 import { refusal } from '../insights/rules.ts';
 
@@ -8,11 +8,11 @@ import { refusal } from '../insights/rules.ts';
  * @throws AppError `invalid` naming `attr`. The message names the part of the filters.
  */
 export async function requireUsable(
-  sql: Sql,
+  deps: { sql: Sql; parser: SqlParser },
   { projectId, filters, attr }: { projectId: number; filters: Record<string, unknown>; attr: string },
 ): Promise<void> {
   try {
-    await checkFilters(sql, { projectId, filters, now: Date.now() });
+    await checkFilters(deps, { projectId, filters, now: Date.now() });
   } catch (error) {
     throw isAppError(error, 'invalid') ? refusal(attr, error.message) : error;
   }

@@ -1,5 +1,6 @@
 import type { Database, Transaction } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import { parseExpressionsAhead, type SqlParser } from '@millrace/insights';
 import { limitConcurrency } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { belowEnvironment } from '../../access/addressed-project.ts';
@@ -65,7 +66,9 @@ const listQuery = Type.Object({
 });
 
 /** Routes of dashboards: pages with insights and texts as tiles (docs/api/dashboards.md). */
-export function dashboardRoutes(deps: Pick<Database, 'sql' | 'transaction'> & { questions: Questions }) {
+export function dashboardRoutes(
+  deps: Pick<Database, 'sql' | 'transaction'> & { questions: Questions; parser: SqlParser },
+) {
   // Paths that end in a word must come before paths that end in an ID.
   return [...tileRoutes(deps), ...readRoutes(deps), ...dashboardWriteRoutes(deps)];
 }
@@ -136,7 +139,11 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
   ];
 }
 
-function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
+function dashboardWriteRoutes({
+  sql,
+  transaction,
+  parser,
+}: Pick<Database, 'sql' | 'transaction'> & { parser: SqlParser }) {
   const below = belowEnvironment(sql);
   return [
     ...defineRoutes({
@@ -154,11 +161,13 @@ function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'tran
       refusedBody: refusedOfNew,
       responses: { 201: { description: 'The new dashboard.', schema: dashboard } },
       examples: { request: newDashboardExample, response: { ...dashboardExample, tiles: [] } },
-      handler: async ({ caller, target, body }) =>
-        transaction(async (tx) => {
-          const row = await createDashboard(tx, { ...caller, target }, body);
+      handler: async ({ caller, target, body }) => {
+        await parseExpressionsAhead(parser, body.filters);
+        return transaction(async (tx) => {
+          const row = await createDashboard(tx, { ...caller, target, parser }, body);
           return showDashboard(tx, row, viewerOf(caller, target));
-        }),
+        });
+      },
     }),
     ...(['PATCH', 'PUT'] as const).flatMap((method) =>
       defineRoutes({
@@ -181,11 +190,13 @@ function dashboardWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'tran
           request: method === 'PUT' ? newDashboardExample : { tiles: [{ text: { body: 'Hello' } }] },
           response: dashboardExample,
         },
-        handler: async ({ caller, target, params: { id }, body: changes }) =>
-          transaction(async (tx) => {
-            const row = await changeDashboard(tx, { ...caller, target }, { id, changes });
+        handler: async ({ caller, target, params: { id }, body: changes }) => {
+          await parseExpressionsAhead(parser, [changes.filters, changes.tiles]);
+          return transaction(async (tx) => {
+            const row = await changeDashboard(tx, { ...caller, target, parser }, { id, changes });
             return showDashboard(tx, row, viewerOf(caller, target));
-          }),
+          });
+        },
       }),
     ),
     ...defineRoutes({

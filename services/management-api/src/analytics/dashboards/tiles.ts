@@ -3,7 +3,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';
-import { sortByLayout } from '@millrace/insights';
+import { type SqlParser, sortByLayout } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
@@ -23,10 +23,15 @@ interface Place {
   userId: number;
 }
 
+interface CheckedPlace extends Place {
+  /** Parser of SQL in filters. */
+  parser: SqlParser;
+}
+
 /** Checks the filters of a tile if they changed. Unchanged filters stay valid, although a cohort in them may have been deleted since. */
 async function checkOverrides(
   tx: Transaction,
-  { projectId }: Place,
+  { projectId, parser }: CheckedPlace,
   {
     attr,
     overrides,
@@ -36,11 +41,15 @@ async function checkOverrides(
   if (!overrides || isDeepStrictEqual(overrides, before?.filters_overrides)) return;
   const place = `${attr}__filters_overrides`;
   requireSmall(overrides, place, 'Filters');
-  await requireUsable(tx, { projectId, filters: overrides, attr: place });
+  await requireUsable({ sql: tx, parser }, { projectId, filters: overrides, attr: place });
 }
 
 /** Adds text tiles and changes tiles. Tiles and fields that are not sent stay as they are. @throws AppError `invalid` naming the tile and its field. */
-export async function changeTiles(tx: Transaction, place: Place, changes: readonly TileChanges[]): Promise<void> {
+export async function changeTiles(
+  tx: Transaction,
+  place: CheckedPlace,
+  changes: readonly TileChanges[],
+): Promise<void> {
   const before = new Map((await listTiles(tx, place.dashboardId)).map((tile) => [tile.id, tile]));
   for (const [index, change] of changes.entries()) {
     const attr = `tiles__${index}`;

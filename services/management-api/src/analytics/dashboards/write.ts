@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { recordActivity } from '@millrace/accounts';
 import { cutToCodePoints } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
-import { sortByLayout } from '@millrace/insights';
+import { type SqlParser, sortByLayout } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
@@ -50,7 +50,7 @@ const defaults: DashboardFields = {
 /** Creates a dashboard, empty or as a copy of another. @throws AppError `invalid` naming the field. */
 export async function createDashboard(
   tx: Transaction,
-  author: DashboardAuthor,
+  { parser, ...author }: DashboardAuthor & { parser: SqlParser },
   body: Static<typeof newDashboard>,
 ): Promise<DashboardRow> {
   const { environmentId } = author.target;
@@ -64,7 +64,8 @@ export async function createDashboard(
     throw refusal('use_template', `Invalid template provided: ${template}`);
   }
   await requireNamedRecords(tx, author.target, changes.filters);
-  if (changes.filters) await requireUsable(tx, { projectId: environmentId, filters: changes.filters, attr: 'filters' });
+  const filtering = { projectId: environmentId, attr: 'filters' };
+  if (changes.filters) await requireUsable({ sql: tx, parser }, { ...filtering, filters: changes.filters });
   if (changes.variables) await requireVariables(tx, { projectId: environmentId, variables: changes.variables });
   await lockEnvironment(tx, environmentId);
   const source = sourceId ? await findDashboard(tx, environmentId, sourceId) : undefined;
@@ -156,7 +157,7 @@ function fieldsOf(fields: DashboardFields): DashboardFields {
  */
 export async function changeDashboard(
   tx: Transaction,
-  author: DashboardAuthor,
+  { parser, ...author }: DashboardAuthor & { parser: SqlParser },
   { id, changes }: { id: number; changes: Changes },
 ): Promise<DashboardRow> {
   const { environmentId } = author.target;
@@ -167,7 +168,7 @@ export async function changeDashboard(
   requireChange(before, editor);
   // Do not check unchanged filters, because a cohort in them may have been deleted since.
   if (changes.filters && !isDeepStrictEqual(changes.filters, before.filters))
-    await requireUsable(tx, { projectId: environmentId, filters: changes.filters, attr: 'filters' });
+    await requireUsable({ sql: tx, parser }, { projectId: environmentId, filters: changes.filters, attr: 'filters' });
   if (changes.variables) await requireVariables(tx, { projectId: environmentId, variables: changes.variables });
   const fields = withChanges(before, changes);
   if (fields.restriction_level !== before.restriction_level && !mayRestrict(before, editor)) {
@@ -177,7 +178,11 @@ export async function changeDashboard(
   return recordingTiles(tx, author, before, async () => {
     await updateDashboard(tx, id, fields);
     if (changes.tiles)
-      await changeTiles(tx, { dashboardId: id, projectId: environmentId, userId: author.userId }, changes.tiles);
+      await changeTiles(
+        tx,
+        { dashboardId: id, projectId: environmentId, userId: author.userId, parser },
+        changes.tiles,
+      );
     if (fields.deleted !== before.deleted) {
       await followDeletion(tx, author, {
         id,

@@ -7,6 +7,7 @@ import {
   findSource,
   findVisualizationProblem,
   parseAhead,
+  parseExpressionsAhead,
   queryKinds as runnableKinds,
   type SqlParser,
 } from '@millrace/insights';
@@ -126,6 +127,7 @@ export async function requireRunnable(
 export async function parseSqlAhead(parser: SqlParser, query: unknown): Promise<void> {
   const source = findSource(query);
   if (source?.kind === 'HogQLQuery') await parseAhead(parser, source.query);
+  else await parseExpressionsAhead(parser, source);
 }
 
 function requireKind(

@@ -80,7 +80,10 @@ export const insight = Type.Object(
     hasMore: Type.Optional(orNull(Type.Boolean(), `Whether the result was truncated. ${nothingYet}`)),
     columns: Type.Unknown({ description: `Column names, if the result is a table. ${nothingYet}` }),
     types: Type.Unknown({ description: `Types of the columns. ${nothingYet}` }),
-    hogql: orNull(Type.String(), `Text of an SQL query, with its placeholders. Null for other kinds. ${nothingYet}`),
+    hogql: orNull(
+      Type.String(),
+      `Text of an SQL query with its placeholders replaced. Null for other kinds. ${nothingYet}`,
+    ),
     query_status: Type.Unknown({ description: 'Status of the query, if it runs in the background. Otherwise null.' }),
     resolved_date_range: Type.Unknown({ description: `Start and end of the result's date range. ${nothingYet}` }),
     is_cached: Type.Boolean({ description: 'Whether this is a cached result.' }),

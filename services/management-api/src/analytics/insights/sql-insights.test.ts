@@ -63,13 +63,18 @@ test.each([
       ['day', 'Date'],
       ['orders', 'UInt64'],
     ],
-    hogql: perDay,
+    hogql:
+      'SELECT toDate(timestamp) AS day, count() AS orders FROM events ' +
+      "WHERE and(equals(event, 'order'), true) GROUP BY day ORDER BY day ASC",
     hasMore: false,
     is_cached: false,
   });
   expect((await get(`insights/${id}/`)).body).toEqual({ ...computed, is_cached: true });
 });
 
+const trend = (more: object, series: object = {}) => ({
+  query: { kind: 'TrendsQuery', series: [{ kind: 'EventsNode', ...series }], ...more },
+});
 const withSql = (query: string, more: object = {}) => ({ query: { kind: 'HogQLQuery', query, ...more } });
 test.each([
   [
@@ -89,6 +94,30 @@ test.each([
     withSql('SELECT {variables.nope}'),
     'hogql_query_error',
     'Variable nope is missing from query (line 1, column 8)',
+  ],
+  [
+    'sql-insight-002: an expression with an unknown column',
+    trend({}, { math: 'hogql', math_hogql: 'count() +\n  evnt' }),
+    'hogql_query_error',
+    'series.0.math_hogql: Unable to resolve field: evnt (line 2, column 3)',
+  ],
+  [
+    'sql-insight-002: a filter that is not a condition',
+    trend({ properties: [{ type: 'hogql', key: 'timestamp' }] }),
+    'hogql_query_error',
+    'properties.0.key: Expected a condition, found a time. (line 1, column 1)',
+  ],
+  [
+    'sql-insight-002: an incomplete breakdown',
+    trend({ breakdownFilter: { breakdown_type: 'hogql', breakdown: 'upper(event' } }),
+    'hogql_syntax_error',
+    "breakdownFilter.breakdown: mismatched input '(' expecting <EOF> (line 1, column 6)",
+  ],
+  [
+    'sql-insight-002: a column of events that does not exist',
+    { query: { kind: 'EventsQuery', select: ['event', 'evnt + 1'] } },
+    'hogql_query_error',
+    'select.1: Unable to resolve field: evnt (line 1, column 1)',
   ],
   [
     'sql-insight-003: a query for another database',
@@ -120,6 +149,17 @@ test.each([
   const { id } = await made('insights', { query: source });
   expect(await send('PATCH', `insights/${id}`, body)).toMatchObject(refused);
   expect((await get(`insights/${id}/`)).body.query).toEqual(source);
+});
+
+test('sql-insight-011: returns 400 for a dashboard or a tile whose filter is not a valid expression', async () => {
+  const filters = { properties: [{ type: 'hogql', key: "event = 'a' AND evnt" }] };
+  const detail = 'properties.0.key: Unable to resolve field: evnt (line 1, column 17)';
+  const refused = (attr: string) => ({ status: 400, body: { code: 'invalid_input', attr, detail } });
+  expect(await send('POST', 'dashboards', { name: 'Refused', filters })).toMatchObject(refused('filters'));
+  const { id } = await made('dashboards', { name: 'Stored' });
+  expect(await send('PATCH', `dashboards/${id}`, { filters })).toMatchObject(refused('filters'));
+  const tiles = [{ text: { body: 'Hello' }, filters_overrides: filters }];
+  expect(await send('PATCH', `dashboards/${id}`, { tiles })).toMatchObject(refused('tiles__0__filters_overrides'));
 });
 
 test('sql-insight-004: ?insight=SQL lists SQL insights', async () => {

@@ -229,6 +229,9 @@ test('runs SQL with values and returns the names and types of the columns', asyn
     ],
     results: [['ada', 3, '2026-11-12T12:00:00Z']],
     ...{ hasMore: false, limit: 100, offset: 0, error: null, timings: null },
+    hogql:
+      'SELECT distinct_id, count() AS n, max(timestamp) AS last FROM events ' +
+      "WHERE equals(event, 'order') GROUP BY distinct_id",
   });
 });
 
@@ -241,6 +244,45 @@ test.each([
     200,
     { isValid, query, errors, table_names: tables, warnings: [], notices: [] },
   ]);
+});
+
+const persons = {
+  kind: 'HogQLQuery',
+  query: 'SELECT id FROM persons AS p WHERE {filters.dateRange.from} < created_at',
+};
+test.each([
+  ["event = 'a'", undefined, [], ['events']],
+  ['a +\n evnt', undefined, [{ message: 'Unable to resolve field: a', start: 0, end: 1 }], []],
+  ['row_number() OVER ()', { kind: 'EventsQuery', select: ['event'] }, [/^Window functions are not/, 0, 20], []],
+  ['is_identified', { kind: 'ActorsQuery' }, [], ['persons']],
+  ['concat(p.properties.name, evnt)', persons, [{ message: 'Unable to resolve field: evnt', start: 26, end: 30 }], []],
+  ['p.is_identified', persons, [], ['persons']],
+  ['1', { ...persons, query: 'SELECT evnt FROM persons' }, [/^sourceQuery: Unable to resolve field: evnt$/], []],
+])('returns errors with their position for HogQLMetadata of the expression %s in %j', async (...given) => {
+  const [query, sourceQuery, expected, tables] = given;
+  const checked = { kind: 'HogQLMetadata', language: 'hogQLExpr', query, ...(sourceQuery && { sourceQuery }) };
+  const { status, body } = await ask({ query: checked });
+  const [message, start, end] = expected;
+  const errors =
+    message instanceof RegExp ? [{ message: expect.stringMatching(message), ...(end && { start, end }) }] : expected;
+  expect([status, body]).toMatchObject([
+    200,
+    { isValid: expected.length === 0, query, errors, table_names: tables, warnings: [], notices: [] },
+  ]);
+});
+
+test.each([
+  [
+    { language: 'hogQL', sourceQuery: persons },
+    'sourceQuery: Only an expression has a source. Set `language` to `hogQLExpr`.',
+  ],
+  [
+    { language: 'hogQLExpr', sourceQuery: { kind: 'HogQLMetadata' } },
+    'sourceQuery.kind: A HogQLMetadata cannot contain expressions.',
+  ],
+])('returns 400 for HogQLMetadata with %j', async (more, detail) => {
+  const { status, body } = await ask({ query: { kind: 'HogQLMetadata', query: '1', ...more } });
+  expect([status, body.detail]).toEqual([400, detail]);
 });
 
 test('returns the rows of SQL as CSV', async () => {

@@ -10,8 +10,8 @@ import {
   overrideVariables,
   type ProjectSettings,
   type QueryDeps,
-  readProjectSettings,
   type QueryResult,
+  readProjectSettings,
   readTypesOfQuery,
   runQuery,
 } from '@millrace/insights';

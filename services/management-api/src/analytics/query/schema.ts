@@ -165,7 +165,7 @@ const queryResult = Type.Object(
       ),
     ),
     timings: nothing('Always null.'),
-    hogql: Type.String({ description: 'Text of an SQL query, with its placeholders. Empty for other kinds.' }),
+    hogql: Type.String({ description: 'Text of an SQL query with its placeholders replaced. Empty for other kinds.' }),
     modifiers: nothing('Always null.'),
     error: nothing('Always null.'),
     query_status: nothing('Null, because the result is complete.'),
