@@ -1,4 +1,5 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connectClickHouse } from '../open.ts';
 import { sql } from '../sql.ts';
@@ -26,6 +27,33 @@ test.each(failures)('engine-026: rejects a partial response when %s', async (_, 
     await expect(clickhouseEngine(client).read(sql`SELECT 1`, budget, () => {})).rejects.toMatchObject({
       ...{ kind: 'unavailable', code: 'event_store_unavailable' },
     });
+  } finally {
+    await client.close();
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+});
+
+test('closes the connection of a query whose client has left, so that the server cancels it', async () => {
+  let asked: (request: IncomingMessage) => void = () => {};
+  const request = new Promise<IncomingMessage>((resolve) => {
+    asked = resolve;
+  });
+  const server = createServer((one) => asked(one.resume()));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const client = connectClickHouse(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const leaving = new AbortController();
+  try {
+    const budget = { signal: leaving.signal, maxMs: 600_000, maxBytes: 1_000_000 };
+    const answer = clickhouseEngine(client).read(sql`SELECT 1`, budget, () => {});
+    const { url, socket } = await request;
+    expect(new URL(url ?? '', 'http://server').searchParams.get('cancel_http_readonly_queries_on_client_close')).toBe(
+      '1',
+    );
+    const closed = once(socket, 'close');
+    leaving.abort(new Error('left'));
+    await expect(answer).rejects.toThrow('left');
+    await closed;
   } finally {
     await client.close();
     server.closeAllConnections();
