@@ -23,7 +23,8 @@ const hour = 3_600_000;
 const visits = [0, 1, 2].flatMap((visitor) =>
   [0, 7, 15].flatMap((days) => {
     const at = now - (days * 24 + visitor) * hour - hour;
-    const properties = { $session_id: `s${visitor}-${days}`, $pathname: '/pens', $browser: 'Firefox' };
+    const page = { $current_url: 'https://shop.example/pens', $pathname: '/pens' };
+    const properties = { $session_id: `s${visitor}-${days}`, ...page, $browser: 'Firefox' };
     const event = (name: string, minutes: number, more: object = {}) => ({
       ...{ name, at: at + minutes * 60_000, visitor, properties: { ...properties, ...more } },
     });
