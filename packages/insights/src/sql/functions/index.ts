@@ -30,6 +30,8 @@ export const special: ReadonlyMap<string, readonly [number, number]> = new Map([
   ...entries(['in', 'notIn', 'notILike'], [2, 2]),
   ...entries(['toStartOfFiveMinutes', 'toStartOfTenMinutes', 'toStartOfFifteenMinutes', 'timeSlot'], [1, 1]),
   ...entries(['tuple', 'array'], [0, 100]),
+  ...entries(['format'], [1, 100]),
+  ...entries(['splitByRegexp'], [2, 2]),
   ...entries(['transform'], [4, 4]),
   ...entries(['JSONExtract'], [2, 12]),
   ...entries(['equals', 'notEquals', 'less', 'lessOrEquals', 'greater', 'greaterOrEquals', 'notLike'], [2, 2]),

@@ -124,6 +124,26 @@ const rows: Row[] = [
 
 /** Less frequent functions. */
 const others: Row[] = [
+  [
+    'splitByRegexp(text, pattern) text[]',
+    t`CASE WHEN coalesce({1}, '') = '' THEN ARRAY['']::text[] ELSE regexp_split_to_array({1}, {2}) END`,
+    t`if(ifNull({1}, '') = '', [''], splitByRegexp({3}, ifNull({1}, '')))`,
+  ],
+  // A text whose bytes are not UTF-8 stays as it is, because PostgreSQL cannot store such a text.
+  [
+    'decodeURLComponent(text) text',
+    t`(SELECT CASE WHEN encode(bytes, 'hex') ~ '^(0[1-9a-f]|[1-7].|(c[2-9a-f]|d.)[89ab].|e0[ab].[89ab].|(e[1-9a-cef])([89ab].){2}|ed[89].[89ab].|f0[9ab].([89ab].){2}|f[1-3]([89ab].){3}|f48.([89ab].){2})*$'
+        THEN convert_from(bytes, 'UTF8') ELSE {1} END
+        FROM (SELECT string_agg(CASE WHEN token[1] ~ '^%[0-9A-Fa-f]{2}$' THEN decode(substr(token[1], 2), 'hex') ELSE convert_to(token[1], 'UTF8') END, ''::bytea ORDER BY place) AS bytes
+                FROM regexp_matches({1}, '%[0-9A-Fa-f]{2}|[^%]+|%|^$', 'g') WITH ORDINALITY AS tokens (token, place)) AS decoded)`,
+    t`if(isValidUTF8(decodeURLComponent({1})) AND position(decodeURLComponent({1}), char(0)) = 0, decodeURLComponent({1}), {1})`,
+  ],
+  [
+    'encodeURLComponent(text) text',
+    t`(SELECT string_agg(CASE WHEN token ~ '^[A-Za-z0-9_.~-]?$' THEN token ELSE regexp_replace(upper(encode(convert_to(token, 'UTF8'), 'hex')), '(..)', '%\\1', 'g') END, '' ORDER BY place)
+        FROM regexp_split_to_table({1}, '') WITH ORDINALITY AS tokens (token, place))`,
+    t`encodeURLComponent({1})`,
+  ],
   ['repeat(separator, small) text', t`repeat({1}, {2}::int)`, t`repeat({1}, {2})`],
   ['leftPad(text, small) text', t`lpad({1}, {2}::int)`, t`leftPadUTF8({1}, {2})`],
   ['leftPad(text, small, separator) text', t`lpad({1}, {2}::int, {3})`, t`leftPadUTF8({1}, {2}, {3})`],

@@ -4,11 +4,11 @@ import type { Call, Node } from '../ast.ts';
 import { printed } from '../names.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
-import { arrayOf, flag, int, nullable, tupleOf } from '../types.ts';
+import { arrayOf, flag, int, nullable, text, tupleOf } from '../types.ts';
 import { apply, generic } from './calls.ts';
 import { compare, not, resolveComparison } from './comparisons.ts';
 import type { Scope } from './scope.ts';
-import { condition, isConstant, longestList, refuseNested, unify } from './values.ts';
+import { condition, isConstant, longestList, refuseNested, textConstant, textOf, unify } from './values.ts';
 
 type Handler = (node: Call, scope: Scope) => Expression;
 
@@ -172,6 +172,41 @@ const comparing =
 
 const isNull: Handler = (node, scope) => ({ is: 'null', part: all(node, scope)[0] as Expression, type: flag });
 
+/** `format('{} of {}', a, b)` and `format('{1} {0}', a, b)`: inserts values into a constant text. */
+const format: Handler = (node, scope) => {
+  const { place } = node;
+  const [first, ...args] = all(node, scope);
+  const written = textOf(first);
+  if (written === null) throw new SqlProblem("The first argument of 'format' must be a constant text.", place);
+  const used = new Set<number>();
+  const parts = written.split(/(\{\{|\}\}|\{\d*\}|[{}])/).map((piece): Expression => {
+    if (piece === '{' || piece === '}')
+      throw new SqlProblem(`A single ${piece} in a format must be written as ${piece}${piece}.`, place);
+    const [, index] = /^\{(\d*)\}$/.exec(piece) ?? [];
+    if (index === undefined) return textConstant(piece === '{{' || piece === '}}' ? piece.charAt(0) : piece);
+    const at = index === '' ? used.size : Number(index);
+    const arg = args[at];
+    if (arg === undefined) throw new SqlProblem(`The format has no argument for ${piece}.`, place);
+    used.add(at);
+    return arg;
+  });
+  if (used.size < args.length) throw new SqlProblem('The format does not use all arguments.', place);
+  const result = apply('concat', parts, { scope, place });
+  const nulls = args.filter(({ type }) => type.isNullable);
+  if (nulls.length === 0) return result;
+  const cases = nulls.map((part) => ({
+    when: { is: 'null', part, type: flag } as const,
+    result: { is: 'constant', type: nullable(text), value: null } as const,
+  }));
+  return { is: 'choice', cases, otherwise: result, type: nullable(text) };
+};
+
+/** The pattern comes first, unlike in other functions. */
+const splitByRegexp: Handler = (node, scope) => {
+  const [pattern, value] = node.args as [Node, Node];
+  return generic('splitByRegexp', [value, pattern], { scope, place: node.place });
+};
+
 export const conditionals: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...([
     ['if', chooses],
@@ -198,6 +233,8 @@ export const conditionals: ReadonlyMap<string, Handler> = new Map<string, Handle
     ['range', range],
   ] as const),
   ['tuple', tuple],
+  ['format', format],
+  ['splitByRegexp', splitByRegexp],
   ['array', (node, scope) => arrayNode(all(node, scope), node.place)],
   ...([
     ['equals', comparing('=')],

@@ -19,6 +19,8 @@ export function patternConstants({ pattern, replacement, name }: Pattern, place:
   if (problem !== null) throw new SqlProblem(`The regular expression of '${name}' is not supported: ${problem}`, place);
   if (name !== 'match' && /[*+?}]\?/.test(pattern) && /[*+?}](?!\?)/.test(pattern.replace(/[*+?}]\?/g, '')))
     throw new SqlProblem('A regular expression cannot mix greedy and lazy repetitions.', place);
+  if (name === 'splitByRegexp' && matchesNothing(pattern))
+    throw new SqlProblem(`The regular expression of '${name}' must not match an empty text.`, place);
   const postgres = name === 'extract' || name === 'extractAll' ? extracting(pattern) : toPostgresPattern(pattern);
   const [flags = ''] = /^\(\?i\)/.exec(pattern) ?? [];
   const clickhouse = `${flags}(?s)(?:${pattern.slice(flags.length)})`;
@@ -30,6 +32,10 @@ export function patternConstants({ pattern, replacement, name }: Pattern, place:
   );
   return [postgres, ofPostgres, clickhouse, replacement].map(textConstant);
 }
+
+/** Returns whether a supported pattern can match a place between two characters. The engines split there differently. */
+const matchesNothing = (pattern: string) =>
+  /\\b/i.test(pattern) || new RegExp(pattern.replace(/^\(\?i\)/, '')).test('');
 
 /** Makes PostgreSQL return the first group, or the complete match without a group. */
 function extracting(pattern: string): string {
@@ -43,7 +49,8 @@ function extracting(pattern: string): string {
 const formatLetters: Record<string, string> = {
   ...{ Y: 'YYYY', y: 'YY', m: 'MM', d: 'DD', e: 'FMDD', H: 'HH24', h: 'HH12', I: 'HH12', i: 'MI', S: 'SS', s: 'SS' },
   ...{ j: 'DDD', M: 'FMMonth', b: 'Mon', a: 'Dy', W: 'FMDay', p: 'AM', u: 'ID', G: 'IYYY', V: 'IW', F: 'YYYY-MM-DD' },
-  ...{ T: 'HH24:MI:SS', R: 'HH24:MI', Q: 'Q' },
+  ...{ T: 'HH24:MI:SS', R: 'HH24:MI', Q: 'Q', c: 'MM', D: 'MM/DD/YY', r: 'HH12:MI AM', g: 'IY' },
+  ...{ n: '"\n"', t: '"\t"' },
 };
 
 /** Returns the format for PostgreSQL and for ClickHouse. */
