@@ -39,7 +39,11 @@ const columns: Record<Kind, readonly string[]> = {
   ],
   int: ['length(event)', 'toHour(timestamp)', "JSONLength(properties, 'items')"],
   float: ['properties.amount', 'properties.tokens', 'person.properties.age', 'group_0.properties.seats'],
-  flag: ['isNotNull(properties.amount)', "person.properties.plan != 'pro'"],
+  flag: [
+    ...['isNotNull(properties.amount)', "person.properties.plan != 'pro'"],
+    // 0 / 0 is NaN.
+    ...['0 / properties.amount = 0 / properties.tokens', '0 / properties.amount < 1', '1 <= properties.tokens / 0'],
+  ],
   bool: ['properties.paid', 'person.properties.vip'],
   date: ['toDate(timestamp)', 'toDate(properties.due)', 'toStartOfMonth(timestamp)'],
   time: ['timestamp', 'created_at', 'properties.due', 'person.created_at', 'person.properties.signed_up_at'],
@@ -71,7 +75,7 @@ const resultKinds: Record<string, Kind> = {
 
 /** Functions whose last digits or limits differ between the engines, or that other productions write. */
 const excluded =
-  /_|^(to(Monday|Sunday|StartOfMinutes)|propertyText|JSONExtractTexts|arrayElement|exp|log|pow|sqrt|range|intDiv|modulo|repeat|to(DateTime|Date)|fromUnixTimestamp|sortableSemVer|divide|multiply)$/;
+  /_|^(to(Monday|Sunday|StartOfMinutes)|propertyText|JSONExtractTexts|arrayElement|exp|log|pow|sqrt|range|intDiv|modulo|repeat|to(DateTime|Date)|fromUnixTimestamp|sortableSemVer|divide|multiply|splitByRegexp)$/;
 
 const table = new Map<Kind, SqlFunction[]>();
 for (const [name, options] of scalars) {

@@ -56,8 +56,11 @@ export type Expression =
   | ConstantExpression
   | CallExpression
   | WindowExpression
-  /** `isElement`: an element of a list, of which arrayJoin or ARRAY JOIN made rows. */
-  | (Typed & { is: 'column'; relation: number; column: number; isElement?: boolean })
+  /**
+   * `isElement`: an element of a list, of which arrayJoin or ARRAY JOIN made rows. `isStored`: read from a table, so it
+   * is never NaN.
+   */
+  | (Typed & { is: 'column'; relation: number; column: number; isElement?: boolean; isStored?: true })
   /** The parameter of a lambda. */
   | (Typed & { is: 'parameter'; id: number })
   | (Typed & { is: 'lambda'; parameter: number; body: Expression })

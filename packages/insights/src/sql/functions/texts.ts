@@ -132,10 +132,10 @@ const others: Row[] = [
   // A text whose bytes are not UTF-8 stays as it is, because PostgreSQL cannot store such a text.
   [
     'decodeURLComponent(text) text',
-    t`(SELECT CASE WHEN encode(bytes, 'hex') ~ '^(0[1-9a-f]|[1-7].|(c[2-9a-f]|d.)[89ab].|e0[ab].[89ab].|(e[1-9a-cef])([89ab].){2}|ed[89].[89ab].|f0[9ab].([89ab].){2}|f[1-3]([89ab].){3}|f48.([89ab].){2})*$'
+    t`(SELECT CASE WHEN encode(bytes, 'hex') ~ '^(0[1-9a-f]|[1-7].|(c[2-9a-f]|d.)[89ab].|e0[ab].[89ab].|e[1-9a-cef][89ab].[89ab].|ed[89].[89ab].|f0[9ab].[89ab].[89ab].|f[1-3][89ab].[89ab].[89ab].|f48.[89ab].[89ab].)*$'
         THEN convert_from(bytes, 'UTF8') ELSE {1} END
-        FROM (SELECT string_agg(CASE WHEN token[1] ~ '^%[0-9A-Fa-f]{2}$' THEN decode(substr(token[1], 2), 'hex') ELSE convert_to(token[1], 'UTF8') END, ''::bytea ORDER BY place) AS bytes
-                FROM regexp_matches({1}, '%[0-9A-Fa-f]{2}|[^%]+|%|^$', 'g') WITH ORDINALITY AS tokens (token, place)) AS decoded)`,
+        FROM (SELECT string_agg(CASE WHEN token[1] ~ '^%[0-9A-Fa-f][0-9A-Fa-f]$' THEN decode(substr(token[1], 2), 'hex') ELSE convert_to(token[1], 'UTF8') END, ''::bytea ORDER BY place) AS bytes
+                FROM regexp_matches({1}, '%[0-9A-Fa-f][0-9A-Fa-f]|[^%]+|%|^$', 'g') WITH ORDINALITY AS tokens (token, place)) AS decoded)`,
     t`if(isValidUTF8(decodeURLComponent({1})) AND position(decodeURLComponent({1}), char(0)) = 0, decodeURLComponent({1}), {1})`,
   ],
   [

@@ -4,7 +4,7 @@
 import { buildPersonsSql } from '../../event-store/conditions.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
 import { fill } from '../functions/define.ts';
-import type { CallExpression, Expression, FrameBound, OrderBy, Query, WindowExpression } from '../tree.ts';
+import type { CallExpression, Comparator, Expression, FrameBound, OrderBy, Query, WindowExpression } from '../tree.ts';
 import { columnTypes } from '../tree.ts';
 import { castText, documentForm, localForm, orderForm, textForm } from './casts.ts';
 import { clickhouseType, constantText, type Printing, postgresType } from './context.ts';
@@ -106,17 +106,54 @@ function compareText(
   const isOrder = comparator !== '=' && comparator !== '<>';
   const [a, b] = [left, right].map((side) => (isOrder ? orderForm(side, printing) : printing.expression(side)));
   const words = { '=': sql`=`, '<>': sql`<>`, '<': sql`<`, '<=': sql`<=`, '>': sql`>`, '>=': sql`>=` };
-  const bare = sql`(${a ?? sql``} ${words[comparator]} ${b ?? sql``})`;
+  const bare =
+    ofNumbers(comparator, [left, right], printing) ?? sql`(${a ?? sql``} ${words[comparator]} ${b ?? sql``})`;
   const nulls = [left, right].filter(hasNull).length;
   if (isStandard === true || nulls === 0) return bare;
   if (isOrder) return sql`coalesce(${bare}, false)`;
   if (nulls === 1) return comparator === '=' ? sql`coalesce(${bare}, false)` : sql`coalesce(${bare}, true)`;
-  if (printing.isPostgres)
+  if (printing.isPostgres && !mayBeNan(left) && !mayBeNan(right))
     return comparator === '='
       ? sql`(${a ?? sql``} IS NOT DISTINCT FROM ${b ?? sql``})`
       : sql`(${a ?? sql``} IS DISTINCT FROM ${b ?? sql``})`;
   const bothNull = sql`(${a ?? sql``} IS NULL AND ${b ?? sql``} IS NULL)`;
   return comparator === '=' ? sql`coalesce(${bare}, ${bothNull})` : sql`coalesce(${bare}, NOT ${bothNull})`;
+}
+
+/** Numbers such as 0 / 0. */
+const mayBeNan = (one: Expression): boolean => {
+  if (one.type.kind !== 'float' || one.is === 'constant') return false;
+  return one.is === 'cast' ? mayBeNan(one.value) : !(one.is === 'column' && one.isStored);
+};
+
+/**
+ * Prints a comparison of numbers that may be NaN. It is not equal to any number, and neither less nor greater, as in
+ * ClickHouse. For PostgreSQL, it is equal to itself and greater than all numbers. Returns null for other comparisons.
+ */
+function ofNumbers(
+  comparator: Comparator,
+  [left, right]: readonly [Expression, Expression],
+  printing: Printing,
+): Fragment | null {
+  if (!printing.isPostgres || !(mayBeNan(left) || mayBeNan(right))) return null;
+  const [a, b] = [printing.expression(left), printing.expression(right)];
+  const nan = sql`'NaN'::float8`;
+  switch (comparator) {
+    case '=':
+      return sql`(${a} = ${b} AND ${a} <> ${nan})`;
+    case '<>':
+      return sql`(${a} <> ${b} OR ${a} = ${nan})`;
+    case '<':
+      return sql`(${a} < ${b} AND ${b} <> ${nan})`;
+    case '<=':
+      return sql`(${a} <= ${b} AND ${b} <> ${nan})`;
+    case '>':
+      return sql`(${a} > ${b} AND ${a} <> ${nan})`;
+    case '>=':
+      return sql`(${a} >= ${b} AND ${a} <> ${nan})`;
+    default:
+      return comparator satisfies never;
+  }
 }
 
 function inListText({ value, list: items }: Extract<Expression, { is: 'in list' }>, printing: Printing): Fragment {

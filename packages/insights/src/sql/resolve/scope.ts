@@ -247,7 +247,7 @@ export function readColumn(
     relation.columns.set(number, column);
   }
   const type = nullable(column.type, column.type.isNullable || isOuter);
-  return { is: 'column', type, relation: relation.id, column: number };
+  return { is: 'column', type, relation: relation.id, column: number, isStored: true };
 }
 
 interface Walk {
