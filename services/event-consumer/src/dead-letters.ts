@@ -130,7 +130,7 @@ export interface DeadLetter {
 
 /** A record that will become a dead letter, with the available information about its owner. */
 export interface UnprocessableRecord {
-  letter: DeadLetter;
+  deadLetter: DeadLetter;
   /** From the record or its key; null if neither contains it. */
   owner: RecordOwner | null;
   eventUuid: string | null;

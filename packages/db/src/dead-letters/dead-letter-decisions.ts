@@ -21,7 +21,7 @@ export async function storeDeadLetterDecisions(
   await sql.query(
     `INSERT INTO dead_letter_decision (topic, partition, "offset", decision, decided_at)
      SELECT DISTINCT topic, partition, "offset", $4, $5::timestamptz
-       FROM unnest($1::text[], $2::int[], $3::bigint[]) AS letter (topic, partition, "offset")
+       FROM unnest($1::text[], $2::int[], $3::bigint[]) AS dead_letter (topic, partition, "offset")
      ON CONFLICT (topic, partition, "offset")
      DO UPDATE SET decision = excluded.decision, decided_at = excluded.decided_at`,
     [

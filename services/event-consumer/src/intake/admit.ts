@@ -44,7 +44,7 @@ export function admitRecords(parsed: ParsedRecords, projectOf: FindProject, nowM
   const intake: Intake = { events: [], warnings: [], deadLetters: [], dropped: [] };
   const unplanned = new Map<number, CountedFinding>();
   const expired = new Map<number, CountedFinding>();
-  for (const unprocessable of parsed.unprocessable) deadLetter(unprocessable, projectOf, intake);
+  for (const unprocessable of parsed.unprocessable) addDeadLetter(unprocessable, projectOf, intake);
   for (const warning of parsed.warnings) {
     const project = projectOf(warning);
     if (project === undefined) intake.dropped.push(ownerlessReason(warning));
@@ -75,9 +75,9 @@ export function admitRecords(parsed: ParsedRecords, projectOf: FindProject, nowM
         countFinding(expired, project.id, { first: captured, position });
       }
     } else if (admission.event.timestampMs > nowMs + maxAheadMs) {
-      const letter: DeadLetter = { record, position, reason: 'timestamp_out_of_range', step: 'admit_event' };
+      const deadLetter: DeadLetter = { record, position, reason: 'timestamp_out_of_range', step: 'admit_event' };
       const message = '`timestamp` is more than a month in the future.';
-      deadLetter({ letter, owner: captured, eventUuid: captured.uuid, message }, projectOf, intake);
+      addDeadLetter({ deadLetter, owner: captured, eventUuid: captured.uuid, message }, projectOf, intake);
     } else {
       intake.events.push(admission.event);
     }
@@ -91,8 +91,8 @@ function ownerlessReason({ environment_id }: RecordOwner): OwnerlessReason {
   return environment_id === undefined ? 'invalid_token' : 'environment_deleted';
 }
 
-function deadLetter(unprocessable: UnprocessableRecord, projectOf: FindProject, intake: Intake): void {
-  intake.deadLetters.push(unprocessable.letter);
+function addDeadLetter(unprocessable: UnprocessableRecord, projectOf: FindProject, intake: Intake): void {
+  intake.deadLetters.push(unprocessable.deadLetter);
   const project = unprocessable.owner === null ? undefined : projectOf(unprocessable.owner);
   if (project !== undefined) intake.warnings.push(toDeadLetterWarning(unprocessable, project.id));
 }

@@ -36,14 +36,14 @@ export function parseRecords(batch: LogBatch, deadLetterReason: DeadLetterReason
     const content = parseAsWritten(record.value) ?? parseRecord(record.value);
     if (content.kind === 'invalid') {
       parsed.unprocessable.push({
-        letter: { record, position, reason: content.reason, step: 'parse_record' },
+        deadLetter: { record, position, reason: content.reason, step: 'parse_record' },
         owner: ownerOfKey(record),
         eventUuid: null,
         message: content.message,
       });
     } else if (deadLetterReason !== null) {
       parsed.unprocessable.push({
-        letter: { record, position, reason: deadLetterReason, step: 'process_batch' },
+        deadLetter: { record, position, reason: deadLetterReason, step: 'process_batch' },
         owner: content,
         eventUuid: content.uuid,
         message: null,

@@ -88,17 +88,17 @@ function foldedWarning(
  * adds none.
  */
 export function toDeadLetterWarning(
-  { letter, eventUuid, message }: UnprocessableRecord,
+  { deadLetter, eventUuid, message }: UnprocessableRecord,
   projectId: number,
 ): StoredWarning {
-  const { log, topic, partition, offset } = letter.position;
+  const { log, topic, partition, offset } = deadLetter.position;
   return {
     projectId,
     id: uuidV5(`${log}/${topic}/${partition}/${offset}:event_dead_lettered`, namespace),
     type: 'event_dead_lettered',
     details: {
-      reason: letter.reason,
-      step: letter.step,
+      reason: deadLetter.reason,
+      step: deadLetter.step,
       topic,
       partition,
       offset: String(offset),
@@ -106,7 +106,7 @@ export function toDeadLetterWarning(
       ...(message === null ? {} : { message }),
     },
     count: 1,
-    timestampMs: letter.record.appendedAtMs,
+    timestampMs: deadLetter.record.appendedAtMs,
   };
 }
 
