@@ -49,7 +49,7 @@ const list = fc.record({
   by,
   range,
   limit: fc.integer({ min: 1, max: 20 }),
-  offset: fc.integer({ min: 0, max: 20 }),
+  offset: fc.integer({ min: 0, max: 3 }),
   order: fc.constantFrom('timestamp', 'timestamp DESC', 'event', 'distinct_id'),
 });
 export const rowsQuery = fc.oneof({ weight: 3, arbitrary: funnel }, list);

@@ -87,6 +87,8 @@ export interface Dialect {
   funnel(plan: WalkedFunnel): FunnelSql | null;
   /** Aggregates rows into a number whose bits (0 to 51) the rows set. */
   bits(place: Fragment, happened: Fragment): Fragment;
+  /** Lists the places of the bits of a number; null if the engine cannot. */
+  bitPlaces: null | ((number: Fragment) => Fragment);
   /** True if two integers have a bit in common. */
   haveCommonBit(one: Fragment, other: Fragment): Fragment;
   /** Builds a table `w` with the index `point` from 0, and one integer column per list: `s0`, `s1`, … */

@@ -8,23 +8,46 @@ import {
   buildStepCondition,
 } from './conditions.ts';
 import type { Dialect } from './dialect.ts';
-import { textOrNull } from './engine.ts';
+import { type Engine, readRows, textOrNull } from './engine.ts';
 import { bitNumberIndexes, bitsPerNumber, buildIntervalBits } from './interval-bits.ts';
+import type { Budget } from './port.ts';
 import type { RetentionRow, RetentionStoreQuery } from './queries.ts';
 import { type Fragment, sql } from './sql.ts';
+
+export async function readRetention(engine: Engine, query: RetentionStoreQuery, run: Budget): Promise<RetentionRow[]> {
+  const { dialect } = engine;
+  // The range is empty.
+  if (query.edges.length === 0) return [];
+  const cells = usesIntervalBits(query) ? buildIntervalCellsSql(dialect, query) : null;
+  if (usesIntervalBits(query) && cells === null) {
+    const { add, rows } = collectIntervalBits(query);
+    await engine.read(buildIntervalBitsSql(dialect, query), run, add);
+    return rows();
+  }
+  const text = cells ?? buildRetentionSql(dialect, query);
+  const read = ([row, later, count, total, numbers, ...values]: unknown[]): RetentionRow => ({
+    row: Number(row),
+    later: Number(later),
+    count: Number(count),
+    total: Number(total),
+    numbers: Number(numbers),
+    values: values.map(textOrNull),
+  });
+  return readRows(engine, { text, run, read });
+}
 
 /**
  * Returns whether only the calendar intervals in which an actor started and returned matter. Actors with the same
  * intervals can then be counted together, without an expensive self-join.
  */
-export function usesIntervalBits({ windowMs, brackets, aggregated }: RetentionStoreQuery): boolean {
+function usesIntervalBits({ windowMs, brackets, aggregated }: RetentionStoreQuery): boolean {
   return windowMs === null && brackets === null && aggregated === null;
 }
 
 /**
  * Selects rows of the number of actors, the intervals in which they started and returned as bits, and breakdown values.
  */
-export function buildIntervalBitsSql(dialect: Dialect, query: RetentionStoreQuery): Fragment {
+function buildIntervalBitsSql(dialect: Dialect, query: RetentionStoreQuery): Fragment {
   const { edges, least, breakdowns } = query;
   const { list } = buildBreakdownColumns(dialect, breakdowns);
   const numbers = bitNumberIndexes(edges.length);
@@ -45,8 +68,35 @@ export function buildIntervalBitsSql(dialect: Dialect, query: RetentionStoreQuer
      GROUP BY ${names}${list}`;
 }
 
+/**
+ * Selects the rows of `buildRetentionSql` from those of `buildIntervalBitsSql`, of which there are as many as actors if
+ * there are many intervals. Null if the engine cannot.
+ */
+function buildIntervalCellsSql(dialect: Dialect, query: RetentionStoreQuery): Fragment | null {
+  const { edges, columns, cumulative, breakdowns } = query;
+  const { bitPlaces } = dialect;
+  if (bitPlaces === null) return null;
+  const { list } = buildBreakdownColumns(dialect, breakdowns);
+  const intervals = (name: 't' | 'r') => {
+    const lists = bitNumberIndexes(edges.length).map(
+      (at) =>
+        sql`arrayMap(place -> toInt32(place) + ${sql.literal(at * bitsPerNumber)}, ${bitPlaces(sql.numbered(name, at))})`,
+    );
+    return sql`arrayConcat(${sql.join(lists, ', ')})`;
+  };
+  // An actor that last returned in an interval also counts for all intervals before it.
+  const later = cumulative
+    ? sql`if(notEmpty(back) AND back[-1] > began, [0, back[-1] - began], [0])`
+    : sql`arrayConcat([0], arrayFilter(later -> later > 0 AND later < ${sql.int(columns)}, arrayMap(one -> one - began, back)))`;
+  return sql`SELECT cell.1, cell.2, sum(actors), 0, 0${list}
+    FROM (SELECT actors${list}, arrayJoin(arrayFlatten(arrayMap(began -> arrayMap(later -> (began, later), ${later}), begun))) AS cell
+            FROM (SELECT actors${list}, ${intervals('t')} AS begun, ${intervals('r')} AS back
+                    FROM (${buildIntervalBitsSql(dialect, query)})))
+   GROUP BY cell${list}`;
+}
+
 /** Aggregates the rows of `buildIntervalBitsSql` into the result. */
-export function collectIntervalBits({ edges, columns, cumulative }: RetentionStoreQuery): {
+function collectIntervalBits({ edges, columns, cumulative }: RetentionStoreQuery): {
   add(row: unknown[]): void;
   rows(): RetentionRow[];
 } {
@@ -95,7 +145,7 @@ function intervalsIn(numbers: unknown[]): number[] {
 }
 
 /** Selects rows of row, column, number of actors, sum and number of aggregated values, and breakdown values. */
-export function buildRetentionSql(dialect: Dialect, query: RetentionStoreQuery): Fragment {
+function buildRetentionSql(dialect: Dialect, query: RetentionStoreQuery): Fragment {
   const { list } = buildBreakdownColumns(dialect, query.breakdowns);
   const sums =
     query.aggregated === null ? sql`0 AS total, 0 AS numbers` : sql`sum(total) AS total, sum(numbers) AS numbers`;

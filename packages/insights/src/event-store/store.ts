@@ -20,13 +20,7 @@ import {
   type LifecycleRow,
   type LifecycleStatus,
 } from './queries.ts';
-import {
-  buildIntervalBitsSql,
-  buildRetentionActorsSql,
-  buildRetentionSql,
-  collectIntervalBits,
-  usesIntervalBits,
-} from './retention.ts';
+import { buildRetentionActorsSql, readRetention } from './retention.ts';
 import { buildSeriesActorsSql, buildSeriesSql } from './series.ts';
 import { type Fragment, sql } from './sql.ts';
 import { buildValuesSql } from './values.ts';
@@ -66,23 +60,7 @@ export function createEventStore(engine: Engine): EventStore {
       return engine.read(text, run, ([count, path]) => each({ events: toEvents(textOrNull(path)) }, Number(count)));
     },
 
-    async retention(query, run) {
-      // The range is empty.
-      if (query.edges.length === 0) return [];
-      if (usesIntervalBits(query)) {
-        const { add, rows } = collectIntervalBits(query);
-        await engine.read(buildIntervalBitsSql(dialect, query), run, add);
-        return rows();
-      }
-      return rowsOf(buildRetentionSql(dialect, query), run, ([row, later, count, total, numbers, ...values]) => ({
-        row: Number(row),
-        later: Number(later),
-        count: Number(count),
-        total: Number(total),
-        numbers: Number(numbers),
-        values: values.map(textOrNull),
-      }));
-    },
+    retention: (query, run) => readRetention(engine, query, run),
 
     lifecycle: (query, run) =>
       rowsOf(

@@ -156,6 +156,7 @@ export const clickhouseDialect: Dialect = {
   },
   funnel: (plan) => buildFunnelWalkSql(clickhouseDialect, plan),
   bits: (place, happened) => sql`groupBitOr(CASE WHEN ${happened} THEN bitShiftLeft(toUInt64(1), ${place}) ELSE 0 END)`,
+  bitPlaces: (number) => sql`bitPositionsToArray(${number})`,
   haveCommonBit: (one, other) => sql`bitAnd(${one}, ${other}) <> 0`,
   points: (lists) => {
     const columns = lists.map(

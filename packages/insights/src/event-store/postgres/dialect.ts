@@ -116,6 +116,7 @@ export const postgresDialect: Dialect = {
   path: null,
   funnel: () => null,
   bits: (place, happened) => sql`bit_or(CASE WHEN ${happened} THEN 1::bigint << (${place}) ELSE 0 END)`,
+  bitPlaces: null,
   haveCommonBit: (one, other) => sql`(${one} & ${other}) <> 0`,
   points: (lists) => {
     const names = lists.map((_, at) => sql.numbered('s', at));
