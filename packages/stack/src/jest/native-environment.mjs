@@ -33,6 +33,8 @@ export default class NativeEnvironment {
   }
 
   async setup() {
+    // jest translates each line of each stack trace with source maps. Stripped types leave all lines and columns unchanged.
+    Error.prepareStackTrace = undefined;
     this.#before = processState();
     for (const variable of hiddenFrom(this.#testPath)) delete process.env[variable];
     this.#visible = { ...process.env };
