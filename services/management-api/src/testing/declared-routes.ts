@@ -1,8 +1,10 @@
 import { createHealth, createMetrics } from '@millrace/runtime';
 import { type RouteDeps, routes } from '../app/routes.ts';
 
+let declared: ReturnType<typeof routes> | undefined;
+
 /** Only the declarations are used, so most dependencies are missing. */
-const declared = () => {
+function declare() {
   const metrics = createMetrics({ withProcessMetrics: false });
   const console = { path: '/console/*', methods: ['GET', 'HEAD'], serve: () => {} };
   return routes({
@@ -15,10 +17,15 @@ const declared = () => {
       gateway: () => {},
     },
   } as unknown as RouteDeps);
+}
+
+const allRoutes = () => {
+  declared ??= declare();
+  return declared;
 };
 
 /** Every route of the OpenAPI document. */
-export const declaredRoutes = () => declared().api;
+export const declaredRoutes = () => allRoutes().api;
 
 /** Every page route, with the console, public links and a gateway. */
-export const declaredPages = () => declared().pages;
+export const declaredPages = () => allRoutes().pages;

@@ -51,7 +51,7 @@ const description = {
   },
 };
 
-/** Serves the OpenAPI document, which includes this route. */
+/** Serves the OpenAPI document, which includes this route. Creating it takes a tenth of a second, so it waits for the first request. */
 export function schemaRoutes(others: readonly Route<Caller>[]): Route<Caller>[] {
   const route: Route<Caller> = defineRoute({
     method: 'GET',
@@ -68,9 +68,12 @@ export function schemaRoutes(others: readonly Route<Caller>[]): Route<Caller>[] 
       },
     },
     examples: { response: { openapi: '3.1.0' } },
-    handler: async () => document,
+    handler: async () => {
+      document ??= createOpenApiDocument([...others, route], description);
+      return document;
+    },
   });
-  const document: Record<string, unknown> = createOpenApiDocument([...others, route], description);
+  let document: Record<string, unknown> | undefined;
   return [route];
 }
 
@@ -84,11 +87,12 @@ const docsContentSecurityPolicy = `default-src 'none'; style-src 'sha256-${creat
 
 /** The page route of the documentation. */
 export function docsPage(routes: readonly Route<Caller>[]): PageRoute {
-  const html = Buffer.from(describeRoutes(routes));
+  let html: Buffer | undefined;
   return {
     path: docsPath,
     methods: ['GET', 'HEAD'],
     serve({ response }) {
+      html ??= Buffer.from(describeRoutes(routes));
       response.setHeader('Content-Security-Policy', docsContentSecurityPolicy);
       response.setHeader('Content-Type', 'text/html; charset=utf-8');
       response.setHeader('Content-Length', html.length);
