@@ -97,6 +97,15 @@ describe('limits', () => {
     'Text of a search': [`${api}/sql/longest-needle.ts`, 'longestNeedle'],
     'Property filters of a list': [`${api}/analytics/property-filters/parse-property-filters.ts`, 'maxFilters'],
     'Offset in the list of events': [`${api}/analytics/events/routes.ts`, 'maxSkipped'],
+    'Duration of a search': [`${api}/start.ts`, 'searchTimeoutMs'],
+    'Duration of a search for persons, before the page ends with those found so far': [
+      `${api}/analytics/persons/search.ts`,
+      'longMs',
+    ],
+    'The same, if it has found persons by the start of an email or distinct ID': [
+      `${api}/analytics/persons/search.ts`,
+      'shortMs',
+    ],
     'Memory of one query': [`${api}/analytics/query/questions.ts`, 'maxBytes'],
     'Size of the query of an insight': [`${api}/analytics/insights/rules.ts`, 'maxKiB'],
     'Results of an insight that a public link computes because they are not cached': [
