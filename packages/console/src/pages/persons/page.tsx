@@ -49,8 +49,17 @@ export function Page() {
   );
 }
 
-const readUuids = async ({ path, query }: ApiCall) =>
-  (await call<Cursor<Person>>({ path, query: { ...query, limit: maxInCohort } })).results.map(({ uuid }) => uuid);
+/** Follows the pages, because a search that runs out of time returns a part of a page. */
+async function readUuids({ path, query }: ApiCall): Promise<string[]> {
+  const uuids: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await call<Cursor<Person>>({ path, query: { ...query, limit: maxInCohort, cursor } });
+    uuids.push(...page.results.map(({ uuid }) => uuid));
+    cursor = cursorOf(page.next);
+  } while (cursor !== undefined && uuids.length < maxInCohort);
+  return uuids.slice(0, maxInCohort);
+}
 
 /** The number of persons in the project, or of those who match the search. */
 function Count({ search }: { search: string }) {
