@@ -56,7 +56,7 @@ const modules = await clickHouseOrSkip();
         for (const one of asked)
           await compare({ projectId: stored.projectId, query: translateRows(one, stored), now: nowOf(stored) });
       }),
-      { numRuns: 12, seed, endOnFailure: true },
+      { numRuns: 8, seed, endOnFailure: true },
     );
   });
 });

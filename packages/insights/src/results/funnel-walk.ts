@@ -58,8 +58,8 @@ function sameMoment(events: readonly FunnelEvent[], start: number): FunnelEvent[
 }
 
 /**
- * Sorts simultaneous events, whose real order is unknown: exclusions first, then events that are no step, and then the
- * steps in their order. Of events with the same first step, the one with fewer and earlier steps comes first.
+ * Sorts simultaneous events, whose real order is unknown: exclusions first, then other events, and then the steps in
+ * their order. Of events with the same first step, the one with fewer and earlier steps comes first.
  */
 function inStepOrder(together: FunnelEvent[]): FunnelEvent[] {
   if (together.length === 1) return together;
