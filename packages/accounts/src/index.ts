@@ -14,16 +14,16 @@ export { switchEnforcementOff } from './domains/enforcement-off.ts';
 export { mailAdministrators } from './domains/mail-administrators.ts';
 export { hasOwnerAddress } from './domains/owner-addresses.ts';
 export { readSamlCertificates, splitSamlCertificates } from './domains/saml-certificates.ts';
-export { addressOf, checkName, isEmail, isRowId } from './input.ts';
+export { checkName, isEmail, isRowId, parseEmailAddress } from './input.ts';
 export {
   type AcceptedInvite,
   acceptInvite,
-  fenceUnproved,
   findInvite,
+  isolateUnverifiedAccount,
   signUpByInvite,
 } from './invites/accept-invite.ts';
 export { createInvites, type Inviter, type NewInvite, type ProjectGrant } from './invites/create-invites.ts';
-export { noteEmailingAttempt } from './invites/invite-store.ts';
+export { recordEmailingAttempt } from './invites/invite-store.ts';
 export {
   type InviteSecretKind,
   inviteExpiresAt,
@@ -44,7 +44,7 @@ export {
   rollPersonalApiKey,
   updatePersonalApiKey,
 } from './keys/personal-api-keys.ts';
-export { keepOut, letIn, listKeptOut } from './members/kept-out.ts';
+export { blockAddress, listBlockedAddresses, unblockAddress } from './members/blocked-addresses.ts';
 export { refuseEditing } from './members/member-rules.ts';
 export { findMember as findMembership } from './members/member-store.ts';
 export { addMember, listMembers, removeMember, setMemberLevel, withdrawInvites } from './members/members.ts';
@@ -64,12 +64,12 @@ export {
 } from './organizations/organizations.ts';
 export {
   type AccessLevel,
+  type AccessRuleSubject,
   accessLevels,
   changeAccessRule,
   changeRecordRule,
   type RecordAccessLevel,
   recordAccessLevels,
-  type Whom,
 } from './projects/access-rules.ts';
 export { changeEnvironment, changeProject, requireLevelOfSettings, resetToken } from './projects/change-environment.ts';
 export { createEnvironment, createProject } from './projects/create-project.ts';
@@ -78,7 +78,7 @@ export {
   type StoredEnvironment,
   updateEnvironment,
 } from './projects/environment-store.ts';
-export { requireRoom, requireUncounted } from './projects/plan-limits.ts';
+export { requireNoPlanLimit, requirePlanCapacity } from './projects/plan-limits.ts';
 export type { ProjectSecretKey } from './projects/project-secret-key-store.ts';
 export {
   createProjectSecretKey,
@@ -98,7 +98,7 @@ export {
 export { removeEnvironment, removeProject } from './projects/remove-environment.ts';
 export { type SettingField, settingFields } from './projects/setting-fields.ts';
 export { addRestriction, listRestrictions, removeRestriction } from './restrictions/restrictions.ts';
-export { createRole, findRole, giveRole, type Role, removeRole, renameRole, takeRole } from './roles/roles.ts';
+export { assignRole, createRole, findRole, type Role, removeRole, renameRole, unassignRole } from './roles/roles.ts';
 export {
   changeProvisioned,
   changeRoleMembers,
@@ -115,21 +115,22 @@ export {
 } from './scim/provisioning.ts';
 export { changePassword } from './sign-in/change-password.ts';
 export { deviceDays, isKnownDevice, rememberDevice, renewDevice } from './sign-in/known-devices.ts';
-export { createOneTimeLink, findOneTimeLink, takeOneTimeLink } from './sign-in/one-time-links.ts';
+export { consumeOneTimeLink, createOneTimeLink, findOneTimeLink } from './sign-in/one-time-links.ts';
 export {
   deletePasskey,
   findPasskey,
   insertPasskey,
   listPasskeys,
-  notePasskeyUse,
   type Passkey,
+  recordPasskeyUse,
   renamePasskey,
-  setPasskeysCount,
+  setPasskeysAsSecondFactor,
 } from './sign-in/passkeys.ts';
 export { createPasswords, type PasswordOptions, type Passwords } from './sign-in/passwords.ts';
 export {
   type AddressDomain,
   clientSecretContext,
+  consumeAssertion,
   findAddressDomain,
   forgetIdentities,
   hasIdentity,
@@ -137,10 +138,10 @@ export {
   isProofInTime,
   type ProviderKind,
   providerKinds,
-  useAssertion,
 } from './sign-in/provider-store.ts';
 export {
-  asksSecondFactor,
+  consumeBackupCode,
+  consumeTotpStep,
   findSecondFactors,
   findTotpSecret,
   forgetTrustedDevices,
@@ -148,8 +149,7 @@ export {
   removeBackupCodes,
   removeTotp,
   renewBackupCodes,
-  takeBackupCode,
-  takeTotpStep,
+  requiresSecondFactor,
   totpContext,
   trustDevice,
   writeTotp,
@@ -160,7 +160,7 @@ export {
   endSessionOf,
   endSessionsOf,
   type NewSession,
-  noteSecondFactor,
+  recordSecondFactor,
   renewSessionSecret,
   type SecondFactor,
   sessionDays,
@@ -168,27 +168,27 @@ export {
 } from './sign-in/sessions.ts';
 export {
   beginSignInStep,
-  countTryOfSignInStep,
+  consumeSignInStep,
+  countSignInStepAttempt,
   findSignInStep,
-  noteInSignInStep,
-  takeSignInStep,
+  updateSignInStep,
 } from './sign-in/sign-in-steps.ts';
 export {
-  findSigningIn,
+  findSignInUser,
   hasSignedIn,
   replacePasswordHash,
-  type SigningIn,
+  type SignInUser,
   selectSessions,
 } from './sign-in/sign-in-store.ts';
+export { enforcedProvider, findEnforcement, type Installed, parseEmailDomain } from './single-sign-on/enforcement.ts';
 export {
-  type Arrival,
-  type ArrivalRefusal,
-  arrive,
+  findConfirmationRefusal,
   isSubject,
-  type ProviderAnswer,
-  refusalToConfirm,
-} from './single-sign-on/arrival.ts';
-export { domainOfAddress, enforcedProvider, enforcementOf, type Installed } from './single-sign-on/enforcement.ts';
+  type ProviderProfile,
+  type ProviderSignIn,
+  type ProviderSignInRefusal,
+  signInThroughProvider,
+} from './single-sign-on/provider-sign-in.ts';
 export { findUser, setCurrentEnvironment, type User, type UserFields } from './users/user-store.ts';
 export {
   changeEmail,

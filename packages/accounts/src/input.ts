@@ -51,14 +51,14 @@ const emailPattern =
  * such as the Kelvin sign (whose lower case is `k`) or full-width letters. Otherwise, two addresses with different
  * mailboxes could become the same account.
  */
-export function addressOf(written: string): string | null {
+export function parseEmailAddress(written: string): string | null {
   const email = written.trim();
   return email.normalize('NFKC') === email ? email.toLowerCase() : null;
 }
 
-/** Validates an email address and returns it in the form of `addressOf`. @throws AppError `invalid`. */
+/** Validates an email address and returns it in the form of `parseEmailAddress`. @throws AppError `invalid`. */
 export function checkEmail(attr: string, value: string): string {
-  const email = addressOf(checkText(attr, value, { maxLength: longestEmail }));
+  const email = parseEmailAddress(checkText(attr, value, { maxLength: longestEmail }));
   if (email !== null && emailPattern.test(email)) return email;
   throw invalidField(attr, 'invalid_input', 'Enter a valid email address.');
 }
@@ -104,7 +104,7 @@ type ConstraintAnswers = Record<string, (cause: unknown) => AppError>;
  * Runs a write, and converts the violation of a named constraint to an error. Unlike a check before the write, this
  * cannot race with other processes.
  */
-export async function answeringConstraints<T>(answers: ConstraintAnswers, write: () => Promise<T>): Promise<T> {
+export async function mapConstraintErrors<T>(answers: ConstraintAnswers, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {

@@ -8,7 +8,7 @@ import { measureEvents } from './console/measure-events.ts';
 import { type BuiltSite, type FirstLoad, fetchUnleash, measureFirstLoad } from './console/measure-first-load.ts';
 import { measureCurl, measureFlood, measureInteractions, measureUsable } from './console/measure-live.ts';
 import { measureWatchers } from './console/measure-watchers.ts';
-import { slowedBy } from './console/open-page.ts';
+import { cpuSlowdown } from './console/open-page.ts';
 import { withBench } from './harness/bench.ts';
 import type { Print } from './harness/command.ts';
 
@@ -38,7 +38,7 @@ export async function benchConsole(options: ConsoleBenchOptions, print: Print): 
     bench.onEnd(() => rm(root, { recursive: true, force: true }));
     const browser = await launchChromium();
     bench.onEnd(() => browser.close());
-    print(`browser     Chromium ${browser.version()}; pages marked as slowed run on a CPU slowed ${slowedBy} times`);
+    print(`browser     Chromium ${browser.version()}; pages marked as slowed run on a CPU slowed ${cpuSlowdown} times`);
     print('building the console, starting gateway, consumer and API');
     const directory = join(root, 'built');
     const system = await startConsoleSystem(bench, { browser, directory, projectCount: busyProjects + 1 });

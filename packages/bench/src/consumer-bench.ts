@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
 import { type DrainMeasurement, type FilledTopic, measureDrain } from './drain/measure-drain.ts';
-import { prefill } from './drain/prefill.ts';
+import { prefillEvents } from './drain/prefill.ts';
 import { type Bench, programs, withBench } from './harness/bench.ts';
 import { addProjects, createBenchDatabase, newProjectKey } from './harness/bench-database.ts';
 import type { Print } from './harness/command.ts';
@@ -60,7 +60,7 @@ async function measureSituation(
   const original = await createBenchDatabase(keys[0] ?? '');
   try {
     await addProjects(original, keys.slice(1));
-    if (stored > 0) await prefill(original, stored);
+    if (stored > 0) await prefillEvents(original, stored);
     for (let pair = 1; pair <= options.pairs; pair++) {
       for (const side of sidesOf(options)) {
         const run = { side, projects: keys.length, stored };

@@ -3,7 +3,7 @@ import { createClients, requestById, requestWithProperties } from './flags/flag-
 import { type EventsRun, flagsReport, type NamedRun } from './flags/flags-report.ts';
 import { type FlagsRun, measureDefinitions } from './flags/measure-definitions.ts';
 import { measureMemory } from './flags/measure-memory.ts';
-import { addFlagEnvironments, addPersons, mixedFlags } from './flags/mixed-flags.ts';
+import { addFlagEnvironments, addPersons, createMixedFlags } from './flags/mixed-flags.ts';
 import { type Bench, programs, withBench } from './harness/bench.ts';
 import type { Print } from './harness/command.ts';
 import { median } from './harness/report.ts';
@@ -20,7 +20,7 @@ const connections = 64;
 export async function benchFlags(options: FlagsBenchOptions, print: Print): Promise<void> {
   await withBench(print, async (bench) => {
     const evaluations = await measureEvaluators(options, bench);
-    const [environment] = await addFlagEnvironments(bench.database, 1, mixedFlags(50));
+    const [environment] = await addFlagEnvironments(bench.database, 1, createMixedFlags(50));
     if (environment === undefined) throw new Error('No environment was added.');
     const { environmentId, projectApiKey } = environment;
     await addPersons(bench.database, environmentId, clients);

@@ -74,14 +74,14 @@ export async function listFlags(api: Api, narrowed: Record<string, string> = {})
 export async function getFlag(api: Api, key: string): Promise<Flag> {
   const flag = (await listFlags(api, { search: key })).find((each) => each.key === key);
   if (flag === undefined)
-    throw noSuchFlag(
+    throw createUnknownFlagError(
       key,
       (await listFlags(api)).map((each) => each.key),
     );
   return flag;
 }
 
-export function noSuchFlag(key: string, keys: string[]): Refusal {
+export function createUnknownFlagError(key: string, keys: string[]): Refusal {
   const [nearest] = keys
     .map((known) => ({ known, changes: changesBetween(key.toLowerCase(), known.toLowerCase()) }))
     .filter(({ known, changes }) => changes <= Math.max(2, Math.min(key.length, known.length) / 3))

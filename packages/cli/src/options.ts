@@ -26,7 +26,7 @@ export async function resolveUserId(sql: Sql, text: string): Promise<number> {
  * Requires the option `--yes` before something is permanently deleted.
  * @throws UsageError that says what would be deleted.
  */
-export function requireYes(isConfirmed: boolean | undefined, what: string): void {
+export function requireConfirmation(isConfirmed: boolean | undefined, what: string): void {
   if (isConfirmed === true) return;
   throw new UsageError(`--yes: This deletes ${what}. It cannot be undone. Pass --yes to confirm.`);
 }

@@ -15,7 +15,7 @@ import { addOffsetCommands } from './commands/offset-commands.ts';
 import { addOrganizationCommands, addPlanCommands } from './commands/organization-commands.ts';
 import { addPersonCommands } from './commands/person-commands.ts';
 import { addProjectCommands } from './commands/project-commands.ts';
-import { addReadCommands } from './commands/question-commands.ts';
+import { addReadCommands } from './commands/read-commands.ts';
 import { addRebuildCommand } from './commands/rebuild-command.ts';
 import { addRestoreCommand } from './commands/restore-command.ts';
 import { addRestrictionCommands } from './commands/restriction-commands.ts';

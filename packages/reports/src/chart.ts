@@ -11,7 +11,7 @@ import {
 } from '@millrace/contracts/chart';
 import { type NumberFormat, plainFormat, readNumberFormat, seriesValueAt } from '@millrace/contracts/numbers';
 import { isRecord } from '@millrace/insights';
-import { displayOf, hasTimes, isBefore, labelOf, type SeriesResult, seriesOf } from './figures.ts';
+import { formatLabel, hasTimes, isBefore, readDisplay, readSeries, type SeriesResult } from './figures.ts';
 
 export type Chart =
   /** Numbers over time. `open` is the index of the first interval that is still in progress. */
@@ -41,15 +41,15 @@ const maxHeatColumns = 12;
  * Returns null if the result is better shown as numbers or rows. @param results result of the query `source` @param now
  * wall time in the project time zone
  */
-export function chartOf(results: unknown, source: Record<string, unknown> | null, now: number): Chart | null {
+export function buildChart(results: unknown, source: Record<string, unknown> | null, now: number): Chart | null {
   switch (source?.kind) {
     case 'TrendsQuery':
     case 'LifecycleQuery':
-      return chartOfSeries(seriesOf(results), source, now);
+      return chartOfSeries(readSeries(results), source, now);
     case 'FunnelsQuery':
       return hasTimes(results)
         ? chartOfSeries(
-            seriesOf(results).map((one) => ({ ...one, label: one.label ?? 'Conversion rate' })),
+            readSeries(results).map((one) => ({ ...one, label: one.label ?? 'Conversion rate' })),
             source,
             now,
           )
@@ -70,11 +70,11 @@ function chartOfSeries(all: SeriesResult[], source: Record<string, unknown>, now
   if (times.length === 0) {
     const rows = current
       .slice(0, maxRows)
-      .map((one) => ({ label: labelOf(one), value: one.aggregated_value ?? one.count ?? 0 }));
+      .map((one) => ({ label: formatLabel(one), value: one.aggregated_value ?? one.count ?? 0 }));
     return rows.length < 2 ? null : { shape: 'rows', format, rows };
   }
-  const isBars = source.kind === 'LifecycleQuery' || barDisplays.has(String(displayOf(source)));
-  const shown = new Map(current.slice(0, maxColors).map((one, at) => [labelOf(one), chooseSeriesColor(at, one)]));
+  const isBars = source.kind === 'LifecycleQuery' || barDisplays.has(String(readDisplay(source)));
+  const shown = new Map(current.slice(0, maxColors).map((one, at) => [formatLabel(one), chooseSeriesColor(at, one)]));
   const drawn = isBars ? current : all;
   return {
     shape: isBars ? 'bars' : 'lines',
@@ -82,11 +82,11 @@ function chartOfSeries(all: SeriesResult[], source: Record<string, unknown>, now
     open: findFirstOpenInterval(times.slice(-maxTimes), readInterval(source), now),
     format,
     series: drawn
-      .filter((one) => shown.has(labelOf(one)))
+      .filter((one) => shown.has(formatLabel(one)))
       .slice(0, 2 * maxColors)
       .map((one) => ({
-        label: labelOf(one),
-        color: shown.get(labelOf(one)) ?? 'other',
+        label: formatLabel(one),
+        color: shown.get(formatLabel(one)) ?? 'other',
         isBefore: isBefore(one),
         data: (one.data ?? []).map((_, at) => seriesValueAt(one, at)).slice(-maxTimes),
       })),
@@ -114,7 +114,7 @@ function chartOfFunnel(results: unknown): Chart | null {
  * Removes retention intervals in the future, for which the API returns 0. Leaves other results unchanged.
  * @param now wall time in the project time zone
  */
-export function withoutFuture(results: unknown, source: Record<string, unknown> | null, now: number): unknown {
+export function removeFuturePoints(results: unknown, source: Record<string, unknown> | null, now: number): unknown {
   if (source?.kind !== 'RetentionQuery' || !Array.isArray(results)) return results;
   return results.filter(isRecord).map((group) => ({
     ...group,
@@ -127,7 +127,7 @@ const columnOf = ({ date }: Record<string, unknown>, column: number, { retention
   retentionColumnRange(parseSeriesTime(String(date)), column, isRecord(retentionFilter) ? retentionFilter : {});
 
 function chartOfRetention(results: unknown, source: Record<string, unknown>, now: number): Chart | null {
-  const past = withoutFuture(results, source, now);
+  const past = removeFuturePoints(results, source, now);
   if (!Array.isArray(past)) return null;
   const groups = past.filter(({ breakdown_value: value }) => value === undefined || value === null);
   const rows = groups.slice(0, maxHeatRows).map((group) => {

@@ -14,10 +14,10 @@ import {
 } from '@millrace/insights';
 import { isAppError } from '@millrace/runtime';
 import { timeZone } from '@millrace/schedule';
-import { type Chart, chartOf, withoutFuture } from './chart.ts';
-import { type Figure, figureOfFunnel, figuresOf } from './figures.ts';
-import { chartOfSql, figuresOfSql } from './sql-chart.ts';
-import { findSubject, type Subject, type SubjectInsight } from './store.ts';
+import { buildChart, type Chart, removeFuturePoints } from './chart.ts';
+import { buildFigures, buildFunnelFigure, type Figure } from './figures.ts';
+import { buildSqlChart, buildSqlFigures } from './sql-chart.ts';
+import { findSubject, type ReportSubject, type SubjectInsight } from './store.ts';
 
 /** Content of a report. It is stored as sent, and emails, messages and pictures are created from it. */
 export interface ReportContent {
@@ -78,10 +78,10 @@ export interface ReportDeps {
    * @throws AppError `invalid`, `rate_limited` or `unavailable`; the report then shows the error in place of the
    * numbers.
    */
-  ask(query: unknown, now: number): Promise<QueryResult>;
+  runQuery(query: unknown, now: number): Promise<QueryResult>;
 }
 
-export interface ReportOf {
+export interface ReportRequest {
   projectId: number;
   /** Takes precedence over `dashboard`. */
   insight: number | null;
@@ -101,7 +101,7 @@ const longestCell = 200;
  * Runs the queries of a report. If the query of an insight fails, the report contains its error and the other insights.
  * @returns null if the insight or dashboard does not exist or is deleted.
  */
-export async function makeReport(deps: ReportDeps, about: ReportOf): Promise<ReportContent | null> {
+export async function createReport(deps: ReportDeps, about: ReportRequest): Promise<ReportContent | null> {
   const subject = await findSubject(deps.sql, about);
   if (subject === null) return null;
   const insights = insightsOf(subject, about.chosen);
@@ -121,7 +121,7 @@ export async function makeReport(deps: ReportDeps, about: ReportOf): Promise<Rep
   };
 }
 
-function insightsOf(subject: Subject, chosen: readonly number[]): SubjectInsight[] {
+function insightsOf(subject: ReportSubject, chosen: readonly number[]): SubjectInsight[] {
   if (subject.kind === 'insight') return subject.tiles.map(({ insight }) => insight);
   const tiles = subject.tiles.filter(({ insight }) => chosen.length === 0 || chosen.includes(insight.id));
   return sortByLayout(tiles).map(({ insight, filters_overrides: own }) => ({
@@ -163,13 +163,13 @@ async function answered(
   query: unknown,
   { now, timezone }: Moment,
 ): Promise<Partial<ReportedInsight>> {
-  const answer = await deps.ask(withTimeBefore(query), now);
+  const answer = await deps.runQuery(withTimeBefore(query), now);
   const { columns, resolved_date_range: range } = answer;
   const source = findSource(query);
   const wallTime = timeZone(timezone).toWallTime(now);
-  const results = withoutFuture(answer.results, source, wallTime);
+  const results = removeFuturePoints(answer.results, source, wallTime);
   const sql = source?.kind === 'HogQLQuery' ? readVisualization(query) : null;
-  const figuresNow = sql === null ? figuresOf(results, source) : figuresOfSql(answer, sql);
+  const figuresNow = sql === null ? buildFigures(results, source) : buildSqlFigures(answer, sql);
   const figures = source?.kind === 'FunnelsQuery' ? await conversion(deps, { query, answer, now }) : figuresNow;
   const table = toResultTable(results, columns);
   return {
@@ -188,7 +188,7 @@ async function answered(
       rows: Math.max(0, table.rows.length - maxRows),
       figures: Math.max(0, figures.length - maxFigures),
     },
-    chart: sql === null ? chartOf(results, source, wallTime) : chartOfSql(answer, sql),
+    chart: sql === null ? buildChart(results, source, wallTime) : buildSqlChart(answer, sql),
   };
 }
 
@@ -208,7 +208,7 @@ async function conversion(
   { query, answer, now }: { query: unknown; answer: QueryResult; now: number },
 ): Promise<Figure[]> {
   const { results, resolved_date_range: range } = answer;
-  const figure = figureOfFunnel(results);
+  const figure = buildFunnelFigure(results);
   if (figure === null || range === undefined) return [];
   const [from, to] = [Date.parse(range.date_from), Date.parse(range.date_to)];
   const dateRange = {
@@ -216,9 +216,9 @@ async function conversion(
     date_to: new Date(from - 1).toISOString(),
     explicitDate: true,
   };
-  const before = await deps.ask(
+  const before = await deps.runQuery(
     changeSource(query, (source) => ({ ...source, dateRange })),
     now,
   );
-  return [{ ...figure, before: figureOfFunnel(before.results)?.value ?? null }];
+  return [{ ...figure, before: buildFunnelFigure(before.results)?.value ?? null }];
 }

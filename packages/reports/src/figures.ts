@@ -29,16 +29,16 @@ export interface SeriesResult {
   action?: { math?: string | null; custom_name?: string | null } | null;
 }
 
-export const seriesOf = (results: unknown): SeriesResult[] =>
+export const readSeries = (results: unknown): SeriesResult[] =>
   Array.isArray(results) ? results.filter(isRecord).map((one) => one as unknown as SeriesResult) : [];
 
 /** Whether results are series over time. */
-export const hasTimes = (results: unknown) => seriesOf(results).some(({ days }) => days !== undefined);
+export const hasTimes = (results: unknown) => readSeries(results).some(({ days }) => days !== undefined);
 
 export const isBefore = ({ compare_label: period }: SeriesResult) => period === 'previous';
 
 /** Returns the label of a series, with text in place of the placeholders for missing and other values. */
-export function labelOf({ label, status, action, breakdown_value: value }: SeriesResult): string {
+export function formatLabel({ label, status, action, breakdown_value: value }: SeriesResult): string {
   if (status !== undefined) return status;
   const own = (action?.custom_name && value === undefined ? action.custom_name : label) ?? '';
   return own.replaceAll(nullLabel, '(none)').replaceAll(otherLabel, '(other)').slice(0, 100);
@@ -48,11 +48,11 @@ const keyOf = ({ order, label, status, breakdown_value: value }: SeriesResult) =
   JSON.stringify([order, label, status, value]);
 
 /** Returns one figure per series of trends or lifecycle; none for other kinds of queries. */
-export function figuresOf(results: unknown, source: Record<string, unknown> | null): Figure[] {
+export function buildFigures(results: unknown, source: Record<string, unknown> | null): Figure[] {
   if (source?.kind !== 'TrendsQuery' && source?.kind !== 'LifecycleQuery') return [];
-  const isCumulative = displayOf(source) === 'ActionsLineGraphCumulative';
+  const isCumulative = readDisplay(source) === 'ActionsLineGraphCumulative';
   const format = readNumberFormat(source);
-  const series = seriesOf(results);
+  const series = readSeries(results);
   const former = new Map(series.filter(isBefore).map((one) => [keyOf(one), one]));
   return series
     .filter((one) => !isBefore(one))
@@ -60,7 +60,7 @@ export function figuresOf(results: unknown, source: Record<string, unknown> | nu
       const before = former.get(keyOf(one));
       const { value, isAverage } = computeOverallValue(one, isCumulative);
       return {
-        label: labelOf(one),
+        label: formatLabel(one),
         format,
         value,
         of: isAverage ? ('average' as const) : ('total' as const),
@@ -69,7 +69,7 @@ export function figuresOf(results: unknown, source: Record<string, unknown> | nu
     });
 }
 
-export function displayOf({ trendsFilter: filter }: Record<string, unknown>): unknown {
+export function readDisplay({ trendsFilter: filter }: Record<string, unknown>): unknown {
   return isRecord(filter) ? filter.display : undefined;
 }
 
@@ -77,7 +77,7 @@ export function displayOf({ trendsFilter: filter }: Record<string, unknown>): un
  * Returns the conversion rate from the first to the last step; null for funnels with a breakdown, for conversion times,
  * for trends, and if no one reached the first step.
  */
-export function figureOfFunnel(results: unknown): Figure | null {
+export function buildFunnelFigure(results: unknown): Figure | null {
   if (!Array.isArray(results) || results.some(Array.isArray) || hasTimes(results)) return null;
   const counts = results.filter(isRecord).map(({ count }) => count);
   const [first, last] = [counts[0], counts.at(-1)];

@@ -1,5 +1,5 @@
-export { makeReport, maxInsights, type ReportContent, type ReportedInsight, webhookFormat } from './content.ts';
-export { type Addresses, pictureLink, reportLinks, unsubscribeLink } from './links.ts';
-export { escapedHtml, type Message, reportMail, textOf } from './mail.ts';
+export { createReport, maxInsights, type ReportContent, type ReportedInsight, webhookFormat } from './content.ts';
+export { createPictureLink, createReportLinks, createUnsubscribeLink, type PublicUrls } from './links.ts';
+export { buildReportMail, escapeHtml, type ReportMessage, textOf } from './mail.ts';
 export { drawInsight, hasPicture, toPng } from './picture.ts';
-export { slackBlocks } from './slack.ts';
+export { buildSlackBlocks } from './slack.ts';

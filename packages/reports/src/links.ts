@@ -1,6 +1,6 @@
 // Builds the links in reports.
 
-export interface Addresses {
+export interface PublicUrls {
   /** URL of a PostHog application, if users have one. */
   publicAppUrl: string | undefined;
   /** URL of the API, which also serves the console. */
@@ -19,7 +19,7 @@ export interface ReportLinks {
 }
 
 /** The links are null if neither URL is configured. */
-export function reportLinks({ publicAppUrl, publicApiUrl }: Addresses, projectId: number): ReportLinks {
+export function createReportLinks({ publicAppUrl, publicApiUrl }: PublicUrls, projectId: number): ReportLinks {
   const base = (publicAppUrl ?? publicApiUrl)?.replace(/\/+$/, '');
   if (base === undefined) return { insight: () => null, dashboard: () => null, project: null };
   if (publicAppUrl !== undefined) {
@@ -39,13 +39,13 @@ export function reportLinks({ publicAppUrl, publicApiUrl }: Addresses, projectId
 }
 
 /** Returns the public URL of a picture in a stored report. @param at index of the insight in the report */
-export function pictureLink(publicApiUrl: string | undefined, reportId: string, at: number): string | null {
+export function createPictureLink(publicApiUrl: string | undefined, reportId: string, at: number): string | null {
   return publicApiUrl === undefined
     ? null
     : `${publicApiUrl.replace(/\/+$/, '')}/api/report_pictures/${reportId}/${at}`;
 }
 
 /** Returns the URL for unsubscribing from the emails of a report. @param unsubscribeId ID of the email */
-export function unsubscribeLink(publicApiUrl: string | undefined, unsubscribeId: string): string | null {
+export function createUnsubscribeLink(publicApiUrl: string | undefined, unsubscribeId: string): string | null {
   return publicApiUrl === undefined ? null : `${publicApiUrl.replace(/\/+$/, '')}/api/unsubscribe/${unsubscribeId}`;
 }

@@ -5,10 +5,10 @@ import { type Logger, quoteMessage, toPlainName } from '@millrace/runtime';
 import type { ReportContent, ReportedInsight } from './content.ts';
 import type { Figure } from './figures.ts';
 import { drawInsight, toPng } from './picture.ts';
-import { changeText, rangeText, valueText, weekdayText } from './text.ts';
+import { formatFigure, formatFigureChange, formatRange, formatWeekday } from './text.ts';
 
 /** The parts of a report around its numbers. */
-export interface Message {
+export interface ReportMessage {
   title: string;
   /** Schedule in words, for example `sent every week`. */
   summary: string;
@@ -41,7 +41,7 @@ export interface ReportMail {
 const maxRowsShown = 10;
 
 /** Formats the email. If a picture cannot be drawn, logs it and shows the name and numbers instead. */
-export async function reportMail(written: Message, logger: Pick<Logger, 'warn'>): Promise<ReportMail> {
+export async function buildReportMail(written: ReportMessage, logger: Pick<Logger, 'warn'>): Promise<ReportMail> {
   const message = withPlainNames(written);
   const attachments: ReportMail['attachments'] = [];
   for (const insight of message.content?.insights ?? []) {
@@ -69,7 +69,7 @@ export async function reportMail(written: Message, logger: Pick<Logger, 'warn'>)
  * Removes links from names, because reports are sent to any address, and members of the project choose titles and
  * names.
  */
-function withPlainNames(message: Message): Message {
+function withPlainNames(message: ReportMessage): ReportMessage {
   const { content, title } = message;
   const named = <T extends { name: string; description: string }>(one: T): T => ({
     ...one,
@@ -86,11 +86,11 @@ function withPlainNames(message: Message): Message {
 const cidOf = ({ id }: { id: number }) => `insight-${id}@millrace`;
 
 /** Returns the sentences before and after the numbers. */
-function sentences({ summary, nextAt, invite, end, content }: Message): { before: string[]; behind: string[] } {
+function sentences({ summary, nextAt, invite, end, content }: ReportMessage): { before: string[]; behind: string[] } {
   const next =
     nextAt === null || end !== null
       ? ''
-      : ` The next report will be sent on ${weekdayText(nextAt, content?.timezone ?? 'UTC')}.`;
+      : ` The next report will be sent on ${formatWeekday(nextAt, content?.timezone ?? 'UTC')}.`;
   const by = invite === null ? null : `${invite.by ?? 'A member of the project'} subscribed you to this report.`;
   const before = [by, invite?.message ? quoteMessage(invite.message) : null, end];
   const more =
@@ -110,7 +110,7 @@ function sentences({ summary, nextAt, invite, end, content }: Message): { before
 const unsubscribeWord = 'Unsubscribe';
 
 /** Formats the complete report as plain text. */
-export function textOf(message: Message): string {
+export function textOf(message: ReportMessage): string {
   const { title, link, content, unsubscribe } = message;
   const { before, behind } = sentences(message);
   const insights = content?.insights ?? [];
@@ -125,10 +125,10 @@ const isWhole = (content: ReportContent | null, { name }: ReportedInsight) =>
 
 function insightText(insight: ReportedInsight, isAlone: boolean): string {
   const { name, error, figures } = insight;
-  const range = rangeText(insight);
+  const range = formatRange(insight);
   const head = [isAlone ? '' : name, range].filter((part) => part !== '').join('\n');
   if (error !== null) return [head, noNumbers(error)].filter((part) => part !== '').join('\n');
-  const lines = figures.map((figure) => `${figure.label}: ${valueText(figure)}${againstText(figure)}`);
+  const lines = figures.map((figure) => `${figure.label}: ${formatFigure(figure)}${againstText(figure)}`);
   return [head, ...lines, ...omittedLines(insight), ...tableLines(insight)].filter((part) => part !== '').join('\n');
 }
 
@@ -136,7 +136,7 @@ const noNumbers = (error: string) => `No results: ${error}`;
 const againstText = (figure: Figure) =>
   figure.before === null
     ? ''
-    : ` (${changeText(figure)} vs. ${valueText({ ...figure, value: figure.before })} in the previous period)`;
+    : ` (${formatFigureChange(figure)} vs. ${formatFigure({ ...figure, value: figure.before })} in the previous period)`;
 
 function omittedLines({ left_out: { figures } }: ReportedInsight): string[] {
   return figures === 0 ? [] : [`… and ${formatValue(figures)} more`];
@@ -186,12 +186,12 @@ const [ink, quiet, line, accent] = ['#1b2127', '#5b6670', '#e3e7ea', '#0a6c8c'];
 const [good, bad] = ['#1d7a4a', '#b3372f'];
 
 /** Formats HTML with tables and inline styles, which all email clients support, and without external resources. */
-function htmlOf(message: Message, pictured: ReadonlySet<string>): string {
+function htmlOf(message: ReportMessage, pictured: ReadonlySet<string>): string {
   const { title, link, content } = message;
   const { before, behind } = sentences(message);
   const row = (html: string, space = 16) => `<tr><td style="padding:${space}px 24px 0">${html}</td></tr>`;
   const paragraph = (text: string, colour = ink) =>
-    `<p style="margin:0;${font};font-size:14px;line-height:21px;color:${colour}">${escapedHtml(text).replaceAll('\n', '<br>')}</p>`;
+    `<p style="margin:0;${font};font-size:14px;line-height:21px;color:${colour}">${escapeHtml(text).replaceAll('\n', '<br>')}</p>`;
   const heading = `<h1 style="margin:0;${font};font-size:22px;line-height:28px;color:${ink}">${linked(title, link, ink)}</h1>`;
   const description = content?.description ? [paragraph(content.description, quiet)] : [];
   const insights = (content?.insights ?? []).map((insight) => insightHtml(message, insight, pictured));
@@ -199,7 +199,7 @@ function htmlOf(message: Message, pictured: ReadonlySet<string>): string {
     link === null
       ? []
       : [
-          `<a href="${escapedHtml(link)}" style="display:inline-block;background:${accent};border-radius:6px;padding:10px 18px;${font};font-size:14px;font-weight:600;color:#ffffff;text-decoration:none">Open in Millrace</a>`,
+          `<a href="${escapeHtml(link)}" style="display:inline-block;background:${accent};border-radius:6px;padding:10px 18px;${font};font-size:14px;font-weight:600;color:#ffffff;text-decoration:none">Open in Millrace</a>`,
         ];
   const rows = [
     ...before.map((text) => row(paragraph(text))),
@@ -211,7 +211,7 @@ function htmlOf(message: Message, pictured: ReadonlySet<string>): string {
     ...(message.unsubscribe === null ? [] : [row(stopHtml(message.unsubscribe), 16)]),
   ];
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapedHtml(title)}</title></head>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHtml(title)}</title></head>
 <body style="margin:0;padding:0;background:#f3f5f6">
 <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="background:#f3f5f6"><tr><td align="center" style="padding:24px 12px">
 <table role="presentation" width="640" cellpadding="0" cellspacing="0" border="0" style="width:100%;max-width:640px;background:#ffffff;border-radius:8px">
@@ -222,25 +222,25 @@ ${rows.join('\n')}
 }
 
 const stopHtml = (address: string) =>
-  `<p style="margin:0;${font};font-size:12px;line-height:18px"><a href="${escapedHtml(address)}" style="color:${quiet}">${unsubscribeWord}</a></p>`;
+  `<p style="margin:0;${font};font-size:12px;line-height:18px"><a href="${escapeHtml(address)}" style="color:${quiet}">${unsubscribeWord}</a></p>`;
 
-function insightHtml(message: Message, insight: ReportedInsight, pictured: ReadonlySet<string>): string {
+function insightHtml(message: ReportMessage, insight: ReportedInsight, pictured: ReadonlySet<string>): string {
   const { name, error } = insight;
   const link = message.linkOf(insight);
-  const range = rangeText(insight);
+  const range = formatRange(insight);
   const hasPicture = pictured.has(cidOf(insight));
   const title = `${name}${range === '' ? '' : `, ${range}`}`;
   // The picture contains the name and range. Its alternative text serves readers without pictures.
   const head = hasPicture
     ? linkedHtml(
-        `<img src="cid:${cidOf(insight)}" width="592" alt="${escapedHtml(title)}" style="display:block;width:100%;max-width:592px;height:auto;border:1px solid ${line};border-radius:6px;${font};font-size:14px;color:${ink}">`,
+        `<img src="cid:${cidOf(insight)}" width="592" alt="${escapeHtml(title)}" style="display:block;width:100%;max-width:592px;height:auto;border:1px solid ${line};border-radius:6px;${font};font-size:14px;color:${ink}">`,
         link,
       )
     : `<h2 style="margin:0;${font};font-size:16px;line-height:22px;color:${ink}">${linked(name, link, ink)}</h2>${
-        range === '' ? '' : `<p style="margin:2px 0 0;${font};font-size:12px;color:${quiet}">${escapedHtml(range)}</p>`
+        range === '' ? '' : `<p style="margin:2px 0 0;${font};font-size:12px;color:${quiet}">${escapeHtml(range)}</p>`
       }`;
   if (error !== null) {
-    return `${head}<p style="margin:8px 0 0;padding:10px 12px;background:#f8ecea;border-radius:6px;${font};font-size:14px;line-height:20px;color:#8f2a23">${escapedHtml(noNumbers(error))}</p>`;
+    return `${head}<p style="margin:8px 0 0;padding:10px 12px;background:#f8ecea;border-radius:6px;${font};font-size:14px;line-height:20px;color:#8f2a23">${escapeHtml(noNumbers(error))}</p>`;
   }
   return `${head}${figuresHtml(insight)}${rowsHtml(insight)}`;
 }
@@ -251,9 +251,9 @@ function figuresHtml({ figures, left_out: omitted }: ReportedInsight): string {
   const head = ['', 'Current', ...(isCompared ? ['Previous period', 'Change'] : [])];
   const rows = figures.map((figure) => [
     figure.label,
-    valueText(figure),
+    formatFigure(figure),
     ...(isCompared
-      ? [figure.before === null ? '–' : valueText({ ...figure, value: figure.before }), changeText(figure)]
+      ? [figure.before === null ? '–' : formatFigure({ ...figure, value: figure.before }), formatFigureChange(figure)]
       : []),
   ]);
   const more = omitted.figures === 0 ? null : `… and ${formatValue(omitted.figures)} more`;
@@ -286,7 +286,7 @@ function tableHtml(
     (_, at) => at === 0 || rows.some((cells) => /\p{L}/u.test((cells[at] ?? '').replace(unit, ''))),
   );
   const cell = (tag: 'th' | 'td', text: string, { at, color }: { at: number; color: string }) =>
-    `<${tag} align="${isText[at] ? 'left' : 'right'}" style="padding:6px 8px;border-bottom:1px solid ${line};${font};font-size:13px;font-weight:${tag === 'th' ? 600 : 400};color:${color}">${escapedHtml(text)}</${tag}>`;
+    `<${tag} align="${isText[at] ? 'left' : 'right'}" style="padding:6px 8px;border-bottom:1px solid ${line};${font};font-size:13px;font-weight:${tag === 'th' ? 600 : 400};color:${color}">${escapeHtml(text)}</${tag}>`;
   const rowOf = (tag: 'th' | 'td', cells: readonly string[], color: string, colorOfLast = color) => {
     const colorAt = (at: number) => (at === cells.length - 1 ? colorOfLast : color);
     return `<tr>${cells.map((text, at) => cell(tag, text, { at, color: colorAt(at) })).join('')}</tr>`;
@@ -294,18 +294,18 @@ function tableHtml(
   const last =
     more === null
       ? ''
-      : `<tr><td colspan="${head.length}" style="padding:6px 8px;${font};font-size:13px;color:${quiet}">${escapedHtml(more)}</td></tr>`;
+      : `<tr><td colspan="${head.length}" style="padding:6px 8px;${font};font-size:13px;color:${quiet}">${escapeHtml(more)}</td></tr>`;
   return `<table width="100%" cellpadding="0" cellspacing="0" border="0" style="margin-top:8px;border-collapse:collapse">${rowOf('th', head, quiet)}${rows.map((cells, at) => rowOf('td', cells, ink, colorsOfLast[at])).join('')}${last}</table>`;
 }
 
 const linked = (text: string, link: string | null, colour: string) =>
   link === null
-    ? escapedHtml(text)
-    : `<a href="${escapedHtml(link)}" style="color:${colour};text-decoration:none">${escapedHtml(text)}</a>`;
+    ? escapeHtml(text)
+    : `<a href="${escapeHtml(link)}" style="color:${colour};text-decoration:none">${escapeHtml(text)}</a>`;
 const linkedHtml = (html: string, link: string | null) =>
-  link === null ? html : `<a href="${escapedHtml(link)}" style="text-decoration:none">${html}</a>`;
+  link === null ? html : `<a href="${escapeHtml(link)}" style="text-decoration:none">${html}</a>`;
 
 /** Escapes text for HTML elements and attributes. */
-export function escapedHtml(text: string): string {
+export function escapeHtml(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

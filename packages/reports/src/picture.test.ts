@@ -1,6 +1,6 @@
 import { otherColor, seriesColors } from '@millrace/contracts/chart';
-import { chartOf } from './chart.ts';
-import { figuresOf } from './figures.ts';
+import { buildChart } from './chart.ts';
+import { buildFigures } from './figures.ts';
 import { drawInsight } from './picture.ts';
 
 const days = ['2026-11-23', '2026-11-24', '2026-11-25'];
@@ -13,8 +13,8 @@ const series = (label: string, more: object = {}) => ({
 const draw = (results: object[], query: Record<string, unknown> = source) =>
   drawInsight({
     ...{ name: 'Time spent', date_from: '2026-11-23T00:00:00Z', date_to: '2026-11-25T23:59:59Z' },
-    figures: figuresOf(results, query),
-    chart: chartOf(results, query, Date.parse('2026-11-25T12:00:00Z')),
+    figures: buildFigures(results, query),
+    chart: buildChart(results, query, Date.parse('2026-11-25T12:00:00Z')),
   });
 
 describe('drawInsight', () => {

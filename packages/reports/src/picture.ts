@@ -17,7 +17,7 @@ import { computeChange, formatPercent, formatTick, formatValue, isGoodChange } f
 import { initWasm, Resvg } from '@resvg/resvg-wasm';
 import type { Chart } from './chart.ts';
 import type { Figure } from './figures.ts';
-import { changeText, rangeText } from './text.ts';
+import { formatFigureChange, formatRange } from './text.ts';
 
 const width = 640;
 const padding = 24;
@@ -60,7 +60,7 @@ export function drawInsight({ name, figures, chart, ...range }: Pictured): strin
   const [figure] = figures;
   const title =
     write(padding, 34, cut(name, 62), { size: 17, isBold: true }) +
-    write(padding, 54, rangeText(range), { size: 12, colour: colours.quiet });
+    write(padding, 54, formatRange(range), { size: 12, colour: colours.quiet });
   const head = figures.length === 1 && figure !== undefined ? headline(figure, 100) : { svg: '', height: 66 };
   const drawn = chart === null ? { svg: '', height: 0 } : drawChart(chart, head.height + 10);
   const height = head.height + drawn.height + padding;
@@ -77,7 +77,7 @@ function headline(figure: Figure, y: number): Drawing {
       write(padding, y, shown, { size: 34, isBold: true }) +
       (change === null
         ? ''
-        : write(padding + 24 + shown.length * 20, y, changeText(figure), { size: 14, isBold: true, colour })),
+        : write(padding + 24 + shown.length * 20, y, formatFigureChange(figure), { size: 14, isBold: true, colour })),
     height: y + 14,
   };
 }

@@ -1,8 +1,8 @@
 // Formats a report as a Slack message in Block Kit, with a text for clients without blocks.
 
 import type { ReportedInsight } from './content.ts';
-import { type Message, textOf } from './mail.ts';
-import { changeText, rangeText, valueText } from './text.ts';
+import { type ReportMessage, textOf } from './mail.ts';
+import { formatFigure, formatFigureChange, formatRange } from './text.ts';
 
 /** Limit of Slack in characters. */
 const longestHeader = 150;
@@ -10,8 +10,8 @@ const longestText = 2900;
 const maxFiguresShown = 6;
 
 /** @param pictureOf URL from which Slack can load the picture; null without one. */
-export function slackBlocks(
-  message: Message,
+export function buildSlackBlocks(
+  message: ReportMessage,
   pictureOf: (insight: ReportedInsight, at: number) => string | null,
 ): { text: string; blocks: object[] } {
   const { title, link, invite, end, summary, content } = message;
@@ -40,11 +40,11 @@ export function slackBlocks(
   };
 }
 
-function insightBlocks(message: Message, insight: ReportedInsight, picture: string | null): object[] {
+function insightBlocks(message: ReportMessage, insight: ReportedInsight, picture: string | null): object[] {
   const { name, figures, error, left_out: omitted } = insight;
   const link = message.linkOf(insight);
   const title = link === null ? `*${escaped(name)}*` : `*<${link}|${escaped(name)}>*`;
-  const range = rangeText(insight);
+  const range = formatRange(insight);
   const lines = error !== null ? [`No results: ${escaped(error)}`] : figures.slice(0, maxFiguresShown).map(figureLine);
   const more = figures.length + omitted.figures - maxFiguresShown;
   const text = [title, ...(range === '' ? [] : [range]), ...lines, ...(more > 0 ? [`… and ${more} more`] : [])];
@@ -55,8 +55,8 @@ function insightBlocks(message: Message, insight: ReportedInsight, picture: stri
 }
 
 function figureLine(figure: ReportedInsight['figures'][number]): string {
-  const change = figure.before === null ? '' : ` (${changeText(figure)})`;
-  return `${escaped(figure.label)}: *${valueText(figure)}*${change}`;
+  const change = figure.before === null ? '' : ` (${formatFigureChange(figure)})`;
+  return `${escaped(figure.label)}: *${formatFigure(figure)}*${change}`;
 }
 
 const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text: text.slice(0, longestText) } });

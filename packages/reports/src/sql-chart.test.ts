@@ -1,5 +1,5 @@
 import { readVisualization } from '@millrace/insights';
-import { chartOfSql, figuresOfSql } from './sql-chart.ts';
+import { buildSqlChart, buildSqlFigures } from './sql-chart.ts';
 
 const answer = (types: [string, string][], results: unknown[][]) => ({ types, results, timezone: 'UTC' });
 const perDay = answer(
@@ -17,11 +17,11 @@ const perDay = answer(
 );
 const show = (display: string | undefined, chartSettings: object = {}) =>
   readVisualization({ kind: 'DataVisualizationNode', display, chartSettings });
-const seriesOf = (chart: ReturnType<typeof chartOfSql>) =>
+const seriesOf = (chart: ReturnType<typeof buildSqlChart>) =>
   chart !== null && 'series' in chart ? chart.series.map(({ label, data }) => [label, data]) : null;
 
 test.each([undefined, 'ActionsTable', 'BoldNumber', 'WorldMap'])('draws no chart for the display %s', (display) => {
-  expect(chartOfSql(perDay, show(display))).toBeNull();
+  expect(buildSqlChart(perDay, show(display))).toBeNull();
 });
 
 test('draws every number over the first time in the order of the times', () => {
@@ -29,7 +29,7 @@ test('draws every number over the first time in the order of the times', () => {
     perDay.types.slice(1),
     perDay.results.slice(0, 2).map((row) => row.slice(1)),
   );
-  const chart = chartOfSql(rows, show('ActionsLineGraph'));
+  const chart = buildSqlChart(rows, show('ActionsLineGraph'));
   expect(chart).toMatchObject({ shape: 'lines', times: ['2026-11-05', '2026-11-07'] });
   expect(seriesOf(chart)).toEqual([
     ['orders', [1, 3]],
@@ -39,7 +39,7 @@ test('draws every number over the first time in the order of the times', () => {
 
 test('draws one series for each value of the breakdown column', () => {
   const settings = { xAxis: { column: 'day' }, yAxis: [{ column: 'orders' }], seriesBreakdownColumn: 'plan' };
-  const chart = chartOfSql(perDay, show('ActionsStackedBar', settings));
+  const chart = buildSqlChart(perDay, show('ActionsStackedBar', settings));
   expect(chart).toMatchObject({ shape: 'bars' });
   expect(seriesOf(chart)).toEqual([
     ['pro', [1, 3]],
@@ -49,7 +49,7 @@ test('draws one series for each value of the breakdown column', () => {
 
 test('draws a bar for each text of the x-axis', () => {
   const settings = { xAxis: { column: 'plan' }, yAxis: [{ column: 'revenue' }] };
-  expect(chartOfSql(perDay, show('ActionsBar', settings))).toMatchObject({
+  expect(buildSqlChart(perDay, show('ActionsBar', settings))).toMatchObject({
     shape: 'rows',
     rows: [
       { label: 'pro', value: 9.5 },
@@ -72,11 +72,11 @@ test.each([
     ),
   ],
 ])('draws no chart of a result %s', (_, result) => {
-  expect(chartOfSql(result, show('ActionsLineGraph'))).toBeNull();
+  expect(buildSqlChart(result, show('ActionsLineGraph'))).toBeNull();
 });
 
 test('shows the first number of the result, or that of the chosen column', () => {
-  expect(figuresOfSql(perDay, show('BoldNumber'))).toMatchObject([{ label: 'orders', value: 3, before: null }]);
-  expect(figuresOfSql(perDay, show('BoldNumber', { yAxis: [{ column: 'revenue' }] }))).toEqual([]);
-  expect(figuresOfSql(perDay, show('ActionsTable'))).toEqual([]);
+  expect(buildSqlFigures(perDay, show('BoldNumber'))).toMatchObject([{ label: 'orders', value: 3, before: null }]);
+  expect(buildSqlFigures(perDay, show('BoldNumber', { yAxis: [{ column: 'revenue' }] }))).toEqual([]);
+  expect(buildSqlFigures(perDay, show('ActionsTable'))).toEqual([]);
 });

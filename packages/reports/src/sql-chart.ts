@@ -31,7 +31,7 @@ const rowsOf = ({ results }: QueryResult): unknown[][] => (Array.isArray(results
 const numberOf = (value: unknown) => (typeof value === 'number' ? value : null);
 
 /** Returns the first number of the result if the insight shows a single number; otherwise none. */
-export function figuresOfSql(answer: QueryResult, { display, y }: Visualization): Figure[] {
+export function buildSqlFigures(answer: QueryResult, { display, y }: Visualization): Figure[] {
   if (display !== 'BoldNumber') return [];
   const columns = columnsOf(answer);
   const column = columns.find(({ name }) => name === y[0]) ?? columns.find(({ kind }) => kind === 'number');
@@ -46,7 +46,7 @@ const maxTimes = 400;
 const maxBars = 12;
 
 /** Returns the chart that the insight shows; null for tables, and for results without a column for an axis. */
-export function chartOfSql(answer: QueryResult, { display, ...named }: Visualization): Chart | null {
+export function buildSqlChart(answer: QueryResult, { display, ...named }: Visualization): Chart | null {
   const isBars = barDisplays.has(display ?? '');
   if (!isBars && !lineDisplays.has(display ?? '')) return null;
   const columns = columnsOf(answer);

@@ -18,7 +18,7 @@ export interface SubjectTile {
   insight: SubjectInsight;
 }
 
-export interface Subject {
+export interface ReportSubject {
   kind: 'insight' | 'dashboard';
   id: number;
   name: string;
@@ -40,10 +40,10 @@ const insightColumns = `json_build_object('id', i.id, 'short_id', i.short_id,
 export async function findSubject(
   sql: Sql,
   { projectId, insight, dashboard }: { projectId: number; insight: number | null; dashboard: number | null },
-): Promise<Subject | null> {
+): Promise<ReportSubject | null> {
   const rows =
     insight !== null
-      ? await sql.query<Subject & Record<string, unknown>>(
+      ? await sql.query<ReportSubject & Record<string, unknown>>(
           `SELECT 'insight' AS kind, i.id, coalesce(nullif(i.name, ''), nullif(i.derived_name, ''), 'Insight ' || i.id) AS name,
                   coalesce(i.description, '') AS description, e.timezone, NULL AS filters, NULL AS variables,
                   json_build_array(json_build_object('id', i.id, 'deleted', false, 'layouts', '{}'::json,
@@ -52,7 +52,7 @@ export async function findSubject(
             WHERE i.id = $1 AND i.project_id = $2 AND NOT i.deleted`,
           [insight, projectId],
         )
-      : await sql.query<Subject & Record<string, unknown>>(
+      : await sql.query<ReportSubject & Record<string, unknown>>(
           `SELECT 'dashboard' AS kind, d.id, coalesce(nullif(d.name, ''), 'Dashboard ' || d.id) AS name,
                   coalesce(d.description, '') AS description, e.timezone, d.filters, d.variables,
                   (SELECT coalesce(json_agg(json_build_object('id', t.id, 'deleted', t.deleted, 'layouts', t.layouts,

@@ -4,11 +4,11 @@ import { computeChange, formatChange, formatValue } from '@millrace/contracts/nu
 import type { Figure } from './figures.ts';
 
 /** Formats a figure: `1,204`, `38.5%`, or `12.5 on average`. */
-export const valueText = ({ value, format, of }: Pick<Figure, 'value' | 'format' | 'of'>): string =>
+export const formatFigure = ({ value, format, of }: Pick<Figure, 'value' | 'format' | 'of'>): string =>
   `${formatValue(value, format)}${of === 'average' ? ' on average' : ''}`;
 
 /** Formats a change: `+12.5%`, `−3 points` for percentages, or `–` without a comparison. */
-export const changeText = ({ value, before, format }: Figure): string =>
+export const formatFigureChange = ({ value, before, format }: Figure): string =>
   formatChange(computeChange(value, before, format), format);
 
 const dayFormat: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' };
@@ -18,7 +18,7 @@ const day = new Intl.DateTimeFormat('en-GB', dayFormat);
  * Formats a range: `16 November 2026 to 22 November 2026`, in the project time zone; with times if it is within one
  * day.
  */
-export function rangeText({
+export function formatRange({
   date_from: from,
   date_to: to,
 }: {
@@ -34,6 +34,6 @@ export function rangeText({
 const dayText = (iso: string) => day.format(new Date(`${iso.slice(0, 10)}T00:00:00Z`));
 
 /** Formats a date: `Monday, 16 November 2026`. */
-export function weekdayText(at: Date, timeZone: string): string {
+export function formatWeekday(at: Date, timeZone: string): string {
   return new Intl.DateTimeFormat('en-GB', { ...dayFormat, weekday: 'long', timeZone }).format(at);
 }

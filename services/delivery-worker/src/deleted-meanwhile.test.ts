@@ -2,10 +2,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createTestTenant, patienceMs } from '@millrace/testing';
 import { planRun } from './batch-exports/plan.ts';
-import { createExportMetrics, exportDue } from './batch-exports/run.ts';
+import { createExportMetrics, runDueExports } from './batch-exports/run.ts';
 import { cleanUp } from './deletion/delete-data.ts';
-import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver.ts';
-import { makeDueReports } from './subscriptions/make-reports.ts';
+import { createDeliveryMetrics, deliverDueReports } from './subscriptions/deliver.ts';
+import { createDueReports } from './subscriptions/make-reports.ts';
 import { oneRound } from './testing/one-round.ts';
 import { storeEvents, storeExport } from './testing/stored-export.ts';
 import { storeSubscription } from './testing/stored-subscription.ts';
@@ -62,8 +62,8 @@ test('ends when the project is deleted while its report is being sent', async ()
     postTimeoutMs: patienceMs,
     counter,
   };
-  await oneRound((slots) => makeDueReports({ ...fixture, stopping: new AbortController().signal }, slots));
-  const delivering = oneRound((slots) => deliverDue(deps, slots));
+  await oneRound((slots) => createDueReports({ ...fixture, stopping: new AbortController().signal }, slots));
+  const delivering = oneRound((slots) => deliverDueReports(deps, slots));
   const answer = await asked;
   await deleteProject(deleted.projectId);
   answer();
@@ -109,7 +109,7 @@ test('when the project is deleted during an export, nothing appears at the desti
     },
   };
   const exporting = oneRound((slots) =>
-    exportDue({ ...deps, database: { ...fixture.database, sql: held } }, new AbortController().signal, slots),
+    runDueExports({ ...deps, database: { ...fixture.database, sql: held } }, new AbortController().signal, slots),
   );
   await firstPage;
   const runs = await sql.query('SELECT records_completed AS n FROM batch_export_run WHERE batch_export_id = $1', [id]);
@@ -120,7 +120,7 @@ test('when the project is deleted during an export, nothing appears at the desti
   expect(await exporting).toBe(true);
   expect(await sql.query("SELECT to_regclass('public.exported') AS found")).toEqual([{ found: null }]);
   expect(await sql.query('SELECT 1 FROM batch_export_run')).toEqual([]);
-  expect(await oneRound((slots) => exportDue(deps, new AbortController().signal, slots))).toBe(false);
+  expect(await oneRound((slots) => runDueExports(deps, new AbortController().signal, slots))).toBe(false);
   // Skips the waiting time for late writers.
   await sql.query('UPDATE environment_cleanup SET not_before = now()');
   for (let rounds = 0; await cleanUp(fixture.database, { limit: 5000 }); rounds += 1) expect(rounds).toBeLessThan(100);

@@ -72,7 +72,7 @@ export function createPollMetrics(metrics: Metrics) {
  * Limits work that scans tables: repeats it immediately while there is more, and otherwise waits at least `intervalMs`.
  * Failures are retried as usual.
  */
-export function atIntervals(intervalMs: number, work: () => Promise<boolean>): () => Promise<boolean> {
+export function runAtIntervals(intervalMs: number, work: () => Promise<boolean>): () => Promise<boolean> {
   let notBefore = 0;
   return async () => {
     if (performance.now() < notBefore) return false;

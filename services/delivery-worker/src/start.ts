@@ -12,7 +12,7 @@ import {
 } from '@millrace/runtime';
 import { createMailer } from '@millrace/runtime/mail';
 import { configSchema } from './config.ts';
-import { longestQuestionMs, reportsAtOnce } from './subscriptions/make-reports.ts';
+import { maxQueryMs, reportsAtOnce } from './subscriptions/make-reports.ts';
 import { startWorker } from './worker.ts';
 
 const name = 'delivery-worker';
@@ -48,11 +48,11 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const reader = lifecycle.own(
     'connections for reports',
     createReadPool({
-      ...{ url: config.databaseUrl, logger, poolSize: reportsAtOnce, statementTimeoutMs: longestQuestionMs },
+      ...{ url: config.databaseUrl, logger, poolSize: reportsAtOnce, statementTimeoutMs: maxQueryMs },
       applicationName: `millrace-${name} reports`,
     }),
   );
-  const store = lifecycle.own('event store', openEventStore(config, { reader, maxMs: longestQuestionMs }));
+  const store = lifecycle.own('event store', openEventStore(config, { reader, maxMs: maxQueryMs }));
   const parser = lifecycle.own('SQL parser', createSqlParser());
   const { databaseUrl } = config;
   const ownUrl = typeof databaseUrl === 'function' ? databaseUrl() : databaseUrl;

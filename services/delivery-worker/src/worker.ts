@@ -5,7 +5,7 @@ import type { Logger, Metrics, SecretBox, Stoppable } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
 import { planBackfill, planRun } from './batch-exports/plan.ts';
 import { copiedUntil, createSettledUntil } from './batch-exports/read.ts';
-import { createExportMetrics, exportDue } from './batch-exports/run.ts';
+import { createExportMetrics, runDueExports } from './batch-exports/run.ts';
 import { countDue, createCohortMetrics } from './cohorts/count.ts';
 import { cleanUp, deletePersonData } from './deletion/delete-data.ts';
 import { forgetDeletedIds } from './deletion/store.ts';
@@ -13,12 +13,12 @@ import { checkDomains } from './domains/check-domains.ts';
 import { dropCopiedMonths } from './event-store/drop-copied.ts';
 import { type CopyTarget, createCopyMetrics, createFollower } from './event-store/follow.ts';
 import { createPersonCopyMetrics, createPersonFollower, forgetPersonCopy } from './event-store/follow-persons.ts';
-import { atIntervals, createFairSlots, createPollMetrics, startPolling, type Task } from './poll.ts';
+import { createFairSlots, createPollMetrics, runAtIntervals, startPolling, type Task } from './poll.ts';
 import { forgetOld, type RetentionOptions, retentionTasks } from './retention/retention.ts';
 import { sealClientSecrets, sealFlagPayloads, sealSecrets, sealTotpSecrets } from './sealing/seal.ts';
-import { createDeliveryMetrics, deliverDue } from './subscriptions/deliver.ts';
-import { makeDueReports, reportsAtOnce } from './subscriptions/make-reports.ts';
-import { scheduleDue } from './subscriptions/schedule.ts';
+import { createDeliveryMetrics, deliverDueReports } from './subscriptions/deliver.ts';
+import { createDueReports, reportsAtOnce } from './subscriptions/make-reports.ts';
+import { scheduleDueReports } from './subscriptions/schedule.ts';
 
 export interface WorkerDeps {
   database: Database;
@@ -108,12 +108,12 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   const drop =
     copying && copying.keepDays > 0 ? () => dropCopiedMonths({ ...deps, ...copying }, copying.keepDays) : null;
   const tasks: Task[] = [
-    { name: 'schedule_subscriptions', work: () => scheduleDue(database, new Date()) },
-    { name: 'make_reports', work: (signal) => makeDueReports({ ...deps, stopping: signal }, making) },
-    { name: 'deliver_reports', work: () => deliverDue(deliverDeps, reports) },
+    { name: 'schedule_subscriptions', work: () => scheduleDueReports(database, new Date()) },
+    { name: 'make_reports', work: (signal) => createDueReports({ ...deps, stopping: signal }, making) },
+    { name: 'deliver_reports', work: () => deliverDueReports(deliverDeps, reports) },
     { name: 'plan_exports', work: () => planRun(exportDeps) },
     { name: 'plan_backfills', work: () => planBackfill(database) },
-    { name: 'export', work: (signal) => exportDue(exportDeps, signal, exports) },
+    { name: 'export', work: (signal) => runDueExports(exportDeps, signal, exports) },
     { name: 'seal_secrets', work: () => sealSecrets({ database, logger, secretBox }) },
     { name: 'seal_totp_secrets', work: () => sealTotpSecrets({ database, logger, secretBox }) },
     { name: 'seal_client_secrets', work: () => sealClientSecrets({ database, logger, secretBox }) },
@@ -124,7 +124,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     { name: 'clean_up', work: () => cleanUp(database, { isCopied }) },
     ...(follow === null ? [] : [{ name: 'copy_events', work: follow }]),
     { name: 'copy_persons', work: followPersons },
-    ...(drop === null ? [] : [{ name: 'drop_copied_months', work: atIntervals(hourMs, drop) }]),
+    ...(drop === null ? [] : [{ name: 'drop_copied_months', work: runAtIntervals(hourMs, drop) }]),
     ...retentionTasks({ database, logger }, options),
     { name: 'forget_deleted_ids', work: () => forgetDeletedIds(database.sql, options.keepDeletedIdsDays) },
     { name: 'forget_salts', work: async () => (await deleteExpiredSalts(database.sql)) > 0 },

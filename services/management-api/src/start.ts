@@ -28,7 +28,7 @@ import { createInProcessStore, createRedisStore, type KeyValueStore, toRedisConn
 import { createMailer } from '@millrace/runtime/mail';
 import { createSearches } from './access/searches.ts';
 import type { OtherStore } from './analytics/events/reads.ts';
-import { createQuestions, type Questions } from './analytics/query/questions.ts';
+import { createQueryRunner, type QueryRunner } from './analytics/query/query-runner.ts';
 import { createApp } from './app/app.ts';
 import { readSharedPage, serveConsole } from './app/console/serve.ts';
 import { passToGateway } from './app/sdk-requests/pass-to-gateway.ts';
@@ -154,7 +154,7 @@ function startQuestions(
     logger,
     keyValue,
   }: { config: ApiConfig; database: Database; logger: Logger; keyValue: KeyValueStore },
-): { questions: Questions; parser: SqlParser; otherStore: OtherStore | null } {
+): { queryRunner: QueryRunner; parser: SqlParser; otherStore: OtherStore | null } {
   const { databaseUrl: url, queryConnections: connections, queryTimeoutMs } = config;
   const names = { applicationName: 'millrace-management-api queries', statementTimeoutMs: queryTimeoutMs };
   const reader = lifecycle.own(
@@ -163,14 +163,14 @@ function startQuestions(
   );
   const store = lifecycle.own('event store', openEventStore(config, { reader, maxMs: queryTimeoutMs }));
   const parser = lifecycle.own('SQL parser', createSqlParser());
-  const questions = createQuestions({
+  const queryRunner = createQueryRunner({
     ...{ sql, keyValue, logger, parser },
     events: store.events,
     turns: createSearches({ sql, connections }),
     maxMs: store.maxMs,
   });
   const { clickhouse, events, maxMs } = store;
-  return { questions: lifecycle.own('queries', questions), parser, otherStore: clickhouse && { events, maxMs } };
+  return { queryRunner: lifecycle.own('queries', queryRunner), parser, otherStore: clickhouse && { events, maxMs } };
 }
 
 /** The log on PostgreSQL has its own connections, so that log readers and requests do not wait for each other. */

@@ -12,5 +12,12 @@ export {
   foundEnvironmentColumns,
   mayHavePrivateEnvironments,
 } from './environment-access-store.ts';
-export { findKeyInUse, findLiveKey, isProjectInKey, keyIsLive, type Membership, noteKeyUse } from './live-key-store.ts';
-export { findLiveSession, findSessionInUse, noteSessionUse, sessionIsLive } from './live-session-store.ts';
+export {
+  findKeyInUse,
+  findLiveKey,
+  isProjectInKey,
+  keyIsLive,
+  type Membership,
+  recordKeyUse,
+} from './live-key-store.ts';
+export { findLiveSession, findSessionInUse, recordSessionUse, sessionIsLive } from './live-session-store.ts';

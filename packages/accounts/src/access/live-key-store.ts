@@ -80,7 +80,7 @@ export async function findKeyInUse(sql: Sql, keyId: string): Promise<KeyInUse | 
 }
 
 /** Stores that a key was used, at most once an hour, even with concurrent requests. */
-export async function noteKeyUse(sql: Sql, keyId: string): Promise<void> {
+export async function recordKeyUse(sql: Sql, keyId: string): Promise<void> {
   await sql.query(
     `UPDATE personal_api_key SET last_used_at = now()
       WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < now() - interval '1 hour')`,

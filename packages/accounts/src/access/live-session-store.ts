@@ -67,7 +67,7 @@ export async function findSessionInUse(sql: Sql, sessionId: string): Promise<{ u
 }
 
 /** Stores that a session was used, at most once every few minutes, even with concurrent requests. */
-export async function noteSessionUse(sql: Sql, sessionId: string): Promise<void> {
+export async function recordSessionUse(sql: Sql, sessionId: string): Promise<void> {
   await sql.query(
     `UPDATE session SET last_seen_at = now()
       WHERE id = $1 AND last_seen_at < now() - interval '${noteEveryMinutes} minutes'`,

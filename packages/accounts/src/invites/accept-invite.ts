@@ -5,9 +5,9 @@ import type { Sql, Transaction } from '@millrace/db';
 import { AppError, isAppError } from '@millrace/runtime';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { isUuid, notFound } from '../input.ts';
-import { keepKeysToMemberships } from '../keys/personal-api-key-store.ts';
+import { restrictKeysToMemberships } from '../keys/personal-api-key-store.ts';
 import { createPersonalApiKey, type PersonalApiKeyWithValue } from '../keys/personal-api-keys.ts';
-import { letIn } from '../members/kept-out.ts';
+import { unblockAddress } from '../members/blocked-addresses.ts';
 import { findMember, type Membership } from '../members/member-store.ts';
 import { addMember } from '../members/members.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
@@ -59,7 +59,7 @@ export async function acceptInvite(
   const added = await join(tx, invite, { userId: accepting.id, actor });
   await deleteInvite(tx, invite.id, invite.organization_id);
   const invited = { userId: accepting.id };
-  await letIn(tx, { organizationId: invite.organization_id, email: accepting.email, actor: actor ?? invited });
+  await unblockAddress(tx, { organizationId: invite.organization_id, email: accepting.email, actor: actor ?? invited });
   if (accepting.current_organization_id === null) {
     const { current_environment_id: environmentId } = accepting;
     await setCurrentEnvironment(tx, accepting.id, { organizationId: invite.organization_id, environmentId });
@@ -97,12 +97,12 @@ async function join(
  * @param used the accepting key or session, which had the secret of this invite and is not restricted.
  * @param isProved whether the secret came by email, which verifies the address.
  */
-export async function fenceUnproved(
+export async function isolateUnverifiedAccount(
   tx: Transaction,
   userId: number,
   { used, isProved }: { used: { kind: 'key' | 'session'; id: string }; isProved: boolean },
 ): Promise<void> {
-  await keepKeysToMemberships(tx, userId, used.kind === 'key' ? { except: used.id } : {});
+  await restrictKeysToMemberships(tx, userId, used.kind === 'key' ? { except: used.id } : {});
   await endSessionsOf(tx, userId, used.kind === 'session' ? { except: used.id } : {});
   if (isProved) await confirmEmail(tx, userId);
 }

@@ -115,7 +115,7 @@ export async function insertInvite(tx: Transaction, row: NewInviteRow): Promise<
  * Stores that sending the email was attempted. @param error why it was rejected, for `mail_error` of the invite; null
  * on success
  */
-export async function noteEmailingAttempt(sql: Sql, id: string, error: string | null): Promise<void> {
+export async function recordEmailingAttempt(sql: Sql, id: string, error: string | null): Promise<void> {
   await sql.query('UPDATE organization_invite SET emailing_attempt_made = true, mail_error = $2 WHERE id = $1', [
     id,
     error,

@@ -89,7 +89,7 @@ export async function updateKey(sql: Sql, choice: PersonalApiKeyChoice, columns:
 }
 
 /** Restricts a user's unrestricted keys to the user's current organizations. Deletes the keys of a user without organizations. */
-export async function keepKeysToMemberships(
+export async function restrictKeysToMemberships(
   sql: Sql,
   userId: number,
   { except = null }: { except?: string | null },

@@ -4,7 +4,7 @@ import { isScopeName } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { type Activity, type Actor, recordActivity } from '../activity/record-activity.ts';
-import { answeringConstraints, checkText, invalidField, isRowId, isUuid, notFound } from '../input.ts';
+import { checkText, invalidField, isRowId, isUuid, mapConstraintErrors, notFound } from '../input.ts';
 import { hashPersonalApiKey, maskPersonalApiKey, newPersonalApiKeyValue, randomBase62 } from './key-values.ts';
 import {
   countEnvironmentsInReach,
@@ -72,7 +72,7 @@ export async function createPersonalApiKey(sql: Sql, input: NewPersonalApiKey): 
     );
   }
   const value = newPersonalApiKeyValue();
-  const key = await answeringConstraints({ personal_api_key_user_id_fkey: (cause) => notFound('User', cause) }, () =>
+  const key = await mapConstraintErrors({ personal_api_key_user_id_fkey: (cause) => notFound('User', cause) }, () =>
     insertKey(sql, {
       id: randomBase62(18),
       user_id: userId,

@@ -4,16 +4,18 @@ import { AppError } from '@millrace/runtime';
 /**
  * A user in a change to members, with the level in the organization concerned. These rules do not apply to operators.
  */
-export interface Acting {
+export interface RankedMember {
   userId: number;
   level: number;
 }
 
 /** Checks whether the caller may edit the target at all (docs/api/members.md). @throws AppError `forbidden`. */
-export function refuseEditing(caller: Acting, target: Acting): void {
+export function refuseEditing(caller: RankedMember, target: RankedMember): void {
   if (caller.userId === target.userId) return;
-  if (caller.level < membershipLevels.administrator) throw refused('You can only edit others if you are an admin.');
-  if (target.level > caller.level) throw refused('You can only edit others with level lower or equal to you.');
+  if (caller.level < membershipLevels.administrator)
+    throw createForbiddenError('You can only edit others if you are an admin.');
+  if (target.level > caller.level)
+    throw createForbiddenError('You can only edit others with level lower or equal to you.');
 }
 
 /**
@@ -22,14 +24,14 @@ export function refuseEditing(caller: Acting, target: Acting): void {
  *
  * @throws AppError `forbidden`.
  */
-export function refuseLevel(caller: Acting, target: Acting, level: number): void {
+export function refuseLevel(caller: RankedMember, target: RankedMember, level: number): void {
   refuseEditing(caller, target);
-  if (caller.userId === target.userId) throw refused("You can't change your own access level.");
+  if (caller.userId === target.userId) throw createForbiddenError("You can't change your own access level.");
   if (level === membershipLevels.owner && caller.level < membershipLevels.owner) {
-    throw refused("You can only make another member owner if you're this organization's owner.");
+    throw createForbiddenError("You can only make another member owner if you're this organization's owner.");
   }
   if (level > caller.level) {
-    throw refused('You can only change access level of others to lower or equal to your current one.');
+    throw createForbiddenError('You can only change access level of others to lower or equal to your current one.');
   }
 }
 
@@ -37,13 +39,13 @@ export function refuseLevel(caller: Acting, target: Acting, level: number): void
  * Checks whether the caller may remove the target. Everyone except owners may leave.
  * @throws AppError `forbidden`, or `invalid` for an owner.
  */
-export function refuseRemoval(caller: Acting, target: Acting): void {
+export function refuseRemoval(caller: RankedMember, target: RankedMember): void {
   refuseEditing(caller, target);
   if (target.level === membershipLevels.owner) {
     throw new AppError('invalid', 'Cannot leave the organization as its owner!', { code: 'invalid_input' });
   }
 }
 
-function refused(sentence: string): AppError {
+function createForbiddenError(sentence: string): AppError {
   return new AppError('forbidden', sentence);
 }

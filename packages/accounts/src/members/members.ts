@@ -5,9 +5,9 @@ import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { type Activity, type Actor, recordActivity } from '../activity/record-activity.ts';
-import { answeringConstraints, invalidField, isRowId, isUuid, notFound } from '../input.ts';
+import { invalidField, isRowId, isUuid, mapConstraintErrors, notFound } from '../input.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
-import { type Acting, refuseLevel, refuseRemoval } from './member-rules.ts';
+import { type RankedMember, refuseLevel, refuseRemoval } from './member-rules.ts';
 import {
   countOwners,
   deleteInvitesOf,
@@ -40,7 +40,7 @@ export async function addMember(sql: Sql, input: NewMember): Promise<Membership>
   }
   if (!isUuid(input.organizationId)) throw notFound('Organization');
   if (!isRowId(input.userId)) throw notFound('User');
-  const added = await answeringConstraints(
+  const added = await mapConstraintErrors(
     {
       membership_organization_id_fkey: (cause) => notFound('Organization', cause),
       membership_user_id_fkey: (cause) => notFound('User', cause),
@@ -125,7 +125,7 @@ export async function removeMember(tx: Transaction, addressed: AddressedMember):
 async function lockMember(
   tx: Transaction,
   { organizationId, userId, actor }: AddressedMember,
-): Promise<{ member: MemberWithEmail; by: Acting | null }> {
+): Promise<{ member: MemberWithEmail; by: RankedMember | null }> {
   await lockOrganization(tx, organizationId);
   const present = async (id: number) => {
     const found = isRowId(id) ? await findMember(tx, { organizationId, userId: id }) : undefined;
@@ -137,7 +137,7 @@ async function lockMember(
   return { member, by };
 }
 
-function toActing({ user_id: userId, level }: MemberWithEmail): Acting {
+function toActing({ user_id: userId, level }: MemberWithEmail): RankedMember {
   return { userId, level };
 }
 

@@ -21,13 +21,13 @@ export const recordAccessLevels = ['none', 'viewer', 'editor', 'manager'] as con
 export type RecordAccessLevel = (typeof recordAccessLevels)[number];
 
 /** The target of a rule: a member, a role, or everyone if both are null. */
-export interface Whom {
+export interface AccessRuleSubject {
   membershipId: string | null;
   roleId: string | null;
 }
 
 /** Identifies a rule for records in an environment. */
-export interface RecordRule extends Whom {
+export interface RecordRule extends AccessRuleSubject {
   environmentId: number;
   /** Kind of record, e.g. `dashboard`. */
   resource: string;
@@ -44,7 +44,12 @@ export interface RecordRule extends Whom {
  */
 export async function changeAccessRule(
   tx: Transaction,
-  { environmentId, level, actor, ...whom }: { environmentId: number; level: AccessLevel | null; actor: Actor } & Whom,
+  {
+    environmentId,
+    level,
+    actor,
+    ...whom
+  }: { environmentId: number; level: AccessLevel | null; actor: Actor } & AccessRuleSubject,
 ): Promise<void> {
   const { environment } = await lockWhom(tx, environmentId, whom);
   const isForAll = whom.membershipId === null && whom.roleId === null;
@@ -67,7 +72,10 @@ async function changeDefault(
   return { before: { access_control, default_access_level }, after };
 }
 
-function fieldOf({ membershipId, roleId }: Whom, { before, after }: { before: string | null; after: string | null }) {
+function fieldOf(
+  { membershipId, roleId }: AccessRuleSubject,
+  { before, after }: { before: string | null; after: string | null },
+) {
   const field = `access_of_${membershipId ?? roleId}`;
   return { before: { [field]: before }, after: { [field]: after } };
 }
@@ -115,7 +123,7 @@ async function requireRoom(tx: Transaction, environmentId: number): Promise<void
 }
 
 /** Locks the environment, and checks that the rule's target belongs to its organization. @throws AppError. */
-async function lockWhom(tx: Transaction, environmentId: number, { membershipId, roleId }: Whom) {
+async function lockWhom(tx: Transaction, environmentId: number, { membershipId, roleId }: AccessRuleSubject) {
   const environment = isRowId(environmentId) ? await lockEnvironment(tx, environmentId) : undefined;
   if (!environment) throw notFound('Environment');
   const organizationId = await organizationOfProject(tx, environment.project_id);

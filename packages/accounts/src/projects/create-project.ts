@@ -6,7 +6,7 @@ import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { newProjectToken } from '../keys/key-values.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
 import { findMemberDomains, insertEnvironment, type StoredEnvironment } from './environment-store.ts';
-import { requireNoDemo, requireRoom } from './plan-limits.ts';
+import { requireNoDemo, requirePlanCapacity } from './plan-limits.ts';
 import { countEnvironments, countProjects, insertProject, type StoredProject } from './project-store.ts';
 import { organizationOfProject } from './projects.ts';
 import { checkDescription, checkNewSettings, type NewSettings } from './settings.ts';
@@ -160,7 +160,7 @@ async function requireProjectRoom(
 ): Promise<void> {
   const projects = await countProjects(tx, organizationId);
   if (isDemo) requireNoDemo(projects);
-  else requireRoom(plan, 'projects', { ...projects, all: projects.all + 1 });
+  else requirePlanCapacity(plan, 'projects', { ...projects, all: projects.all + 1 });
 }
 
 /** Checks that the plan allows another environment, under the organization's lock. @throws AppError `forbidden`. */
@@ -178,9 +178,9 @@ async function requireEnvironmentRoom(
     requireNoDemo(environments);
     return;
   }
-  requireRoom(plan, 'environments', { ...environments, all: environments.all + 1 });
+  requirePlanCapacity(plan, 'environments', { ...environments, all: environments.all + 1 });
   // A project with only demo data did not count so far.
   if (environments.all !== environments.demo) return;
   const projects = await countProjects(tx, organizationId);
-  requireRoom(plan, 'projects', { ...projects, demo: projects.demo - 1 });
+  requirePlanCapacity(plan, 'projects', { ...projects, demo: projects.demo - 1 });
 }

@@ -22,7 +22,7 @@ type Counted = keyof typeof features;
  * @param after the number after the change.
  * @throws AppError `forbidden`.
  */
-export function requireRoom(plan: unknown, what: Counted, after: PlanCount): void {
+export function requirePlanCapacity(plan: unknown, what: Counted, after: PlanCount): void {
   const limit = planLimit(plan, what);
   if (limit === null || after.all - Math.min(1, after.demo) <= limit) return;
   throw new AppError(
@@ -49,7 +49,7 @@ export function requireNoDemo({ demo }: PlanCount): void {
  * Rejects marking existing data as demo data if the plan has a limit, because it would no longer count. @throws
  * AppError `forbidden`.
  */
-export function requireUncounted(plan: unknown): void {
+export function requireNoPlanLimit(plan: unknown): void {
   if (planLimit(plan, 'projects') === null && planLimit(plan, 'environments') === null) return;
   throw new AppError(
     'forbidden',

@@ -4,7 +4,7 @@ import type { Columns, Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { v7 as uuidv7 } from 'uuid';
 import { type Activity, type Actor, recordActivity, userIdOf } from '../activity/record-activity.ts';
-import { answeringConstraints, checkText, invalidField, isUuid, notFound } from '../input.ts';
+import { checkText, invalidField, isUuid, mapConstraintErrors, notFound } from '../input.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
 
 export interface Role extends Record<string, unknown>, Columns<'role', 'id' | 'organization_id' | 'name'> {}
@@ -37,7 +37,7 @@ export async function createRole(
       { code: 'limit_exceeded' },
     );
   }
-  const [role] = await answeringConstraints({ role_organization_id_name_key: isTaken }, () =>
+  const [role] = await mapConstraintErrors({ role_organization_id_name_key: isTaken }, () =>
     tx.query<Role>(
       `INSERT INTO role (id, organization_id, name, created_by_id) VALUES ($1, $2, $3, $4)
        RETURNING id, organization_id, name`,
@@ -57,7 +57,7 @@ export async function renameRole(
   const before = await lockRole(tx, of, roleId);
   const after = { ...before, name: checkName(name) };
   if (after.name === before.name) return before;
-  await answeringConstraints({ role_organization_id_name_key: isTaken }, () =>
+  await mapConstraintErrors({ role_organization_id_name_key: isTaken }, () =>
     tx.query('UPDATE role SET name = $2, updated_at = clock_timestamp() WHERE id = $1', [roleId, after.name]),
   );
   const change = { before: { name: before.name }, after: { name: after.name } };
@@ -77,7 +77,7 @@ export async function removeRole(tx: Transaction, { roleId, ...of }: RoleOf & { 
  * @returns the ID of the row. @throws AppError `not_found` for the role, `invalid` if the user is not a member or
  * already has the role.
  */
-export async function giveRole(
+export async function assignRole(
   tx: Transaction,
   { roleId, userUuid, ...of }: RoleOf & { roleId: string; userUuid: string },
 ): Promise<string> {
@@ -101,7 +101,7 @@ export async function giveRole(
 }
 
 /** @throws AppError `not_found`. */
-export async function takeRole(
+export async function unassignRole(
   tx: Transaction,
   { roleId, id, ...of }: RoleOf & { roleId: string; id: string },
 ): Promise<void> {

@@ -8,19 +8,19 @@ import type { Sql, Transaction } from '@millrace/db';
 import { AppError, isAppError, toPlainName } from '@millrace/runtime';
 import { recordOwnActivity } from '../activity/record-activity.ts';
 import { hostsOf } from '../domains/owner-addresses.ts';
-import { addressOf, checkEmail, invalidField, isUuid, notFound } from '../input.ts';
+import { checkEmail, invalidField, isUuid, notFound, parseEmailAddress } from '../input.ts';
 import { acceptInvite } from '../invites/accept-invite.ts';
 import { findPendingInvite } from '../invites/invite-store.ts';
 import { isInviteExpired } from '../invites/invites.ts';
 import { lockKeysOf } from '../keys/personal-api-key-store.ts';
-import { isKeptOut } from '../members/kept-out.ts';
+import { isAddressBlocked } from '../members/blocked-addresses.ts';
 import { findMember } from '../members/member-store.ts';
 import { addMember, removeMember } from '../members/members.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
-import { giveRole, takeRole } from '../roles/roles.ts';
+import { assignRole, unassignRole } from '../roles/roles.ts';
 import { endSessionsOf } from '../sign-in/sessions.ts';
-import { claim } from '../single-sign-on/arrival.ts';
-import { domainOfAddress } from '../single-sign-on/enforcement.ts';
+import { parseEmailDomain } from '../single-sign-on/enforcement.ts';
+import { claimAccount } from '../single-sign-on/provider-sign-in.ts';
 import { findUser, selectOrganizationsOf, type User, updateUser } from '../users/user-store.ts';
 import { changeEmail, createUser } from '../users/users.ts';
 
@@ -64,7 +64,7 @@ const longestName = 150;
 /** Validates the new address of a user. @throws AppError `invalid` naming `userName`. */
 function checkAddress({ name }: ScimDomain, userName: string): string {
   const email = checkEmail('userName', userName);
-  if (domainOfAddress(email) === name) return email;
+  if (parseEmailDomain(email) === name) return email;
   throw invalidField('userName', 'invalid_input', `userName must be an email address in the domain ${name}.`);
 }
 
@@ -88,7 +88,7 @@ export async function provisionUser(
   const user = found ?? (await makeUser(tx, domain, { ...fields, email }));
   await lockKeysOf(tx, user.id);
   const isClaimed = found !== undefined && !found.is_email_verified;
-  if (isClaimed) await claim(tx, found);
+  if (isClaimed) await claimAccount(tx, found);
   await noteUser(tx, domain, { userId: user.id, externalId: fields.externalId });
   // Keep an existing name if the provider sends none.
   if (found && fields.firstName + fields.lastName !== '') await writeNames(tx, domain, found, fields);
@@ -137,7 +137,7 @@ async function letJoin(
     await acceptInvite(tx, invite.id, { now, chooseUser: async () => user });
     return;
   }
-  if (await isKeptOut(tx, organizationId, user.email)) {
+  if (await isAddressBlocked(tx, organizationId, user.email)) {
     throw new AppError('forbidden', 'An administrator of the organization has blocked this email address.');
   }
   const level = membershipLevels.member;
@@ -161,7 +161,8 @@ export async function changeProvisioned(
   const user = await findUser(tx, { id: before.userId });
   if (!user) throw notFound('User');
   await lockKeysOf(tx, user.id);
-  const email = addressOf(fields.userName) === before.email ? before.email : checkAddress(domain, fields.userName);
+  const email =
+    parseEmailAddress(fields.userName) === before.email ? before.email : checkAddress(domain, fields.userName);
   if (email !== before.email || (before.is_active && !fields.isActive)) await refuseOwner(tx, domain, user.id);
   if (email !== before.email) await changeAddress(tx, domain, { user, email });
   await noteUser(tx, domain, { userId: user.id, externalId: fields.externalId });
@@ -315,11 +316,11 @@ export async function changeRoleMembers(
         `${uuid.slice(0, 100)} is not the ID of an active user of ${domain.name}.`,
       );
     }
-    await giveRole(tx, { ...of, userUuid: uuid });
+    await assignRole(tx, { ...of, userUuid: uuid });
   }
   for (const uuid of removed) {
     const id = has.get(uuid);
-    if (id !== undefined) await takeRole(tx, { ...of, id });
+    if (id !== undefined) await unassignRole(tx, { ...of, id });
   }
 }
 

@@ -2,7 +2,7 @@ import type { Transaction } from '@millrace/db';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { endSessionsOf } from './sessions.ts';
 import { deleteSignInSteps } from './sign-in-steps.ts';
-import { deleteDevices, deleteLinks, type SigningIn, writePasswordHash } from './sign-in-store.ts';
+import { deleteDevices, deleteLinks, type SignInUser, writePasswordHash } from './sign-in-store.ts';
 
 /**
  * Changes a user's password. Revokes everything that another person may have obtained with the old one: other sessions,
@@ -12,7 +12,7 @@ import { deleteDevices, deleteLinks, type SigningIn, writePasswordHash } from '.
  */
 export async function changePassword(
   tx: Transaction,
-  user: Pick<SigningIn, 'id' | 'uuid' | 'email' | 'password_hash'>,
+  user: Pick<SignInUser, 'id' | 'uuid' | 'email' | 'password_hash'>,
   { hash, actor, keptSession }: { hash: string; actor: Actor; keptSession?: string },
 ): Promise<void> {
   await writePasswordHash(tx, user.id, hash);

@@ -2,7 +2,7 @@
 
 import type { Sql, Transaction } from '@millrace/db';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
-import { findLink, insertLink, type LinkKind, type LinkRow, takeLink } from './sign-in-store.ts';
+import { consumeLink, findLink, insertLink, type LinkKind, type LinkRow } from './sign-in-store.ts';
 
 const minutesOf: Record<LinkKind, number> = { sign_in: 60, first_owner: 24 * 60, reset_password: 24 * 60 };
 
@@ -25,6 +25,6 @@ export async function findOneTimeLink(sql: Sql, secret: string): Promise<LinkRow
 }
 
 /** Uses up a link, in the transaction of its purpose. If that fails, the link stays valid. */
-export async function takeOneTimeLink(tx: Transaction, secret: string): Promise<LinkRow | undefined> {
-  return takeLink(tx, hashSecret(secret));
+export async function consumeOneTimeLink(tx: Transaction, secret: string): Promise<LinkRow | undefined> {
+  return consumeLink(tx, hashSecret(secret));
 }

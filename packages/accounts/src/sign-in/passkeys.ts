@@ -64,7 +64,7 @@ export async function insertPasskey(
  * Stores a use, unless the counter has decreased; authenticators without a counter always send 0. @returns whether it
  * was stored.
  */
-export async function notePasskeyUse(tx: Transaction, id: string, counter: number): Promise<boolean> {
+export async function recordPasskeyUse(tx: Transaction, id: string, counter: number): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE passkey SET counter = $2, last_used_at = now()
       WHERE id = $1 AND (counter < $2 OR counter = 0 AND $2 = 0) RETURNING id`,
@@ -99,7 +99,7 @@ export async function deletePasskey(tx: Transaction, userId: number, id: string)
  * Sets whether a passkey is required after a password. When it no longer is, trusted devices require a second factor
  * again.
  */
-export async function setPasskeysCount(tx: Transaction, userId: number, count: boolean): Promise<void> {
+export async function setPasskeysAsSecondFactor(tx: Transaction, userId: number, count: boolean): Promise<void> {
   await tx.query('UPDATE "user" SET passkeys_enabled_for_2fa = $2 WHERE id = $1', [userId, count]);
   if (!count) await forgetTrustedDevices(tx, userId);
 }

@@ -58,7 +58,7 @@ export async function findAddressDomain(sql: Sql, name: string): Promise<Address
  * Stores that an administrator has signed in through the provider with its current settings. @returns whether this is
  * the first time.
  */
-export async function noteProved(tx: Transaction, domainId: string, kind: string): Promise<boolean> {
+export async function recordProviderProof(tx: Transaction, domainId: string, kind: string): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE organization_domain SET sso_proved = array_append(sso_proved, $2)
       WHERE id = $1 AND NOT $2 = ANY (sso_proved) RETURNING id`,
@@ -119,7 +119,7 @@ export async function deleteProofs(tx: Transaction, userId: number): Promise<voi
 }
 
 /** @returns false if the message was used before, on any replica. */
-export async function useAssertion(sql: Sql, idHash: string, until: Date): Promise<boolean> {
+export async function consumeAssertion(sql: Sql, idHash: string, until: Date): Promise<boolean> {
   await sql.query('DELETE FROM used_assertion WHERE expires_at < now()');
   const rows = await sql.query(
     'INSERT INTO used_assertion (id_hash, expires_at) VALUES ($1, $2) ON CONFLICT DO NOTHING RETURNING id_hash',

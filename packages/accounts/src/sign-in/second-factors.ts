@@ -19,7 +19,7 @@ export interface SecondFactors {
 }
 
 /** Returns whether the user needs a second factor in addition to a password. */
-export function asksSecondFactor({ hasTotp, passkeys, passkeysCount }: SecondFactors): boolean {
+export function requiresSecondFactor({ hasTotp, passkeys, passkeysCount }: SecondFactors): boolean {
   return hasTotp || (passkeysCount && passkeys > 0);
 }
 
@@ -59,7 +59,7 @@ export async function writeTotp(
 }
 
 /** Uses up the code of a time step, only once even with concurrent requests. @returns false if it was already used. */
-export async function takeTotpStep(sql: Sql, userId: number, step: number): Promise<boolean> {
+export async function consumeTotpStep(sql: Sql, userId: number, step: number): Promise<boolean> {
   const rows = await sql.query(
     'UPDATE user_totp SET last_step = $2 WHERE user_id = $1 AND last_step < $2 RETURNING user_id',
     [userId, step],
@@ -96,7 +96,7 @@ export async function removeBackupCodes(tx: Transaction, userId: number): Promis
 }
 
 /** Uses up a backup code, ignoring case and punctuation. @returns whether it was valid. */
-export async function takeBackupCode(sql: Sql, userId: number, code: string): Promise<boolean> {
+export async function consumeBackupCode(sql: Sql, userId: number, code: string): Promise<boolean> {
   const rows = await sql.query('DELETE FROM user_backup_code WHERE user_id = $1 AND code_hash = $2 RETURNING user_id', [
     userId,
     await hashOf(userId, code),

@@ -60,7 +60,11 @@ export async function renewSessionSecret(sql: Sql, sessionId: string): Promise<s
 }
 
 /** Stores that a second factor was used in a session, for example when it was set up there. */
-export async function noteSecondFactor(tx: Transaction, sessionId: string, secondFactor: SecondFactor): Promise<void> {
+export async function recordSecondFactor(
+  tx: Transaction,
+  sessionId: string,
+  secondFactor: SecondFactor,
+): Promise<void> {
   await tx.query('UPDATE session SET second_factor = $2 WHERE id = $1', [sessionId, secondFactor]);
 }
 

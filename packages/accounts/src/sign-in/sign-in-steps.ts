@@ -60,7 +60,7 @@ export async function findSignInStep(sql: Sql, kind: SignInStepKind, secret: str
 }
 
 /** Adds data to a step. */
-export async function noteInSignInStep(
+export async function updateSignInStep(
   sql: Sql,
   kind: SignInStepKind,
   { secret, data }: { secret: string; data: Record<string, unknown> },
@@ -72,7 +72,7 @@ export async function noteInSignInStep(
 }
 
 /** Increments `data.tries` atomically. @returns the updated step. */
-export async function countTryOfSignInStep(
+export async function countSignInStepAttempt(
   sql: Sql,
   kind: SignInStepKind,
   secret: string,
@@ -86,7 +86,11 @@ export async function countTryOfSignInStep(
 }
 
 /** Uses up a step. @returns undefined if it was already used or has expired. */
-export async function takeSignInStep(sql: Sql, kind: SignInStepKind, secret: string): Promise<SignInStep | undefined> {
+export async function consumeSignInStep(
+  sql: Sql,
+  kind: SignInStepKind,
+  secret: string,
+): Promise<SignInStep | undefined> {
   const rows = await sql.query<StepRow>(
     'DELETE FROM sign_in_step WHERE token_hash = $1 AND expires_at > now() RETURNING user_id AS "userId", data',
     [hashOf(kind, secret)],

@@ -4,13 +4,17 @@ import type { Columns, Sql, Transaction } from '@millrace/db';
 import { sessionIsLive } from '../access/live-session-store.ts';
 
 /** A user with the hash of the password; null without a password. */
-export interface SigningIn extends Columns<'user', 'id' | 'uuid' | 'email' | 'first_name' | 'last_name' | 'is_active'> {
+export interface SignInUser
+  extends Columns<'user', 'id' | 'uuid' | 'email' | 'first_name' | 'last_name' | 'is_active'> {
   password_hash: string | null;
 }
 
-export async function findSigningIn(sql: Sql, by: { email: string } | { id: number }): Promise<SigningIn | undefined> {
+export async function findSignInUser(
+  sql: Sql,
+  by: { email: string } | { id: number },
+): Promise<SignInUser | undefined> {
   const [column, value] = 'email' in by ? ['email', by.email] : ['id', by.id];
-  const rows = await sql.query<SigningIn & Record<string, unknown>>(
+  const rows = await sql.query<SignInUser & Record<string, unknown>>(
     `SELECT u.id, u.uuid, u.email, u.first_name, u.last_name, u.is_active, p.hash AS password_hash
        FROM "user" u LEFT JOIN user_password p ON p.user_id = u.id
       WHERE u.${column} = $1`,
@@ -196,7 +200,7 @@ export async function findLink(sql: Sql, tokenHash: string): Promise<LinkRow | u
 }
 
 /** Uses up a link. @returns undefined if it was already used or has expired. */
-export async function takeLink(tx: Transaction, tokenHash: string): Promise<LinkRow | undefined> {
+export async function consumeLink(tx: Transaction, tokenHash: string): Promise<LinkRow | undefined> {
   const rows = await tx.query<LinkRow & Record<string, unknown>>(
     'DELETE FROM one_time_link WHERE token_hash = $1 AND expires_at > now() RETURNING kind, user_id',
     [tokenHash],

@@ -5,7 +5,7 @@ import { hasPlanFeature } from '@millrace/contracts';
 import { type AddressDomain, type ProviderKind, providerKinds } from '../sign-in/provider-store.ts';
 
 /** Returns the domain of an address in ASCII, as in `organization_domain`; other scripts are encoded as `xn--`. */
-export function domainOfAddress(email: string): string {
+export function parseEmailDomain(email: string): string {
   return domainToASCII(email.slice(email.lastIndexOf('@') + 1)).toLowerCase();
 }
 
@@ -16,7 +16,7 @@ export function domainOfAddress(email: string): string {
  * @param installed the providers of the installation.
  */
 export function enforcedProvider(domain: EnforcingDomain, installed: Installed): ProviderKind | null {
-  const state = enforcementOf(domain, installed);
+  const state = findEnforcement(domain, installed);
   return state.state === 'active' ? state.kind : null;
 }
 
@@ -33,7 +33,7 @@ export type Enforcement =
   | { state: 'no effect'; reason: 'unknown_provider' | 'feature_not_available' | 'provider_not_configured' }
   | { state: 'waiting' | 'active'; kind: ProviderKind };
 
-export function enforcementOf(domain: EnforcingDomain, installed: Installed): Enforcement {
+export function findEnforcement(domain: EnforcingDomain, installed: Installed): Enforcement {
   if (domain.sso_enforcement === '') return { state: 'off' };
   const kind = providerKinds.find((known) => known === domain.sso_enforcement);
   if (kind === undefined) return { state: 'no effect', reason: 'unknown_provider' };

@@ -2,7 +2,15 @@ import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { v4 as uuidv4, v7 as uuidv7 } from 'uuid';
 import { type Actor, recordOwnActivity } from '../activity/record-activity.ts';
-import { addressOf, answeringConstraints, checkEmail, checkName, checkText, isRowId, notFound } from '../input.ts';
+import {
+  checkEmail,
+  checkName,
+  checkText,
+  isRowId,
+  mapConstraintErrors,
+  notFound,
+  parseEmailAddress,
+} from '../input.ts';
 import { removeMember } from '../members/members.ts';
 import { endSessionsOf } from '../sign-in/sessions.ts';
 import { deleteLinks } from '../sign-in/sign-in-store.ts';
@@ -45,7 +53,7 @@ export async function createUser(sql: Sql, input: NewUser): Promise<User> {
     }),
     is_email_verified: input.isEmailVerified ?? false,
   };
-  return answeringConstraints({ user_email_key: emailIsTaken }, () => insertUser(sql, data));
+  return mapConstraintErrors({ user_email_key: emailIsTaken }, () => insertUser(sql, data));
 }
 
 /** Lists all users, or those of an organization, the oldest first. */
@@ -55,7 +63,7 @@ export async function listUsers(sql: Sql, filter: { organizationId?: string } = 
 
 /** Finds a user by ID or by email address in any case. @throws AppError `not_found`. */
 export async function getUser(sql: Sql, by: { id: number } | { email: string }): Promise<User> {
-  const sought = 'email' in by ? { email: addressOf(by.email) ?? by.email } : by;
+  const sought = 'email' in by ? { email: parseEmailAddress(by.email) ?? by.email } : by;
   const found = 'email' in sought || isRowId(sought.id) ? await findUser(sql, sought) : undefined;
   if (!found) throw notFound('User');
   return found;
@@ -103,7 +111,7 @@ export async function changeEmail(
       attr: 'email',
       cause,
     });
-  await answeringConstraints({ user_email_key: isTaken }, () => updateEmail(tx, user.id, email));
+  await mapConstraintErrors({ user_email_key: isTaken }, () => updateEmail(tx, user.id, email));
   await deleteLinks(tx, user.id);
   const change = { before: { email: user.email }, after: { email } };
   await recordOwnActivity(tx, { ...user, email }, { activity: 'updated', actor, change });

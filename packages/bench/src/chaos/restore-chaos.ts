@@ -81,7 +81,7 @@ async function restoreRound(
     await sleep((round.seconds * 1000) / 3);
     await backup.putBack(target);
     await system.postgres.restart();
-    await untilRecovered(system.database);
+    await waitUntilRecovered(system.database);
     const finishFrom = performance.now();
     // Can be repeated: consumers that read at full speed may not leave it a connection.
     ({ unread } = await eventually(operator.finishRestore, { what: 'Finishing the restore' }));
@@ -95,7 +95,7 @@ async function restoreRound(
 }
 
 /** Waits until the database accepts writes. */
-export async function untilRecovered(database: Pool): Promise<void> {
+export async function waitUntilRecovered(database: Pool): Promise<void> {
   const isRecovered = async () => {
     const { rows } = await database.query<{ isRecovering: boolean }>('SELECT pg_is_in_recovery() AS "isRecovering"');
     return rows[0]?.isRecovering === false;

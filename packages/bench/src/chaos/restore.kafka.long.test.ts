@@ -22,7 +22,7 @@ import pg from 'pg';
 import { type ChaosServices, createServiceStarter } from './chaos-system.ts';
 import { watchPartitions } from './partition-watch.ts';
 import { startArchiving } from './postgres-backup.ts';
-import { createOperator, type Operator, untilRecovered } from './restore-chaos.ts';
+import { createOperator, type Operator, waitUntilRecovered } from './restore-chaos.ts';
 import { checkState } from './state-check.ts';
 import { createStoryLoad } from './story-load.ts';
 
@@ -110,7 +110,7 @@ test(`the database is lost and comes back older: all that was acknowledged is st
   await consumer.stop();
   await backup.putBack(null);
   await postgres.restart();
-  await untilRecovered(database);
+  await waitUntilRecovered(database);
   expect((await operator.finishRestore()).unread).toBeGreaterThan(200);
   await services.startConsumer();
   await load.pause();

@@ -3,13 +3,13 @@ import type { EventsRun } from './measure-events.ts';
 import type { FirstLoad } from './measure-first-load.ts';
 import type { FloodRun } from './measure-live.ts';
 import type { WatchRun } from './measure-watchers.ts';
-import type { Drawn } from './open-page.ts';
+import type { PageTimings } from './open-page.ts';
 
 /** The measurements. A part that was not selected has no figures and no targets. */
 export interface ConsoleMeasurement {
   sizes: { firstLoad: number; fonts: number; pages: Record<string, number> };
   loads?: FirstLoad[];
-  live?: { usable: Drawn[]; interactionMs: number[]; curlMs: number[] };
+  live?: { usable: PageTimings[]; interactionMs: number[]; curlMs: number[] };
   flood?: FloodRun;
   /** Without watchers, and with watchers. */
   watching?: [WatchRun, WatchRun];

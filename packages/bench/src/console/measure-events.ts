@@ -1,8 +1,8 @@
-import { prefill } from '../drain/prefill.ts';
+import { prefillEvents } from '../drain/prefill.ts';
 import { programs } from '../harness/bench.ts';
 import { createBenchDatabase, newProjectKey } from '../harness/bench-database.ts';
 import type { ConsoleSystem } from './console-system.ts';
-import { untilDrawn, withTab } from './open-page.ts';
+import { waitUntilDrawn, withTab } from './open-page.ts';
 
 export type EventsRun = Awaited<ReturnType<typeof measureEvents>>;
 
@@ -16,7 +16,7 @@ export async function measureEvents(
   bench.print(`filling a project with ${events} events`);
   const database = await createBenchDatabase(newProjectKey());
   bench.onEnd(() => database.drop());
-  await prefill(database, events);
+  await prefillEvents(database, events);
   const api = await bench.start(programs.api, { DATABASE_URL: database.url, CONSOLE_DIRECTORY: directory });
   const { personalApiKey, projectId } = database;
   const host = `http://127.0.0.1:${api.port}`;
@@ -31,7 +31,7 @@ export async function measureEvents(
     if (!response.ok) throw new Error(`The API returned ${response.status}.`);
     apiMs.push(performance.now() - startedAt);
     const page = `${host}/console/projects/${projectId}/events?after=-1h`;
-    shownMs.push((await withTab(browser, { personalApiKey }, (tab) => untilDrawn(tab, page, rows))).ms);
+    shownMs.push((await withTab(browser, { personalApiKey }, (tab) => waitUntilDrawn(tab, page, rows))).ms);
   }
   return { events, shownMs, apiMs };
 }

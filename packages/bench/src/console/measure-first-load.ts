@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib';
 import { runProgram } from '@millrace/stack/run-program';
 import { startServer } from '@millrace/testing';
 import type { Browser } from 'playwright-core';
-import { readMainThreadMs, slowedBy } from './open-page.ts';
+import { cpuSlowdown, readMainThreadMs } from './open-page.ts';
 
 /** This package contains the built pages. Umami's package on npm contains only sources. */
 const unleash = 'unleash-server@8.2.0';
@@ -58,7 +58,7 @@ export async function measureFirstLoad(browser: Browser, site: BuiltSite) {
     );
     const session = await visitor.newCDPSession(page);
     await session.send('Performance.enable', { timeDomain: 'threadTicks' });
-    await session.send('Emulation.setCPUThrottlingRate', { rate: slowedBy });
+    await session.send('Emulation.setCPUThrottlingRate', { rate: cpuSlowdown });
     await page.goto(server.url + site.path, { waitUntil: 'networkidle' });
     const mainThreadMs = await readMainThreadMs(session);
     return { site: site.name, kilobytes: sent.bytes / 1000, requests: sent.requests, mainThreadMs };

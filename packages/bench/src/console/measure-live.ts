@@ -3,7 +3,7 @@ import { runProgram } from '@millrace/stack/run-program';
 import type { Page } from 'playwright-core';
 import type { sendLoad } from '../load/measure-requests.ts';
 import { batchesFor, type ConsoleSystem, eventsPerBatch } from './console-system.ts';
-import { type Drawn, readMainThreadMs, slowedBy, untilDrawn, withTab } from './open-page.ts';
+import { cpuSlowdown, type PageTimings, readMainThreadMs, waitUntilDrawn, withTab } from './open-page.ts';
 
 const rows = '.live-rows [role=option]';
 const liveOf = ({ api, projects }: ConsoleSystem) =>
@@ -27,13 +27,13 @@ async function whileSending<Result>(system: ConsoleSystem, perSecond: number, wo
 }
 
 /** Measures how long it takes until the Live page shows events, with the processor slowed down. */
-export async function measureUsable(system: ConsoleSystem, visits: number): Promise<Drawn[]> {
+export async function measureUsable(system: ConsoleSystem, visits: number): Promise<PageTimings[]> {
   const { personalApiKey } = system.bench.database;
   return whileSending(system, 100, async () => {
-    const drawn: Drawn[] = [];
+    const drawn: PageTimings[] = [];
     for (let one = 0; one < visits; one += 1) {
-      const open = { personalApiKey, slow: slowedBy };
-      drawn.push(await withTab(system.browser, open, (tab) => untilDrawn(tab, liveOf(system), rows)));
+      const open = { personalApiKey, slow: cpuSlowdown };
+      drawn.push(await withTab(system.browser, open, (tab) => waitUntilDrawn(tab, liveOf(system), rows)));
     }
     return drawn;
   });
@@ -43,8 +43,8 @@ export async function measureUsable(system: ConsoleSystem, visits: number): Prom
 export async function measureInteractions(system: ConsoleSystem): Promise<number[]> {
   const { personalApiKey } = system.bench.database;
   return whileSending(system, 100, () =>
-    withTab(system.browser, { personalApiKey, slow: slowedBy }, async (tab) => {
-      await untilDrawn(tab, liveOf(system), rows);
+    withTab(system.browser, { personalApiKey, slow: cpuSlowdown }, async (tab) => {
+      await waitUntilDrawn(tab, liveOf(system), rows);
       const count = await interact(tab.page);
       const measured = await tab.page.evaluate<number[]>('[...bench.inputMs.values()]');
       // The browser does not report interactions that take less than a frame.
@@ -79,7 +79,7 @@ export async function measureFlood(system: ConsoleSystem, seconds: number, event
   return whileSending(system, eventsPerSecond, () =>
     withTab(system.browser, { personalApiKey }, async (tab) => {
       const { page, session } = tab;
-      await untilDrawn(tab, liveOf(system), rows);
+      await waitUntilDrawn(tab, liveOf(system), rows);
       await page.evaluate('bench.watchFrames()');
       const [workedBefore, startedAt] = [await readMainThreadMs(session), performance.now()];
       await page.waitForTimeout(seconds * 1000);

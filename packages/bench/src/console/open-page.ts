@@ -6,9 +6,9 @@ export interface Tab {
 }
 
 /** How much slower the processor is for pages that are measured as slowed down. */
-export const slowedBy = 4;
+export const cpuSlowdown = 4;
 
-export interface Drawn {
+export interface PageTimings {
   /** From the navigation until the selector is on the page and drawn. */
   ms: number;
   /** CPU time of the main thread until then, which is the same on a busy machine. */
@@ -38,7 +38,7 @@ export async function withTab<Result>(
   }
 }
 
-export async function untilDrawn({ page, session }: Tab, address: string, selector: string): Promise<Drawn> {
+export async function waitUntilDrawn({ page, session }: Tab, address: string, selector: string): Promise<PageTimings> {
   await page.goto(address, { waitUntil: 'commit' });
   const ms = await page.evaluate<number>(`bench.untilDrawn(${JSON.stringify(selector)})`);
   return { ms, mainThreadMs: await readMainThreadMs(session) };

@@ -1,5 +1,5 @@
 import { addProjects, type BenchDatabase, createBenchDatabase } from '../harness/bench-database.ts';
-import { prefill } from './prefill.ts';
+import { prefillEvents } from './prefill.ts';
 
 let database: BenchDatabase;
 
@@ -10,7 +10,7 @@ afterAll(() => database.drop());
 
 test('puts consistent rows into all projects', async () => {
   await addProjects(database, ['phc_bench_second', 'phc_bench_third']);
-  await prefill(database, 300);
+  await prefillEvents(database, 300);
   const [counts] = await database.query(
     `SELECT (SELECT count(*)::int FROM event) AS events, (SELECT count(DISTINCT project_id)::int FROM event) AS projects,
             (SELECT count(*)::int FROM person) AS persons,

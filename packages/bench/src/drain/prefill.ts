@@ -12,7 +12,7 @@ const eventsPerStatement = 300_000;
  * tables and indexes of this size. Properties are small, because the cost that grows is that of the indexes. UUIDs increase
  * like version 7 UUIDs.
  */
-export async function prefill(database: BenchDatabase, count: number): Promise<void> {
+export async function prefillEvents(database: BenchDatabase, count: number): Promise<void> {
   await createMonths(database.url);
   const until = new Date().toISOString();
   for (let first = 0; first < count; first += eventsPerStatement) {

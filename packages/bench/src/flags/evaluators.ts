@@ -2,7 +2,7 @@
 import { compileFlags, evaluateFlags, flagValue, neededData, nothingStored, selectFlags } from '@millrace/flags';
 import { PostHog } from 'posthog-node';
 import { type Client, createClients } from './flag-requests.ts';
-import { mixedFlags } from './mixed-flags.ts';
+import { createMixedFlags } from './mixed-flags.ts';
 
 export type EvaluatorSide = 'millrace' | 'posthog-node';
 type Evaluate = (client: Client) => unknown;
@@ -13,7 +13,12 @@ const warmUpMs = 1500;
 
 /** Runs in a worker: evaluates all flags for one client after the other. Returns the CPU time of an evaluation in microseconds. */
 export async function evaluateFlagsFor(durationMs: number, side: EvaluatorSide, flagCount: number): Promise<number> {
-  const flags = mixedFlags(flagCount).map((flag, index) => ({ ...flag, id: index + 1, version: 1, active: true }));
+  const flags = createMixedFlags(flagCount).map((flag, index) => ({
+    ...flag,
+    id: index + 1,
+    version: 1,
+    active: true,
+  }));
   const evaluate = side === 'millrace' ? createOurs(flags) : await createPostHog(flags);
   await repeat(evaluate, warmUpMs);
   const before = process.cpuUsage();

@@ -4,7 +4,7 @@ import type { MeasuredProcess } from '../harness/measured-process.ts';
 import { measureRequests } from '../load/measure-requests.ts';
 import { definitionRequest } from './flag-requests.ts';
 import type { NamedRun } from './flags-report.ts';
-import { addFlagEnvironments, type FlagEnvironment, mixedFlags } from './mixed-flags.ts';
+import { addFlagEnvironments, createMixedFlags, type FlagEnvironment } from './mixed-flags.ts';
 
 export interface FlagsRun {
   pairs: number;
@@ -26,7 +26,7 @@ export async function measureDefinitions(run: FlagsRun): Promise<NamedRun[]> {
   // Enough environments to stay below the limit if all runs were in the same minute.
   const requestCount = (pairs + 1) * (perSecond[304] + perSecond[200]) * (runMs / 1000);
   const count = Math.ceil((requestCount / minuteLimit) * 1.2);
-  const environments = await addFlagEnvironments(bench.database, count, mixedFlags(500));
+  const environments = await addFlagEnvironments(bench.database, count, createMixedFlags(500));
   const etags: string[] = [];
   for (const environment of environments) {
     // On a busy machine, reading the definitions for the first time can exceed the time limit of a request.

@@ -1,7 +1,7 @@
 import { eventually } from '@millrace/testing';
 import { type Bench, programs } from '../harness/bench.ts';
 import type { Client } from './flag-requests.ts';
-import { addFlagEnvironments, type FlagEnvironment, mixedFlags } from './mixed-flags.ts';
+import { addFlagEnvironments, createMixedFlags, type FlagEnvironment } from './mixed-flags.ts';
 
 const projects = 1000;
 const flagsPerProject = 100;
@@ -14,7 +14,7 @@ export type MemoryMeasurement = Awaited<ReturnType<typeof measureMemory>>;
 /** Measures how much memory the flag definitions of many projects use in a new gateway. */
 export async function measureMemory({ database, start, print }: Bench, [client]: Client[]) {
   print(`memory for ${projects} projects with ${flagsPerProject} flags each`);
-  const environments = await addFlagEnvironments(database, projects, mixedFlags(flagsPerProject));
+  const environments = await addFlagEnvironments(database, projects, createMixedFlags(flagsPerProject));
   const [first, ...others] = environments;
   if (first === undefined || client === undefined) throw new Error('No environment was added.');
   const gateway = await start(programs.gateway, { FLAG_DEFINITIONS_MEMORY_MB: String(memoryMb) });

@@ -44,7 +44,7 @@ const kinds: object[] = [
 ];
 
 /** Creates flags of all kinds in turn, with different keys. */
-export function mixedFlags(count: number): MixedFlag[] {
+export function createMixedFlags(count: number): MixedFlag[] {
   return Array.from({ length: count }, (_, index) => ({
     key: `flag-${index}`,
     filters: kinds[index % kinds.length] ?? {},

@@ -60,7 +60,7 @@ export interface Store {
   readonly area: Pick<Storage, 'getItem' | 'setItem' | 'removeItem' | 'key' | 'length'> | null;
 }
 
-export interface Answer {
+export interface ServerResponse {
   /** 0 if no response arrived (network error or timeout). */
   status: number;
   json: JsonValue;
@@ -74,7 +74,10 @@ export interface Sender {
   enqueue(event: CaptureResult, options: Pick<CaptureOptions, 'send_instantly' | 'transport'>): void;
   flush(): Promise<void>;
   /** Sends any other request to the service, compressed like events and without retries. Never rejects. */
-  request(url: string, options?: { method?: 'GET' | 'POST'; body?: object; timeoutMs?: number }): Promise<Answer>;
+  request(
+    url: string,
+    options?: { method?: 'GET' | 'POST'; body?: object; timeoutMs?: number },
+  ): Promise<ServerResponse>;
 }
 
 /** What the features of a client share after `init`. */

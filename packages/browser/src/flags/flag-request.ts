@@ -1,7 +1,7 @@
 // Requests flags: what is sent about the visitor, and when.
 
 import type { FlagMembers } from '../client/client.ts';
-import type { Answer, Core } from '../client/core.ts';
+import type { Core, ServerResponse } from '../client/core.ts';
 import { libraryVersion } from '../client/library-version.ts';
 import type { Properties } from '../client/values.ts';
 import { timeZone } from '../page/globals.ts';
@@ -25,7 +25,7 @@ export interface FlagRequest {
 }
 
 /** Requests flags from the service. Failures are also passed to `receive`; nothing is thrown. */
-export function createFlagRequest(core: Core, receive: (answer: Answer) => void): FlagRequest {
+export function createFlagRequest(core: Core, receive: (answer: ServerResponse) => void): FlagRequest {
   const { options, sender, url, distinctId } = core;
   let isWaiting = false;
   let isAsked = false;
@@ -68,7 +68,7 @@ export function createFlagRequest(core: Core, receive: (answer: Answer) => void)
     }
   }
 
-  async function send(body: object, retries: number): Promise<Answer> {
+  async function send(body: object, retries: number): Promise<ServerResponse> {
     const answer = await sender.request(url('/flags/?v=2', 'flags'), {
       method: 'POST',
       body: { ...body, sent_at: new Date().toISOString() },

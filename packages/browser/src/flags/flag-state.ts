@@ -1,4 +1,4 @@
-import type { Answer, Core } from '../client/core.ts';
+import type { Core, ServerResponse } from '../client/core.ts';
 import type { Bootstrap } from '../client/options.ts';
 import type { Properties } from '../client/values.ts';
 import { documentOf, type FlagSnapshot, type FlagsDocument, snapshotAfter } from './flag-snapshot.ts';
@@ -36,7 +36,7 @@ export function createFlagState({ store, options }: Core) {
     },
 
     /** @returns whether to notify listeners. False if the environment's quota for flag requests is used up. */
-    receive({ status, json, isTimeout }: Answer): boolean {
+    receive({ status, json, isTimeout }: ServerResponse): boolean {
       const isFetched = status === 200;
       const document = ((isFetched && json) || {}) as FlagsDocument;
       const isLimited = String(document.quotaLimited).includes('feature_flags');

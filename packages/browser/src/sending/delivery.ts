@@ -1,8 +1,8 @@
 // Sends batches one after the other, at the pace that the service's responses ask for.
 
-import type { Answer, Core } from '../client/core.ts';
+import type { Core, ServerResponse } from '../client/core.ts';
 import type { EventQueue, QueuedEvent } from './queue.ts';
-import { ask, type Body, type Envelope } from './wire.ts';
+import { type Body, type Envelope, sendRequest } from './wire.ts';
 
 /** Sends queued events and reacts to the service's responses. */
 export interface Delivery {
@@ -36,7 +36,7 @@ export function createDelivery(
   let running: Promise<void> | undefined;
 
   /** @returns false if sending should pause. */
-  function settle(events: QueuedEvent[], { status, json, retryAfter }: Answer): boolean {
+  function settle(events: QueuedEvent[], { status, json, retryAfter }: ServerResponse): boolean {
     const half = Math.ceil(events.length / 2);
     const isTaken = status >= 200 && status < 300;
     if (status === 413 && events.length > 1) {
@@ -62,7 +62,7 @@ export function createDelivery(
 
   async function send(events: QueuedEvent[], body: Body): Promise<boolean> {
     const query = pace.failures ? `?retry_count=${pace.failures}` : '';
-    return settle(events, await ask(core, url() + query, { body }));
+    return settle(events, await sendRequest(core, url() + query, { body }));
   }
 
   async function run(): Promise<void> {

@@ -5,7 +5,7 @@ import { ofDocument, onDocument } from '../page/globals.ts';
 import { toJson } from '../values.ts';
 import { createDelivery, type Delivery, isPaused, type Pace, restMs } from './delivery.ts';
 import { createEventQueue, createEventRecords, type EventQueue, type QueuedEvent } from './queue.ts';
-import { ask, createEnvelope, sendBeacon } from './wire.ts';
+import { createEnvelope, sendBeacon, sendRequest } from './wire.ts';
 
 type SenderParts = Pick<Core, 'token' | 'options' | 'store' | 'signals' | 'log' | 'url'>;
 
@@ -82,7 +82,7 @@ export function createSender(core: SenderParts): Sender {
     flush,
     async request(url, { method, body, timeoutMs } = {}) {
       const packed = body && (await envelope.pack(toJson(body)));
-      return ask(core, url, { method: method ?? (body ? 'POST' : 'GET'), timeoutMs, body: packed });
+      return sendRequest(core, url, { method: method ?? (body ? 'POST' : 'GET'), timeoutMs, body: packed });
     },
   };
 }

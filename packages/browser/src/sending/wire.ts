@@ -1,12 +1,12 @@
 // Requests, the format of a batch, and the beacon of a page that is left.
 
-import type { Answer, Core } from '../client/core.ts';
+import type { Core, ServerResponse } from '../client/core.ts';
 import { attempt, longestTimerMs, ofWindow } from '../page/globals.ts';
 import type { QueuedEvent } from './queue.ts';
 
 export type Body = string | ArrayBuffer;
 
-interface Question {
+interface RequestContent {
   method?: 'GET' | 'POST' | undefined;
   body?: Body | undefined;
   timeoutMs?: number | undefined;
@@ -34,7 +34,11 @@ async function pack(text: string): Promise<Body> {
 }
 
 /** Never rejects. Without a response, the status is 0. */
-export async function ask({ options }: Pick<Core, 'options'>, url: string, question: Question): Promise<Answer> {
+export async function sendRequest(
+  { options }: Pick<Core, 'options'>,
+  url: string,
+  question: RequestContent,
+): Promise<ServerResponse> {
   const { body, method = 'POST', timeoutMs = usualTimeoutMs } = question;
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), Math.min(timeoutMs, longestTimerMs));
@@ -62,7 +66,7 @@ export async function ask({ options }: Pick<Core, 'options'>, url: string, quest
 const sizeOf = (body: Body = ''): number => (typeof body === 'string' ? new Blob([body]).size : body.byteLength);
 
 /** Parses seconds or a date. */
-function retryAfter(text: string | null): Pick<Answer, 'retryAfter'> {
+function retryAfter(text: string | null): Pick<ServerResponse, 'retryAfter'> {
   if (!text) return {};
   const seconds = Number(text) || (Date.parse(text) - Date.now()) / 1000;
   return seconds > 0 ? { retryAfter: Math.min(seconds, maxSeconds) } : {};

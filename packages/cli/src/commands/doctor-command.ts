@@ -2,7 +2,7 @@ import { createDatabase } from '@millrace/db';
 import { createLogger, readConfig } from '@millrace/runtime';
 import type { Command } from 'commander';
 import { checkCertificateFiles } from '../doctor/certificates.ts';
-import { type NamedFinding, type Patient, readPart, runChecks } from '../doctor/checks.ts';
+import { type CheckedInstallation, type NamedFinding, readPart, runChecks } from '../doctor/checks.ts';
 import { diagnoseLog } from '../doctor/kafka.ts';
 import { diagnoseMail } from '../doctor/mail.ts';
 import { diagnosePostgres } from '../doctor/postgres.ts';
@@ -57,7 +57,7 @@ function toText({ check, state, found, advice }: NamedFinding): string {
  * Checks the settings, certificates and all stores in parallel. A store that is unreachable does not prevent the other
  * checks.
  */
-async function diagnose(patient: Patient): Promise<NamedFinding[]> {
+async function diagnose(patient: CheckedInstallation): Promise<NamedFinding[]> {
   const { env } = patient;
   const read = readPart('settings', () => readConfig(doctorSettingsSchema, env));
   // If the settings are invalid, run the other checks with the defaults.

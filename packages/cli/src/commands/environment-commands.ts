@@ -12,7 +12,7 @@ import {
   rollProjectSecretKey,
 } from '@millrace/accounts';
 import { type Command, Option } from 'commander';
-import { parseId, requireYes } from '../options.ts';
+import { parseId, requireConfirmation } from '../options.ts';
 import type { Printer, Row, Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
 
@@ -84,7 +84,7 @@ export function addEnvironmentCommands(program: Command, terminal: Terminal): vo
       withSession(command, terminal, async ({ sql, change, printer }) => {
         const { name, project_id: projectId } = await getEnvironment(sql, environmentId);
         const others = (await listEnvironments(sql, { projectId })).length - 1;
-        requireYes(yes, `the environment "${name}"${others > 0 ? '' : ', its project'} and its data`);
+        requireConfirmation(yes, `the environment "${name}"${others > 0 ? '' : ', its project'} and its data`);
         await change((tx, { actor }) => removeEnvironment(tx, { environmentId, actor }));
         printer.record({ environmentId, projectId, name, deleted: true });
       }),

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type Explanation, noSuchFlag, type Reason } from '../flag-api.ts';
+import { createUnknownFlagError, type Explanation, type Reason } from '../flag-api.ts';
 import { type ApiOptions, connectApi, withApiOptions } from '../management-api.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 
@@ -65,7 +65,7 @@ async function askReason(key: string, options: EvaluateOptions, terminal: Termin
     `feature_flags/evaluation_reasons/?${query}`,
   )) as Record<string, Reason>;
   const reason = Object.hasOwn(reasons, key) ? reasons[key] : undefined;
-  if (reason === undefined) throw noSuchFlag(key, Object.keys(reasons));
+  if (reason === undefined) throw createUnknownFlagError(key, Object.keys(reasons));
   return reason;
 }
 

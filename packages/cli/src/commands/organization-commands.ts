@@ -20,7 +20,7 @@ import {
   readPlanLimits,
 } from '@millrace/contracts';
 import { type Command, InvalidArgumentError } from 'commander';
-import { planOption, requireYes } from '../options.ts';
+import { planOption, requireConfirmation } from '../options.ts';
 import type { Row, Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
 
@@ -89,7 +89,7 @@ export function addOrganizationCommands(program: Command, terminal: Terminal): v
     .action(({ organization, yes }: Chosen & { yes?: boolean }, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
         const { id: organizationId, name } = await getOrganization(sql, organization);
-        requireYes(yes, `the organization "${name}" with all its projects and their data`);
+        requireConfirmation(yes, `the organization "${name}" with all its projects and their data`);
         await change((tx, { actor }) => removeOrganization(tx, { organizationId, actor }));
         printer.record({ id: organizationId, name, deleted: true });
       }),

@@ -7,7 +7,7 @@ import {
   removeProject,
 } from '@millrace/accounts';
 import type { Command } from 'commander';
-import { parseId, requireYes } from '../options.ts';
+import { parseId, requireConfirmation } from '../options.ts';
 import type { Row, Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
 
@@ -81,7 +81,7 @@ export function addProjectCommands(program: Command, terminal: Terminal): void {
     .action(({ project: projectId, yes }: Chosen & { yes?: boolean }, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
         const { name } = await getProject(sql, projectId);
-        requireYes(yes, `the project "${name}" with all its environments and their data`);
+        requireConfirmation(yes, `the project "${name}" with all its environments and their data`);
         const { environments } = await change((tx, { actor }) => removeProject(tx, { projectId, actor }));
         printer.record({ projectId, name, environments: environments.map(({ id }) => id), deleted: true });
       }),

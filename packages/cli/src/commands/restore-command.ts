@@ -7,7 +7,7 @@ import { type LogSettings, readLogSettings, readStoredOffsets, unreadRecords } f
 import { Refusal } from '../failures.ts';
 import type { Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
-import { isInRecovery, moveCountersOn } from './restore-store.ts';
+import { advanceSequences, isInRecovery } from './restore-store.ts';
 
 export function addRestoreCommand(program: Command, terminal: Terminal): void {
   const commands = program
@@ -29,7 +29,7 @@ export function addRestoreCommand(program: Command, terminal: Terminal): void {
             '--database-url: PostgreSQL is still in recovery. Wait until it ends, or promote the server.',
           );
         }
-        await change((tx) => moveCountersOn(tx));
+        await change((tx) => advanceSequences(tx));
         printer.note('IDs and versions were advanced. Running services will reload their caches.');
         if (settings.config.eventLog === 'postgres') {
           printer.note(

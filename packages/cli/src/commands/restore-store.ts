@@ -11,7 +11,7 @@ const versionStep = 1_000_000;
  * would give it a second meaning.
  * @returns the number of advanced sequences.
  */
-export async function moveCountersOn(tx: Transaction): Promise<number> {
+export async function advanceSequences(tx: Transaction): Promise<number> {
   const sequences = await moveSequencesOn(tx, idStep);
   await moveFlagVersionsOn(tx, versionStep);
   await moveFallbackEpochsOn(tx, versionStep);

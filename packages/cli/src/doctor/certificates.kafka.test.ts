@@ -10,7 +10,7 @@ import {
   testServers,
 } from '@millrace/testing';
 import { runCli } from '../program.ts';
-import { judgePresented, readPresented, type TlsServer } from './certificates.ts';
+import { judgePresentedCertificates, readPresentedCertificates, type TlsServer } from './certificates.ts';
 import type { NamedFinding } from './checks.ts';
 
 const servers = testServers();
@@ -148,9 +148,9 @@ test.each([
     secureContext: createSecureContext({ ca: readFileSync(authorityFile) }),
   };
   try {
-    const shown = await readPresented(server, 5000);
+    const shown = await readPresentedCertificates(server, 5000);
     const now = Date.parse('2126-10-29T04:44:52Z') - days * dayMs;
-    expect(judgePresented(server, shown, now)).toEqual([
+    expect(judgePresentedCertificates(server, shown, now)).toEqual([
       expect.objectContaining({ state, found: expect.stringContaining(found) }),
     ]);
   } finally {

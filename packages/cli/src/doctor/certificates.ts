@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls, type DetailedPeerCertificate, type SecureContext } from 'node:tls';
 import { readEarliestExpiry } from '@millrace/runtime';
-import { type Finding, ok, orOk, problem, reasonOf, warning } from './checks.ts';
+import { describeReason, type Finding, ok, orOkFinding, problem, warning } from './checks.ts';
 
 const certificateSettings = [
   ...['DATABASE_SSL_CA_FILE', 'DATABASE_SSL_CERT_FILE', 'PGSSLROOTCERT'],
@@ -53,7 +53,7 @@ export interface TlsServer {
   authoritySetting: string;
 }
 
-export const placeOf = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`;
+export const formatHostAndPort = ({ host, port }: { host: string; port: number }): string => `${host}:${port}`;
 
 /** The server has responded that it does not support TLS. */
 export class NoTlsError extends Error {}
@@ -62,7 +62,7 @@ export class NoTlsError extends Error {}
  * Checks the certificates that servers present, all in parallel. An unreachable server is skipped, because its own
  * check reports it.
  */
-export async function checkPresented(servers: readonly TlsServer[], timeoutMs: number): Promise<Finding[]> {
+export async function checkPresentedCertificates(servers: readonly TlsServer[], timeoutMs: number): Promise<Finding[]> {
   if (servers.length === 0) return [ok('the settings do not use TLS')];
   const findings = await Promise.all(servers.map((server) => checkOne(server, timeoutMs)));
   return findings.flat();
@@ -70,15 +70,15 @@ export async function checkPresented(servers: readonly TlsServer[], timeoutMs: n
 
 async function checkOne(server: TlsServer, timeoutMs: number): Promise<Finding[]> {
   try {
-    return judgePresented(server, await readPresented(server, timeoutMs));
+    return judgePresentedCertificates(server, await readPresentedCertificates(server, timeoutMs));
   } catch (error) {
-    const place = placeOf(server);
+    const place = formatHostAndPort(server);
     if (error instanceof NoTlsError) {
       return [problem(`${place}: ${error.message}, but the settings require it`, 'Enable TLS on the server.')];
     }
     return [
       problem(
-        `could not read the certificate of ${place}: ${reasonOf(error)}`,
+        `could not read the certificate of ${place}: ${describeReason(error)}`,
         'Check that this is the TLS port, and whether the server requires a client certificate. Otherwise, see the ' +
           'finding about the server itself.',
       ),
@@ -95,21 +95,25 @@ const unknownIssuer = [
 ];
 
 /** Judges whether services trust the server's certificate, and when it expires. */
-export function judgePresented(server: TlsServer, shown: PresentedCertificates, now = Date.now()): Finding[] {
-  const place = placeOf(server);
+export function judgePresentedCertificates(
+  server: TlsServer,
+  shown: PresentedCertificates,
+  now = Date.now(),
+): Finding[] {
+  const place = formatHostAndPort(server);
   const first = shown.chain.reduce((a, b) => (b.validTo < a.validTo ? b : a));
   const findings = [
     expiry(server, first, now),
     ...(server.isVerified ? [trust(server, shown, now > first.validTo), name(server, shown)] : [notVerified(place)]),
   ];
-  return orOk(
+  return orOkFinding(
     findings.filter((finding) => finding !== null),
     `the certificate of ${place} is trusted and valid until ${dayOf(first.validTo)}`,
   );
 }
 
 function expiry(server: TlsServer, { subject, validTo }: PresentedCertificates['chain'][number], now: number) {
-  const place = placeOf(server);
+  const place = formatHostAndPort(server);
   const advice = `Replace the certificate of ${place} and reload the server.`;
   const days = Math.floor((validTo - now) / dayMs);
   if (days >= presentedWarnDays) return null;
@@ -128,7 +132,7 @@ function trust(
   hasExpired: boolean,
 ): Finding | null {
   if (refusal === null) return null;
-  const place = placeOf(server);
+  const place = formatHostAndPort(server);
   if (unknownIssuer.includes(refusal)) {
     return problem(
       `the certificate of ${place} was issued by "${issuer}", which is not a trusted authority`,
@@ -152,7 +156,7 @@ function trust(
 function name(server: TlsServer, { otherNames }: PresentedCertificates): Finding | null {
   if (otherNames === null) return null;
   return problem(
-    `the certificate of ${placeOf(server)} is for other names: ${otherNames}`,
+    `the certificate of ${formatHostAndPort(server)} is for other names: ${otherNames}`,
     `Use one of these names in the settings, or install a certificate for ${server.host} on the server.`,
   );
 }
@@ -181,7 +185,7 @@ interface PresentedCertificates {
  * Performs a TLS handshake with the authorities from the settings and closes the connection. It does not authenticate,
  * so it also works with an untrusted server.
  */
-export async function readPresented(server: TlsServer, timeoutMs: number): Promise<PresentedCertificates> {
+export async function readPresentedCertificates(server: TlsServer, timeoutMs: number): Promise<PresentedCertificates> {
   const { host, port, begins, secureContext } = server;
   const socket = connectTcp({ host, port }).setTimeout(timeoutMs);
   // The pending call reports the error. Without a listener, the error event would end the process.

@@ -2,7 +2,7 @@ import type { Database } from '@millrace/db';
 import { ConfigError, type Logger } from '@millrace/runtime';
 
 /** The installation to check. */
-export interface Patient {
+export interface CheckedInstallation {
   env: Record<string, string | undefined>;
   /** Including its password and TLS parameters. */
   databaseUrl: string;
@@ -30,12 +30,12 @@ export const warning = (found: string, advice: string): Finding => ({ state: 'wa
 export const problem = (found: string, advice: string): Finding => ({ state: 'problem', found, advice });
 
 /** Returns the findings, or `ok` if the check found nothing. */
-export function orOk(findings: Finding[], found: string): Finding[] {
+export function orOkFinding(findings: Finding[], found: string): Finding[] {
   return findings.length > 0 ? findings : [ok(found)];
 }
 
 /** Lists the first `most` names, and how many more there are. */
-export function listed(names: readonly string[], most = 5): string {
+export function joinNames(names: readonly string[], most = 5): string {
   const shown = names.slice(0, most).join(', ');
   return names.length > most ? `${shown} and ${names.length - most} more` : shown;
 }
@@ -65,7 +65,7 @@ async function runCheck({ name, look }: Check, timeoutMs: number): Promise<Named
     return findings.map((finding) => ({ check: name, ...finding }));
   } catch (error) {
     const finding = problem(
-      `could not be checked: ${reasonOf(error)}`,
+      `could not be checked: ${describeReason(error)}`,
       'Fix the problem above and run `millrace doctor` again.',
     );
     return [{ check: name, ...finding }];
@@ -78,26 +78,30 @@ async function runCheck({ name, look }: Check, timeoutMs: number): Promise<Named
  * Timeout of connections and queries. It is shorter than the time limit of a check, so that the server's error is
  * reported instead of a timeout.
  */
-export const patienceMs = checkTimeoutMs - 500;
+export const connectTimeoutMs = checkTimeoutMs - 500;
 
 /** Returns a finding if the server does not respond. @param setting name of the setting with the server's address. */
-export async function reach(check: string, ask: () => Promise<unknown>, setting: string): Promise<NamedFinding | null> {
+export async function checkReachable(
+  check: string,
+  ask: () => Promise<unknown>,
+  setting: string,
+): Promise<NamedFinding | null> {
   const [failure] = await runChecks([
     {
       name: check,
       look: () =>
         ask().then(
           () => [],
-          (error: unknown) => [notReached(error, setting)],
+          (error: unknown) => [createUnreachableFinding(error, setting)],
         ),
     },
   ]);
   return failure ?? null;
 }
 
-export function notReached(error: unknown, setting: string): Finding {
+export function createUnreachableFinding(error: unknown, setting: string): Finding {
   return problem(
-    `does not respond: ${reasonOf(error)}`,
+    `does not respond: ${describeReason(error)}`,
     `Check that the server is running, that ${setting} is correct, and that a firewall does not block the connection.`,
   );
 }
@@ -116,7 +120,7 @@ export function readPart<T>(check: string, read: () => T): { value: T } | { prob
 /**
  * Describes an error in one line. Drivers put hosts, users and error codes into their messages, but never passwords.
  */
-export function reasonOf(error: unknown): string {
+export function describeReason(error: unknown): string {
   const reasons: string[] = [];
   for (let each = error; each instanceof Error && reasons.length < 3; each = each.cause) {
     const [first] = each instanceof AggregateError ? each.errors : [];
@@ -132,7 +136,7 @@ function lastLine(text: string): string {
 
 const steps = ['MiB', 'GiB', 'TiB'];
 
-export function shownBytes(bytes: number): string {
+export function formatBytes(bytes: number): string {
   let amount = bytes / 1024 / 1024;
   let step = 0;
   while (amount >= 1024 && step < steps.length - 1) {

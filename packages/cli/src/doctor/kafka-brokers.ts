@@ -1,5 +1,5 @@
 import type { InspectedTopic, LogDirectory } from '@millrace/event-log';
-import { type Finding, listed, ok, problem, shownBytes, warning } from './checks.ts';
+import { type Finding, formatBytes, joinNames, ok, problem, warning } from './checks.ts';
 
 /** Checks that acknowledged records are on more than one broker, and that every partition accepts writes. */
 export function checkReplicas(topics: readonly InspectedTopic[], brokerCount: number): Finding[] {
@@ -22,7 +22,7 @@ function judgeLeaders(topics: readonly InspectedTopic[]): Finding[] {
   if (without.length === 0) return [];
   return [
     problem(
-      `no leader for ${listed(without)}: these partitions cannot be written to or read`,
+      `no leader for ${joinNames(without)}: these partitions cannot be written to or read`,
       'Bring the missing brokers back online.',
     ),
   ];
@@ -37,7 +37,7 @@ function judgeInSync(topics: readonly InspectedTopic[]): Finding[] {
   if (refused.length > 0) {
     findings.push(
       problem(
-        `fewer in-sync replicas than min.insync.replicas in ${listed(refused)}: these partitions reject writes`,
+        `fewer in-sync replicas than min.insync.replicas in ${joinNames(refused)}: these partitions reject writes`,
         'Bring the missing brokers back online.',
       ),
     );
@@ -45,7 +45,7 @@ function judgeInSync(topics: readonly InspectedTopic[]): Finding[] {
   if (behind.length > 0) {
     findings.push(
       warning(
-        `replicas of ${listed(behind)} are missing or behind`,
+        `replicas of ${joinNames(behind)} are missing or behind`,
         'Check the brokers, their disks and their network.',
       ),
     );
@@ -89,7 +89,7 @@ function judgeElections(topics: readonly InspectedTopic[]): Finding[] {
   if (unclean.length === 0) return [];
   return [
     warning(
-      `unclean.leader.election.enable is true for ${listed(unclean.map(({ topic }) => topic))}: a replica that lacks ` +
+      `unclean.leader.election.enable is true for ${joinNames(unclean.map(({ topic }) => topic))}: a replica that lacks ` +
         'acknowledged events can become leader',
       'Set it to false.',
     ),
@@ -132,7 +132,7 @@ function judgeOffline(directories: readonly LogDirectory[]): Finding[] {
   if (directories.length === 0) return [];
   return [
     problem(
-      `brokers have taken disks offline: ${listed(directories.map(named))}. Partitions on these disks cannot be written to or read`,
+      `brokers have taken disks offline: ${joinNames(directories.map(named))}. Partitions on these disks cannot be written to or read`,
       'Repair or replace the disks, then restart these brokers.',
     ),
   ];
@@ -141,10 +141,10 @@ function judgeOffline(directories: readonly LogDirectory[]): Finding[] {
 function judgeSpace(directories: readonly LogDirectory[]): Finding[] {
   const known = directories.flatMap(({ space, ...directory }) => (space === null ? [] : [{ ...directory, ...space }]));
   const share = (one: (typeof known)[number]) => one.freeBytes / one.totalBytes;
-  const shown = listed(
+  const shown = joinNames(
     known
       .toSorted((a, b) => share(a) - share(b))
-      .map((one) => `${named(one)} has ${shownBytes(one.freeBytes)} of ${shownBytes(one.totalBytes)} left`),
+      .map((one) => `${named(one)} has ${formatBytes(one.freeBytes)} of ${formatBytes(one.totalBytes)} left`),
   );
   if (known.length === 0)
     return directories.length > 0 ? [ok('the brokers do not report the sizes of their disks')] : [];

@@ -1,6 +1,6 @@
 import type { InspectedTopic } from '@millrace/event-log';
 import type { ReadOffset } from '../event-log.ts';
-import { type Finding, listed, ok, orOk, problem, warning } from './checks.ts';
+import { type Finding, joinNames, ok, orOkFinding, problem, warning } from './checks.ts';
 
 interface Wanted {
   missing: readonly string[];
@@ -13,13 +13,13 @@ export function checkTopics(topics: readonly InspectedTopic[], { missing, partit
   if (missing.length > 0) {
     findings.unshift(
       problem(
-        `missing topics: ${listed(missing)}`,
+        `missing topics: ${joinNames(missing)}`,
         'Check TOPIC_PREFIX. Services create their topics when they start, if the brokers allow it. Otherwise, create ' +
           'them yourself, with TOPIC_PARTITIONS partitions each.',
       ),
     );
   }
-  return orOk(findings, `all ${topics.length} topics exist, with ${wanted} partitions each`);
+  return orOkFinding(findings, `all ${topics.length} topics exist, with ${wanted} partitions each`);
 }
 
 function judgePartitions({ topic, partitions }: InspectedTopic, wanted: number): Finding[] {
@@ -63,7 +63,7 @@ export function checkRecordSize(
   if (small.length > 0) {
     return [
       problem(
-        `max.message.bytes is too small for events of MAX_RECORD_BYTES (${maxRecordBytes}) in ${listed(small)}: large events are rejected`,
+        `max.message.bytes is too small for events of MAX_RECORD_BYTES (${maxRecordBytes}) in ${joinNames(small)}: large events are rejected`,
         `Set max.message.bytes to at least ${Math.max(maxRecordBytes, maxAiRecordBytes) + aroundBytes}, or lower MAX_RECORD_BYTES.`,
       ),
     ];
@@ -73,7 +73,7 @@ export function checkRecordSize(
     return [
       warning(
         `max.message.bytes is too small for AI events of MAX_AI_RECORD_BYTES (${maxAiRecordBytes}) in ` +
-          `${listed(smallForAi)}: large AI events get a 413 response`,
+          `${joinNames(smallForAi)}: large AI events get a 413 response`,
         `Set max.message.bytes to at least ${maxAiRecordBytes + aroundBytes}, or lower MAX_AI_RECORD_BYTES.`,
       ),
     ];
@@ -105,7 +105,7 @@ interface RetentionFacts {
   newerHalf: ReadonlyMap<string, ReadonlyMap<number, bigint>>;
 }
 
-export function retentionMsOf({ settings }: InspectedTopic): number | null {
+export function readRetentionMs({ settings }: InspectedTopic): number | null {
   const text = settings?.get('retention.ms');
   return text === undefined ? null : Number(text);
 }
@@ -119,9 +119,9 @@ export function checkRetention(facts: RetentionFacts): Finding[] {
     ...judgeBySize(eventTopics),
     ...judgeForgetting(facts, eventTopics),
   ];
-  const days = eventTopics.map((topic) => Math.floor((retentionMsOf(topic) ?? -1) / dayMs));
+  const days = eventTopics.map((topic) => Math.floor((readRetentionMs(topic) ?? -1) / dayMs));
   const shortest = Math.min(...days.filter((count) => count >= 0));
-  return orOk(
+  return orOkFinding(
     findings,
     `no unread events are about to be deleted${shortest < Infinity ? `; events are kept for ${shortest} days` : ''}`,
   );
@@ -141,7 +141,7 @@ function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly In
   if (lost.length > 0) {
     findings.push(
       problem(
-        `Kafka deleted events from ${listed(lost)} before they were read`,
+        `Kafka deleted events from ${joinNames(lost)} before they were read`,
         'These events are lost unless their senders still have them. Start consumers, and raise retention.ms and retention.bytes.',
       ),
     );
@@ -149,7 +149,7 @@ function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly In
   if (old.length > 0) {
     findings.push(
       problem(
-        `unread events in ${listed(old)} are older than half of the topic's retention time and will be deleted unless they are read soon`,
+        `unread events in ${joinNames(old)} are older than half of the topic's retention time and will be deleted unless they are read soon`,
         'Raise retention.ms of the topics now, then find out why the consumers do not keep up.',
       ),
     );
@@ -163,13 +163,13 @@ function judgeUnread({ offsets, newerHalf }: RetentionFacts, topics: readonly In
  */
 function judgeOutages(topics: readonly InspectedTopic[]): Finding[] {
   const short = topics.filter((topic) => {
-    const ms = retentionMsOf(topic);
+    const ms = readRetentionMs(topic);
     return ms !== null && ms >= 0 && ms < dayMs;
   });
   if (short.length === 0) return [];
   return [
     warning(
-      `${listed(short.map(({ topic }) => topic))} keep events for less than a day: events are lost if a PostgreSQL outage or restore takes longer`,
+      `${joinNames(short.map(({ topic }) => topic))} keep events for less than a day: events are lost if a PostgreSQL outage or restore takes longer`,
       'Set retention.ms to more than the age of your newest backup and more than your longest outage.',
     ),
   ];
@@ -180,7 +180,7 @@ function judgeBySize(topics: readonly InspectedTopic[]): Finding[] {
   if (limited.length === 0) return [];
   return [
     warning(
-      `retention.bytes is set for ${listed(limited.map(({ topic }) => topic))}: under high load, Kafka deletes events ` +
+      `retention.bytes is set for ${joinNames(limited.map(({ topic }) => topic))}: under high load, Kafka deletes events ` +
         'before retention.ms has passed, even if they have not been read',
       'Set retention.bytes=-1 and monitor the disks of the brokers.',
     ),
@@ -190,13 +190,13 @@ function judgeBySize(topics: readonly InspectedTopic[]): Finding[] {
 /** Remembered distinct IDs of deleted persons identify their events if they are read from the log again. */
 function judgeForgetting({ keepDeletedIdsDays }: RetentionFacts, topics: readonly InspectedTopic[]): Finding[] {
   const longer = topics.filter((topic) => {
-    const ms = retentionMsOf(topic);
+    const ms = readRetentionMs(topic);
     return ms !== null && (ms < 0 || ms > keepDeletedIdsDays * dayMs);
   });
   if (longer.length === 0) return [];
   return [
     warning(
-      `${listed(longer.map(({ topic }) => topic))} keep events for longer than KEEP_DELETED_IDS_DAYS ` +
+      `${joinNames(longer.map(({ topic }) => topic))} keep events for longer than KEEP_DELETED_IDS_DAYS ` +
         `(${keepDeletedIdsDays}): if these events are read again, deleted persons reappear`,
       'Raise KEEP_DELETED_IDS_DAYS, or lower retention.ms.',
     ),

@@ -10,27 +10,27 @@ import {
 import { readConfig } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { type ReadOffset, readStoredOffsets, unreadRecords } from '../event-log.ts';
-import { checkPresented, placeOf, type TlsServer } from './certificates.ts';
+import { checkPresentedCertificates, formatHostAndPort, type TlsServer } from './certificates.ts';
 import {
   type Check,
+  type CheckedInstallation,
+  checkReachable,
+  connectTimeoutMs,
   type Finding,
-  listed,
+  joinNames,
   type NamedFinding,
   ok,
-  orOk,
-  type Patient,
-  patienceMs,
+  orOkFinding,
   problem,
-  reach,
   readPart,
   runChecks,
   warning,
 } from './checks.ts';
 import { checkDisks, checkReplicas } from './kafka-brokers.ts';
-import { checkRecordSize, checkRetention, checkTopics, retentionMsOf } from './kafka-topics.ts';
+import { checkRecordSize, checkRetention, checkTopics, readRetentionMs } from './kafka-topics.ts';
 import type { DoctorSettings } from './settings.ts';
 
-export async function diagnoseLog(patient: Patient, settings: DoctorSettings): Promise<NamedFinding[]> {
+export async function diagnoseLog(patient: CheckedInstallation, settings: DoctorSettings): Promise<NamedFinding[]> {
   const { env } = patient;
   if (settings.eventLog === 'postgres') {
     return runChecks(offsetChecks(settings, await readOffsets(patient, [])));
@@ -45,18 +45,18 @@ const noLog = warning(
   'Also run this command with the settings of a gateway or a consumer.',
 );
 
-async function diagnoseKafka(patient: Patient, settings: DoctorSettings): Promise<NamedFinding[]> {
+async function diagnoseKafka(patient: CheckedInstallation, settings: DoctorSettings): Promise<NamedFinding[]> {
   const { env, logger } = patient;
   const read = readPart('kafka', () => toKafkaConnection(readConfig(Type.Object(kafkaConfigFields), env)));
   if ('problems' in read) return read.problems;
   const { value: connection } = read;
-  const kafka = createKafkaInspector({ ...connection, clientId: 'millrace-doctor', logger }, patienceMs);
+  const kafka = createKafkaInspector({ ...connection, clientId: 'millrace-doctor', logger }, connectTimeoutMs);
   try {
     let existing: string[] = [];
     const listTopics = async () => {
       existing = await kafka.existing(namesOfTopics(settings));
     };
-    const away = await reach('kafka', listTopics, 'KAFKA_BROKERS');
+    const away = await checkReachable('kafka', listTopics, 'KAFKA_BROKERS');
     // An invalid certificate may be the reason.
     if (away !== null) return [away, ...(await runChecks([certificates(connection)]))];
     const topics: InspectedTopic[] = [];
@@ -82,12 +82,16 @@ async function diagnoseKafka(patient: Patient, settings: DoctorSettings): Promis
 function certificates(connection: KafkaConnection, kafka?: KafkaInspector) {
   return {
     name: 'kafka certificates',
-    look: async () => checkPresented(brokersWithTls(connection, (await kafka?.brokers()) ?? []), patienceMs / 2),
+    look: async () =>
+      checkPresentedCertificates(brokersWithTls(connection, (await kafka?.brokers()) ?? []), connectTimeoutMs / 2),
   };
 }
 
 /** Returns null if PostgreSQL does not respond or has no tables yet. Other checks report both. */
-function readOffsets({ database }: Patient, topics: readonly InspectedTopic[]): Promise<ReadOffset[] | null> {
+function readOffsets(
+  { database }: CheckedInstallation,
+  topics: readonly InspectedTopic[],
+): Promise<ReadOffset[] | null> {
   const endOffsets = async (name: string) => {
     const found = topics.find(({ topic }) => topic === name);
     return (found?.partitions ?? []).map(({ partition, high }) => ({
@@ -139,7 +143,7 @@ async function retention({ kafka, settings, topics, offsets }: KafkaContext) {
   const eventTopicNames = namesOfEventTopics(settings);
   const newerHalf = new Map<string, ReadonlyMap<number, bigint>>();
   for (const topic of topics.filter((one) => eventTopicNames.includes(one.topic))) {
-    const keptMs = retentionMsOf(topic) ?? -1;
+    const keptMs = readRetentionMs(topic) ?? -1;
     if (keptMs > 0) newerHalf.set(topic.topic, await kafka.firstAppendedAt(topic.topic, Date.now() - keptMs / 2));
   }
   return checkRetention({
@@ -180,7 +184,7 @@ function checkStoredOffsets(offsets: readonly ReadOffset[], topics: readonly str
   if (truncated.length > 0) {
     findings.push(
       problem(
-        `the log lost records that had already been read: consumers have stopped reading ${listed(truncated.map(partitionName))}`,
+        `the log lost records that had already been read: consumers have stopped reading ${joinNames(truncated.map(partitionName))}`,
         'Find out why (a broker restored from a backup, an unclean election), then run `millrace offsets accept <partition> --from start`.',
       ),
     );
@@ -189,12 +193,12 @@ function checkStoredOffsets(offsets: readonly ReadOffset[], topics: readonly str
     const logs = [...new Set(ofOtherLogs.map(({ log }) => log))];
     findings.push(
       warning(
-        `${listed(ofOtherLogs.map(partitionName))} were last read from another log (${listed(logs, 2)})`,
+        `${joinNames(ofOtherLogs.map(partitionName))} were last read from another log (${joinNames(logs, 2)})`,
         'Check that KAFKA_BROKERS and EVENT_LOG are correct. If that log is gone for good, run `millrace offsets forget <log>`.',
       ),
     );
   }
-  return orOk(
+  return orOkFinding(
     findings,
     ours.length === 0 ? 'nothing has been read yet' : `all stored offsets are valid (${ours.length})`,
   );
@@ -221,7 +225,7 @@ export function checkConsumers(topics: readonly TopicMembers[]): Finding[] {
   if (waiting.length > 0) {
     findings.push(
       problem(
-        `no consumer reads ${listed(waiting.map(({ topic, unread }) => `${topic} (unread: ${unread})`))}`,
+        `no consumer reads ${joinNames(waiting.map(({ topic, unread }) => `${topic} (unread: ${unread})`))}`,
         'Start consumers that have these topics in CONSUMER_TOPICS.',
       ),
     );
@@ -230,7 +234,7 @@ export function checkConsumers(topics: readonly TopicMembers[]): Finding[] {
   if (idle.length > 0) {
     findings.push(
       warning(
-        `no consumer reads ${listed(idle.map(({ topic }) => topic))}. No events are waiting there`,
+        `no consumer reads ${joinNames(idle.map(({ topic }) => topic))}. No events are waiting there`,
         'Start consumers that have these topics in CONSUMER_TOPICS before events arrive.',
       ),
     );
@@ -241,7 +245,7 @@ export function checkConsumers(topics: readonly TopicMembers[]): Finding[] {
     );
     findings.push(
       warning(
-        `some consumers are idle, because there are more consumers than partitions: ${listed(names)}`,
+        `some consumers are idle, because there are more consumers than partitions: ${joinNames(names)}`,
         'Run fewer consumers, or add partitions (see docs/operations/scaling.md).',
       ),
     );
@@ -264,7 +268,7 @@ type Place = Pick<TlsServer, 'host' | 'port'>;
  */
 function brokersWithTls({ brokers, ssl }: KafkaConnection, advertised: readonly Place[]): TlsServer[] {
   if (ssl === undefined || typeof ssl === 'boolean') return [];
-  const all = new Map([...brokers.map(readPlace), ...advertised].map((place) => [placeOf(place), place]));
+  const all = new Map([...brokers.map(readPlace), ...advertised].map((place) => [formatHostAndPort(place), place]));
   return [...all.values()].map((place) => ({
     ...{ ...place, begins: 'at once', secureContext: ssl.secureContext, isVerified: true },
     authoritySetting: 'KAFKA_SSL_CA_FILE',

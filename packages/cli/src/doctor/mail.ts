@@ -1,13 +1,19 @@
 import { readConfig } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { judgePresented, NoTlsError, placeOf, readPresented, type TlsServer } from './certificates.ts';
 import {
+  formatHostAndPort,
+  judgePresentedCertificates,
+  NoTlsError,
+  readPresentedCertificates,
+  type TlsServer,
+} from './certificates.ts';
+import {
+  type CheckedInstallation,
+  connectTimeoutMs,
+  createUnreachableFinding,
   type Finding,
   type NamedFinding,
-  notReached,
   ok,
-  type Patient,
-  patienceMs,
   readPart,
   runChecks,
   warning,
@@ -15,7 +21,7 @@ import {
 import { mailFields } from './settings.ts';
 
 /** Checks that the mail server of `SMTP_URL` responds, and its certificate. Does not log in or send anything. */
-export async function diagnoseMail({ env }: Patient): Promise<NamedFinding[]> {
+export async function diagnoseMail({ env }: CheckedInstallation): Promise<NamedFinding[]> {
   const read = readPart('mail server', () => readConfig(Type.Object(mailFields), env));
   if ('problems' in read) return read.problems;
   const { smtpUrl } = read.value;
@@ -27,10 +33,10 @@ async function lookAtMailServer(smtpUrl: string): Promise<Finding[]> {
   const url = new URL(smtpUrl);
   const server = mailServer(url);
   try {
-    return judgePresented(server, await readPresented(server, patienceMs));
+    return judgePresentedCertificates(server, await readPresentedCertificates(server, connectTimeoutMs));
   } catch (error) {
     if (error instanceof NoTlsError) return [loginWithoutTls(server, url)];
-    return [notReached(error, 'SMTP_URL')];
+    return [createUnreachableFinding(error, 'SMTP_URL')];
   }
 }
 
@@ -48,7 +54,7 @@ function mailServer({ protocol, hostname, port, searchParams }: URL): TlsServer 
 }
 
 function loginWithoutTls(server: TlsServer, { username, searchParams }: URL): Finding {
-  const place = placeOf(server);
+  const place = formatHostAndPort(server);
   if (searchParams.get('requireTLS') === 'true') {
     return warning(
       `${place} does not offer STARTTLS, which SMTP_URL requires, so no email is sent`,

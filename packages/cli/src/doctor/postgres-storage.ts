@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { type Finding, ok, orOk, problem, shownBytes, warning } from './checks.ts';
+import { type Finding, formatBytes, ok, orOkFinding, problem, warning } from './checks.ts';
 import {
   type Archiver,
   readArchiver,
@@ -28,7 +28,7 @@ export function judgeReplication(standbys: readonly Standby[], slots: readonly S
   if (standbys.some(({ state }) => state === null)) {
     findings.push(ok('this role cannot see how far behind the standbys are: grant it pg_read_all_stats'));
   }
-  return orOk(
+  return orOkFinding(
     findings,
     standbys.length === 0 ? 'no standby is connected' : `connected standbys, all up to date: ${standbys.length}`,
   );
@@ -36,7 +36,7 @@ export function judgeReplication(standbys: readonly Standby[], slots: readonly S
 
 function judgeStandby({ name, secondsBehind, bytesBehind }: Standby): Finding[] {
   if ((secondsBehind ?? 0) < farBehindSeconds && (bytesBehind ?? 0) < farBehindBytes) return [];
-  const behind = `${Math.round(secondsBehind ?? 0)} s and ${shownBytes(bytesBehind ?? 0)} behind`;
+  const behind = `${Math.round(secondsBehind ?? 0)} s and ${formatBytes(bytesBehind ?? 0)} behind`;
   return [
     warning(
       `standby ${name} is ${behind}. After a failover now, consumers would have to process this much data again`,
@@ -47,7 +47,7 @@ function judgeStandby({ name, secondsBehind, bytesBehind }: Standby): Finding[] 
 
 /** A slot with a reader keeps little write-ahead log, unless its reader cannot keep up. */
 function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Finding[] {
-  const keptText = `${shownBytes(keptBytes ?? 0)} of write-ahead log`;
+  const keptText = `${formatBytes(keptBytes ?? 0)} of write-ahead log`;
   if (status === 'lost') {
     return [
       problem(
@@ -59,7 +59,7 @@ function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Find
   if (status === 'unreserved' || (safeBytes !== null && safeBytes < farBehindBytes)) {
     return [
       problem(
-        `the replication slot ${name} keeps ${keptText}. After ${shownBytes(Math.max(0, safeBytes ?? 0))} more, PostgreSQL ` +
+        `the replication slot ${name} keeps ${keptText}. After ${formatBytes(Math.max(0, safeBytes ?? 0))} more, PostgreSQL ` +
           'invalidates the slot',
         'Reconnect the standby now, or raise max_slot_wal_keep_size while the disk has room.',
       ),
@@ -88,9 +88,9 @@ function judgeSlot({ name, isActive, keptBytes, status, safeBytes }: Slot): Find
  */
 export async function checkStorage(sql: Sql): Promise<Finding[]> {
   const { databaseBytes, largest } = await readSizes(sql);
-  const tables = largest.map(({ name, bytes }) => `${name} ${shownBytes(bytes)}`).join(', ');
+  const tables = largest.map(({ name, bytes }) => `${name} ${formatBytes(bytes)}`).join(', ');
   const size = ok(
-    `the database has ${shownBytes(databaseBytes)} (${tables}). PostgreSQL cannot report the free space on its disk`,
+    `the database has ${formatBytes(databaseBytes)} (${tables}). PostgreSQL cannot report the free space on its disk`,
   );
   // A standby only archives if it is configured to.
   if ((await readServer(sql)).isStandby) return [size];

@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { type Database, readDatabaseTls, readSealingKeyIds, type Sql } from '@millrace/db';
 import { sdkWarnings } from '@millrace/flags';
 import { createSecretBox } from '@millrace/runtime';
-import { checkPresented, type TlsServer } from './certificates.ts';
+import { checkPresentedCertificates, type TlsServer } from './certificates.ts';
 import {
   type Check,
+  type CheckedInstallation,
+  checkReachable,
+  connectTimeoutMs,
   type Finding,
-  listed,
+  joinNames,
   type NamedFinding,
   ok,
-  orOk,
-  type Patient,
-  patienceMs,
+  orOkFinding,
   problem,
-  reach,
   runChecks,
   warning,
 } from './checks.ts';
@@ -36,13 +36,16 @@ import {
 import type { DoctorSettings } from './settings.ts';
 
 /** If the server does not respond, still checks its certificate, because that may be the reason. */
-export async function diagnosePostgres(patient: Patient, settings: DoctorSettings): Promise<NamedFinding[]> {
+export async function diagnosePostgres(
+  patient: CheckedInstallation,
+  settings: DoctorSettings,
+): Promise<NamedFinding[]> {
   const { database, databaseUrl, prismaDirectory } = patient;
   const certificate = {
     name: 'postgresql certificate',
-    look: () => checkPresented(tlsServers(databaseUrl), patienceMs),
+    look: () => checkPresentedCertificates(tlsServers(databaseUrl), connectTimeoutMs),
   };
-  const away = await reach('postgresql server', () => database.sql.query('SELECT 1'), 'DATABASE_URL');
+  const away = await checkReachable('postgresql server', () => database.sql.query('SELECT 1'), 'DATABASE_URL');
   if (away !== null) return [away, ...(await runChecks([certificate]))];
   return runChecks([...postgresChecks(database, { settings, prismaDirectory }), certificate]);
 }
@@ -124,17 +127,17 @@ async function checkMigrations(sql: Sql, prismaDirectory: string): Promise<Findi
   const newer = applied.filter((name) => !known.includes(name));
   const findings: Finding[] = [];
   if (pending.length > 0) {
-    findings.push(problem(`migrations not applied: ${listed(pending, 2)}`, 'Run `millrace migrate`.'));
+    findings.push(problem(`migrations not applied: ${joinNames(pending, 2)}`, 'Run `millrace migrate`.'));
   }
   if (newer.length > 0) {
     findings.push(
       warning(
-        `the database has migrations that this version does not know: ${listed(newer, 2)}`,
+        `the database has migrations that this version does not know: ${joinNames(newer, 2)}`,
         'Ignore this during or right after an upgrade or a rollback. Otherwise, run the newer version of this command.',
       ),
     );
   }
-  return orOk(findings, `${known.length} migrations applied, none pending`);
+  return orOkFinding(findings, `${known.length} migrations applied, none pending`);
 }
 
 /** Checks that the role may read and write every table and create partitions of the event table. */
@@ -145,7 +148,7 @@ async function checkPrivileges(sql: Sql): Promise<Finding[]> {
   if (lacks.length > 0) {
     findings.push(
       problem(
-        `this role does not have the required privileges: ${listed(lacks)}`,
+        `this role does not have the required privileges: ${joinNames(lacks)}`,
         'Run all services with the role that ran `millrace migrate`, or make this role a member of it (GRANT <owner> TO <role>).',
       ),
     );
@@ -153,12 +156,12 @@ async function checkPrivileges(sql: Sql): Promise<Finding[]> {
   if (hidden.length > 0) {
     findings.push(
       warning(
-        `this role cannot see the transactions of ${listed(hidden)}, so batch exports start later than necessary`,
+        `this role cannot see the transactions of ${joinNames(hidden)}, so batch exports start later than necessary`,
         'Grant pg_read_all_stats to the role of the delivery worker.',
       ),
     );
   }
-  return orOk(findings, 'this role has all privileges that the services need');
+  return orOkFinding(findings, 'this role has all privileges that the services need');
 }
 
 const fullAt = 0.8;
@@ -187,7 +190,7 @@ export async function checkOpenTransactions(sql: Sql, { longerThanSeconds = 300 
   const names = open.map(({ who, seconds }) => `${who} for ${seconds} s`);
   return [
     warning(
-      `transactions open for longer than ${longerThanSeconds} s: ${listed(names, 3)}`,
+      `transactions open for longer than ${longerThanSeconds} s: ${joinNames(names, 3)}`,
       'End them with SELECT pg_terminate_backend(<process>) or ROLLBACK PREPARED. They delay exports, migrations and vacuuming.',
     ),
   ];
@@ -285,7 +288,7 @@ async function checkStoredSecrets(sql: Sql, settings: DoctorSettings): Promise<F
       ),
     );
   }
-  return orOk(
+  return orOkFinding(
     findings,
     used.length === 0 ? 'no encrypted secrets are stored' : 'SECRETS_KEY decrypts all stored secrets',
   );
@@ -310,12 +313,12 @@ async function checkFlags(sql: Sql): Promise<Finding[]> {
   }
   const findings = [...keysOf].map(([about, keys]) =>
     warning(
-      `${about} Flags: ${listed(keys)}`,
+      `${about} Flags: ${joinNames(keys)}`,
       'If the finding names an SDK version, update the SDK. Otherwise, turn off local evaluation in the SDK, so that ' +
         'the server evaluates the flag.',
     ),
   );
-  return orOk(
+  return orOkFinding(
     findings,
     `active flags: ${flags.length}. All SDKs that sent events recently evaluate them as the server does`,
   );

@@ -7,21 +7,21 @@ import {
   toRedisConnection,
 } from '@millrace/runtime/cache';
 import { Type } from 'typebox';
-import { checkPresented, type TlsServer } from './certificates.ts';
+import { checkPresentedCertificates, type TlsServer } from './certificates.ts';
 import {
+  type CheckedInstallation,
+  connectTimeoutMs,
+  createUnreachableFinding,
   type Finding,
   type NamedFinding,
-  notReached,
   ok,
-  type Patient,
-  patienceMs,
   problem,
   readPart,
   runChecks,
   warning,
 } from './checks.ts';
 
-export async function diagnoseRedis({ env }: Patient): Promise<NamedFinding[]> {
+export async function diagnoseRedis({ env }: CheckedInstallation): Promise<NamedFinding[]> {
   const read = readPart('redis', () => toRedisConnection(readConfig(Type.Object(redisConfigFields), env)));
   if ('problems' in read) return read.problems;
   const { value: connection } = read;
@@ -30,15 +30,15 @@ export async function diagnoseRedis({ env }: Patient): Promise<NamedFinding[]> {
   }
   return runChecks([
     { name: 'redis', look: () => diagnoseServer(connection) },
-    { name: 'redis certificate', look: () => checkPresented(tlsServers(connection), patienceMs) },
+    { name: 'redis certificate', look: () => checkPresentedCertificates(tlsServers(connection), connectTimeoutMs) },
   ]);
 }
 
 async function diagnoseServer(connection: RedisConnection) {
   try {
-    return checkRedis(await inspectRedis(connection, patienceMs));
+    return checkRedis(await inspectRedis(connection, connectTimeoutMs));
   } catch (error) {
-    return [notReached(error, 'REDIS_URL')];
+    return [createUnreachableFinding(error, 'REDIS_URL')];
   }
 }
 

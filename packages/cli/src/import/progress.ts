@@ -1,4 +1,4 @@
-export interface Sent {
+export interface SentCounts {
   events: number;
   /** Bytes of the (decompressed) file. */
   offset: number;
@@ -6,7 +6,7 @@ export interface Sent {
 
 export interface SendingPlan {
   /** Where sending started: at the beginning of the file, or where an earlier run ended. */
-  from: Sent;
+  from: SentCounts;
   totalEvents: number;
   totalBytes: number;
 }
@@ -16,7 +16,7 @@ export interface Progress {
   checking(lines: number): void;
   /** Sets the totals for the following calls of `sent`. */
   plan(plan: SendingPlan): void;
-  sent(sent: Sent): void;
+  sent(sent: SentCounts): void;
   /** Prints a sentence on its own line. */
   note(sentence: string): void;
   /** Moves the cursor to the beginning of an empty line. */
@@ -69,7 +69,11 @@ export function createProgress(output: Output, now: () => number = Date.now): Pr
  * Formats progress as ` 42.1%  1,234 of 2,930 events  850/s  2 min left`. Rate and remaining time only consider this
  * run.
  */
-export function describeSending({ from, totalEvents, totalBytes }: SendingPlan, sent: Sent, elapsedMs: number): string {
+export function describeSending(
+  { from, totalEvents, totalBytes }: SendingPlan,
+  sent: SentCounts,
+  elapsedMs: number,
+): string {
   const share = totalBytes === 0 ? 100 : (sent.offset / totalBytes) * 100;
   const perSecond = Math.round(((sent.events - from.events) / Math.max(elapsedMs, 1)) * 1000);
   const bytesPerMs = (sent.offset - from.offset) / Math.max(elapsedMs, 1);

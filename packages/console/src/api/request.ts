@@ -74,18 +74,18 @@ function pathOf({ path, query = {} }: Pick<ApiCall, 'path' | 'query'>): string {
 export const callPath = (request: Pick<ApiCall, 'path' | 'query'>) => apiPath(pathOf(request));
 
 /** The cursor in the URL of the next page; `undefined` on the last page. */
-export const cursorOf = (next: string | null) =>
+export const readCursor = (next: string | null) =>
   next === null ? undefined : (new URL(next, location.origin).searchParams.get('cursor') ?? undefined);
 
 /** Sends a request and returns the parsed JSON, or `undefined` for 204. The caller names the type from the OpenAPI document. @throws ApiProblem */
 export async function call<Result>(request: ApiCall, signal?: AbortSignal): Promise<Result> {
-  const response = await ask(request, signal);
+  const response = await sendRequest(request, signal);
   const text = await response.text();
   return (text === '' ? undefined : JSON.parse(text)) as Result;
 }
 
 /** Sends a request and returns the unread response, for streams and raw bytes. @throws ApiProblem */
-export async function ask(request: ApiCall, signal?: AbortSignal): Promise<Response> {
+export async function sendRequest(request: ApiCall, signal?: AbortSignal): Promise<Response> {
   const { method = 'GET', body, wantsResult = false } = request;
   const response = await fetch(apiPath(pathOf(request)), {
     method,
@@ -125,7 +125,7 @@ export function signInProviders(): readonly { kind: string; name: string }[] {
 }
 
 /** A shell command that makes the same call. It reads the API key from an environment variable, so that the key is not saved in the shell history. */
-export function curlOf({ method = 'GET', body, ...address }: ApiCall): string {
+export function formatCurl({ method = 'GET', body, ...address }: ApiCall): string {
   const lines = [`curl -sS${method === 'GET' ? '' : ` -X ${method}`} ${quoteForShell(apiAddress(pathOf(address)))}`];
   lines.push(`-H "Authorization: Bearer $MILLRACE_API_KEY"`);
   if (body !== undefined)

@@ -3,13 +3,13 @@ import { Link, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { useHealth } from '../api/queries.ts';
-import { ApiProblem, ask, ingestAddress, quoteForShell } from '../api/request.ts';
+import { ApiProblem, ingestAddress, quoteForShell, sendRequest } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Empty, Loaded } from '../parts/states.tsx';
 import { words } from '../words.ts';
-import { indentJson, memberOf, membersOf, plainText, visible } from './json-text.ts';
+import { findMember, indentJson, parseMembers, plainText, visible } from './json-text.ts';
 import { nameOf } from './person-name.tsx';
 import { LongText, Properties, Value, type ValueActions } from './properties.tsx';
 import { Times } from './times.tsx';
@@ -25,7 +25,7 @@ export function useEventJson(uuid: string) {
     queryKey: ['event', id, uuid],
     enabled: uuid !== '',
     queryFn: async ({ signal }) => {
-      const response = await ask({ path: `/api/projects/${id}/events/${uuid}` }, signal);
+      const response = await sendRequest({ path: `/api/projects/${id}/events/${uuid}` }, signal);
       return response.text();
     },
   });
@@ -89,16 +89,16 @@ function Stored({
   children,
 }: EventDetailProps & { json: string }) {
   const project = useProject();
-  const event = useMemo(() => new Map(membersOf(json)), [json]);
+  const event = useMemo(() => new Map(parseMembers(json)), [json]);
   const person = event.get('person') ?? '{}';
-  const personId = plainText(memberOf(person, 'uuid') ?? '""');
+  const personId = plainText(findMember(person, 'uuid') ?? '""');
   const name = plainText(event.get('event') ?? '""');
   return (
     <>
       <div className="detail-head">
         <DetailTitle name={visible(name)} focusKey={takesFocus ? (event.get('uuid') ?? '') : null} onClose={onClose} />
         <p className="cut">
-          <strong>{visible(nameOf(JSON.parse(memberOf(person, 'properties') ?? '{}')))}</strong>{' '}
+          <strong>{visible(nameOf(JSON.parse(findMember(person, 'properties') ?? '{}')))}</strong>{' '}
           <code className="quiet">{visible(plainText(event.get('distinct_id') ?? '""').slice(0, 200))}</code>
         </p>
         <div className="form-buttons">
@@ -117,7 +117,12 @@ function Stored({
           ))}
         </TabList>
         <TabPanel id="properties" className="detail-body">
-          <Properties key={json} members={membersOf(event.get('properties') ?? '{}')} by="property" actions={actions} />
+          <Properties
+            key={json}
+            members={parseMembers(event.get('properties') ?? '{}')}
+            by="property"
+            actions={actions}
+          />
           <h3 className="detail-heading">{text.times}</h3>
           <Times event={event} zone={zone} />
           <dl className="facts">
@@ -202,13 +207,18 @@ const Fact = ({ name, children }: { name: string; children: ReactNode }) => (
 );
 
 function Person({ json, actions }: { json: string; actions: ValueActions }) {
-  const ids = JSON.parse(memberOf(json, 'distinct_ids') ?? '[]') as string[];
+  const ids = JSON.parse(findMember(json, 'distinct_ids') ?? '[]') as string[];
   return (
     <>
-      <Properties key={json} members={membersOf(memberOf(json, 'properties') ?? '{}')} by="person" actions={actions} />
+      <Properties
+        key={json}
+        members={parseMembers(findMember(json, 'properties') ?? '{}')}
+        by="person"
+        actions={actions}
+      />
       <dl className="facts">
         <Fact name={text.facts.person}>
-          <code>{plainText(memberOf(json, 'uuid') ?? '""')}</code>
+          <code>{plainText(findMember(json, 'uuid') ?? '""')}</code>
         </Fact>
         <Fact name={text.facts.ids}>
           {ids.map((id) => (
@@ -232,7 +242,7 @@ const longestArgument = 100_000;
 
 /** A shell command that sends the event again with the public project key. The new event gets a new UUID and timestamp. */
 function curlOfEvent(json: string, key: string): string {
-  const event = new Map(membersOf(json));
+  const event = new Map(parseMembers(json));
   const fields = ['event', 'distinct_id', 'properties'].map((name) => `"${name}":${event.get(name)}`);
   const body = `{"api_key":${JSON.stringify(key)},${fields.join(',')}}`;
   const command = `curl -sS ${quoteForShell(`${ingestAddress()}/i/v0/e/`)} \\\n  -H 'Content-Type: application/json' \\\n  --data-binary `;

@@ -4,7 +4,7 @@
  */
 
 /** Keys and values of an object, with the values as JSON text. Empty for any other JSON. */
-export function membersOf(text: string): [name: string, json: string][] {
+export function parseMembers(text: string): [name: string, json: string][] {
   const members: [string, string][] = [];
   let at = skipSpace(text, 0);
   if (text[at] !== '{') return members;
@@ -22,7 +22,7 @@ export function membersOf(text: string): [name: string, json: string][] {
 }
 
 /** The JSON text of one member of an object. */
-export const memberOf = (text: string, name: string) => membersOf(text).find(([own]) => own === name)?.[1];
+export const findMember = (text: string, name: string) => parseMembers(text).find(([own]) => own === name)?.[1];
 
 /** Formats JSON with line breaks and indentation. Truncated JSON is formatted up to where it ends. */
 export function indentJson(text: string): string {

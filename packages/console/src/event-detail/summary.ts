@@ -8,14 +8,14 @@ const maxOwn = 3;
 const maxCharacters = 40;
 
 /** Custom properties first, then the page or screen, the browser and the location. The page URL is always included. */
-export function summaryOf(properties: Record<string, unknown>): string {
+export function summarizeProperties(properties: Record<string, unknown>): string {
   const { $current_url: url, $screen_name: screen, $browser: browser, $os: os } = properties;
   const own = Object.keys(properties).filter((name) => !isOfSdk(name) && properties[name] !== null);
   return [
-    ...own.slice(0, maxOwn).map((name) => `${visible(name)} ${cut(shown(properties[name]))}`),
-    shown(url ?? screen),
-    shown(browser ?? os),
-    shown(properties.$geoip_country_name ?? properties.$geoip_city_name),
+    ...own.slice(0, maxOwn).map((name) => `${visible(name)} ${cut(formatValue(properties[name]))}`),
+    formatValue(url ?? screen),
+    formatValue(browser ?? os),
+    formatValue(properties.$geoip_country_name ?? properties.$geoip_city_name),
   ]
     .filter((part) => part !== '')
     .join(' · ');
@@ -24,7 +24,7 @@ export function summaryOf(properties: Record<string, unknown>): string {
 const cut = (text: string) => (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text);
 
 /** Formats a property value for a table cell. */
-export function shown(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return visible(value.slice(0, 120));
   if (Array.isArray(value)) return `[${value.length}]`;

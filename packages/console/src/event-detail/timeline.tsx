@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';
-import { call, cursorOf, type Query } from '../api/request.ts';
+import { call, type Query, readCursor } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
 import { More } from '../parts/more.tsx';
 import { Loaded } from '../parts/states.tsx';
@@ -54,7 +54,7 @@ export function Timeline({ what, filter, empty }: { what: string; filter: Query;
         signal,
       ),
     initialPageParam: '',
-    getNextPageParam: ({ next }) => cursorOf(next),
+    getNextPageParam: ({ next }) => readCursor(next),
   });
   return (
     <Loaded query={query} what={what}>

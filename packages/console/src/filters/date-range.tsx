@@ -12,10 +12,10 @@ const words = text.ranges;
 const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
 
 /** Encodes a range as a string: the key of its option, and its value in a page's URL. */
-export const keyOfRange = ({ date_from: from, date_to: to }: DateRange) =>
+export const toRangeKey = ({ date_from: from, date_to: to }: DateRange) =>
   [textOf(from), textOf(to)].join('|').replace(/\|$/, '');
 
-export function rangeOfKey(key: string): { date_from: string; date_to?: string } {
+export function parseRangeKey(key: string): { date_from: string; date_to?: string } {
   const [from = '', to = ''] = key.split('|');
   return to === '' ? { date_from: from } : { date_from: from, date_to: to };
 }
@@ -28,9 +28,9 @@ export const isRangeKey = (key: string) =>
   key === 'all' || key.split('|').every((time) => relative.test(time) || absolute.test(time));
 
 /** `Last 14 days`, `This month`, `2026-11-01 to 2026-11-15`. */
-export function nameOfRange(range: DateRange): string {
-  const key = keyOfRange(range);
-  const { date_from: from, date_to: to = '' } = rangeOfKey(key);
+export function formatRange(range: DateRange): string {
+  const key = toRangeKey(range);
+  const { date_from: from, date_to: to = '' } = parseRangeKey(key);
   if (Object.hasOwn(words.presets, key)) return words.presets[key as keyof typeof words.presets];
   const [, count, unit = '', edge] = relative.exec(from) ?? [];
   if (to === '' && count !== undefined && edge === undefined) return words.last(Number(count), unit);
@@ -51,18 +51,18 @@ function isOfDays(range: DateRange): boolean {
 
 /** Options for choosing a range: the presets, the saved range if it is not a preset, and a custom range of two days. */
 export function rangeOptions(range: DateRange): { value: string; options: Record<string, string> } {
-  const key = keyOfRange(range);
+  const key = toRangeKey(range);
   const isCustom = isOfDays(range);
   const isOther = key !== '' && !isCustom && !Object.hasOwn(words.presets, key);
   return {
     value: isCustom ? 'custom' : key,
-    options: { ...(isOther && { [key]: nameOfRange(range) }), ...words.presets, custom: words.custom },
+    options: { ...(isOther && { [key]: formatRange(range) }), ...words.presets, custom: words.custom },
   };
 }
 
 /** Returns the range of an option. */
 export const rangeOfOption = (option: string): DateRange =>
-  option === 'custom' ? { date_from: daysAgo(7), date_to: daysAgo(0) } : rangeOfKey(option);
+  option === 'custom' ? { date_from: daysAgo(7), date_to: daysAgo(0) } : parseRangeKey(option);
 
 interface FieldsProps {
   range: DateRange;

@@ -8,7 +8,7 @@ import { Icon } from '../parts/icon.tsx';
 import { fieldsOf, isFields } from '../results/insight-query.ts';
 import { words } from '../words.ts';
 import { eventNameKey, type Filter, isComplete, lineOfFilter, newFilter } from './filter.ts';
-import { useCohorts, useGroupTypes } from './known.ts';
+import { useCohorts, useGroupTypes } from './filter-options.ts';
 import { CohortFilter, EventNameFilter, PropertyFilter } from './property-filter.tsx';
 import { Select } from './select.tsx';
 import { text } from './words.ts';

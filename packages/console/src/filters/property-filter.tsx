@@ -6,7 +6,7 @@ import { Choices, useSuggestions } from '../frame/suggestions.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { words } from '../words.ts';
 import { type Filter, listOperators, plain, valuelessOperators } from './filter.ts';
-import { useCohorts } from './known.ts';
+import { useCohorts } from './filter-options.ts';
 import { NamePicker } from './name-picker.tsx';
 import { Select } from './select.tsx';
 import { text } from './words.ts';

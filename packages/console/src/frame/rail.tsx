@@ -8,9 +8,9 @@ import { meQuery, type Project } from '../api/queries.ts';
 import { apiPath, call, consolePath } from '../api/request.ts';
 import { pages } from '../pages.ts';
 import { Button } from '../parts/button.tsx';
+import { groupEntries } from '../parts/group-entries.ts';
 import { Icon } from '../parts/icon.tsx';
-import { inGroups } from '../parts/in-groups.ts';
-import { shortcutsAreOn, turnShortcuts } from '../parts/keys.ts';
+import { areShortcutsOn, saveShortcutsOn } from '../parts/keys.ts';
 import { words } from '../words.ts';
 import { namesOf } from './project.ts';
 import { ProjectSwitch } from './project-switch.tsx';
@@ -28,7 +28,7 @@ export function Rail({ project, onSearch }: { project: Project | undefined; onSe
   const { pathname } = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another page is opened
   useEffect(() => setOpen(false), [pathname]);
-  const groups = inGroups(pages);
+  const groups = groupEntries(pages);
   return (
     <header className="rail" {...(isOpen && { 'data-open': '' })}>
       <div className="rail-top">
@@ -97,11 +97,11 @@ function useProjectName(project: Project | undefined): string {
 function AccountMenu() {
   const { data: me } = useQuery(meQuery);
   const theme = useTheme();
-  const [hasShortcuts, setShortcuts] = useState(shortcutsAreOn());
+  const [hasShortcuts, setShortcuts] = useState(areShortcutsOn());
   const name = me?.first_name || me?.email || '';
   const act = async (id: string) => {
     if (id === 'shortcuts') {
-      turnShortcuts(!hasShortcuts);
+      saveShortcutsOn(!hasShortcuts);
       return setShortcuts(!hasShortcuts);
     }
     if (id !== 'sign-out') return setTheme(id as Theme);

@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import { ApiProblem, apiPath, call, signInProviders } from '../api/request.ts';
 import { Button } from '../parts/button.tsx';
-import { Field, FormProblem, filled } from '../parts/form.tsx';
-import { askPasskey, knowsPasskeys } from '../parts/passkey.ts';
+import { Field, FormProblem, readForm } from '../parts/form.tsx';
+import { requestPasskey, supportsPasskeys } from '../parts/passkey.ts';
 import { words } from '../words.ts';
 
 export interface Methods {
@@ -74,7 +74,7 @@ export function SignInForm({
     <form
       className="form"
       onSubmit={(event) => {
-        const fields = filled(event) as { email: string };
+        const fields = readForm(event) as { email: string };
         void attempt(async () => {
           try {
             await call({ method: 'POST', path: '/api/login', body: fields });
@@ -100,7 +100,7 @@ export function SignInForm({
         <Button type="submit" look="main" isDisabled={isSending}>
           {words.signIn}
         </Button>
-        {knowsPasskeys() && (
+        {supportsPasskeys() && (
           <Button isDisabled={isSending} onPress={() => void attempt(enterByPasskey)}>
             {words.byPasskey}
           </Button>
@@ -141,11 +141,11 @@ function SecondStep({
   const path = '/api/login/token';
   const showPasskey = async () => {
     const options = await call({ method: 'POST', path: '/api/login/2fa/passkey/begin' });
-    const credential = await askPasskey(options);
+    const credential = await requestPasskey(options);
     await call({ method: 'POST', path, body: { credential, remember } });
   };
   return (
-    <form className="form" onSubmit={(event) => void send(path, { ...filled(event), remember })}>
+    <form className="form" onSubmit={(event) => void send(path, { ...readForm(event), remember })}>
       <CodeField problem={problem} autoFocus />
       <label className="settings-choice">
         <input type="checkbox" checked={remember} onChange={(event) => setRemember(event.target.checked)} />
@@ -156,7 +156,7 @@ function SecondStep({
         <Button type="submit" look="main" isDisabled={isSending}>
           {words.signIn}
         </Button>
-        {methods.has_passkeys && knowsPasskeys() && (
+        {methods.has_passkeys && supportsPasskeys() && (
           <Button isDisabled={isSending} onPress={() => void attempt(showPasskey)}>
             {words.byPasskey}
           </Button>
@@ -187,7 +187,7 @@ async function enterByPasskey(): Promise<void> {
 
 /** Signs in with any of the passkeys that this browser has for the installation. */
 export async function anyPasskey(): Promise<object> {
-  return askPasskey(await call({ method: 'POST', path: '/api/webauthn/login/begin' }));
+  return requestPasskey(await call({ method: 'POST', path: '/api/webauthn/login/begin' }));
 }
 
 export const isCode = (error: unknown, code: string) => error instanceof ApiProblem && error.code === code;

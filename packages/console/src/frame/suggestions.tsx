@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { call, type Query } from '../api/request.ts';
+import { useDebounced } from '../parts/debounced.ts';
 import { propertyName } from '../parts/properties.ts';
-import { useRested } from '../parts/rested.ts';
 import { useProject } from './project.ts';
 
 /** A `datalist` for an input's `list` attribute. SDK properties also show their readable names. */
@@ -21,7 +21,7 @@ export function useSuggestions<Result, Item>(
 ): Item[] {
   const { id } = useProject();
   const queryText = JSON.stringify(query);
-  const settledQuery = useRested(queryText);
+  const settledQuery = useDebounced(queryText);
   const { data } = useQuery({
     queryKey: ['suggestions', id, path, settledQuery],
     queryFn: ({ signal }) =>

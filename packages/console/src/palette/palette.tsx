@@ -9,8 +9,8 @@ import { TextField } from 'react-aria-components/TextField';
 import { meQuery } from '../api/queries.ts';
 import { useProject } from '../frame/project.ts';
 import { usePageOfEveryProject } from '../frame/project-switch.tsx';
+import { useDebounced } from '../parts/debounced.ts';
 import { Icon } from '../parts/icon.tsx';
-import { useRested } from '../parts/rested.ts';
 import { explain } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { keepRecent, readRecent } from './recent.ts';
@@ -81,7 +81,7 @@ function useFound(text: string): { sections: Section[]; isSearching: boolean; er
   const { data: me } = useQuery(meQuery);
   const page = usePageOfEveryProject();
   const { contains } = useFilter({ sensitivity: 'base' });
-  const settledText = useRested(text);
+  const settledText = useDebounced(text);
   const queries = recordQueries(project.id, settledText);
   const results = useQueries({ queries: queries.map(({ query }) => query) });
   const isMatch = ({ name, hint }: Found) => contains(name, text) || contains(hint, text);

@@ -11,7 +11,7 @@ export interface Size {
 /**
  * Computes a bar for each number. A number other than 0 always gets a visible bar. @param most the maximum of the axis; by default the largest value
  */
-export function barsOf(values: readonly number[], { width, height }: Size, most = Math.max(0, ...values)) {
+export function computeBars(values: readonly number[], { width, height }: Size, most = Math.max(0, ...values)) {
   const room = width / Math.max(1, values.length);
   return values.map((value, at) => {
     const tall = value <= 0 || most <= 0 ? 0 : Math.max(2, (value / most) * height);
@@ -20,7 +20,7 @@ export function barsOf(values: readonly number[], { width, height }: Size, most 
 }
 
 /** Groups counts into `spans` intervals of equal length and sums each of them, so that there are few enough to draw as bars. */
-export function intoSpans(
+export function groupIntoSpans(
   counts: readonly { start: string; count: number }[],
   { from, to, spans }: { from: number; to: number; spans: number },
 ): number[] {
@@ -56,7 +56,7 @@ export function Bars({ values, width, height, label, most, tone }: BarsProps) {
       role="img"
       aria-label={label}
     >
-      {barsOf(values, { width, height: height - 1 }, most).map(
+      {computeBars(values, { width, height: height - 1 }, most).map(
         (bar) => bar.height > 0 && <rect key={bar.x} {...bar} />,
       )}
       <line x1="0" x2={width} y1={height - 0.5} y2={height - 0.5} className="bars-line" />

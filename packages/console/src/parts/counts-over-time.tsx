@@ -1,14 +1,14 @@
 import { type PointerEvent, useState } from 'react';
 import { formatNumber, words } from '../words.ts';
 import { AxisLabels } from './axis-labels.tsx';
-import { barsOf } from './chart.tsx';
-import { lengthOf, type Span } from './span.tsx';
+import { computeBars } from './chart.tsx';
+import { type Span, spanLength } from './span.tsx';
 
 export type Interval = 'minute' | 'hour' | 'day';
 
 /** Chooses the interval so that the bars of a span are wide enough to tell apart. */
 export function intervalOf(span: Span): Interval {
-  const hours = lengthOf(span) / 3_600_000;
+  const hours = spanLength(span) / 3_600_000;
   if (hours <= 3) return 'minute';
   return hours <= 24 * 7 ? 'hour' : 'day';
 }
@@ -33,7 +33,7 @@ export function CountsOverTime({
   /** Narrows the page to the time of one bar: by a click on it, or by keyboard in the table. */
   onShow?: (at: number) => void;
 }) {
-  const bars = barsOf(
+  const bars = computeBars(
     results.map(({ count }) => count),
     { width: 1000, height: 44 },
   );

@@ -1,7 +1,7 @@
 import { type ReactNode, useRef, useState } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components/Modal';
 import type { ApiCall } from '../api/request.ts';
-import { curlOf } from '../api/request.ts';
+import { formatCurl } from '../api/request.ts';
 import { words } from '../words.ts';
 import { Button, CopyButton } from './button.tsx';
 import { FocusFirst } from './focus-first.tsx';
@@ -35,7 +35,7 @@ export function Dialog({ title, onClose, children }: { title: string; onClose?: 
 
 /** Shows the API call behind a page or a form as a command for a terminal. */
 export function AsApiCall({ request, onClose }: { request: ApiCall; onClose: () => void }) {
-  const command = curlOf(request);
+  const command = formatCurl(request);
   return (
     <Dialog title={words.asApiCall} onClose={onClose}>
       <p className="quiet">{request.method === undefined ? words.asApiCallText : words.asApiCallDoes}</p>

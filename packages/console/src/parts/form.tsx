@@ -48,7 +48,7 @@ export function FormProblem({ problem, fields }: { problem: unknown; fields: rea
 }
 
 /** Returns the values of a submitted form. The fields keep their values. */
-export function filled(event: FormEvent<HTMLFormElement>): object {
+export function readForm(event: FormEvent<HTMLFormElement>): object {
   event.preventDefault();
   return Object.fromEntries(new FormData(event.currentTarget));
 }

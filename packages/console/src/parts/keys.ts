@@ -15,9 +15,9 @@ function read(): boolean {
 let areOn = read();
 
 /** Single-key shortcuts can be turned off, because dictation software and some aids for motor impairments type characters at unexpected times. */
-export const shortcutsAreOn = () => areOn;
+export const areShortcutsOn = () => areOn;
 
-export function turnShortcuts(isOn: boolean): void {
+export function saveShortcutsOn(isOn: boolean): void {
   areOn = isOn;
   try {
     localStorage.setItem(storageKey, isOn ? 'on' : 'off');

@@ -6,7 +6,7 @@ import { words } from '../words.ts';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 import { Icon } from './icon.tsx';
-import { formatTime, fromLocal, localOf } from './time.ts';
+import { formatTime, fromLocalTime, toLocalTime } from './time.ts';
 
 /**
  * A time range as the API takes it. A relative time (`-24h`) stays relative in the URL, so that the view keeps moving. Other values are absolute
@@ -22,7 +22,7 @@ export const zones = ['project', 'own', 'utc'] as const;
 export type ZoneChoice = (typeof zones)[number];
 
 /** The time zone for a choice: the browser's for `own`, otherwise UTC or the project's. */
-export function zoneOf(choice: ZoneChoice, ofProject: string): string {
+export function resolveZone(choice: ZoneChoice, ofProject: string): string {
   if (choice === 'utc') return 'UTC';
   return choice === 'own' ? Intl.DateTimeFormat().resolvedOptions().timeZone : ofProject;
 }
@@ -36,7 +36,7 @@ const agoPattern = /^-(\d{1,5})([hdwmyM])$/;
 export const isTime = (value: string) => agoPattern.test(value) || !Number.isNaN(Date.parse(value));
 
 /** The absolute time that a relative time refers to now. */
-export function momentOf(time: string, now = new Date()): Date {
+export function parseTime(time: string, now = new Date()): Date {
   const [, digits, unit] = agoPattern.exec(time) ?? [];
   if (digits === undefined) return new Date(time);
   const count = Number(digits);
@@ -52,10 +52,10 @@ const lengths: Record<string, number> = { M: 60_000, h: 3_600_000, d: 86_400_000
 /** The current start and end of a range, in milliseconds. */
 export function edgesOf({ after, before }: Span): { from: number; to: number } {
   const now = new Date();
-  return { from: momentOf(after, now).getTime(), to: (before === '' ? now : momentOf(before, now)).getTime() };
+  return { from: parseTime(after, now).getTime(), to: (before === '' ? now : parseTime(before, now)).getTime() };
 }
 
-export function lengthOf(span: Span): number {
+export function spanLength(span: Span): number {
   const { from, to } = edgesOf(span);
   return to - from;
 }
@@ -64,8 +64,8 @@ export function lengthOf(span: Span): number {
 function frozen({ after, before }: Span): Span {
   const now = new Date();
   return {
-    after: momentOf(after, now).toISOString(),
-    before: (before === '' ? now : momentOf(before, now)).toISOString(),
+    after: parseTime(after, now).toISOString(),
+    before: (before === '' ? now : parseTime(before, now)).toISOString(),
   };
 }
 
@@ -93,7 +93,7 @@ export function SpanMenu({
   onZone: (zone: ZoneChoice) => void;
 }) {
   const [isAsking, setAsking] = useState(false);
-  const name = nameOfSpan(span, zoneOf(zone, zoneOfProject));
+  const name = nameOfSpan(span, resolveZone(zone, zoneOfProject));
   const isRelative = agoPattern.test(span.after) || span.before === '';
   const act = (key: string) => {
     if (key === 'freeze') onSpan(frozen(span));
@@ -106,7 +106,7 @@ export function SpanMenu({
       <MenuTrigger>
         <AriaButton className="button">
           <span className="only-heard">{text.time}: </span>
-          {name} <span className="hint">{zoneOf(zone, zoneOfProject)}</span>
+          {name} <span className="hint">{resolveZone(zone, zoneOfProject)}</span>
           <Icon name="down" size={10} />
         </AriaButton>
         <Popover placement="bottom end">
@@ -132,7 +132,7 @@ export function SpanMenu({
               <Header className="menu-head">{text.zone}</Header>
               {zones.map((choice) => (
                 <MenuItem key={choice} id={choice} className="menu-item" textValue={text.zones[choice]}>
-                  {text.zones[choice]} <span className="hint">{zoneOf(choice, zoneOfProject)}</span>
+                  {text.zones[choice]} <span className="hint">{resolveZone(choice, zoneOfProject)}</span>
                   {choice === zone && <Chosen />}
                 </MenuItem>
               ))}
@@ -143,7 +143,7 @@ export function SpanMenu({
       {isAsking && (
         <OtherSpan
           span={span}
-          zone={zoneOf(zone, zoneOfProject)}
+          zone={resolveZone(zone, zoneOfProject)}
           onClose={() => setAsking(false)}
           onSpan={(chosen) => {
             setAsking(false);
@@ -174,8 +174,8 @@ function OtherSpan({
   onClose: () => void;
 }) {
   const start = frozen(span);
-  const [after, setAfter] = useState(localOf(new Date(start.after), zone));
-  const [before, setBefore] = useState(localOf(new Date(start.before), zone));
+  const [after, setAfter] = useState(toLocalTime(new Date(start.after), zone));
+  const [before, setBefore] = useState(toLocalTime(new Date(start.before), zone));
   const isBackwards = after !== '' && before !== '' && after >= before;
   return (
     <Dialog title={text.otherTitle} onClose={onClose}>
@@ -184,7 +184,7 @@ function OtherSpan({
         onSubmit={(event) => {
           event.preventDefault();
           if (isBackwards) return;
-          onSpan({ after: fromLocal(after, zone), before: before === '' ? '' : fromLocal(before, zone) });
+          onSpan({ after: fromLocalTime(after, zone), before: before === '' ? '' : fromLocalTime(before, zone) });
         }}
       >
         <p className="quiet">{text.inZone(zone)}</p>

@@ -41,7 +41,7 @@ export function formatBetween(from: string, to: string, zone: string): string {
 }
 
 /** Local time in a time zone, such as `2026-11-24T10:15:00`. */
-export function localOf(moment: Date, zone: string): string {
+export function toLocalTime(moment: Date, zone: string): string {
   const options = { hourCycle: 'h23', timeZone: zone } as const;
   const format = new Intl.DateTimeFormat('en', {
     ...options,
@@ -56,10 +56,10 @@ export function localOf(moment: Date, zone: string): string {
  * The instant of a local time in a time zone. If clocks are set back and the local time occurs twice, it may be either one. If clocks are set forward
  * and it is skipped, an instant close to it.
  */
-export function fromLocal(local: string, zone: string): string {
+export function fromLocalTime(local: string, zone: string): string {
   const localMs = Date.parse(`${local}Z`);
   if (Number.isNaN(localMs)) return '';
   let moment = localMs;
-  for (let step = 0; step < 3; step += 1) moment += localMs - Date.parse(`${localOf(new Date(moment), zone)}Z`);
+  for (let step = 0; step < 3; step += 1) moment += localMs - Date.parse(`${toLocalTime(new Date(moment), zone)}Z`);
   return new Date(moment).toISOString();
 }

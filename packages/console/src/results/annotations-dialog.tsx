@@ -8,7 +8,7 @@ import { Button } from '../parts/button.tsx';
 import { Field } from '../parts/form.tsx';
 import { RequestDialog } from '../parts/request-dialog.tsx';
 import { explain } from '../parts/states.tsx';
-import { formatMinute, fromLocal, localOf } from '../parts/time.ts';
+import { formatMinute, fromLocalTime, toLocalTime } from '../parts/time.ts';
 import { type Annotation, ChartPlace, contentOf } from './annotation.ts';
 import { text } from './words.ts';
 
@@ -26,14 +26,14 @@ export function AnnotationsDialog({
   const place = useContext(ChartPlace);
   const start = new Date(annotations[0]?.date_marker ?? Date.now());
   const [content, setContent] = useState('');
-  const [time, setTime] = useState(() => localOf(start, timezone).slice(0, 16));
+  const [time, setTime] = useState(() => toLocalTime(start, timezone).slice(0, 16));
   const [scope, setScope] = useState<Annotation['scope']>('project');
   const create = useAnnotationChange(onClose);
   const scopes = (['project', 'dashboard', 'dashboard_item'] as const).filter(
     (one) => one === 'project' || place?.[one === 'dashboard' ? 'dashboard' : 'insight'] !== undefined,
   );
   const body = {
-    ...{ content, scope, date_marker: fromLocal(time, timezone) },
+    ...{ content, scope, date_marker: fromLocalTime(time, timezone) },
     ...(scope === 'dashboard_item' && { dashboard_item: place?.insight }),
     ...(scope === 'dashboard' && { dashboard_id: place?.dashboard }),
   };

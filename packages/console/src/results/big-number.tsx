@@ -5,7 +5,7 @@ import { ProjectContext, useProject } from '../frame/project.ts';
 import { Headline } from './headline.tsx';
 import { fieldsOf, type InsightQuery } from './insight-query.ts';
 import { Marks } from './marks.tsx';
-import { drawnOf, plotOf } from './plot.ts';
+import { createPlot, toDrawnSeries } from './plot.ts';
 import { wallTime } from './retention-cells.ts';
 import { currentOf, type Series } from './series.ts';
 import { seriesOverTime } from './tables.tsx';
@@ -40,7 +40,10 @@ function Sparkline({ insightQuery }: { insightQuery: InsightQuery }) {
   return (
     <div className="sparkline" role="img" aria-label={text.sparkline}>
       {series && (
-        <Marks plot={plotOf(drawnOf(series), { insightQuery, now: wallTime(new Date(), timezone) })} bright={null} />
+        <Marks
+          plot={createPlot(toDrawnSeries(series), { insightQuery, now: wallTime(new Date(), timezone) })}
+          bright={null}
+        />
       )}
     </div>
   );

@@ -8,7 +8,7 @@ import { Annotations } from './annotations.tsx';
 import type { InsightQuery } from './insight-query.ts';
 import { Legend, useLegend } from './legend.tsx';
 import { Marks } from './marks.tsx';
-import { drawnOf, nearestTo, type Plot, plotOf } from './plot.ts';
+import { createPlot, findNearest, type Plot, toDrawnSeries } from './plot.ts';
 import { wallTime } from './retention-cells.ts';
 import type { Series } from './series.ts';
 import { sentenceAt, Tooltip } from './tooltip.tsx';
@@ -30,9 +30,9 @@ export function SeriesChart({
 }) {
   const timezone = useTimezone();
   const place = useContext(ChartPlace);
-  const drawn = drawnOf(series);
+  const drawn = toDrawnSeries(series);
   const legend = useLegend(drawn);
-  const plot = plotOf(legend.shown, { insightQuery, now: wallTime(new Date(), timezone) });
+  const plot = createPlot(legend.shown, { insightQuery, now: wallTime(new Date(), timezone) });
   useEffect(() => {
     if (shown) shown.current = plot;
   });
@@ -58,7 +58,7 @@ export function SeriesChart({
 /** The plot area. It acts as a slider over time, with mouse, touch and keyboard. */
 function Pane({ plot, bright, ...actions }: ChartActions & { plot: Plot; bright: string | null }) {
   const { at, y, dragged, handlers } = usePointing(plot, actions);
-  const nearest = at === null ? undefined : nearestTo(plot, at, y);
+  const nearest = at === null ? undefined : findNearest(plot, at, y);
   const last = plot.days.length - 1;
   return (
     <div

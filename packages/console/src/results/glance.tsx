@@ -1,13 +1,13 @@
 import { formatPercent, formatValue, readNumberFormat } from '@millrace/contracts/numbers';
 import { Spark } from '../parts/chart.tsx';
-import { type InsightQuery, listOf, sourceOf } from './insight-query.ts';
+import { findSource, type InsightQuery, listOf } from './insight-query.ts';
 import { currentOf, overallOfAll, type Series } from './series.ts';
 import { seriesInTotal, seriesOverTime } from './tables.tsx';
 import { text } from './words.ts';
 
 /** Summarizes a result as one number and a small line chart, for lists of insights. */
 export function Glance({ query, result }: { query: unknown; result: unknown }) {
-  const insightQuery = sourceOf(query);
+  const insightQuery = findSource(query);
   if (insightQuery === null) return null;
   const series = seriesOverTime(insightQuery, result) ?? seriesInTotal(insightQuery, result);
   const current = series === null ? [] : currentOf(series);

@@ -18,7 +18,7 @@ interface Canvas {
 }
 
 /** Returns a PNG of what the chart shows now, in the colors of the theme. */
-export async function imageOf(plot: Plot): Promise<Blob> {
+export async function renderImage(plot: Plot): Promise<Blob> {
   const element = document.createElement('canvas');
   [element.width, element.height] = [width * scale, height * scale];
   const context = element.getContext('2d');

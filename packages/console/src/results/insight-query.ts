@@ -15,10 +15,10 @@ export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {
 export const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
 /** The query without the parts that only describe how to draw it. */
-export function sourceOf(query: unknown): InsightQuery | null {
+export function findSource(query: unknown): InsightQuery | null {
   if (!isFields(query) || typeof query.kind !== 'string') return null;
   return isFields(query.source) && /^(InsightVizNode|DataTableNode|DataVisualizationNode)$/.test(query.kind)
-    ? sourceOf(query.source)
+    ? findSource(query.source)
     : (query as InsightQuery);
 }
 

@@ -41,7 +41,7 @@ const isBarChart = (insightQuery: InsightQuery) =>
   /^Actions(Unstacked|Stacked)?Bar$/.test(String(fieldsOf(insightQuery.trendsFilter).display));
 
 /** Pairs every series of the current period with its previous period. */
-export function drawnOf(series: readonly Series[]): Drawn[] {
+export function toDrawnSeries(series: readonly Series[]): Drawn[] {
   const before = new Map(
     series.filter(({ compare_label: period }) => period === 'previous').map((one) => [keyOf(one), one]),
   );
@@ -55,7 +55,7 @@ export function drawnOf(series: readonly Series[]): Drawn[] {
 }
 
 /** @param drawn the visible series @param now local time in the project's time zone */
-export function plotOf(
+export function createPlot(
   drawn: readonly Drawn[],
   { insightQuery, now }: { insightQuery: InsightQuery; now: number },
 ): Plot {
@@ -94,7 +94,7 @@ export const timeAt = ({ days }: Plot, share: number) =>
   Math.max(0, Math.min(days.length - 1, Math.floor(share * days.length)));
 
 /** The series nearest to a position: the segment of the stacked bar, or the closest line. */
-export function nearestTo({ drawn, isBars, stacks, y }: Plot, at: number, share: number): Drawn | undefined {
+export function findNearest({ drawn, isBars, stacks, y }: Plot, at: number, share: number): Drawn | undefined {
   const distance = (one: Drawn): number => {
     const value = seriesValueAt(one.series, at);
     if (value === null) return Number.POSITIVE_INFINITY;

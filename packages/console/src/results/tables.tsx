@@ -13,7 +13,7 @@ import { fieldsOf, type InsightQuery, listOf } from './insight-query.ts';
 import { PersonsButton } from './persons-button.tsx';
 import { Retention } from './retention.tsx';
 import { currentOf, isCumulative, keyOf, nameOfSeries, type Point, type Series, toneOf } from './series.ts';
-import { TimesToConvert, timesOf } from './times.tsx';
+import { readTimes, TimesToConvert } from './times.tsx';
 import { text } from './words.ts';
 import './results.css';
 
@@ -47,7 +47,7 @@ export function ResultTable({
   onPersons?: ((point: Point) => void) | undefined;
 }) {
   const list = Array.isArray(results) ? results : [];
-  const times = timesOf(fieldsOf(results));
+  const times = readTimes(fieldsOf(results));
   if (times) return <TimesToConvert times={times} />;
   if (columns) return <RowsTable rows={list} columns={columns} />;
   if (insightQuery.kind === 'RetentionQuery')

@@ -7,7 +7,7 @@ interface Times {
   average: number | null;
 }
 
-export function timesOf({ bins, average_conversion_time: average }: Record<string, unknown>): Times | null {
+export function readTimes({ bins, average_conversion_time: average }: Record<string, unknown>): Times | null {
   if (!Array.isArray(bins)) return null;
   return {
     bins: bins.map((bin) => [Number(bin?.[0]), Number(bin?.[1])]),

@@ -1,6 +1,6 @@
 import { seriesValueAt } from '@millrace/contracts/numbers';
 import { type KeyboardEvent, type MouseEvent, type PointerEvent, useRef, useState } from 'react';
-import { nearestTo, type Plot, timeAt } from './plot.ts';
+import { findNearest, type Plot, timeAt } from './plot.ts';
 import type { Series } from './series.ts';
 
 export interface ChartActions {
@@ -43,7 +43,7 @@ export function usePointing(plot: Plot, { onPoint, onZoom, onReset }: ChartActio
     return { at: timeAt(plot, (clientX - box.left) / box.width), y: (clientY - box.top) / box.height };
   };
   const open = ({ at, y }: { at: number; y: number }) => {
-    const nearest = nearestTo(plot, at, y);
+    const nearest = findNearest(plot, at, y);
     if (nearest) onPoint?.(nearest.series, at);
   };
   const dragTo = ({ clientX }: PointerEvent<HTMLElement>, to: number) => {
@@ -123,7 +123,7 @@ function heightOfNext(plot: Plot, { at, y }: { at: number; y: number }, by: 1 | 
         .filter(({ series }) => seriesValueAt(series, at) !== null)
         .map((drawn) => ({ drawn, height: plot.y(drawn.series.data[at] ?? 0) }));
   heights.sort((a, b) => a.height - b.height);
-  const nearest = nearestTo(plot, at, y);
+  const nearest = findNearest(plot, at, y);
   const place = heights.findIndex(({ drawn }) => drawn === nearest);
   return heights[Math.max(0, Math.min(heights.length - 1, place + by))]?.height ?? y;
 }

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Command } from '../command.ts';
-import { documentProblems } from '../docs/documents.ts';
+import { findDocumentProblems } from '../docs/documents.ts';
 import { runProgram } from '../run-program.ts';
-import { proseProblems } from './prose.ts';
+import { findProseProblems } from './prose.ts';
 
 /** The programs that check the rules in CONTRIBUTING.md. */
 const programs: { name: string; program: string; arguments: string[] }[] = [
@@ -68,8 +68,8 @@ export const main: Command = async ({ progress, root }) => {
     ...programs.map(({ name, program, arguments: programArguments }) =>
       run(name, () => runProgram(join(root, 'node_modules/.bin', program), programArguments, { cwd: root })),
     ),
-    run('links and references in documents', () => outcomeOf(documentProblems(root))),
-    run('phrases to avoid', () => outcomeOf(proseProblems(root))),
+    run('links and references in documents', () => outcomeOf(findDocumentProblems(root))),
+    run('phrases to avoid', () => outcomeOf(findProseProblems(root))),
   ]);
   const failed = outcomes.filter(({ status }) => status !== 0);
   for (const { name, output } of failed) console.log(`\n── ${name} ──\n${output.trim()}`);

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { proseProblems } from './prose.ts';
+import { findProseProblems } from './prose.ts';
 
 let root: string;
 
@@ -39,7 +39,7 @@ describe('the prose check', () => {
     ['docs/flags.md', 'It has 3 letters.', 'docs/flags.md:1: "letters": dead letters'],
   ])('reports a phrase in %s: %s', async (path, text, problem) => {
     await write(path, text);
-    expect(await proseProblems(root)).toEqual([expect.stringContaining(problem)]);
+    expect(await findProseProblems(root)).toEqual([expect.stringContaining(problem)]);
   });
 
   it.each([
@@ -49,6 +49,6 @@ describe('the prose check', () => {
     ['services/a/src/b.test.ts', "it('is told', () => {});"],
   ])('accepts plain text and code in %s: %s', async (path, text) => {
     await write(path, text);
-    expect(await proseProblems(root)).toEqual([]);
+    expect(await findProseProblems(root)).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import jsTokens from 'js-tokens';
-import { repositoryTexts, sourceFiles } from '../docs/documents.ts';
+import { readRepositoryTexts, sourceFiles } from '../docs/documents.ts';
 
 /** Phrases that readers had to read twice, each with advice on what to write instead. */
 const habits: readonly { pattern: RegExp; advice: string }[] = [
@@ -34,13 +34,13 @@ const areas: readonly { folders: string[]; endings: string[]; read: (source: str
 ];
 
 /** Finds phrases to avoid in documents, in program output and in the Helm chart. Returns one line for each. */
-export async function proseProblems(root: string): Promise<string[]> {
+export async function findProseProblems(root: string): Promise<string[]> {
   const files = await Promise.all(
     areas.map(async ({ folders, endings, read }) =>
       (await sourceFiles(root, folders, endings)).map((file) => ({ ...file, read })),
     ),
   );
-  const { pages } = await repositoryTexts(root);
+  const { pages } = await readRepositoryTexts(root);
   return [...pages.map((page) => ({ ...page, read: proseOfMarkdown })), ...files.flat()]
     .filter(({ path }) => !/\.test\.tsx?$|\/testing?\/|\/tests\/|\/prose\.ts$/.test(path))
     .flatMap(({ path, text, read }) => read(text, path).flatMap((passage) => problemsOf(path, passage)));

@@ -48,7 +48,7 @@ export async function importSource(root: string, path: string): Promise<Record<s
 }
 
 /** Generates the page with every setting of each service, its default and its meaning, from the schemas. */
-export async function configurationPage(root: string): Promise<string> {
+export async function generateConfigurationPage(root: string): Promise<string> {
   const sections: string[] = [];
   for (const [service, schema] of Object.entries(await configSchemas(root))) {
     const rows = Object.entries(schema.properties).map(([field, setting]) => row(field, setting, schema));

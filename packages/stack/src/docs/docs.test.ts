@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { programs } from '../build/programs.ts';
-import { generatedPages } from './docs.ts';
-import { repositoryTexts, type SourceFile } from './documents.ts';
+import { generatePages } from './docs.ts';
+import { readRepositoryTexts, type SourceFile } from './documents.ts';
 import { readRegistrations } from './metrics-page.ts';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
@@ -11,11 +11,11 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '../../../..');
 let pages: SourceFile[];
 
 beforeAll(async () => {
-  ({ pages } = await repositoryTexts(root));
+  ({ pages } = await readRepositoryTexts(root));
 });
 
 test('generated pages are identical to the output of `npm run docs`', async () => {
-  for (const { path, text } of await generatedPages(root)) {
+  for (const { path, text } of await generatePages(root)) {
     expect({ path, text: await readFile(join(root, path), 'utf8') }).toEqual({ path, text });
   }
 });

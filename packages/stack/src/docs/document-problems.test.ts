@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { documentProblems } from './documents.ts';
+import { findDocumentProblems } from './documents.ts';
 
 let root: string;
 
@@ -23,7 +23,7 @@ test('reports nothing if all targets exist', async () => {
   await write('README.md', '[rules](docs/rules.md#what-a-name-does), [top](#here), `packages/one`\n\n# Here\n');
   const cited = '/** docs/rules.md, docs/rules.md#what-a-name-does, docs/rules.md, "What a name does" */';
   await write('packages/one/src/rule.ts', cited);
-  expect(await documentProblems(root)).toEqual([]);
+  expect(await findDocumentProblems(root)).toEqual([]);
 });
 
 test.each([
@@ -40,5 +40,5 @@ test.each([
   ['.settings.cjs', '// docs/rule.md', 'refers to docs/rule.md, which does not exist'],
 ])('reports for %s: %s', async (path, text, problem) => {
   await write(path, text);
-  expect(await documentProblems(root)).toEqual([`${path}: ${problem}`]);
+  expect(await findDocumentProblems(root)).toEqual([`${path}: ${problem}`]);
 });

@@ -13,8 +13,8 @@ const link = /\]\((?!https?:)([^)\s]+)\)/g;
 const citation = /(?<![\w./-])(docs\/(?:[\w-]+\/)*[\w-]+\.md)\b(?:#([\w-]+)|,? "([^"]+)")?/g;
 
 /** Finds references to and from documents whose targets do not exist. Returns one line for each. */
-export async function documentProblems(root: string): Promise<string[]> {
-  const { pages, sources } = await repositoryTexts(root);
+export async function findDocumentProblems(root: string): Promise<string[]> {
+  const { pages, sources } = await readRepositoryTexts(root);
   const headings = new Map(pages.map(({ path, text }) => [path, new Set(headingsOf(text).map(anchorOf))]));
   const exists = (file: string, anchor?: string) =>
     anchor === undefined ? existsSync(join(root, file)) : headings.get(file)?.has(anchor) === true;
@@ -62,7 +62,7 @@ const endings = ['.ts', '.mjs', '.cjs', '.sql', '.prisma', '.json', '.jsonc', '.
 /** The document checks and their tests, which contain paths that do not exist. */
 const ownFolder = 'packages/stack/src/docs/';
 
-export async function repositoryTexts(root: string): Promise<RepositoryTexts> {
+export async function readRepositoryTexts(root: string): Promise<RepositoryTexts> {
   const [pagesAtTheTop, docs, settingsAtTheTop, sources] = await Promise.all([
     filesAtTheTop(root, ['.md']),
     sourceFiles(root, ['docs', 'deploy', 'examples'], ['.md']),

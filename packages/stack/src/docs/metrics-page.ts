@@ -2,7 +2,7 @@
 import { markdownTable, sourceFiles } from './documents.ts';
 
 /** Lists every metric with its type, labels and help text. */
-export async function metricsPage(root: string): Promise<string> {
+export async function generateMetricsPage(root: string): Promise<string> {
   const files = await sourceFiles(root, ['services', 'packages'], ['.ts']);
   const byOwner = new Map<string, Registration[]>();
   for (const { path, text } of files) {

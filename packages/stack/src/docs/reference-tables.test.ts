@@ -106,7 +106,7 @@ describe('limits', () => {
       `${api}/analytics/persons/search.ts`,
       'shortMs',
     ],
-    'Memory of one query': [`${api}/analytics/query/questions.ts`, 'maxBytes'],
+    'Memory of one query': [`${api}/analytics/query/query-runner.ts`, 'maxBytes'],
     'Size of the query of an insight': [`${api}/analytics/insights/rules.ts`, 'maxKiB'],
     'Results of an insight that a public link computes because they are not cached': [
       `${api}/analytics/sharing/public-link.ts`,

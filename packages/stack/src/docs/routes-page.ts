@@ -20,7 +20,7 @@ const keyOf = ({ method, path }: DeclaredRoute) => `${method} ${path}/`;
  * per group of routes; calling these functions one by one shows which file each route comes from.
  * @throws if a route comes from a function that this does not find
  */
-export async function routesPage(root: string): Promise<string> {
+export async function generateRoutesPage(root: string): Promise<string> {
   const { declaredRoutes } = await importSource(root, `${folder}/testing/declared-routes.ts`);
   const declared = (declaredRoutes as () => DeclaredRoute[])();
   const files = new Map<string, string>();

@@ -177,7 +177,7 @@ function schemaOf({ type, anyOf, minimum, maximum, pattern, description }: Setti
  * Generates the schema of the chart's values (deploy/helm/millrace/values.schema.json). Rules that a schema cannot
  * express, or not with an understandable message, are in the chart's `_problems.tpl`.
  */
-export async function valuesSchema(root: string): Promise<string> {
+export async function generateValuesSchema(root: string): Promise<string> {
   const schema = {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Values of the Millrace chart',

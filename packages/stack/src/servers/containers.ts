@@ -70,7 +70,7 @@ function running(container: StartedTestContainer, address: string): RunningServe
 /**
  * Whether a Docker daemon responds within 1.5 s. That the command is installed does not mean that a daemon is running.
  */
-export function dockerAnswers(): Promise<boolean> {
+export function isDockerRunning(): Promise<boolean> {
   return new Promise((resolve) => {
     const target = daemonAddress(process.env.DOCKER_HOST);
     if (!target) {

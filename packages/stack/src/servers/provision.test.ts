@@ -1,4 +1,4 @@
-import { NotProvided, provide, type Source } from './provision.ts';
+import { provide, ServerUnavailable, type Source } from './provision.ts';
 import { serverAt } from './server-process.ts';
 
 const started: string[] = [];
@@ -37,7 +37,7 @@ describe('provide', () => {
 
   test('reports for each source why it failed', async () => {
     const attempt = provide('Kafka', [isMissing('given'), breaks('docker')]);
-    await expect(attempt).rejects.toThrow(NotProvided);
+    await expect(attempt).rejects.toThrow(ServerUnavailable);
     await expect(attempt).rejects.toThrow(
       'Could not start Kafka. Tried:\n  - given: not here\n  - docker: broke while starting',
     );

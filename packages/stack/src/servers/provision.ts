@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SetupProblem } from '../command.ts';
 import { fetchChromium, fetchValkey, whyNoChromium, whyNoJava, whyNoValkey } from '../fetched-programs.ts';
 import { hasProgram, runProgram } from '../run-program.ts';
-import { dockerAnswers, startKafkaContainer, startPostgresContainer, startRedisContainer } from './containers.ts';
+import { isDockerRunning, startKafkaContainer, startPostgresContainer, startRedisContainer } from './containers.ts';
 import { ensureJava, findJava, hasKafkaJars, kafkaJars, startKafka } from './kafka.ts';
 import { startPostgres } from './postgres.ts';
 import { findRedisServer, startRedis } from './redis.ts';
@@ -26,7 +26,7 @@ export interface Provisioned {
 }
 
 /** No source could provide the server. The message gives a reason for each. */
-export class NotProvided extends SetupProblem {
+export class ServerUnavailable extends SetupProblem {
   constructor(server: string, reasons: readonly string[]) {
     super(`Could not start ${server}. Tried:\n${reasons.map((reason) => `  - ${reason}`).join('\n')}`);
   }
@@ -50,7 +50,7 @@ export async function provide(server: string, sources: readonly Source[]): Promi
       reasons.push(`${source.name}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  throw new NotProvided(server, reasons);
+  throw new ServerUnavailable(server, reasons);
 }
 
 /** Whether packages can be installed: as root, on Debian or a derivative. */
@@ -283,7 +283,7 @@ function given(variable: string): Source {
     name: variable,
     async unavailable() {
       if (address === '') return 'not set';
-      return (await answersAt(address)) ? null : 'no server responds at this address';
+      return (await respondsAt(address)) ? null : 'no server responds at this address';
     },
     start: async () => serverAt(address),
   };
@@ -292,7 +292,7 @@ function given(variable: string): Source {
 function container(start: () => Promise<RunningServer>): Source {
   return {
     name: 'Docker',
-    unavailable: async () => ((await dockerAnswers()) ? null : 'the Docker daemon is not running'),
+    unavailable: async () => ((await isDockerRunning()) ? null : 'the Docker daemon is not running'),
     start,
   };
 }
@@ -334,7 +334,7 @@ const standardPorts: Record<string, number> = {
  * Whether a server listens at an address in the format of DATABASE_URL, REDIS_URL or KAFKA_BROKERS (only its first
  * broker).
  */
-export async function answersAt(address: string): Promise<boolean> {
+export async function respondsAt(address: string): Promise<boolean> {
   const target = parse(address);
   if (!target) return false;
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:net';
 import * as from from './provision.ts';
-import { answersAt } from './provision.ts';
+import { respondsAt } from './provision.ts';
 import { createReaper } from './server-process.ts';
 
 const reaper = createReaper();
@@ -50,5 +50,5 @@ test.each([
   ['127.0.0.1', false],
   ['://', false],
 ])('answersAt(%s) returns %p', async (address, answer) => {
-  expect(await answersAt(address.replace('PORT', String(port)))).toBe(answer);
+  expect(await respondsAt(address.replace('PORT', String(port)))).toBe(answer);
 });

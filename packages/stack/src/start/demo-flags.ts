@@ -1,5 +1,5 @@
-import { ask } from './ask.ts';
 import type { Connection } from './connection-file.ts';
+import { fetchJson } from './fetch-json.ts';
 
 /** One flag of each kind: for all users, with variants and payloads, and for some persons only. */
 const demoFlags = [
@@ -48,7 +48,9 @@ export async function ensureDemoFlags({
 }: Pick<Connection, 'apiUrl' | 'projectId' | 'personalApiKey'>): Promise<void> {
   const path = `${apiUrl}/api/projects/${projectId}/feature_flags/`;
   const headers = { authorization: `Bearer ${personalApiKey}`, 'content-type': 'application/json' };
-  const { total_count: changes } = (await ask(`${path}activity/?limit=1`, { headers })) as { total_count: number };
+  const { total_count: changes } = (await fetchJson(`${path}activity/?limit=1`, { headers })) as {
+    total_count: number;
+  };
   if (changes > 0) return;
-  for (const flag of demoFlags) await ask(path, { method: 'POST', headers, body: JSON.stringify(flag) });
+  for (const flag of demoFlags) await fetchJson(path, { method: 'POST', headers, body: JSON.stringify(flag) });
 }

@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ask } from './ask.ts';
 import type { Connection } from './connection-file.ts';
+import { fetchJson } from './fetch-json.ts';
 
 export const exampleShopFile = 'example-shop.json';
 
@@ -46,7 +46,7 @@ function apiOf({ apiUrl, personalApiKey }: Reached) {
   const headers = { authorization: `Bearer ${personalApiKey}`, 'content-type': 'application/json' };
   return {
     async send<Answer>(method: 'POST' | 'PATCH', path: string, body: object): Promise<Answer> {
-      return (await ask(`${apiUrl}${path}`, { method, headers, body: JSON.stringify(body) })) as Answer;
+      return (await fetchJson(`${apiUrl}${path}`, { method, headers, body: JSON.stringify(body) })) as Answer;
     },
     async exists(path: string): Promise<boolean> {
       return (await fetch(`${apiUrl}${path}`, { headers, signal: AbortSignal.timeout(30_000) })).ok;
@@ -72,7 +72,7 @@ async function sendEvents({ ingestUrl }: Reached, { projectApiKey, madeAt }: Exa
   for (let at = 0; at < events.length; at += eventsAtOnce) {
     const batch = events.slice(at, at + eventsAtOnce);
     const body = JSON.stringify({ api_key: projectApiKey, historical_migration: true, batch });
-    await ask(`${ingestUrl}/batch/`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    await fetchJson(`${ingestUrl}/batch/`, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   }
 }
 

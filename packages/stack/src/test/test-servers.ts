@@ -7,11 +7,11 @@ import {
   firefoxSources,
   kafkaProgramSources,
   kafkaSources,
-  NotProvided,
   postgresSources,
   provide,
   redisProgramSources,
   redisSources,
+  ServerUnavailable,
   type Source,
   webkitSources,
   windowedChromiumSources,
@@ -64,7 +64,7 @@ export async function provideTestServers(
         const notable = passedOver.filter((reason) => !reason.endsWith(': not set'));
         progress.print(`  ${name} from ${source}${notable.length > 0 ? ` (${notable.join('; ')})` : ''}`);
       } catch (error) {
-        if (!(error instanceof NotProvided)) throw error;
+        if (!(error instanceof ServerUnavailable)) throw error;
         missing.push(variable);
         progress.print(`! ${error.message}\n! Tests that need ${name} are skipped. They do not count as passed.`);
       }

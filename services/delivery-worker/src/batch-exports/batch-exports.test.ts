@@ -7,7 +7,7 @@ import { storeEvents, storeExport } from '../testing/stored-export.ts';
 import { startWarehouse, type Warehouse } from '../testing/warehouse.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { planBackfill, planRun } from './plan.ts';
-import { createExportMetrics, type ExportRunDeps, exportDue } from './run.ts';
+import { createExportMetrics, type ExportRunDeps, runDueExports } from './run.ts';
 
 let fixture: WorkerFixture;
 let warehouse: Warehouse;
@@ -28,7 +28,7 @@ const forever = new AbortController().signal;
 const repeatUntilDone = async (work: () => Promise<boolean>) => {
   for (let rounds = 0; await work(); rounds += 1) if (rounds > 200) throw new Error('It does not come to an end.');
 };
-const runAll = () => repeatUntilDone(() => oneRound((slots) => exportDue(deps, forever, slots)));
+const runAll = () => repeatUntilDone(() => oneRound((slots) => runDueExports(deps, forever, slots)));
 const runsOf = (id: string) =>
   fixture.database.sql.query(
     `SELECT status, records_completed, bytes_exported::int AS bytes, latest_error, attempts, data_interval_start, data_interval_end, backfill_id
@@ -181,7 +181,7 @@ test("a consumer's batch that outlasts its interval delays it, even before it ha
   const { environmentId, table, id } = await oneRun({ next_interval_start: null, next_interval_end: null });
   const atOnce = { ...deps, settledUntil: fixture.atOnce };
   const plan = () => planRun(atOnce);
-  const run = () => repeatUntilDone(() => oneRound((slots) => exportDue(atOnce, forever, slots)));
+  const run = () => repeatUntilDone(() => oneRound((slots) => runDueExports(atOnce, forever, slots)));
   await consumer.transaction(async (tx) => {
     await tx.query('SELECT 1');
     // A whole millisecond that is not before the start of the transaction.
@@ -260,7 +260,7 @@ test('gives up a wrong database after five attempts', async () => {
 test('rejects a private network unless it is allowed', async () => {
   const { id } = await oneRun();
   await repeatUntilDone(() => planRun(fixture));
-  await repeatUntilDone(() => oneRound((slots) => exportDue({ ...deps, mayBePrivate: false }, forever, slots)));
+  await repeatUntilDone(() => oneRound((slots) => runDueExports({ ...deps, mayBePrivate: false }, forever, slots)));
   expect(await runsOf(id)).toMatchObject([
     { status: 'Failed', attempts: 1, latest_error: expect.stringContaining('private network') },
   ]);
@@ -288,7 +288,7 @@ test('a stopping worker releases its run, and the attempt does not count', async
   await repeatUntilDone(() => planRun(fixture));
   const stopping = new AbortController();
   stopping.abort();
-  await oneRound((slots) => exportDue(deps, stopping.signal, slots));
+  await oneRound((slots) => runDueExports(deps, stopping.signal, slots));
   expect(await runsOf(id)).toMatchObject([{ status: 'Starting', attempts: 0 }]);
   await runAll();
   expect(await runsOf(id)).toMatchObject([{ status: 'Completed', attempts: 1 }]);
@@ -334,7 +334,7 @@ test('organizations take turns, and scheduled runs precede backfills', async () 
   };
   const slots = createFairSlots('test', { max: 1, maxEach: 1, logger: fixture.logger });
   for (let round = 0; round < 2; round += 1) {
-    await exportDue(deps, forever, slots);
+    await runDueExports(deps, forever, slots);
     await slots.settle();
   }
   expect(await done()).toEqual([1, 1]);

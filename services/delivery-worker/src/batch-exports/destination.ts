@@ -30,7 +30,7 @@ export interface DestinationOptions {
   answerTimeoutMs?: number;
 }
 
-export const usualAnswerTimeoutMs = 300_000;
+export const defaultResponseTimeoutMs = 300_000;
 
 /**
  * The destination rejected the data or is unreachable, or the export's configuration is invalid. The message is for the

@@ -5,7 +5,7 @@ import { storeEvents, storeExport } from '../testing/stored-export.ts';
 import { startWarehouse, type Warehouse } from '../testing/warehouse.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { planBackfill, planRun } from './plan.ts';
-import { createExportMetrics, type ExportRunDeps, exportDue } from './run.ts';
+import { createExportMetrics, type ExportRunDeps, runDueExports } from './run.ts';
 
 /** Which events and values of an interval reach the destination. */
 let fixture: WorkerFixture;
@@ -34,7 +34,7 @@ async function oneRun(fields: Record<string, unknown> = {}) {
 const forever = new AbortController().signal;
 async function exportAll() {
   while (await planRun(fixture));
-  while (await oneRound((slots) => exportDue(deps, forever, slots)));
+  while (await oneRound((slots) => runDueExports(deps, forever, slots)));
 }
 const runOf = async (id: string) =>
   (

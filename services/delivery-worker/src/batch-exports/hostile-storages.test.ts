@@ -12,7 +12,7 @@ import { oneRound } from '../testing/one-round.ts';
 import { storeEvents, storeExport } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { planRun } from './plan.ts';
-import { createExportMetrics, type ExportRunDeps, exportDue } from './run.ts';
+import { createExportMetrics, type ExportRunDeps, runDueExports } from './run.ts';
 
 /**
  * Runs all cases of the table of misbehaving HTTP servers. Unlike the clients that the table's outcomes are for, the S3
@@ -67,8 +67,8 @@ async function exportAll(some: typeof cases, answerTimeoutMs: number): Promise<v
   while (await planRun(fixture));
   const run = async (outcomes: Map<string, Run>, timeoutMs: number) => {
     const stopping = new AbortController().signal;
-    const begin = (slots: Parameters<typeof exportDue>[2]) =>
-      exportDue({ ...deps, answerTimeoutMs: timeoutMs }, stopping, slots);
+    const begin = (slots: Parameters<typeof runDueExports>[2]) =>
+      runDueExports({ ...deps, answerTimeoutMs: timeoutMs }, stopping, slots);
     while (await oneRoundOfAll(begin));
     const rows = await sql.query<Run>(
       `SELECT e.name, r.status, r.latest_error FROM batch_export_run r JOIN batch_export e ON e.id = r.batch_export_id`,
@@ -86,7 +86,7 @@ async function exportAll(some: typeof cases, answerTimeoutMs: number): Promise<v
 }
 
 /** Starts all due runs and waits for their ends. */
-function oneRoundOfAll(begin: (slots: Parameters<typeof exportDue>[2]) => Promise<boolean>): Promise<boolean> {
+function oneRoundOfAll(begin: (slots: Parameters<typeof runDueExports>[2]) => Promise<boolean>): Promise<boolean> {
   return oneRound(
     async (slots) => {
       let hasBegun = false;

@@ -11,7 +11,7 @@ import { storeEvents } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import type { ClaimedRun, EventRecord } from './destination.ts';
 import { copiedUntil, readPages, readStoredPages } from './read.ts';
-import { eventsOf, openCursor } from './store.ts';
+import { openCursor, selectEventsOfRun } from './store.ts';
 
 /** An export reads the same data from ClickHouse as from PostgreSQL. */
 const modules = await clickHouseOrSkip();
@@ -93,7 +93,11 @@ const modules = await clickHouseOrSkip();
     });
     const [rows, sizes]: [EventRecord[], number[]] = [[], []];
     const events = createEventStore(clickhouseEngine(client));
-    for await (const page of readStoredPages(events, eventsOf(run(fields), where), new AbortController().signal)) {
+    for await (const page of readStoredPages(
+      events,
+      selectEventsOfRun(run(fields), where),
+      new AbortController().signal,
+    )) {
       rows.push(...page);
       sizes.push(page.reduce((sum, { properties }) => sum + properties.length, 0));
     }

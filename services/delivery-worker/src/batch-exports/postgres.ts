@@ -7,11 +7,11 @@ import {
   DestinationError,
   type DestinationOptions,
   type DestinationWriter,
+  defaultResponseTimeoutMs,
   type EventRecord,
   type ExportedRow,
   type OpenedRun,
   type PersonRecord,
-  usualAnswerTimeoutMs,
 } from './destination.ts';
 
 /**
@@ -77,7 +77,7 @@ function bytesOf(value: unknown): number {
 
 async function connect(
   settings: Record<string, unknown>,
-  { mayBePrivate, answerTimeoutMs = usualAnswerTimeoutMs }: DestinationOptions,
+  { mayBePrivate, answerTimeoutMs = defaultResponseTimeoutMs }: DestinationOptions,
 ): Promise<ExternalConnection> {
   const host = String(settings.host);
   const { address } = await lookup(host);

@@ -23,7 +23,7 @@ import {
 import { openPostgresWriter } from './postgres.ts';
 import { readPages, readSelectedPages, readStoredPages, type SettledUntil } from './read.ts';
 import { openS3Writer } from './s3.ts';
-import { claimRun, completeRun, eventsOf, failRun, openCursor, releaseRun, renewClaim } from './store.ts';
+import { claimRun, completeRun, failRun, openCursor, releaseRun, renewClaim, selectEventsOfRun } from './store.ts';
 
 /** Duration of a claim. It is renewed after every page, so it must outlast a page and the commit, but not the run. */
 const leaseSeconds = 900;
@@ -57,7 +57,7 @@ class Interrupted extends Error {}
  * @param signal aborted when the worker stops. Runs are then released at their next page.
  * @returns whether there may be more.
  */
-export async function exportDue(deps: ExportRunDeps, signal: AbortSignal, slots: FairSlots): Promise<boolean> {
+export async function runDueExports(deps: ExportRunDeps, signal: AbortSignal, slots: FairSlots): Promise<boolean> {
   if (slots.free() === 0) {
     await slots.released();
     return true;
@@ -172,8 +172,9 @@ interface Copying {
 /** @returns the number of written rows. */
 function copyPages(run: ClaimedRun, { where, query, writer, deps, signal }: Copying): Promise<number> {
   const { database, events, isCopied } = deps;
-  if (query !== null) return writeAll(readSelectedPages({ events, query }, eventsOf(run, where), signal));
-  if (run.model === 'events' && isCopied) return writeAll(readStoredPages(events, eventsOf(run, where), signal));
+  if (query !== null) return writeAll(readSelectedPages({ events, query }, selectEventsOfRun(run, where), signal));
+  if (run.model === 'events' && isCopied)
+    return writeAll(readStoredPages(events, selectEventsOfRun(run, where), signal));
   return database.transaction(async (tx) => {
     await openCursor(tx, run, where);
     return writeAll(run.model === 'persons' ? readPages<PersonRecord>(tx) : readPages<EventRecord>(tx));

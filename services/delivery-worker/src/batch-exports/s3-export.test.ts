@@ -13,7 +13,7 @@ import { oneRound } from '../testing/one-round.ts';
 import { storeEvents, storeExport } from '../testing/stored-export.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { planRun } from './plan.ts';
-import { createExportMetrics, type ExportRunDeps, exportDue } from './run.ts';
+import { createExportMetrics, type ExportRunDeps, runDueExports } from './run.ts';
 
 let fixture: WorkerFixture;
 let deps: ExportRunDeps;
@@ -47,7 +47,7 @@ afterAll(async () => {
 const forever = new AbortController().signal;
 const runAll = async () => {
   while (await planRun(fixture));
-  while (await oneRound((slots) => exportDue(deps, forever, slots)));
+  while (await oneRound((slots) => runDueExports(deps, forever, slots)));
 };
 const runOf = async (id: string) =>
   (
@@ -154,7 +154,7 @@ test('names an unknown bucket and a wrong key, without revealing the key', async
 test('rejects a private address unless it is allowed', async () => {
   const { id } = await oneExport({});
   while (await planRun(fixture));
-  while (await oneRound((slots) => exportDue({ ...deps, mayBePrivate: false }, forever, slots)));
+  while (await oneRound((slots) => runDueExports({ ...deps, mayBePrivate: false }, forever, slots)));
   expect(await runOf(id)).toMatchObject({
     status: 'Failed',
     latest_error: 'The object storage failed: EPRIVATEADDRESS.',
@@ -206,7 +206,7 @@ describe('when a storage', () => {
     const { environmentId, id } = await oneExport({ endpoint_url: await storageThat(answers) });
     await storeEvents(fixture.database.sql, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
     while (await planRun(fixture));
-    while (await oneRound((slots) => exportDue({ ...deps, answerTimeoutMs: 1000 }, forever, slots)));
+    while (await oneRound((slots) => runDueExports({ ...deps, answerTimeoutMs: 1000 }, forever, slots)));
     expect(await runOf(id)).toMatchObject({
       status: 'FailedRetryable',
       latest_error: expect.stringContaining(`The object storage failed: ${reason}`),

@@ -19,11 +19,11 @@ import {
   DestinationError,
   type DestinationOptions,
   type DestinationWriter,
+  defaultResponseTimeoutMs,
   type EventRecord,
   type ExportedRow,
   type OpenedRun,
   type PersonRecord,
-  usualAnswerTimeoutMs,
 } from './destination.ts';
 
 /** S3 requires at least 5 MiB for every part except the last. */
@@ -36,7 +36,7 @@ const partBytes = 8 * 1024 * 1024;
 export async function openS3Writer(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
   const settings = run.settings as Record<string, string | undefined>;
   const client = createClient(settings, options);
-  const { answerTimeoutMs = usualAnswerTimeoutMs } = options;
+  const { answerTimeoutMs = defaultResponseTimeoutMs } = options;
   const request = <T>(ask: (limit: Limit) => Promise<T>) => named(() => inTime(ask, answerTimeoutMs));
   const isCompressed = settings.compression === 'gzip';
   const target = { Bucket: settings.bucket_name, Key: objectKey(run, { prefix: settings.prefix ?? '', isCompressed }) };

@@ -13,7 +13,7 @@ import { storeExport } from '../testing/stored-export.ts';
 import { startWarehouse, type Warehouse } from '../testing/warehouse.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
 import { planRun } from './plan.ts';
-import { createExportMetrics, type ExportRunDeps, exportDue } from './run.ts';
+import { createExportMetrics, type ExportRunDeps, runDueExports } from './run.ts';
 
 let fixture: WorkerFixture;
 let warehouse: Warehouse;
@@ -49,7 +49,7 @@ afterAll(async () => {
 const forever = new AbortController().signal;
 async function runAll(): Promise<void> {
   while (await planRun(fixture));
-  while (await oneRound((slots) => exportDue(deps, forever, slots)));
+  while (await oneRound((slots) => runDueExports(deps, forever, slots)));
 }
 const runOf = async (id: string) =>
   (

@@ -200,12 +200,12 @@ const cursorName = 'export_rows';
 export async function openCursor(tx: Transaction, run: ClaimedRun, where: Condition): Promise<void> {
   await tx.query('SET LOCAL cursor_tuple_fraction = 1');
   if (run.model === 'persons') return openPersons(tx, run.environment_id);
-  const { text, values } = spanOfEvents(eventsOf(run, where));
+  const { text, values } = spanOfEvents(selectEventsOfRun(run, where));
   await tx.query(`DECLARE ${cursorName} NO SCROLL CURSOR FOR ${text}`, values);
 }
 
 /** Selects the events of a run. @param where the filters of the export. */
-export function eventsOf(run: ClaimedRun, where: Condition): EventSpan {
+export function selectEventsOfRun(run: ClaimedRun, where: Condition): EventSpan {
   const { include_events: include, exclude_events: exclude } = run.destination_config;
   const values = listOrNull(exclude) ?? [];
   const excluded: Condition = { property: { of: 'column', key: 'event' }, test: { is: 'equal', values } };

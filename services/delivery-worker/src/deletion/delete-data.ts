@@ -9,14 +9,14 @@ import {
   ingestedTables,
   lockCleanup,
   lockDeletion,
-  noteDoneUntil,
-  noteHorizons,
-  noteProgress,
   type PersonDeletionRow,
   readIdsToForget,
   removeFromEvents,
   requestProjectRemoval,
   requestRemoval,
+  saveDeletionHorizons,
+  saveDeletionProgress,
+  saveDoneUntil,
 } from './store.ts';
 
 /**
@@ -38,7 +38,7 @@ export async function deletePersonData(
   { isCopied = false, limit = portion }: { isCopied?: boolean; limit?: typeof portion } = {},
 ): Promise<boolean> {
   return database.transaction(async (tx) => {
-    await noteHorizons(tx);
+    await saveDeletionHorizons(tx);
     const deletion = await lockDeletion(tx);
     if (deletion === undefined) return false;
     const ids = await readIdsToForget(tx, deletion, limit.ids);
@@ -49,7 +49,7 @@ export async function deletePersonData(
       await forgetIds(tx, deletion, done);
     }
     const isLast = done.length === ids.length && ids.length < limit.ids;
-    await noteProgress(tx, deletion.id, {
+    await saveDeletionProgress(tx, deletion.id, {
       status: isLast ? 'completed' : 'running',
       delete_events: deletion.delete_events,
       events: Number(deletion.events) + events,
@@ -77,7 +77,7 @@ async function removeSome(
     if (until === null) {
       done.push(one.distinct_id);
     } else {
-      await noteDoneUntil(tx, deletion, { distinct_id: one.distinct_id, until });
+      await saveDoneUntil(tx, deletion, { distinct_id: one.distinct_id, until });
       break;
     }
   }

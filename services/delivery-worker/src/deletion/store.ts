@@ -16,7 +16,7 @@ export interface IdToForget {
  * Stores for new requests which transactions may have seen the person: those in progress when the request was
  * committed. A batch that began before may still store an event with a copy of the person.
  */
-export async function noteHorizons(tx: Transaction): Promise<void> {
+export async function saveDeletionHorizons(tx: Transaction): Promise<void> {
   await tx.query(
     `UPDATE person_deletion SET horizon = pg_snapshot_xmax(pg_current_snapshot())::text::bigint
       WHERE id IN (SELECT id FROM person_deletion WHERE finished_at IS NULL AND horizon IS NULL
@@ -106,7 +106,7 @@ export async function removeFromEvents(
   return rows[0]?.count ?? 0;
 }
 
-export async function noteDoneUntil(
+export async function saveDoneUntil(
   tx: Transaction,
   { id, project_id }: PersonDeletionRow,
   { distinct_id, until }: { distinct_id: string; until: string },
@@ -165,7 +165,7 @@ export async function forgetIds(
 }
 
 /** Stores the progress, also in the activity record of the request, if that still exists. */
-export async function noteProgress(tx: Transaction, id: string, progress: DeletionProgress): Promise<void> {
+export async function saveDeletionProgress(tx: Transaction, id: string, progress: DeletionProgress): Promise<void> {
   await tx.query(
     `UPDATE person_deletion
         SET events = $2, attempt_at = clock_timestamp(),

@@ -1,6 +1,6 @@
 import type { Database, Sql, Transaction } from '@millrace/db';
 import type { Logger } from '@millrace/runtime';
-import { atIntervals, type Task } from '../poll.ts';
+import { runAtIntervals, type Task } from '../poll.ts';
 import {
   countIdentityPages,
   deleteAncientEvents,
@@ -39,11 +39,11 @@ export function retentionTasks(
     (await deleteOldWarnings(sql, { installationDays, days: keepWarningsDays, limit: portion })) > 0;
   const expireActivity = async () => (await deleteOldActivity(sql, { days: keepActivityDays, limit: portion })) > 0;
   return [
-    { name: 'drop_months', work: atIntervals(minuteMs, () => dropMonths(deps, installationDays)) },
-    { name: 'expire_events', work: atIntervals(minuteMs, () => expireEvents(sql, installationDays)) },
-    { name: 'expire_identities', work: atIntervals(dayMs, expireIdentities) },
-    { name: 'expire_warnings', work: atIntervals(10 * minuteMs, expireWarnings) },
-    { name: 'expire_activity', work: atIntervals(10 * minuteMs, expireActivity) },
+    { name: 'drop_months', work: runAtIntervals(minuteMs, () => dropMonths(deps, installationDays)) },
+    { name: 'expire_events', work: runAtIntervals(minuteMs, () => expireEvents(sql, installationDays)) },
+    { name: 'expire_identities', work: runAtIntervals(dayMs, expireIdentities) },
+    { name: 'expire_warnings', work: runAtIntervals(10 * minuteMs, expireWarnings) },
+    { name: 'expire_activity', work: runAtIntervals(10 * minuteMs, expireActivity) },
   ];
 }
 

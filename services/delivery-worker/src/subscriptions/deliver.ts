@@ -1,14 +1,14 @@
 import { takeMails } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';
 import {
+  buildReportMail,
+  buildSlackBlocks,
+  createPictureLink,
+  createReportLinks,
+  createUnsubscribeLink,
   hasPicture,
-  type Message,
-  pictureLink,
   type ReportedInsight,
-  reportLinks,
-  reportMail,
-  slackBlocks,
-  unsubscribeLink,
+  type ReportMessage,
   webhookFormat,
 } from '@millrace/reports';
 import type { Logger, Metrics } from '@millrace/runtime';
@@ -17,7 +17,7 @@ import { describeOutboundFailure } from '@millrace/runtime/outbound';
 import { describeRule } from '@millrace/schedule';
 import type { FairSlots } from '../poll.ts';
 import { type PostOutcome, postJson } from '../post-json.ts';
-import { type ClaimedDelivery, claimDeliveries, finishDelivery, postponeDelivery, putOffMails } from './store.ts';
+import { type ClaimedDelivery, claimDeliveries, finishDelivery, postponeDelivery, postponeMails } from './store.ts';
 
 /** Longer than any attempt takes, including drawing and the response of the mail server or webhook. */
 const leaseSeconds = 120;
@@ -32,7 +32,7 @@ export interface DeliverDueDeps extends DeliverDeps {
 }
 
 /** Starts sending due reports, next to those in progress. @returns whether there may be more. */
-export async function deliverDue(deps: DeliverDueDeps, slots: FairSlots): Promise<boolean> {
+export async function deliverDueReports(deps: DeliverDueDeps, slots: FairSlots): Promise<boolean> {
   if (slots.free() === 0) {
     await slots.released();
     return true;
@@ -111,7 +111,7 @@ async function withinMailLimit(
     if (granted === mails.length) continue;
     const postponed = mails.slice(granted).map(({ id }) => id);
     const reason = `The organization has reached its limit of ${mailsPerHour} emails per hour. This email will be sent in the next hour.`;
-    await putOffMails(tx, { organizationId, claimed: postponed, reason });
+    await postponeMails(tx, { organizationId, claimed: postponed, reason });
     for (const id of postponed) beyond.add(id);
   }
   return claimed.filter(({ id }) => !beyond.has(id));
@@ -164,7 +164,7 @@ async function deliver(delivery: ClaimedDelivery, deps: DeliverDeps): Promise<De
   }
 }
 
-async function sendMail(to: string, message: Message, { mailer, logger }: DeliverDeps): Promise<DeliveryOutcome> {
+async function sendMail(to: string, message: ReportMessage, { mailer, logger }: DeliverDeps): Promise<DeliveryOutcome> {
   if (mailer === null) {
     return {
       result: 'failed',
@@ -172,7 +172,7 @@ async function sendMail(to: string, message: Message, { mailer, logger }: Delive
       error: 'This installation has no mail server. The operator must set SMTP_URL.',
     };
   }
-  const outcome = await mailer.send({ to, ...(await reportMail(message, logger)) });
+  const outcome = await mailer.send({ to, ...(await buildReportMail(message, logger)) });
   switch (outcome.result) {
     case 'accepted':
       return { result: 'delivered' };
@@ -189,7 +189,11 @@ async function sendMail(to: string, message: Message, { mailer, logger }: Delive
  * Sends to an incoming webhook of Slack: the target itself, or that of the project, for which the target may specify a
  * channel.
  */
-async function sendToSlack(delivery: ClaimedDelivery, message: Message, deps: DeliverDeps): Promise<DeliveryOutcome> {
+async function sendToSlack(
+  delivery: ClaimedDelivery,
+  message: ReportMessage,
+  deps: DeliverDeps,
+): Promise<DeliveryOutcome> {
   const isAddress = /^https?:\/\//.test(delivery.target);
   const address = isAddress ? delivery.target : delivery.slack_incoming_webhook?.trim();
   if (!address) {
@@ -198,7 +202,7 @@ async function sendToSlack(delivery: ClaimedDelivery, message: Message, deps: De
     return { result: 'failed', isPermanent: true, error };
   }
   const channel = delivery.target.split('|')[0];
-  const blocks = slackBlocks(message, pictureOf(delivery, deps));
+  const blocks = buildSlackBlocks(message, pictureOf(delivery, deps));
   return toOutcome(await post(delivery, address, { document: isAddress ? blocks : { channel, ...blocks }, deps }));
 }
 
@@ -208,10 +212,14 @@ function pictureOf(
   { publicApiUrl }: DeliverDeps,
 ) {
   return (insight: ReportedInsight, at: number) =>
-    reportId === null || !isAllowed || !hasPicture(insight) ? null : pictureLink(publicApiUrl, reportId, at);
+    reportId === null || !isAllowed || !hasPicture(insight) ? null : createPictureLink(publicApiUrl, reportId, at);
 }
 
-function webhookDocument(delivery: ClaimedDelivery, { title, summary, link, invite, end }: Message, deps: DeliverDeps) {
+function webhookDocument(
+  delivery: ClaimedDelivery,
+  { title, summary, link, invite, end }: ReportMessage,
+  deps: DeliverDeps,
+) {
   const { content } = delivery;
   const picture = pictureOf(delivery, deps);
   return {
@@ -258,9 +266,9 @@ function toOutcome(outcome: PostOutcome): DeliveryOutcome {
 }
 
 /** If a subscription has both, the insight takes precedence over the dashboard (docs/api/subscriptions.md). */
-function messageOf(delivery: ClaimedDelivery, deps: DeliverDeps): Message {
+function messageOf(delivery: ClaimedDelivery, deps: DeliverDeps): ReportMessage {
   const { insight, dashboard, environment_name, subject_name, insight_short_id: shortId, occasion } = delivery;
-  const links = reportLinks(deps, delivery.environment_id);
+  const links = createReportLinks(deps, delivery.environment_id);
   const [name, link] =
     insight !== null
       ? [subject_name || `Insight ${insight}`, links.insight({ id: insight, short_id: shortId ?? '' })]
@@ -278,7 +286,7 @@ function messageOf(delivery: ClaimedDelivery, deps: DeliverDeps): Message {
     linkOf: links.insight,
     invite: isFirst ? { by: delivery.created_by, message: delivery.invite_message?.trim() || null } : null,
     end: isEnded ? `The ${kind} “${name}” was deleted. No more reports will be sent.` : null,
-    unsubscribe: isEnded ? null : unsubscribeLink(deps.publicApiUrl, delivery.unsubscribe_id),
+    unsubscribe: isEnded ? null : createUnsubscribeLink(deps.publicApiUrl, delivery.unsubscribe_id),
     content: delivery.content,
   };
 }

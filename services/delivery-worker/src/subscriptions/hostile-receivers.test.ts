@@ -11,9 +11,9 @@ import {
 import { oneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { createDeliveryMetrics, type DeliverDueDeps, deliverDue } from './deliver.ts';
-import { makeDueReports } from './make-reports.ts';
-import { scheduleDue } from './schedule.ts';
+import { createDeliveryMetrics, type DeliverDueDeps, deliverDueReports } from './deliver.ts';
+import { createDueReports } from './make-reports.ts';
+import { scheduleDueReports } from './schedule.ts';
 
 /**
  * Expected errors of a delivery by the outcome in the table of misbehaving servers, for clients that read only the
@@ -65,9 +65,9 @@ async function deliverAll(some: typeof cases, postTimeoutMs: number): Promise<vo
     const target = `${scheme}://127.0.0.1:${servers.get(id)?.port}/${id}`;
     await storeSubscription(sql, environmentId, { target_type: 'webhook', target_value: target });
   }
-  await scheduleDue(fixture.database, new Date('2026-11-10T12:00:00Z'));
+  await scheduleDueReports(fixture.database, new Date('2026-11-10T12:00:00Z'));
   const stopping = new AbortController().signal;
-  while (await oneRound((slots) => makeDueReports({ ...fixture, stopping }, slots)));
+  while (await oneRound((slots) => createDueReports({ ...fixture, stopping }, slots)));
   const deliver = async (outcomes: Map<string, Delivery>, timeoutMs: number) => {
     const deps = { ...fixture, mailsPerHour: 0, publicAppUrl: undefined, publicApiUrl: undefined, mayBePrivate: true };
     await sql.query(
@@ -75,7 +75,7 @@ async function deliverAll(some: typeof cases, postTimeoutMs: number): Promise<vo
         WHERE status = 'pending' AND (attempts = 0 OR target LIKE 'http:%')`,
     );
     const isBusy = () =>
-      oneRound((slots) => deliverDue({ ...deps, postTimeoutMs: timeoutMs, counter }, slots), {
+      oneRound((slots) => deliverDueReports({ ...deps, postTimeoutMs: timeoutMs, counter }, slots), {
         max: 200,
         maxEach: 200,
       });

@@ -2,15 +2,15 @@
 
 import type { Database } from '@millrace/db';
 import { createBudgetError, type EventStore, OverBudget, runQuery, type SqlParser } from '@millrace/insights';
-import { makeReport } from '@millrace/reports';
+import { createReport } from '@millrace/reports';
 import { AppError, type Logger } from '@millrace/runtime';
 import type { FairSlots } from '../poll.ts';
-import { type ClaimedReport, claimReports, keepReport } from './store.ts';
+import { type ClaimedReport, claimReports, saveReport } from './store.ts';
 
 /** Each report occupies a connection. */
 export const reportsAtOnce = 2;
 /** Time limit of a single query. */
-export const longestQuestionMs = 30_000;
+export const maxQueryMs = 30_000;
 /** Time limit of all queries of a report. Insights without a result by then contain an error. */
 const longestReportMs = 90_000;
 /** Longer than any attempt takes. */
@@ -19,7 +19,7 @@ const leaseSeconds = 120;
 const maxAttempts = 5;
 const maxBytes = 128 * 1024 * 1024;
 
-export interface MakeReportsDeps {
+export interface CreateReportsDeps {
   database: Pick<Database, 'sql'>;
   events: EventStore;
   parser: SqlParser;
@@ -32,7 +32,7 @@ export interface MakeReportsDeps {
  * Starts computing due reports without numbers, once for all targets of a date. If the database is down, nothing is
  * stored, and the next attempt follows when the claim expires. @returns whether there may be more.
  */
-export async function makeDueReports(deps: MakeReportsDeps, slots: FairSlots): Promise<boolean> {
+export async function createDueReports(deps: CreateReportsDeps, slots: FairSlots): Promise<boolean> {
   if (slots.free() === 0) {
     await slots.released();
     return true;
@@ -44,15 +44,15 @@ export async function makeDueReports(deps: MakeReportsDeps, slots: FairSlots): P
 
 async function makeOne(
   report: ClaimedReport,
-  { database: { sql }, events, parser, stopping, logger }: MakeReportsDeps,
+  { database: { sql }, events, parser, stopping, logger }: CreateReportsDeps,
 ) {
   const isGivenUp = report.attempts > maxAttempts;
   if (isGivenUp) logger.error('computing a report failed', { subscriptionId: report.subscription_id });
   const giveUpAt = performance.now() + longestReportMs;
 
-  async function ask(query: unknown, now: number) {
+  async function runWithinLimits(query: unknown, now: number) {
     if (isGivenUp) throw new AppError('unavailable', 'Every attempt to compute the results was interrupted.');
-    const maxMs = Math.min(longestQuestionMs, giveUpAt - performance.now());
+    const maxMs = Math.min(maxQueryMs, giveUpAt - performance.now());
     if (maxMs <= 0) throw new AppError('unavailable', 'The time limit for this report was reached.');
     try {
       const asked = { projectId: report.environment_id, query, now };
@@ -63,6 +63,9 @@ async function makeOne(
   }
 
   const { environment_id: projectId, insight, dashboard, dashboard_export_insights: chosen, due_at: dueAt } = report;
-  const content = await makeReport({ sql, ask }, { projectId, insight, dashboard, chosen, dueAt });
-  await keepReport(sql, report, content);
+  const content = await createReport(
+    { sql, runQuery: runWithinLimits },
+    { projectId, insight, dashboard, chosen, dueAt },
+  );
+  await saveReport(sql, report, content);
 }

@@ -2,9 +2,9 @@ import { createTestTenant, patienceMs, type TestTenant } from '@millrace/testing
 import { oneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { createDeliveryMetrics, type DeliverDueDeps, deliverDue } from './deliver.ts';
-import { makeDueReports } from './make-reports.ts';
-import { scheduleDue } from './schedule.ts';
+import { createDeliveryMetrics, type DeliverDueDeps, deliverDueReports } from './deliver.ts';
+import { createDueReports } from './make-reports.ts';
+import { scheduleDueReports } from './schedule.ts';
 
 // Content of the reports of insights and dashboards, with the numbers of the conformance cases.
 
@@ -84,11 +84,11 @@ const tile = (dashboard_id: number, insight_id: number, y: number, more: object 
 const subscribe = (fields: Record<string, unknown>) =>
   storeSubscription(fixture.database.sql, tenant.environmentId, { next_delivery_date: due, ...fields });
 const makeReports = () =>
-  oneRound((slots) => makeDueReports({ ...fixture, stopping: new AbortController().signal }, slots));
+  oneRound((slots) => createDueReports({ ...fixture, stopping: new AbortController().signal }, slots));
 async function send() {
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   await makeReports();
-  await oneRound((slots) => deliverDue(deps, slots));
+  await oneRound((slots) => deliverDueReports(deps, slots));
 }
 const mail = () => {
   const [first] = fixture.mailServer.mails;
@@ -298,19 +298,19 @@ it('shows names and titles as one line without links', async () => {
 
 test('insight-295: after a worker crashes, another computes the report, and each recipient gets one email with the same numbers', async () => {
   await subscribe({ insight: await insight('Orders'), target_value: 'ada@example.com,grace@example.com' });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   const { sql } = fixture.database;
   await sql.query(
     `INSERT INTO subscription_report (id, subscription_id, due_at, attempt_at)
      SELECT gen_random_uuid(), subscription_id, due_at, now() + interval '1 minute' FROM subscription_delivery LIMIT 1`,
   );
   await makeReports();
-  await oneRound((slots) => deliverDue(deps, slots));
+  await oneRound((slots) => deliverDueReports(deps, slots));
   // A report is not sent before it has numbers.
   expect(fixture.mailServer.mails).toHaveLength(0);
   await sql.query('UPDATE subscription_report SET attempt_at = now()');
   await Promise.all([makeReports(), makeReports()]);
-  await Promise.all([1, 2].map(() => oneRound((slots) => deliverDue(deps, slots))));
+  await Promise.all([1, 2].map(() => oneRound((slots) => deliverDueReports(deps, slots))));
   const mails = fixture.mailServer.mails.map(({ to, body }) => [to[0], body]).sort();
   expect(mails.map(([to]) => to)).toEqual(['ada@example.com', 'grace@example.com']);
   const withoutLinks = mails.map(([, body]) => body?.replace(/\/api\/unsubscribe\/\S+/, ''));
@@ -321,13 +321,13 @@ test('insight-295: after a worker crashes, another computes the report, and each
 
 test('a report during which the worker stopped every time is sent without numbers, with an explanation', async () => {
   await subscribe({ insight: await insight('Orders') });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   await fixture.database.sql.query(
     `INSERT INTO subscription_report (id, subscription_id, due_at, attempt_at, attempts)
      SELECT gen_random_uuid(), subscription_id, due_at, now(), 5 FROM subscription_delivery`,
   );
   await makeReports();
-  await oneRound((slots) => deliverDue(deps, slots));
+  await oneRound((slots) => deliverDueReports(deps, slots));
   expect(mail().body).toContain('No results: Every attempt to compute the results was interrupted.');
 });
 

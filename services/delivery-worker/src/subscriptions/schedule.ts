@@ -19,7 +19,7 @@ const portion = 100;
  *
  * @returns whether there may be more.
  */
-export async function scheduleDue(database: Database, now: Date): Promise<boolean> {
+export async function scheduleDueReports(database: Database, now: Date): Promise<boolean> {
   return database.transaction(async (tx) => {
     const due = await lockDueSubscriptions(tx, { now, limit: portion });
     if (due.length === 0) return false;

@@ -4,9 +4,9 @@ import { createTestTenant, patienceMs, type TestTenant } from '@millrace/testing
 import { oneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { createDeliveryMetrics, deliverDue } from './deliver.ts';
-import { makeDueReports } from './make-reports.ts';
-import { scheduleDue } from './schedule.ts';
+import { createDeliveryMetrics, deliverDueReports } from './deliver.ts';
+import { createDueReports } from './make-reports.ts';
+import { scheduleDueReports } from './schedule.ts';
 
 let fixture: WorkerFixture;
 let tenant: TestTenant;
@@ -30,12 +30,14 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 async function send(): Promise<void> {
-  await scheduleDue(fixture.database, new Date('2026-11-10T12:00:00Z'));
+  await scheduleDueReports(fixture.database, new Date('2026-11-10T12:00:00Z'));
   const { signal: stopping } = new AbortController();
-  await oneRound((slots) => makeDueReports({ ...fixture, stopping }, slots));
+  await oneRound((slots) => createDueReports({ ...fixture, stopping }, slots));
   const counter = createDeliveryMetrics(fixture.metrics);
   const deps = { ...fixture, mailsPerHour: 0, publicAppUrl: undefined, publicApiUrl: 'https://millrace.example.com' };
-  await oneRound((slots) => deliverDue({ ...deps, mayBePrivate: true, postTimeoutMs: patienceMs, counter }, slots));
+  await oneRound((slots) =>
+    deliverDueReports({ ...deps, mayBePrivate: true, postTimeoutMs: patienceMs, counter }, slots),
+  );
 }
 
 test('an email shows the chart, the number and the rows of SQL insights under the filters of the dashboard', async () => {

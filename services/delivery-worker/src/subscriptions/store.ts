@@ -139,7 +139,7 @@ export async function claimReports(
 /**
  * Stores the content of a report, unless another worker has already done so; JSON null if its subject does not exist.
  */
-export async function keepReport(sql: Sql, { id }: ClaimedReport, content: ReportContent | null): Promise<void> {
+export async function saveReport(sql: Sql, { id }: ClaimedReport, content: ReportContent | null): Promise<void> {
   await sql.query('UPDATE subscription_report SET content = $2::jsonb WHERE id = $1 AND content IS NULL', [
     id,
     JSON.stringify(content),
@@ -242,7 +242,7 @@ export async function claimDeliveries(
  * Postpones all due emails of an organization, including claimed ones, without counting an attempt.
  * @param reason shown to the owner of the subscription.
  */
-export async function putOffMails(
+export async function postponeMails(
   tx: Transaction,
   { organizationId, claimed, reason }: { organizationId: string; claimed: readonly string[]; reason: string },
 ): Promise<void> {

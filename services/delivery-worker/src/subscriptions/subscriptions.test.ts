@@ -2,9 +2,9 @@ import { awayFromHourEnd, createTestTenant, patienceMs, type TestTenant } from '
 import { oneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { deliverDue as beginDue, createDeliveryMetrics, type DeliverDueDeps } from './deliver.ts';
-import { makeDueReports } from './make-reports.ts';
-import { scheduleDue } from './schedule.ts';
+import { deliverDueReports as beginDue, createDeliveryMetrics, type DeliverDueDeps } from './deliver.ts';
+import { createDueReports } from './make-reports.ts';
+import { scheduleDueReports } from './schedule.ts';
 
 const now = new Date('2026-11-10T12:00:00Z');
 let fixture: WorkerFixture;
@@ -55,7 +55,7 @@ const nextDate = async (id: number) =>
   (await fixture.database.sql.query('SELECT next_delivery_date FROM subscription WHERE id = $1', [id]))[0]
     ?.next_delivery_date;
 const makeReports = () =>
-  oneRound((slots) => makeDueReports({ ...fixture, stopping: new AbortController().signal }, slots));
+  oneRound((slots) => createDueReports({ ...fixture, stopping: new AbortController().signal }, slots));
 const deliverDue = async (given: DeliverDueDeps) => {
   await makeReports();
   return oneRound((slots) => beginDue(given, slots));
@@ -66,7 +66,7 @@ const makeDue = () =>
 test('a due date sends one report to each address, with title, link and summary, and advances', async () => {
   const insight = await subject('insight');
   const id = await store({ target_value: 'ada@example.com, grace@example.com', title: 'Weekly sign-ups', insight });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   expect(await nextDate(id)).toEqual(new Date('2026-11-16T09:00:00Z'));
   await deliverDue(deps);
   expect(fixture.mailServer.mails.map(({ to }) => to[0]).sort()).toEqual(['ada@example.com', 'grace@example.com']);
@@ -89,14 +89,14 @@ test.each([
     const gone = await subject(kind, { name: 'Sign-ups', deleted: true });
     const also = 'dashboard' in more ? { dashboard: await subject('dashboard') } : {};
     const id = await store({ target_value: 'ada@example.com, grace@example.com', [kind]: gone, ...also });
-    await scheduleDue(fixture.database, now);
+    await scheduleDueReports(fixture.database, now);
     await deliverDue(deps);
     expect(fixture.mailServer.mails.map(({ to }) => to[0]).sort()).toEqual(['ada@example.com', 'grace@example.com']);
     const [mail] = fixture.mailServer.mails;
     expect(mail?.headers.subject).toBe('Sign-ups');
     expect(mail?.body).toMatch(/was deleted\. No more reports will be sent\./);
     expect(mail?.body).not.toContain('https://');
-    await scheduleDue(fixture.database, new Date('2027-11-10T12:00:00Z'));
+    await scheduleDueReports(fixture.database, new Date('2027-11-10T12:00:00Z'));
     await deliverDue(deps);
     expect(fixture.mailServer.mails).toHaveLength(2);
     const { sql } = fixture.database;
@@ -112,7 +112,7 @@ test('a report has the name of its insight, and continues while the insight exis
   const insight = await subject('insight', { name: 'Sign-ups' });
   const dashboard = await subject('dashboard', { name: 'Gone', deleted: true });
   const id = await store({ insight, dashboard });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   await deliverDue(deps);
   expect(fixture.mailServer.mails[0]?.headers.subject).toBe('Sign-ups');
   expect(await nextDate(id)).toEqual(new Date('2026-11-16T09:00:00Z'));
@@ -122,13 +122,13 @@ test('sends nothing for subscriptions that are not due, deleted or finished', as
   await store({ next_delivery_date: '2026-11-10T12:00:01Z' });
   await store({ deleted: true });
   await store({ next_delivery_date: null });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   expect(await deliveries()).toEqual([]);
 });
 
 test('concurrent workers create one report per date', async () => {
   for (let number = 0; number < 20; number += 1) await store({ target_value: `reader-${number}@example.com` });
-  await Promise.all([1, 2, 3, 4].map(() => scheduleDue(fixture.database, now)));
+  await Promise.all([1, 2, 3, 4].map(() => scheduleDueReports(fixture.database, now)));
   expect((await deliveries()).length).toBe(20);
   await Promise.all([1, 2, 3, 4].map(() => deliverDue(deps)));
   await deliverDue(deps);
@@ -143,7 +143,7 @@ test('after downtime, sends one report instead of every missed one, and stops af
     next_delivery_date: '2026-11-03T09:00:00Z',
     until_date: '2026-11-10T09:00:00Z',
   });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   expect(await nextDate(id)).toBeNull();
   expect((await deliveries()).length).toBe(1);
 });
@@ -156,7 +156,7 @@ test('dates advance in the project time zone', async () => {
     start_date: '2026-03-27T08:00:00Z',
     next_delivery_date: '2026-03-28T08:00:00Z',
   });
-  await scheduleDue(fixture.database, new Date('2026-03-28T08:00:01Z'));
+  await scheduleDueReports(fixture.database, new Date('2026-03-28T08:00:01Z'));
   expect(await nextDate(id)).toEqual(new Date('2026-03-29T07:00:00Z'));
   await sql.query(`UPDATE environment SET timezone = 'UTC' WHERE id = $1`, [tenant.environmentId]);
 });
@@ -164,7 +164,7 @@ test('dates advance in the project time zone', async () => {
 test('a webhook gets a document with an ID that is the same at every attempt', async () => {
   const dashboard = await subject('dashboard');
   const id = await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook`, dashboard });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   fixture.receiver.answerWith(503);
   await deliverDue(deps);
   expect(await deliveries()).toMatchObject([
@@ -194,7 +194,7 @@ test('a webhook gets a document with an ID that is the same at every attempt', a
 
 test.each([404, 301])('gives up immediately after the permanent status %i', async (status) => {
   await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook` });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   fixture.receiver.answerWith(status);
   await deliverDue(deps);
   expect(await deliveries()).toMatchObject([
@@ -205,7 +205,7 @@ test.each([404, 301])('gives up immediately after the permanent status %i', asyn
 
 test('gives up an unreachable target after five attempts', async () => {
   await store({ target_type: 'webhook', target_value: 'http://127.0.0.1:1/' });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   for (let attempt = 1; attempt <= 6; attempt += 1) {
     await makeDue();
     await deliverDue(deps);
@@ -234,7 +234,7 @@ test.each([
 ])('rejects webhooks to private networks unless they are allowed: %s', async (address) => {
   const target_value = address.replace('PORT', new URL(fixture.receiver.url).port);
   await store({ target_type: 'webhook', target_value });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   await deliverDue({ ...deps, mayBePrivate: false });
   expect(fixture.receiver.posts).toEqual([]);
   expect(await deliveries()).toMatchObject([
@@ -245,20 +245,20 @@ test.each([
 test('gives up an unknown mailbox, but not after an outage of the mail server', async () => {
   fixture.mailServer.refuse('gone@example.com');
   await store({ target_value: 'gone@example.com' });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   await deliverDue(deps);
   expect(await deliveries()).toMatchObject([
     { status: 'failed', attempts: 1, error: 'The mail server rejected the email (550).' },
   ]);
   await store({ target_value: 'ada@example.com' });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   await deliverDue({ ...deps, mailer: null });
   expect((await deliveries())[0]).toMatchObject({ status: 'failed', error: expect.stringContaining('SMTP_URL') });
 });
 
 test('a subscription that was deleted meanwhile sends nothing more', async () => {
   await store();
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   await fixture.database.sql.query('UPDATE subscription SET deleted = true');
   await deliverDue(deps);
   expect(await deliveries()).toMatchObject([{ status: 'cancelled' }]);
@@ -268,7 +268,7 @@ test('a subscription that was deleted meanwhile sends nothing more', async () =>
 test('a Slack target that is a URL gets the text, but a channel needs the webhook of the project', async () => {
   await store({ target_type: 'slack', target_value: `${fixture.receiver.url}/services/T1`, title: 'Sign-ups' });
   await store({ target_type: 'slack', target_value: 'C1|#general' });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   await deliverDue(deps);
   expect(fixture.receiver.posts).toMatchObject([
     { path: '/services/T1', body: { text: expect.stringContaining('Sign-ups') } },
@@ -288,7 +288,7 @@ test('sends to a Slack channel through the webhook of the project', async () => 
     sql.query('UPDATE environment SET slack_incoming_webhook = $2 WHERE id = $1', [tenant.environmentId, address]);
   await set(`${fixture.receiver.url}/services/T2`);
   await store({ target_type: 'slack', target_value: 'C1|#general' });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   await deliverDue(deps);
   await set(null);
   expect(fixture.receiver.posts).toMatchObject([{ path: '/services/T2', body: { channel: 'C1' } }]);
@@ -299,7 +299,7 @@ test('postpones emails beyond the hourly limit with a reason, and sends them in 
   await awayFromHourEnd(fixture.database.sql);
   const addresses = Array.from({ length: 5 }, (_, number) => `reader-${number}@example.com`);
   await store({ target_value: addresses.join(',') });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   await deliverDue({ ...deps, mailsPerHour: 3 });
   expect(fixture.mailServer.mails.length).toBe(3);
   const waiting = (await deliveries()).filter(({ status }) => status === 'pending');
@@ -309,7 +309,7 @@ test('postpones emails beyond the hourly limit with a reason, and sends them in 
   expect(waiting).toMatchObject([putOff, putOff]);
   // All emails of the organization in this hour share the limit.
   await store({ target_value: 'late@example.com' });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   await deliverDue({ ...deps, mailsPerHour: 3 });
   expect(fixture.mailServer.mails.length).toBe(3);
   await fixture.database.sql.query(`UPDATE organization_mail_hour SET hour = hour - interval '1 hour'`);
@@ -324,7 +324,7 @@ test('the limit does not apply to other targets or to other organizations', asyn
   await store({ target_value: 'a@example.com,b@example.com,c@example.com' });
   await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook` });
   await storeSubscription(fixture.database.sql, other.environmentId, { target_value: 'other@example.com' });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   await fixture.database.sql.query('DELETE FROM organization_mail_hour');
   await deliverDue({ ...deps, mailsPerHour: 1 });
   expect([fixture.mailServer.mails.length, fixture.receiver.posts.length]).toEqual([2, 1]);
@@ -333,9 +333,9 @@ test('the limit does not apply to other targets or to other organizations', asyn
 test('organizations take turns, each within its slots', async () => {
   const other = await createTestTenant(fixture.database);
   await store({ target_value: Array.from({ length: 10 }, (_, number) => `many-${number}@example.com`).join(',') });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   await storeSubscription(fixture.database.sql, other.environmentId, { target_value: 'one@example.com' });
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   await makeReports();
   await oneRound((slots) => beginDue(deps, slots), { max: 4, maxEach: 3 });
   const sent = fixture.mailServer.mails.map(({ to }) => to[0]);
@@ -344,7 +344,7 @@ test('organizations take turns, each within its slots', async () => {
 
 test('the claim of a dead worker is free again when its lease expires', async () => {
   await store();
-  await scheduleDue(fixture.database, now);
+  await scheduleDueReports(fixture.database, now);
   // The state that a worker leaves when it is killed after claiming.
   await fixture.database.sql.query(
     `UPDATE subscription_delivery SET attempts = 1, attempt_at = now() + interval '1 minute'`,

@@ -14,7 +14,7 @@ import {
   findFirstOfProject,
   firstEnvironment,
 } from './addressed-store.ts';
-import { type Caller, onlyEnvironmentsOf, requireProjectInKey, visibleOrganizationIds } from './caller.ts';
+import { type Caller, findScopedEnvironments, requireProjectInKey, visibleOrganizationIds } from './caller.ts';
 import { type BasePath, basePath } from './define-route.ts';
 import { readRecordRights, requireRouteRights } from './record-rights.ts';
 
@@ -65,7 +65,7 @@ async function enter(
  * Access is the same as to `route` below the project.
  * @throws AppError `invalid` if the caller has no such project, `not_found` if there is no current one, or `forbidden`.
  */
-export async function projectOfToken(
+export async function findProjectOfToken(
   sql: Sql,
   token: string | undefined,
   { caller, route }: { caller: Caller } & Pick<ProjectContext, 'route'>,
@@ -125,7 +125,7 @@ async function currentEnvironment(sql: Sql, caller: Caller): Promise<FoundProjec
   return firstEnvironment(
     sql,
     { userId: caller.userId, organizationIds: visibleOrganizationIds(caller) },
-    { only: onlyEnvironmentsOf(caller), preferred: caller.currentEnvironmentId },
+    { only: findScopedEnvironments(caller), preferred: caller.currentEnvironmentId },
   );
 }
 
@@ -164,7 +164,7 @@ export function environmentBases<Found>(
 }
 
 /** The two base paths of an environment's resources (`addressedProject`). */
-export function belowEnvironment(sql: Sql): BasePath<AddressedProject>[] {
+export function environmentBasePaths(sql: Sql): BasePath<AddressedProject>[] {
   return environmentBases(addressedProject(sql));
 }
 

@@ -5,9 +5,9 @@ import type { Sql } from '@millrace/db';
 import type { Access } from '@millrace/http';
 import { AppError, type Logger } from '@millrace/runtime';
 import { type Caller, requireRecentSignIn, requireSecondFactor } from './caller.ts';
-import { personalKeyAccess } from './personal-key-access.ts';
-import { type GuessLimit, type RateLimit, throttled } from './rate-limit.ts';
-import { sessionAccess } from './session-access.ts';
+import { createPersonalKeyAccess } from './personal-key-access.ts';
+import { createThrottledError, type GuessLimit, type RateLimit } from './rate-limit.ts';
+import { createSessionAccess } from './session-access.ts';
 
 interface CallerAccessDeps {
   sql: Sql;
@@ -21,9 +21,9 @@ interface CallerAccessDeps {
 }
 
 /** A key takes precedence over a session, because clients send a key deliberately and browsers send cookies automatically. */
-export function callerAccess({ requestLimit, staleLimit, ...deps }: CallerAccessDeps): Access<Caller> {
-  const keys = personalKeyAccess(deps);
-  const sessions = staleLimit && sessionAccess({ ...deps, guessLimit: staleLimit });
+export function createCallerAccess({ requestLimit, staleLimit, ...deps }: CallerAccessDeps): Access<Caller> {
+  const keys = createPersonalKeyAccess(deps);
+  const sessions = staleLimit && createSessionAccess({ ...deps, guessLimit: staleLimit });
   return {
     queryParameters: ['personal_api_key'],
     async authenticate(request, isUnsafe) {
@@ -38,7 +38,10 @@ export function callerAccess({ requestLimit, staleLimit, ...deps }: CallerAccess
     async throttle({ credential: { kind, id } }) {
       const wait = await requestLimit.take(kind === 'key' ? id : `session:${id}`);
       if (wait === null) return;
-      throw throttled(wait, `${kind === 'key' ? 'This personal API key' : 'Your session'} sent too many requests.`);
+      throw createThrottledError(
+        wait,
+        `${kind === 'key' ? 'This personal API key' : 'Your session'} sent too many requests.`,
+      );
     },
     requireSecondFactor,
     requireRecent: requireRecentSignIn,

@@ -54,7 +54,7 @@ function isOrganizationInKey(caller: Caller, organizationId: string): boolean {
 }
 
 /** The environments to which the key is limited; null if it is not limited to environments. */
-export function onlyEnvironmentsOf({ scopedTeams }: Caller): number[] | null {
+export function findScopedEnvironments({ scopedTeams }: Caller): number[] | null {
   return scopedTeams.length > 0 ? scopedTeams : null;
 }
 

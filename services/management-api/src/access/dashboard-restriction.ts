@@ -24,27 +24,27 @@ export interface Editor {
   rights: RecordRights;
 }
 
-export function mayRestrict({ owner_id }: Restricted, { userId, level }: Editor): boolean {
+export function canRestrict({ owner_id }: Restricted, { userId, level }: Editor): boolean {
   return level >= membershipLevels.administrator || owner_id === userId;
 }
 
-export function mayChange(dashboard: Restricted, editor: Editor): boolean {
-  return dashboard.restriction_level === restrictionLevels.everybody || mayRestrict(dashboard, editor);
+export function canChange(dashboard: Restricted, editor: Editor): boolean {
+  return dashboard.restriction_level === restrictionLevels.everybody || canRestrict(dashboard, editor);
 }
 
 /** An insight can be changed if one of its dashboards can, or if it is on none. */
-export function mayChangeInsight(dashboards: readonly Restricted[], editor: Editor): boolean {
-  return dashboards.length === 0 || dashboards.some((dashboard) => mayChange(dashboard, editor));
+export function canChangeInsight(dashboards: readonly Restricted[], editor: Editor): boolean {
+  return dashboards.length === 0 || dashboards.some((dashboard) => canChange(dashboard, editor));
 }
 
 /** @throws AppError `forbidden`. */
 export function requireChange(dashboard: Restricted, editor: Editor): void {
-  if (mayChange(dashboard, editor)) return;
+  if (canChange(dashboard, editor)) return;
   throw new AppError('forbidden', "You don't have edit permissions for this dashboard.");
 }
 
 /** The fields of responses that describe this access. */
-export function shownRights(dashboards: readonly Restricted[], mayEdit: boolean) {
+export function describeRights(dashboards: readonly Restricted[], mayEdit: boolean) {
   return {
     effective_restriction_level: Math.max(
       restrictionLevels.everybody,

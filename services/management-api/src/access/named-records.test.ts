@@ -5,7 +5,7 @@ import { PD } from '../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../testing/start-test-api.ts';
 import type { Caller } from './caller.ts';
-import { type GovernedKind, governedKinds, kindsOfRecords } from './record-rights.ts';
+import { type GovernedKind, governedKindNames, governedKinds } from './record-rights.ts';
 
 /**
  * Records that are closed to a member, by every path and in every field of a request that names one
@@ -57,7 +57,7 @@ const bodies: Record<GovernedKind, object> = {
 beforeAll(async () => {
   api = await startTestApi();
   acme = await createActors(api.database);
-  for (const kind of kindsOfRecords) {
+  for (const kind of governedKindNames) {
     const made = await make(governedKinds[kind].path, bodies[kind]);
     closed[kind] = String(made.id);
     if (kind === 'insight') shortId = made.short_id;
@@ -79,7 +79,7 @@ const refused = (level = 'viewer') => PD(`You do not have ${level} access to thi
 
 describe('by their own paths', () => {
   const kindOf = ({ path }: Route<Caller>) =>
-    kindsOfRecords.find((kind) => path.startsWith(`/api/projects/:project_id/${governedKinds[kind].path}/:id`));
+    governedKindNames.find((kind) => path.startsWith(`/api/projects/:project_id/${governedKinds[kind].path}/:id`));
   const routes = declaredRoutes().filter((route) => kindOf(route) !== undefined && route.successStatus !== 405);
 
   test.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))('%s', async (_name, route) => {

@@ -1,7 +1,7 @@
 // Authenticates a request by its personal API key.
 
 import { hashPersonalApiKey } from '@millrace/accounts';
-import { findLiveKey, noteKeyUse } from '@millrace/accounts/access';
+import { findLiveKey, recordKeyUse } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';
 import { AppError, type Logger } from '@millrace/runtime';
@@ -20,7 +20,7 @@ export interface PersonalKeyAccessDeps {
  * a lost membership takes effect with the next request. Concurrent requests with the same key share a lookup that begins
  * after they arrive.
  */
-export function personalKeyAccess({ sql, logger, guessLimit }: PersonalKeyAccessDeps) {
+export function createPersonalKeyAccess({ sql, logger, guessLimit }: PersonalKeyAccessDeps) {
   const lookUp = coalesceLookups((secureValue) => findLiveKey(sql, secureValue));
   return {
     /** @throws AppError `unauthenticated`. */
@@ -30,13 +30,13 @@ export function personalKeyAccess({ sql, logger, guessLimit }: PersonalKeyAccess
       guessLimit.check(request.address, secureValue);
       const key = secureValue === null ? undefined : await lookUp(secureValue);
       if (!key || secureValue === null) {
-        await guessLimit.noteWrong(request.address);
+        await guessLimit.recordFailure(request.address);
         throw requestKey === null ? noKey() : wrongKey(requestKey.source);
       }
-      guessLimit.noteGood(secureValue);
+      guessLimit.recordSuccess(secureValue);
       if (key.is_last_use_stale) {
         // In the background, so that the request neither waits for it nor fails with it.
-        noteKeyUse(sql, key.id).catch((error) =>
+        recordKeyUse(sql, key.id).catch((error) =>
           logger.debug('could not update last_used_at of a personal API key', { error }),
         );
       }

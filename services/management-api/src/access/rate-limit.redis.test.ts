@@ -4,7 +4,7 @@ import { createLogger } from '@millrace/runtime';
 import { createInProcessStore, createRedisStore, type KeyValueStore } from '@millrace/runtime/cache';
 import { createTestTenant, eventually, patienceMs, type TestTenant, testServers } from '@millrace/testing';
 import { noLimits, startTestApi, type TestApi } from '../testing/start-test-api.ts';
-import { createRateLimit, networkOf } from './rate-limit.ts';
+import { createRateLimit, toNetwork } from './rate-limit.ts';
 
 const logger = createLogger('test', 'error');
 
@@ -106,7 +106,7 @@ test.each([
   ['::1', '0:0:0:0'],
   ['fe80::1%eth0', 'fe80:0:0:0'],
 ])('%s belongs to %s', (address, network) => {
-  expect(networkOf(address)).toBe(network);
+  expect(toNetwork(address)).toBe(network);
 });
 
 describe('over HTTP', () => {

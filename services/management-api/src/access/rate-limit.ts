@@ -114,7 +114,7 @@ function secondsToWait(
  * The error with `Retry-After` (docs/api/README.md#rate-limits).
  * @param reason a sentence that says whose requests were too many.
  */
-export function throttled(seconds: number, reason: string): AppError {
+export function createThrottledError(seconds: number, reason: string): AppError {
   return new AppError(
     'rate_limited',
     `Request was throttled. Expected available in ${seconds} second${seconds === 1 ? '' : 's'}. ${reason}`,
@@ -189,9 +189,9 @@ export interface GuessLimit {
    * @throws AppError `rate_limited`.
    */
   check(address: string, secureValue: string | null): void;
-  noteGood(secureValue: string): void;
+  recordSuccess(secureValue: string): void;
   /** Counts a wrong or missing key. */
-  noteWrong(address: string): Promise<void>;
+  recordFailure(address: string): Promise<void>;
 }
 
 const goodKeyMs = 10 * 60_000;
@@ -205,14 +205,14 @@ export function createGuessLimit(
   const goodKeys = new LRUCache<string, true>({ max: 10_000, ttl: goodKeyMs });
   return {
     check(address, secureValue) {
-      const leftMs = (blockedUntil.get(networkOf(address)) ?? 0) - now();
+      const leftMs = (blockedUntil.get(toNetwork(address)) ?? 0) - now();
       if (leftMs <= 0 || (secureValue !== null && goodKeys.has(secureValue))) return;
-      const reason = `${networkOf(address)} sent too many requests with ${what}.`;
-      throw throttled(Math.ceil(leftMs / 1000), reason);
+      const reason = `${toNetwork(address)} sent too many requests with ${what}.`;
+      throw createThrottledError(Math.ceil(leftMs / 1000), reason);
     },
-    noteGood: (secureValue) => void goodKeys.set(secureValue, true),
-    async noteWrong(address) {
-      const network = networkOf(address);
+    recordSuccess: (secureValue) => void goodKeys.set(secureValue, true),
+    async recordFailure(address) {
+      const network = toNetwork(address);
       const wait = await rateLimit.take(network);
       if (wait !== null) blockedUntil.set(network, now() + wait * 1000);
     },
@@ -220,7 +220,7 @@ export function createGuessLimit(
 }
 
 /** One IPv6 client usually has a /64 of addresses, so these count together. An IPv4 address counts alone, in any notation. */
-export function networkOf(address: string): string {
+export function toNetwork(address: string): string {
   const ipv4 = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (ipv4 !== undefined) return ipv4;
   const [head = '', tail] = address.split('%')[0]?.toLowerCase().split('::') ?? [];
@@ -255,7 +255,7 @@ export function createSignUpLimit({
   const ofInvite = createRateLimit({ keyValue, name: 'invite', windows });
   return {
     async countRequest(address) {
-      refuse(await ofAddress.take(networkOf(address)));
+      refuse(await ofAddress.take(toNetwork(address)));
     },
     async countWrong(inviteId) {
       refuse(await ofInvite.take(inviteId.toLowerCase()));
@@ -264,5 +264,5 @@ export function createSignUpLimit({
 }
 
 function refuse(wait: number | null): void {
-  if (wait !== null) throw throttled(wait, 'Your IP address sent too many invite requests.');
+  if (wait !== null) throw createThrottledError(wait, 'Your IP address sent too many invite requests.');
 }

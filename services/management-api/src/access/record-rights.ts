@@ -24,7 +24,7 @@ export const governedKinds = {
   insight: { path: 'insights', table: 'insight', name: 'short_id', creator: 'created_by_id' },
 } as const;
 export type GovernedKind = keyof typeof governedKinds;
-export const kindsOfRecords = Object.keys(governedKinds) as GovernedKind[];
+export const governedKindNames = Object.keys(governedKinds) as GovernedKind[];
 
 /** A rule that applies to the caller. */
 interface Rule {
@@ -42,7 +42,13 @@ interface RecordName {
 }
 
 /** The ID and creator of a row in the form of lists. */
-export function nameOf({ id, created_by }: { id: string | number; created_by: { id: number } | null }): RecordName {
+export function toRecordName({
+  id,
+  created_by,
+}: {
+  id: string | number;
+  created_by: { id: number } | null;
+}): RecordName {
   return { id, createdById: created_by?.id ?? null };
 }
 
@@ -99,7 +105,7 @@ function decide(rules: readonly Rule[]): RecordAccessLevel | undefined {
 }
 
 /** The caller's level on a kind of record. Without rules, everyone can change records. */
-export function levelOnKind({ rules }: RecordRights, kind: GovernedKind): RecordAccessLevel {
+export function findKindLevel({ rules }: RecordRights, kind: GovernedKind): RecordAccessLevel {
   if (rules === null) return 'manager';
   return decide(rules.filter((rule) => rule.resource === kind && rule.resource_id === null)) ?? 'editor';
 }
@@ -108,14 +114,14 @@ export function levelOnKind({ rules }: RecordRights, kind: GovernedKind): Record
  * The caller's level on one record. The rules for the record take precedence over those for its kind, and its creator always
  * has all rights.
  */
-export function levelOnRecord(
+export function findRecordLevel(
   rights: RecordRights,
   kind: GovernedKind,
   { id, createdById }: RecordName,
 ): RecordAccessLevel {
   if (rights.rules === null || createdById === rights.userId) return 'manager';
   const own = rights.rules.filter((rule) => rule.resource === kind && rule.resource_id === String(id));
-  return decide(own) ?? levelOnKind(rights, kind);
+  return decide(own) ?? findKindLevel(rights, kind);
 }
 
 /** Whether a level is at least the needed one. */
@@ -123,13 +129,13 @@ function reaches(level: RecordAccessLevel, needed: RecordAccessLevel): boolean {
   return recordAccessLevels.indexOf(level) >= recordAccessLevels.indexOf(needed);
 }
 
-export function mayDo(
+export function hasRecordLevel(
   rights: RecordRights,
   kind: GovernedKind,
   needed: RecordAccessLevel,
   record: RecordName,
 ): boolean {
-  return reaches(levelOnRecord(rights, kind, record), needed);
+  return reaches(findRecordLevel(rights, kind, record), needed);
 }
 
 /** @throws AppError `forbidden`. */
@@ -139,7 +145,7 @@ export function requireRecord(
   needed: RecordAccessLevel,
   record: RecordName,
 ): void {
-  if (!mayDo(rights, kind, needed, record)) throw refused(needed);
+  if (!hasRecordLevel(rights, kind, needed, record)) throw createForbiddenError(needed);
 }
 
 /**
@@ -159,25 +165,27 @@ export function requireFound<Row extends { id: string | number; created_by?: { i
 
 /** For a new record. @throws AppError `forbidden`. */
 export function requireKind(rights: RecordRights, kind: GovernedKind, needed: RecordAccessLevel): void {
-  if (!reaches(levelOnKind(rights, kind), needed)) throw refused(needed);
+  if (!reaches(findKindLevel(rights, kind), needed)) throw createForbiddenError(needed);
 }
 
 /** The error if the caller does not have the level on a record. */
-export function refused(needed: RecordAccessLevel): AppError {
+export function createForbiddenError(needed: RecordAccessLevel): AppError {
   return new AppError('forbidden', `You do not have ${needed} access to this resource.`);
 }
 
 /** The IDs of records of a kind that have their own rules, by the caller's access. */
 function idsWithRules(rights: RecordRights, kind: GovernedKind, isShown: boolean): string[] {
   const own = rights.rules?.flatMap((rule) => (rule.resource === kind ? (rule.resource_id ?? []) : [])) ?? [];
-  return [...new Set(own)].filter((id) => mayDo(rights, kind, 'viewer', { id, createdById: null }) === isShown);
+  return [...new Set(own)].filter(
+    (id) => hasRecordLevel(rights, kind, 'viewer', { id, createdById: null }) === isShown,
+  );
 }
 
 /**
  * IDs of the records of a kind that the caller created. If no rule is about the kind, they are not needed and nothing is
  * read.
  */
-export async function ownRecords(
+export async function findOwnRecordIds(
   sql: Sql,
   rights: RecordRights,
   { environmentId, kind }: { environmentId: number; kind: GovernedKind },
@@ -192,27 +200,27 @@ export async function ownRecords(
 }
 
 /** Returns a function that tells whether the caller can see a record of the kind, for many records. */
-export async function sightOf(
+export async function createVisibilityCheck(
   sql: Sql,
   rights: RecordRights,
   place: { environmentId: number; kind: GovernedKind },
 ): Promise<(record: { id: string | number }) => boolean> {
-  const own = await ownRecords(sql, rights, place);
+  const own = await findOwnRecordIds(sql, rights, place);
   return ({ id }) =>
-    mayDo(rights, place.kind, 'viewer', { id, createdById: own.has(String(id)) ? rights.userId : null });
+    hasRecordLevel(rights, place.kind, 'viewer', { id, createdById: own.has(String(id)) ? rights.userId : null });
 }
 
 /**
  * Adds the condition that excludes from a list what the caller cannot see.
  * @param columns SQL of the record's ID and of its creator, or the IDs that the caller created.
  */
-export function addShown(
+export function addVisibilityCondition(
   where: Conditions,
   rights: RecordRights,
   kind: GovernedKind,
   columns: { id: string; createdById?: string; own?: ReadonlySet<string> },
 ): void {
-  const isOpen = reaches(levelOnKind(rights, kind), 'viewer');
+  const isOpen = reaches(findKindLevel(rights, kind), 'viewer');
   const ids = idsWithRules(rights, kind, !isOpen);
   if (isOpen && ids.length === 0) return;
   const listed = `${columns.id}::text ${isOpen ? '<> ALL' : '= ANY'} (${where.parameter(ids)}::text[])`;
@@ -222,7 +230,7 @@ export function addShown(
   where.add(made ? `(${listed} OR coalesce(${made}, false))` : listed);
 }
 
-const kindsByPath = new Map<string, GovernedKind>(kindsOfRecords.map((kind) => [governedKinds[kind].path, kind]));
+const kindsByPath = new Map<string, GovernedKind>(governedKindNames.map((kind) => [governedKinds[kind].path, kind]));
 
 /**
  * Checks the caller's rights on the kinds of records of a route, before the handler runs. A list excludes what is closed to
@@ -234,7 +242,7 @@ export function requireRouteRights(rights: RecordRights, route: { path: string; 
   const [object, action] = route.scope.split(':') as [string, 'read' | 'write'];
   const needed = action === 'write' ? 'editor' : 'viewer';
   const kind = kindsByPath.get(route.path.split('/')[1] ?? '');
-  const ofScope = kindsOfRecords.find((known) => known === object);
+  const ofScope = governedKindNames.find((known) => known === object);
   if (ofScope !== undefined && ofScope !== kind) requireKind(rights, ofScope, needed);
   if (kind === undefined || route.path.includes('/:id')) return;
   const ofKind = ofScope === kind ? needed : 'viewer';

@@ -1,13 +1,13 @@
 // Authenticates a request by its session cookie.
 
-import { findLiveSession, hashSecret, noteSessionUse } from '@millrace/accounts/access';
+import { findLiveSession, hashSecret, recordSessionUse } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';
 import { AppError, type Logger } from '@millrace/runtime';
 import type { Caller } from './caller.ts';
 import { coalesceLookups } from './personal-key-access.ts';
 import type { GuessLimit } from './rate-limit.ts';
-import { requireOwnPage, sessionOf } from './session-cookie.ts';
+import { readSessionCookie, requireOwnPage } from './session-cookie.ts';
 
 interface SessionAccessDeps {
   sql: Sql;
@@ -20,7 +20,7 @@ interface SessionAccessDeps {
  * Callers with a session (docs/api/sign-in.md). They have all scopes of their user, limited by the user's levels. As with
  * keys, nothing is cached, and concurrent requests share a lookup that begins after they arrive.
  */
-export function sessionAccess({ sql, logger, guessLimit }: SessionAccessDeps) {
+export function createSessionAccess({ sql, logger, guessLimit }: SessionAccessDeps) {
   const lookUp = coalesceLookups((tokenHash) => findLiveSession(sql, tokenHash));
   return {
     /**
@@ -30,20 +30,20 @@ export function sessionAccess({ sql, logger, guessLimit }: SessionAccessDeps) {
      * a page of another site may have sent.
      */
     async authenticate(request: ApiRequest, isUnsafe: boolean): Promise<Caller | null> {
-      const secret = sessionOf(request);
+      const secret = readSessionCookie(request);
       if (secret === null) return null;
       const tokenHash = hashSecret(secret);
       guessLimit.check(request.address, tokenHash);
       const session = await lookUp(tokenHash);
       if (!session) {
-        await guessLimit.noteWrong(request.address);
+        await guessLimit.recordFailure(request.address);
         throw new AppError('unauthenticated', 'Your session has ended. Sign in again.');
       }
-      guessLimit.noteGood(tokenHash);
+      guessLimit.recordSuccess(tokenHash);
       requireOwnPage(request, isUnsafe);
       if (session.is_last_seen_stale) {
         // In the background, so that the request neither waits for it nor fails with it.
-        noteSessionUse(sql, session.id).catch((error) =>
+        recordSessionUse(sql, session.id).catch((error) =>
           logger.debug('could not record the last use of a session', { error }),
         );
       }

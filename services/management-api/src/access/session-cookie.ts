@@ -31,17 +31,17 @@ function isLoopback(hostname: string): boolean {
 }
 
 /** The session secret in a request; null if there is none. */
-export function sessionOf(request: ApiRequest): string | null {
+export function readSessionCookie(request: ApiRequest): string | null {
   return secretOf(request, 'session');
 }
 
 /** The device secret, by which the browser may be known. */
-export function deviceOf(request: ApiRequest): string | null {
+export function readDeviceCookie(request: ApiRequest): string | null {
   return secretOf(request, 'device');
 }
 
 /** The secret of the unfinished action. */
-export function stepOf(request: ApiRequest): string | null {
+export function readStepCookie(request: ApiRequest): string | null {
   return secretOf(request, 'step');
 }
 
@@ -83,7 +83,7 @@ export function withSession(request: ApiRequest, { session, device }: SignedIn) 
   const { baseUrl } = request;
   return {
     'set-cookie': [
-      ...(stepOf(request) === null ? [] : setCookie(baseUrl, 'step', { value: '', maxAge: 0 })),
+      ...(readStepCookie(request) === null ? [] : setCookie(baseUrl, 'step', { value: '', maxAge: 0 })),
       ...setCookie(baseUrl, 'session', { value: session, maxAge: sessionDays * daySeconds }),
       ...(device === null ? [] : setCookie(baseUrl, 'device', { value: device, maxAge: deviceDays * daySeconds })),
     ],

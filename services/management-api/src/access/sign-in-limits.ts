@@ -3,7 +3,7 @@
 import { hashSecret } from '@millrace/accounts/access';
 import { AppError } from '@millrace/runtime';
 import type { KeyValueStore } from '@millrace/runtime/cache';
-import { createRateLimit, networkOf, throttled } from './rate-limit.ts';
+import { createRateLimit, createThrottledError, toNetwork } from './rate-limit.ts';
 
 export interface SignInLimits {
   /**
@@ -67,12 +67,13 @@ export function createSignInLimits(keyValue: KeyValueStore, settings: SignInLimi
   const addressCodesOfAddress = limit('address-codes', 3600, perHour);
   return {
     async countAttempt(address, account, device) {
-      const network = networkOf(address);
+      const network = toNetwork(address);
       const wait = await ofAddress.take(network);
       if (wait !== null) throw tooManyFailures(wait);
       const subject = device === null ? hashSecret(account) : `device:${hashSecret(device)}`;
       const slowed = await ofAccount.take(subject);
-      if (slowed !== null) throw throttled(slowed, 'Too many wrong passwords were entered for this account.');
+      if (slowed !== null)
+        throw createThrottledError(slowed, 'Too many wrong passwords were entered for this account.');
       return async () => {
         await Promise.all([ofAddress.refund(network), ofAccount.refund(subject)]);
       };
@@ -90,21 +91,23 @@ export function createSignInLimits(keyValue: KeyValueStore, settings: SignInLimi
       return () => codes.refund(subject);
     },
     async countAnonymousRequest(address) {
-      const wait = await anonymousRequests.take(networkOf(address));
-      if (wait !== null) throw throttled(wait, 'Your IP address sent too many sign-in requests.');
+      const wait = await anonymousRequests.take(toNetwork(address));
+      if (wait !== null) throw createThrottledError(wait, 'Your IP address sent too many sign-in requests.');
     },
     async countProviderStep(address) {
-      const wait = await providerSteps.take(networkOf(address));
-      if (wait !== null) throw throttled(wait, 'Your IP address started too many sign-ins with an identity provider.');
+      const wait = await providerSteps.take(toNetwork(address));
+      if (wait !== null)
+        throw createThrottledError(wait, 'Your IP address started too many sign-ins with an identity provider.');
     },
     async countReset(address, account) {
-      const wait = (await resetsOfAddress.take(networkOf(address))) ?? (await resets.take(hashSecret(account)));
-      if (wait !== null) throw throttled(wait, 'Too many password reset emails were requested.');
+      const wait = (await resetsOfAddress.take(toNetwork(address))) ?? (await resets.take(hashSecret(account)));
+      if (wait !== null) throw createThrottledError(wait, 'Too many password reset emails were requested.');
     },
     async countAddressCode(address, userId) {
       const subject = String(userId);
-      const wait = (await addressCodesOfAddress.take(networkOf(address))) ?? (await addressCodes.take(subject));
-      if (wait !== null) throw throttled(wait, 'You requested too many verification codes for a new email address.');
+      const wait = (await addressCodesOfAddress.take(toNetwork(address))) ?? (await addressCodes.take(subject));
+      if (wait !== null)
+        throw createThrottledError(wait, 'You requested too many verification codes for a new email address.');
     },
   };
 }

@@ -1,8 +1,14 @@
 import type { ActivityDetail, ActivityScope } from '@millrace/accounts';
 import type { Columns, Sql } from '@millrace/db';
-import { addShown, type GovernedKind, kindsOfRecords, ownRecords, type RecordRights } from '../access/record-rights.ts';
+import {
+  addVisibilityCondition,
+  findOwnRecordIds,
+  type GovernedKind,
+  governedKindNames,
+  type RecordRights,
+} from '../access/record-rights.ts';
 import { type Conditions, createConditions } from '../sql/conditions.ts';
-import { type KeyWindow, largeRows, limitOf } from '../sql/large-page.ts';
+import { createLargeRowReader, type KeyWindow, limitOf } from '../sql/large-page.ts';
 import type { TimeRange } from '../time/time-range.ts';
 
 export interface ActivityRow
@@ -39,12 +45,12 @@ async function addSeen(
   where: Conditions,
   { environmentId, rights, scopes }: { environmentId: number; rights: RecordRights; scopes: string[] | undefined },
 ): Promise<void> {
-  for (const kind of kindsOfRecords) {
+  for (const kind of governedKindNames) {
     const scope = scopesOfKinds[kind];
     if (scopes !== undefined && !scopes.includes(scope)) continue;
-    const own = await ownRecords(sql, rights, { kind, environmentId });
+    const own = await findOwnRecordIds(sql, rights, { kind, environmentId });
     const ofScope = (condition: string) => where.add(`(a.scope <> '${scope}' OR ${condition})`);
-    addShown({ ...where, add: ofScope }, rights, kind, { id: 'a.item_id', own });
+    addVisibilityCondition({ ...where, add: ofScope }, rights, kind, { id: 'a.item_id', own });
   }
 }
 
@@ -137,7 +143,7 @@ export async function findActivityKeys(
 
 type OrganizationActivityRow = ActivityRow & Columns<'activity_log', 'environment_id'>;
 
-export const readOrganizationActivity = largeRows<ActivityPosition, OrganizationActivityRow>({
+export const readOrganizationActivity = createLargeRowReader<ActivityPosition, OrganizationActivityRow>({
   key: { id: 'uuid' },
   row: (of) =>
     `FROM activity_log a LEFT JOIN "user" u ON u.id = a.user_id WHERE a.organization_id = $1::uuid AND a.id = ${of('id')}`,

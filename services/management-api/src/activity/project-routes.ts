@@ -4,7 +4,7 @@ import type { Sql } from '@millrace/db';
 import { pageLink } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../access/addressed-project.ts';
+import { environmentBasePaths } from '../access/addressed-project.ts';
 import { defineRoutes } from '../access/define-route.ts';
 import type { RecordRights } from '../access/record-rights.ts';
 import type { Searches } from '../access/searches.ts';
@@ -66,7 +66,7 @@ function hiddenScopes({ rules }: RecordRights): string[] {
 export function projectActivityRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
   return defineRoutes({
     method: 'GET',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     path: '/activity_log',
     operationId: 'activity_log_list',
     summary: "Show a project's activity log",

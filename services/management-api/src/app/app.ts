@@ -3,7 +3,7 @@ import { isTransientError } from '@millrace/db';
 import { createSecurityHeaders, mount } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import type { KeyValueStore } from '@millrace/runtime/cache';
-import { callerAccess } from '../access/caller-access.ts';
+import { createCallerAccess } from '../access/caller-access.ts';
 import { createGuessLimit, createRateLimit, createSignUpLimit } from '../access/rate-limit.ts';
 import { createSignInLimits, type SignInLimitSettings } from '../access/sign-in-limits.ts';
 import { createLinkLimits } from '../analytics/sharing/public-link.ts';
@@ -37,7 +37,7 @@ export function createApp(deps: AppDeps): (request: IncomingMessage, response: S
   const { requestLimit, guessLimit, staleLimit, ...routeLimits } = createLimits(deps.keyValue, deps.limits);
   const translateError = translateDatabaseError;
   const { api, pages } = routes({ ...deps, ...routeLimits, countSignIn: createSignInCount(metrics), translateError });
-  const access = callerAccess({
+  const access = createCallerAccess({
     sql,
     logger,
     requestLimit,

@@ -3,7 +3,7 @@ import type { LookUpChallenge } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
 import { createHealthPages, type PageRoute, type Route } from '@millrace/http';
 import type { SqlParser } from '@millrace/insights';
-import type { Addresses } from '@millrace/reports';
+import type { PublicUrls } from '@millrace/reports';
 import type { Health } from '@millrace/runtime';
 import type { Caller } from '../access/caller.ts';
 import type { RateLimit, SignUpLimit } from '../access/rate-limit.ts';
@@ -31,7 +31,7 @@ import { personPropertyRoutes } from '../analytics/persons/property-routes.ts';
 import { personActivityRoutes, personItemRoutes, personRoutes } from '../analytics/persons/routes.ts';
 import { splitPersonRoutes } from '../analytics/persons/split.ts';
 import { propertyValueRoutes } from '../analytics/property-values/routes.ts';
-import type { Questions } from '../analytics/query/questions.ts';
+import type { QueryRunner } from '../analytics/query/query-runner.ts';
 import { queryRoutes } from '../analytics/query/routes.ts';
 import { sharedPages } from '../analytics/sharing/page.ts';
 import type { LinkLimits } from '../analytics/sharing/public-link.ts';
@@ -89,13 +89,13 @@ export interface RouteDeps
   destinationSecrets: DestinationSecrets;
   payloadSecrets: PayloadSecrets;
   searches: Searches;
-  questions: Questions;
+  queryRunner: QueryRunner;
   parser: SqlParser;
   /** The store of the events; null: PostgreSQL. */
   otherStore: OtherStore | null;
   health: Health;
   /** URLs for links in reports. */
-  addresses: Addresses;
+  addresses: PublicUrls;
   /** Null if `EVENT_LOG` is not set. */
   deadLetterLog: DeadLetterLog | null;
   /** URL of a gateway, which receives test events. */

@@ -30,7 +30,7 @@ export interface Portion<Row> {
  * Creates the function that reads the rows of some keys in order, up to the one that reaches `maxBytes`. Rows are measured
  * one by one until then, so the rows after it, which can be a gigabyte, are neither decompressed nor sent.
  */
-export function largeRows<Key extends object, Row extends object>({ key, row, columns, bytes }: LargeRows) {
+export function createLargeRowReader<Key extends object, Row extends object>({ key, row, columns, bytes }: LargeRows) {
   const names = Object.keys(key);
   const lists = names.map((name, at) => `$${at + 3}::${key[name]}[] AS ${name}`).join(', ');
   const keyAt = (number: string) => (column: string) => `found.${column}[${number}]`;

@@ -17,7 +17,7 @@ import { createInProcessStore } from '@millrace/runtime/cache';
 import type { Mailer } from '@millrace/runtime/mail';
 import { createTestDatabase } from '@millrace/testing';
 import { createSearches } from '../access/searches.ts';
-import { createQuestions } from '../analytics/query/questions.ts';
+import { createQueryRunner } from '../analytics/query/query-runner.ts';
 import { type AppDeps, createApp } from '../app/app.ts';
 import { createDestinationSecrets } from '../deliveries/batch-exports/destinations.ts';
 import { createPayloadSecrets } from '../flags/feature-flags/payloads.ts';
@@ -129,7 +129,7 @@ export async function startTestApi(
     otherStore: null,
     addresses: { publicAppUrl: undefined, publicApiUrl: 'https://millrace.test' },
     parser,
-    questions: createQuestions({
+    queryRunner: createQueryRunner({
       ...{ sql, keyValue, logger, parser, events: overrides.otherStore?.events ?? ofPostgres },
       turns: createSearches({ sql, connections: searchConnections }),
       maxMs: 20_000,

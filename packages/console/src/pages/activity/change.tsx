@@ -1,9 +1,9 @@
 import { lineOfFilter, plain } from '../../filters/filter.ts';
 import { isFields } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
-import { groupsOf } from '../cohorts/shapes.ts';
+import { parseGroups } from '../cohorts/shapes.ts';
 import { type FlagFilters, linesOf } from '../flags/flag.ts';
-import { differences } from '../flags/history.tsx';
+import { findDifferences } from '../flags/history.tsx';
 import { text } from './words.ts';
 
 export interface FieldChange {
@@ -31,7 +31,7 @@ const maxLines = 12;
 
 /** Describes the change of a field. For longer values it shows only the lines that differ. */
 export function Change({ scope, change: { field, before, after } }: { scope: string; change: FieldChange }) {
-  const [removed, added] = differences(linesOfValue(scope, field, before), linesOfValue(scope, field, after));
+  const [removed, added] = findDifferences(linesOfValue(scope, field, before), linesOfValue(scope, field, after));
   const isSecret = removed.join() === added.join();
   return (
     <div className="activity-change">
@@ -66,7 +66,7 @@ function linesOfValue(scope: string, field: string, value: unknown): string[] {
   if (field === 'level' && typeof value === 'number') return [words.level[value] ?? String(value)];
   if (field === 'filters' && isFields(value)) {
     if (scope === 'FeatureFlag') return linesOf(value as FlagFilters, (id) => `#${id}`);
-    const groups = scope === 'Cohort' ? groupsOf(value) : null;
+    const groups = scope === 'Cohort' ? parseGroups(value) : null;
     if (groups !== null) return groups.map((filters, at) => `${at + 1}. ${filters.map(lineOfFilter).join(text.and)}`);
   }
   return partsOf(value, '');

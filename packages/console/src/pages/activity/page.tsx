@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { meQuery } from '../../api/queries.ts';
-import { type ApiCall, call, cursorOf } from '../../api/request.ts';
+import { type ApiCall, call, readCursor } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { namesOf, useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';
@@ -9,7 +9,7 @@ import { AddressHint, type Chip, Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { More } from '../../parts/more.tsx';
-import { isTime, SpanMenu, zoneOf, zones } from '../../parts/span.tsx';
+import { isTime, resolveZone, SpanMenu, zones } from '../../parts/span.tsx';
 import { Empty, explain, Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import type { Activity } from './change.tsx';
@@ -53,7 +53,7 @@ export function Page() {
     queryFn: ({ pageParam, signal }) =>
       call<ActivityPage>({ ...request, query: { ...request.query, cursor: pageParam } }, signal),
     initialPageParam: '',
-    getNextPageParam: ({ next }) => cursorOf(next),
+    getNextPageParam: ({ next }) => readCursor(next),
   });
   const recordChip: Chip = {
     ...{ key: 'item', name: text.record, value: item },
@@ -109,7 +109,7 @@ export function Page() {
                     <Entry
                       key={`${entry.created_at} ${entry.scope} ${entry.item_id} ${entry.activity}`}
                       entry={entry}
-                      zone={zoneOf(view.zone, timezone)}
+                      zone={resolveZone(view.zone, timezone)}
                       place={project === 'all' ? placeOf(entry.team_id) : null}
                       onOnly={item === '' ? () => change({ scope: entry.scope, item: entry.item_id }) : undefined}
                     />

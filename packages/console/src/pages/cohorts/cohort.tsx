@@ -19,7 +19,7 @@ import { explain, Loaded } from '../../parts/states.tsx';
 import { newInsightQuery } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { Members } from './members.tsx';
-import { type Cohort, filtersOf, groupsOf, useCohortChange } from './shapes.ts';
+import { type Cohort, parseGroups, toFilters, useCohortChange } from './shapes.ts';
 import { text } from './words.ts';
 
 export function NewCohort({ onMade, onClose }: { onMade: (id: number) => void; onClose: () => void }) {
@@ -198,7 +198,7 @@ function CohortForm({
 }) {
   const { id } = useProject();
   const mayWrite = useHasLevel(1);
-  const known = isListed ? [] : groupsOf(stored?.filters ?? null);
+  const known = isListed ? [] : parseGroups(stored?.filters ?? null);
   const [name, setName] = useState(stored?.name ?? '');
   const [description, setDescription] = useState(stored?.description ?? '');
   const [groups, setGroups] = useState<Filter[][]>(known ?? [[newFilter('person')]]);
@@ -214,7 +214,7 @@ function CohortForm({
   const body = {
     ...{ name, description },
     ...(stored === null && { is_static: isListed }),
-    ...(!isListed && known !== null && isChanged && { filters: filtersOf(groups) }),
+    ...(!isListed && known !== null && isChanged && { filters: toFilters(groups) }),
   };
   const request: ApiCall =
     stored === null

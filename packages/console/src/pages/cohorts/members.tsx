@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { call, cursorOf } from '../../api/request.ts';
+import { call, readCursor } from '../../api/request.ts';
 import { type NamedPerson, subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
@@ -30,7 +30,7 @@ export function Members({ cohort }: { cohort: Cohort }) {
         signal,
       ),
     initialPageParam: '',
-    getNextPageParam: ({ next }) => cursorOf(next),
+    getNextPageParam: ({ next }) => readCursor(next),
   });
   const takeOut = useCohortChange();
   return (

@@ -40,7 +40,7 @@ export function useCohortChange(onDone?: (cohort: Cohort) => void) {
 }
 
 /** Groups combined with OR, each with filters combined with AND. Null for conditions that this page cannot edit. */
-export function groupsOf(filters: unknown): Filter[][] | null {
+export function parseGroups(filters: unknown): Filter[][] | null {
   if (!isFields(filters)) return [[newFilter('person')]];
   const tree = fieldsOf(filters.properties);
   const values = listOf(tree.values);
@@ -66,6 +66,6 @@ function filtersAmong(leaves: ReturnType<typeof listOf>): Filter[] | null {
   return filters.every((one) => one !== null) ? filters : null;
 }
 
-export const filtersOf = (groups: readonly Filter[][]) => ({
+export const toFilters = (groups: readonly Filter[][]) => ({
   properties: { type: 'OR', values: groups.map((values) => ({ type: 'AND', values })) },
 });

@@ -2,8 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type ApiCall, call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
+import { useDebounced } from '../../parts/debounced.ts';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
-import { useRested } from '../../parts/rested.ts';
 import { Loaded } from '../../parts/states.tsx';
 import { useChanges } from '../../records/change.ts';
 import { nameOfInsight } from '../../results/insight-query.ts';
@@ -15,7 +15,7 @@ export function AddInsightsDialog({ dashboard, onClose }: { dashboard: Dashboard
   const { id } = useProject();
   const [search, setSearch] = useState('');
   const [chosen, setChosen] = useState<readonly TileInsight[]>([]);
-  const rested = useRested(search);
+  const rested = useDebounced(search);
   const path = `/api/projects/${id}/insights`;
   const query = useQuery({
     queryKey: ['insights', id, 'choices', rested],

@@ -4,11 +4,11 @@ import type { ApiCall } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import {
   DayFields,
-  keyOfRange,
-  nameOfRange,
-  rangeOfKey,
+  formatRange,
+  parseRangeKey,
   rangeOfOption,
   rangeOptions,
+  toRangeKey,
 } from '../../filters/date-range.tsx';
 import { useFilterLines } from '../../filters/filter-list.tsx';
 import { loadPart } from '../../frame/broken.tsx';
@@ -244,9 +244,9 @@ function ViewChips({
   children: React.ReactNode;
 }) {
   const lineOf = useFilterLines(shown);
-  const range = rangeOfKey(view.time);
+  const range = parseRangeKey(view.time);
   const { value, options } = rangeOptions(range);
-  const savedRange = saved.date_from ? text.savedRange(nameOfRange(saved)) : text.ownRanges;
+  const savedRange = saved.date_from ? text.savedRange(formatRange(saved)) : text.ownRanges;
   return (
     <Chips
       chips={shown.map((filter, at) => ({
@@ -260,9 +260,9 @@ function ViewChips({
         name={text.time}
         value={value}
         options={{ '': savedRange, ...options }}
-        onChoose={(chosen) => onView({ time: keyOfRange(rangeOfOption(chosen)) })}
+        onChoose={(chosen) => onView({ time: toRangeKey(rangeOfOption(chosen)) })}
       />
-      <DayFields range={range} onRange={(next) => onView({ time: keyOfRange(next) })} />
+      <DayFields range={range} onRange={(next) => onView({ time: toRangeKey(next) })} />
       {children}
     </Chips>
   );

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { ApiCall } from '../../api/request.ts';
-import { rangeOfKey } from '../../filters/date-range.tsx';
+import { parseRangeKey } from '../../filters/date-range.tsx';
 import { FilterList } from '../../filters/filter-list.tsx';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
@@ -37,7 +37,7 @@ export function FiltersDialog({
     method: 'PATCH',
     path,
     body: {
-      filters: { ...saved, properties: filters, ...(time !== '' && { date_to: null, ...rangeOfKey(time) }) },
+      filters: { ...saved, properties: filters, ...(time !== '' && { date_to: null, ...parseRangeKey(time) }) },
     },
   };
   return (

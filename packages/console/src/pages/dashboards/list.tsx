@@ -23,7 +23,7 @@ import type { Dashboard } from './shapes.ts';
 import { text } from './words.ts';
 
 /** Loaded on demand, because it includes all templates. */
-const MakeDialog = lazy(loadPart(() => import('./make-dialog.tsx').then((part) => ({ default: part.MakeDialog }))));
+const MakeDialog = lazy(loadPart(() => import('./create-dialog.tsx').then((part) => ({ default: part.CreateDialog }))));
 
 interface ListProps {
   address: DashboardsAddress;

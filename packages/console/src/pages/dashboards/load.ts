@@ -1,9 +1,9 @@
 import { useMutation, useQueries, useQuery } from '@tanstack/react-query';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';
-import { rangeOfKey } from '../../filters/date-range.tsx';
+import { parseRangeKey } from '../../filters/date-range.tsx';
 import { useProject } from '../../frame/project.ts';
-import { useRested } from '../../parts/rested.ts';
+import { useDebounced } from '../../parts/debounced.ts';
 import { sqlNodeOf, variablesIn } from '../../sql/node.ts';
 import type { VariableValues } from '../../sql/variables.ts';
 import type { Dashboard, DashboardFilters, Tile, TileInsight } from './shapes.ts';
@@ -43,11 +43,11 @@ export function useBoard(id: string, { time, filters, variables: values }: Board
   });
   const own: DashboardFilters = {
     ...stored.data?.persisted_filters,
-    ...(time !== '' && { date_to: undefined, ...rangeOfKey(time) }),
+    ...(time !== '' && { date_to: undefined, ...parseRangeKey(time) }),
     ...(filters !== null && { properties: filters }),
   };
   const override = isOwnView ? JSON.stringify(own) : undefined;
-  const variables = useRested(Object.keys(values).length === 0 ? undefined : JSON.stringify(values));
+  const variables = useDebounced(Object.keys(values).length === 0 ? undefined : JSON.stringify(values));
   const board: ApiCall = { path, query: { filters_override: override } };
   const request: ApiCall = { path, query: { ...board.query, variables_override: variables } };
   const key = ['dashboards', project.id, 'one', id, isOwnView ? own : null];

@@ -5,7 +5,7 @@ import { ChartPlace } from '../../results/annotation.ts';
 import { BigNumber } from '../../results/big-number.tsx';
 import { SeriesChart } from '../../results/chart.tsx';
 import { Headline } from '../../results/headline.tsx';
-import { type InsightQuery, sourceOf } from '../../results/insight-query.ts';
+import { findSource, type InsightQuery } from '../../results/insight-query.ts';
 import { currentOf } from '../../results/series.ts';
 import { ResultTable, seriesInTotal, seriesOverTime } from '../../results/tables.tsx';
 import { text as resultTexts } from '../../results/words.ts';
@@ -45,7 +45,7 @@ export function TileResult({ insight, isLoading, error }: { insight: TileData; i
         <SqlResult node={sql} rows={result} columns={columns} types={insight.types} />
       </Suspense>
     );
-  const insightQuery = sourceOf(insight.query);
+  const insightQuery = findSource(insight.query);
   if (insightQuery === null || result === null)
     return <TileMessage>{isLoading ? words.states.loading : text.noAnswer}</TileMessage>;
   return (

@@ -4,7 +4,7 @@ import { useProject } from '../../frame/project.ts';
 import { CountsOverTime, type Interval, intervalOf } from '../../parts/counts-over-time.tsx';
 import type { Span } from '../../parts/span.tsx';
 import { explain } from '../../parts/states.tsx';
-import { worthTrying } from './slow.tsx';
+import { shouldRetry } from './slow.tsx';
 import { text } from './words.ts';
 
 interface Counts {
@@ -55,6 +55,6 @@ export function useCounts(query: Record<string, string>, span: Span) {
   return useQuery({
     queryKey: ['event counts', project.id, request.query],
     queryFn: ({ signal }) => call<Counts>(request, signal),
-    retry: worthTrying,
+    retry: shouldRetry,
   });
 }

@@ -1,6 +1,6 @@
 import { formatCsv } from '@millrace/contracts/csv';
 import { useRef, useState } from 'react';
-import { type ApiCall, call, cursorOf, type Query } from '../../api/request.ts';
+import { type ApiCall, call, type Query, readCursor } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { saveCsv } from '../../parts/save-file.ts';
@@ -70,7 +70,7 @@ async function readCsv(
       lines.push([timestamp, event, distinctId, person.uuid, uuid, ...chosen, JSON.stringify(properties)]);
     }
     onRows(lines.length - 1);
-    cursor = cursorOf(page.next);
+    cursor = readCursor(page.next);
   } while (cursor !== undefined && lines.length <= maxRows);
   return { csv: formatCsv(lines), isCut: cursor !== undefined };
 }

@@ -3,17 +3,17 @@ import { Link } from '@tanstack/react-router';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
-import { momentOf, type Span } from '../../parts/span.tsx';
+import { parseTime, type Span } from '../../parts/span.tsx';
 import { Empty, explain } from '../../parts/states.tsx';
 import { formatMinute, formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
 import type { Filters } from './filters.tsx';
 import type { ListedEvent } from './list.tsx';
-import { worthTrying } from './slow.tsx';
+import { shouldRetry } from './slow.tsx';
 import { text } from './words.ts';
 
 /** Shown when the time range has no events: when the latest one happened, and a button that shows it. */
-export function Nothing({
+export function EmptyEvents({
   path,
   filters,
   span,
@@ -33,7 +33,7 @@ export function Nothing({
   const last = useQuery({
     queryKey: ['last event', project.id, query],
     queryFn: ({ signal }) => call<{ results: ListedEvent[]; searched_until?: string }>({ path, query }, signal),
-    retry: worthTrying,
+    retry: shouldRetry,
   });
   const isFiltered = Object.values(filters).some((value) => value !== '');
   const time = last.data?.results[0]?.timestamp;
@@ -73,7 +73,7 @@ export function Nothing({
 /** Finds the shortest preset range that contains a time, or else returns a range around it. */
 function spanWith(time: string, span: Span): Span {
   const moment = Date.parse(time);
-  const usual = Object.keys(words.span.presets).find((after) => momentOf(after).getTime() < moment);
+  const usual = Object.keys(words.span.presets).find((after) => parseTime(after).getTime() < moment);
   if (usual !== undefined && span.before === '' && moment < Date.now()) return { after: usual, before: '' };
   const hour = 3_600_000;
   return { after: new Date(moment - hour).toISOString(), before: new Date(moment + hour).toISOString() };

@@ -2,7 +2,7 @@ import { Button } from '../../parts/button.tsx';
 import { explain, Loaded } from '../../parts/states.tsx';
 import { formatMinute } from '../../parts/time.ts';
 import { CountsBar } from './counts.tsx';
-import { Nothing } from './empty.tsx';
+import { EmptyEvents } from './empty.tsx';
 import { EventList } from './list.tsx';
 import { isTooSlow, TooSlow } from './slow.tsx';
 import { type EventsView, futureSpan } from './view.ts';
@@ -40,7 +40,7 @@ export function ListPane({
         <Loaded query={list} what={text.what}>
           {() =>
             events.length === 0 && view.cursor === '' && searchedUntil === undefined ? (
-              <Nothing
+              <EmptyEvents
                 path={request.path}
                 filters={filters}
                 span={span}

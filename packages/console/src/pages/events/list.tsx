@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { Fragment, useEffect, useRef } from 'react';
 import { visible } from '../../event-detail/json-text.ts';
 import { nameOf } from '../../event-detail/person-name.tsx';
-import { shown, summaryOf } from '../../event-detail/summary.ts';
+import { formatValue, summarizeProperties } from '../../event-detail/summary.ts';
 import { propertyName } from '../../parts/properties.ts';
 import { formatClock, formatDay } from '../../parts/time.ts';
 import { text } from './words.ts';
@@ -103,15 +103,15 @@ export function EventList({
                   </div>
                 </td>
                 <td className="mono quiet events-from">
-                  <div className="cut">{shown(event.properties.$lib)}</div>
+                  <div className="cut">{formatValue(event.properties.$lib)}</div>
                 </td>
                 {columns.map((name) => (
                   <td key={name} className="mono events-more events-column">
-                    <div className="cut">{shown(event.properties[name])}</div>
+                    <div className="cut">{formatValue(event.properties[name])}</div>
                   </td>
                 ))}
                 <td className="events-more events-summary">
-                  <div className="cut quiet">{summaryOf(event.properties)}</div>
+                  <div className="cut quiet">{summarizeProperties(event.properties)}</div>
                 </td>
               </tr>
             </Fragment>

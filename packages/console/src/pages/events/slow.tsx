@@ -2,7 +2,7 @@ import { ApiProblem } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { propertyName } from '../../parts/properties.ts';
-import { lengthOf, momentOf, type Span } from '../../parts/span.tsx';
+import { parseTime, type Span, spanLength } from '../../parts/span.tsx';
 import { words } from '../../words.ts';
 import type { Filters, PropertyFilter } from './filters.tsx';
 import { text } from './words.ts';
@@ -10,7 +10,7 @@ import { text } from './words.ts';
 export const isTooSlow = (error: unknown) => error instanceof ApiProblem && error.code === 'query_timeout';
 
 /** Like the default retry rule, except that a query that timed out is not retried. */
-export function worthTrying(failures: number, error: Error): boolean {
+export function shouldRetry(failures: number, error: Error): boolean {
   if (!(error instanceof ApiProblem) || isTooSlow(error)) return false;
   if (error.status === 429) return failures < 10;
   return (error.status === 0 || error.status >= 500) && failures < 2;
@@ -27,7 +27,8 @@ export function findScannedFilters(filters: Filters, properties: readonly Proper
 const dayMs = 86_400_000;
 
 /** Over longer ranges such a scan may take seconds, so the page says so before it starts. */
-export const isLongScan = (scanned: readonly string[], span: Span) => scanned.length > 0 && lengthOf(span) > 8 * dayMs;
+export const isLongScan = (scanned: readonly string[], span: Span) =>
+  scanned.length > 0 && spanLength(span) > 8 * dayMs;
 
 /** Shown when a search timed out: offers shorter time ranges, and explains why it was slow. */
 export function TooSlow({
@@ -42,13 +43,13 @@ export function TooSlow({
   onSpan: (span: Span) => void;
 }) {
   if (!isTooSlow(error)) return null;
-  const end = span.before === '' ? '' : momentOf(span.before).toISOString();
+  const end = span.before === '' ? '' : parseTime(span.before).toISOString();
   const shorter = Object.entries(words.span.presets).filter(
-    ([after]) => Date.now() - momentOf(after).getTime() < lengthOf(span) * 0.9,
+    ([after]) => Date.now() - parseTime(after).getTime() < spanLength(span) * 0.9,
   );
   const choose = (after: string) => {
     if (end === '') return onSpan({ after, before: '' });
-    onSpan({ after: momentOf(after, new Date(end)).toISOString(), before: end });
+    onSpan({ after: parseTime(after, new Date(end)).toISOString(), before: end });
   };
   return (
     <div className="state" data-state="slow" role="alert">

@@ -1,12 +1,12 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { call, cursorOf } from '../../api/request.ts';
+import { call, readCursor } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { isUuid, matching, part, useAddress } from '../../parts/address.ts';
-import { isTime, momentOf, type Span, zoneOf, zones } from '../../parts/span.tsx';
+import { isTime, parseTime, resolveZone, type Span, zones } from '../../parts/span.tsx';
 import { useCounts } from './counts.tsx';
 import { type Filters, parseProperties, withName } from './filters.tsx';
 import type { ListedEvent } from './list.tsx';
-import { findScannedFilters, worthTrying } from './slow.tsx';
+import { findScannedFilters, shouldRetry } from './slow.tsx';
 
 const address = {
   after: matching(isTime, '-24h'),
@@ -46,17 +46,17 @@ export function useEventsView() {
     queryKey: ['events', project.id, request.query],
     queryFn: ({ signal }) =>
       call<{ results: ListedEvent[]; next: string | null; searched_until?: string }>(request, signal),
-    retry: worthTrying,
+    retry: shouldRetry,
     // Keeps the current page visible until the next one has loaded, and the focus in the list.
     placeholderData: keepPreviousData,
   });
   return {
     ...{ view, change, unknown, filters, span, properties, request, list },
-    zone: zoneOf(view.zone, project.timezone),
+    zone: resolveZone(view.zone, project.timezone),
     counts: useCounts(counted, span),
     scanned: findScannedFilters(filters, properties, search),
     future: useFuture(filters, before === '' && list.isSuccess),
-    next: cursorOf(list.data?.next ?? null),
+    next: readCursor(list.data?.next ?? null),
     /** A changed filter returns to the first page. */
     narrow: (changed: Partial<Filters & Span>) => change({ ...changed, cursor: '' }),
     search: (part: string) => change({ search: part, cursor: '' }, { replace: true }),
@@ -64,7 +64,7 @@ export function useEventsView() {
 }
 
 /** A range without an end only covers events up to now, like its counts. Clients with a wrong clock send events with later times. */
-const untilNow = (after: string) => (momentOf(after).getTime() < Date.now() ? '-0s' : '');
+const untilNow = (after: string) => (parseTime(after).getTime() < Date.now() ? '-0s' : '');
 
 export const futureSpan = (): Span => {
   const now = Date.now();
@@ -82,7 +82,7 @@ function useFuture(filters: Filters, isEnabled: boolean): { count: number; error
         signal,
       ),
     enabled: isEnabled,
-    retry: worthTrying,
+    retry: shouldRetry,
   });
   return isEnabled ? { count: data?.total ?? 0, error } : { count: 0, error: null };
 }

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { call } from '../../api/request.ts';
 import type { Filter } from '../../filters/filter.ts';
-import { type GroupType, useGroupTypes } from '../../filters/known.ts';
+import { type GroupType, useGroupTypes } from '../../filters/filter-options.ts';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';

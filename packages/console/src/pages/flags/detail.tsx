@@ -22,10 +22,10 @@ import { words } from '../../words.ts';
 import type { FlagsAddress } from './address.ts';
 import { Editor, NewFlagEditor } from './editor.tsx';
 import { Exposures } from './exposures.tsx';
-import type { Drafts, Flag, KeptDraft } from './flag.ts';
+import type { Drafts, Flag, StoredDraft } from './flag.ts';
 import { History } from './history.tsx';
 import { FlagSwitch, showFlag } from './list.tsx';
-import { snippetsOf } from './snippets.ts';
+import { createSnippets } from './snippets.ts';
 import { Why } from './why.tsx';
 import { text } from './words.ts';
 
@@ -34,7 +34,7 @@ interface DetailProps {
   close: () => void;
   notify: (notice: Notice | null) => void;
   drafts: Drafts;
-  keepDraft: (id: string, draft: KeptDraft | null) => void;
+  keepDraft: (id: string, draft: StoredDraft | null) => void;
 }
 
 /** The details of a flag, next to the list: conditions, evaluation for a person, history and exposures. */
@@ -186,7 +186,7 @@ function Code({ flag }: { flag: Flag }) {
     <section className="flag-section">
       <h3>{text.use.title}</h3>
       <p className="quiet">{text.use.text}</p>
-      <SnippetChoice snippets={snippetsOf(flag)} />
+      <SnippetChoice snippets={createSnippets(flag)} />
       <p className="hint">
         <a href={documentAddress('docs/flags.md')} target="_blank" rel="noopener noreferrer">
           {text.use.docs}

@@ -5,9 +5,9 @@ import { ApiProblem, call } from '../../api/request.ts';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { Fields } from './fields.tsx';
-import { changesOf, type Draft, draftOf, type Flag, fieldsOf, type KeptDraft, newFlag } from './flag.ts';
-import { differences, linesOfValue } from './history.tsx';
-import { useKnownFlags } from './known.ts';
+import { createDraft, type Draft, type Flag, findChanges, newFlag, type StoredDraft, toFlagFields } from './flag.ts';
+import { useFlagSuggestions } from './flag-suggestions.ts';
+import { findDifferences, formatLines } from './history.tsx';
 import { showFlag } from './list.tsx';
 import { text } from './words.ts';
 
@@ -21,16 +21,16 @@ export function Editor({
   onSaved,
 }: {
   flag: Flag;
-  savedDraft: KeptDraft | undefined;
-  onKeep: (savedDraft: KeptDraft | null) => void;
+  savedDraft: StoredDraft | undefined;
+  onKeep: (savedDraft: StoredDraft | null) => void;
   onSaved: () => void;
 }) {
   const { id: projectId } = useProject();
   const mayEdit = useHasLevel(1) && flag.can_edit;
-  const unchanged = useMemo(() => draftOf(flag), [flag]);
+  const unchanged = useMemo(() => createDraft(flag), [flag]);
   const draft = savedDraft?.draft ?? unchanged;
   const base = savedDraft?.base ?? flag;
-  const changes = changesOf(draft, base);
+  const changes = findChanges(draft, base);
   const path = `/api/projects/${projectId}/feature_flags/${flag.id}`;
   const [theirs, setTheirs] = useState<Flag | null>(null);
   const save = useMutation({
@@ -52,7 +52,7 @@ export function Editor({
   });
   const edit = (next: Draft) => {
     if (save.isSuccess) save.reset();
-    const isChanged = Object.keys(changesOf(next, base)).length > 0;
+    const isChanged = Object.keys(findChanges(next, base)).length > 0;
     onKeep(isChanged ? { draft: next, base } : null);
   };
   /** Continues from the current version of the flag, with or without the draft. */
@@ -108,14 +108,14 @@ export function NewFlagEditor({
   onDiscard,
   onCreated,
 }: {
-  savedDraft: KeptDraft | undefined;
-  onKeep: (savedDraft: KeptDraft | null) => void;
+  savedDraft: StoredDraft | undefined;
+  onKeep: (savedDraft: StoredDraft | null) => void;
   onDiscard: () => void;
   onCreated: (flag: Flag) => void;
 }) {
   const { id: projectId } = useProject();
   const mayEdit = useHasLevel(1);
-  const [empty] = useState(() => draftOf(newFlag));
+  const [empty] = useState(() => createDraft(newFlag));
   const [startsOff, setStartsOff] = useState(false);
   const draft = savedDraft?.draft ?? empty;
   const create = useMutation({
@@ -123,7 +123,7 @@ export function NewFlagEditor({
       call<Flag>({
         method: 'POST',
         path: `/api/projects/${projectId}/feature_flags`,
-        body: { ...fieldsOf(draft, {}), active: !startsOff },
+        body: { ...toFlagFields(draft, {}), active: !startsOff },
       }),
     onSuccess: async (flag) => {
       await queryClient.invalidateQueries({ queryKey: ['flags', projectId] });
@@ -213,7 +213,7 @@ function Conflict({
   onMerge: () => void;
   onTakeTheirs: () => void;
 }) {
-  const { keyOf } = useKnownFlags();
+  const { keyOf } = useFlagSuggestions();
   const who = theirs.last_modified_by;
   const fields = Object.keys(changes).filter(
     (field) => JSON.stringify(changes[field]) !== JSON.stringify(theirs[field as keyof Flag]),
@@ -223,8 +223,8 @@ function Conflict({
       <h3>{text.conflict.title(who?.first_name || who?.email || text.deletedUser)}</h3>
       <p className="quiet">{text.conflict.text}</p>
       {fields.map((field) => {
-        const lines = (value: unknown) => linesOfValue(field, value, keyOf);
-        const [saved, mine] = differences(lines(theirs[field as keyof Flag]), lines(changes[field]));
+        const lines = (value: unknown) => formatLines(field, value, keyOf);
+        const [saved, mine] = findDifferences(lines(theirs[field as keyof Flag]), lines(changes[field]));
         return (
           <div key={field} className="flag-sides">
             <strong>{text.conflict.fields[field] ?? field}</strong>

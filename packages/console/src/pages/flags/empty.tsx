@@ -7,7 +7,7 @@ import type { Flag, Page } from './flag.ts';
 import { text } from './words.ts';
 
 /** Shown when the list has no flags: how to create the first one, or a link to the archived flags. */
-export function NoFlag({ onNew, onArchived }: { onNew: () => void; onArchived: () => void }) {
+export function EmptyFlags({ onNew, onArchived }: { onNew: () => void; onArchived: () => void }) {
   const { id } = useProject();
   const archived = useQuery({
     queryKey: ['flags', id, 'archived'],

@@ -3,7 +3,7 @@ import type { Filter } from '../../filters/filter.ts';
 import { CohortFilter, PropertyFilter } from '../../filters/property-filter.tsx';
 import { Choices, useSuggestions } from '../../frame/suggestions.tsx';
 import type { Flag } from './flag.ts';
-import { useKnownFlags } from './known.ts';
+import { useFlagSuggestions } from './flag-suggestions.ts';
 import { text } from './words.ts';
 
 const { form } = text;
@@ -24,7 +24,7 @@ export function FilterFields({ filter, isNew = false, onChange }: FilterProps) {
 
 /** Users choose a flag by its key. The condition stores its ID. */
 function FlagFilter({ filter, onChange }: FilterProps) {
-  const { keyOf } = useKnownFlags();
+  const { keyOf } = useFlagSuggestions();
   const [typed, setTyped] = useState<string | null>(null);
   const id = useId();
   const shown = typed ?? (filter.key === '' ? '' : keyOf(filter.key));

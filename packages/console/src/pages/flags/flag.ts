@@ -56,7 +56,7 @@ export const conditionsOf = ({ groups }: FlagFilters) => groups ?? [];
 const variantsOf = ({ multivariate }: FlagFilters) => multivariate?.variants ?? [];
 
 /** The highest rollout of all conditions, or 0 for an inactive flag, and whether it only applies to persons who match a filter. */
-export function rolloutOf({ active, filters }: Flag): { percentage: number; isOfMatching: boolean } {
+export function computeRollout({ active, filters }: Flag): { percentage: number; isOfMatching: boolean } {
   if (!active) return { percentage: 0, isOfMatching: false };
   const rolloutIn = (condition: Condition) => condition.rollout_percentage ?? 100;
   const percentage = Math.max(0, ...conditionsOf(filters).map(rolloutIn));
@@ -69,7 +69,7 @@ export function rolloutOf({ active, filters }: Flag): { percentage: number; isOf
 export type KeyOf = (id: string) => string;
 
 /** Summarizes a flag in a few words for lists. */
-export function summaryOf({ active, archived, filters }: Flag, keyOf: KeyOf): string {
+export function summarizeFlag({ active, archived, filters }: Flag, keyOf: KeyOf): string {
   if (archived) return text.archived;
   if (!active) return text.off;
   const conditions = conditionsOf(filters);
@@ -127,15 +127,15 @@ export interface Draft {
 }
 
 /** Unsaved edits and the version of the flag that they are based on. The server uses that version to detect conflicting changes. */
-export interface KeptDraft {
+export interface StoredDraft {
   draft: Draft;
   /** Null: the flag has not been created yet. */
   base: Flag | null;
 }
-export type Drafts = ReadonlyMap<string, KeptDraft>;
+export type Drafts = ReadonlyMap<string, StoredDraft>;
 
 /** By flag ID, or `new`. */
-export const flagDrafts = createDrafts<KeptDraft>();
+export const flagDrafts = createDrafts<StoredDraft>();
 
 let lastLocal = 0;
 export const nextLocal = () => ++lastLocal;
@@ -143,7 +143,7 @@ export const nextLocal = () => ++lastLocal;
 /** A new flag reaches no users until the rollout is raised. */
 export const newFlag = { key: '', name: '', filters: { groups: [{ properties: [], rollout_percentage: 0 }] } };
 
-export function draftOf(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'filters'>): Draft {
+export function createDraft(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'filters'>): Draft {
   const { filters } = flag;
   const payloadOf = (key: string) => plain(filters.payloads?.[key] ?? '');
   return {
@@ -164,7 +164,7 @@ export function draftOf(flag: Partial<Flag> & Pick<Flag, 'key' | 'name' | 'filte
 }
 
 /** Converts a draft to API fields. @param stored the flag's current filters, whose unknown fields are preserved */
-export function fieldsOf({ conditions, variants, payload, ...draft }: Draft, stored: FlagFilters) {
+export function toFlagFields({ conditions, variants, payload, ...draft }: Draft, stored: FlagFilters) {
   const payloads = variants.length > 0 ? variants.map(({ key, payload: own }) => [key, own]) : [['true', payload]];
   const { multivariate: _, payloads: before, ...others } = stored;
   const storedPayloads = Object.fromEntries(payloads.filter(([, json]) => json?.trim() !== ''));
@@ -183,9 +183,9 @@ export function fieldsOf({ conditions, variants, payload, ...draft }: Draft, sto
 }
 
 /** The fields that differ from the flag, for a PATCH request. */
-export function changesOf(draft: Draft, base: Flag): Partial<ReturnType<typeof fieldsOf>> {
-  const now = fieldsOf(draft, base.filters);
-  const before = fieldsOf(draftOf(base), base.filters);
+export function findChanges(draft: Draft, base: Flag): Partial<ReturnType<typeof toFlagFields>> {
+  const now = toFlagFields(draft, base.filters);
+  const before = toFlagFields(createDraft(base), base.filters);
   return Object.fromEntries(
     Object.entries(now).filter(
       ([name, value]) => JSON.stringify(value) !== JSON.stringify(before[name as keyof typeof before]),

@@ -8,7 +8,7 @@ import { Empty, Failed } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
 import { type FlagFilters, type KeyOf, linesOf } from './flag.ts';
-import { useKnownFlags } from './known.ts';
+import { useFlagSuggestions } from './flag-suggestions.ts';
 import { text } from './words.ts';
 
 interface Activity {
@@ -82,8 +82,8 @@ export function History({ flagId }: { flagId: number }) {
 }
 
 function Change({ field, before, after }: { field: string; before: unknown; after: unknown }) {
-  const { keyOf } = useKnownFlags();
-  const [removed, added] = differences(linesOfValue(field, before, keyOf), linesOfValue(field, after, keyOf));
+  const { keyOf } = useFlagSuggestions();
+  const [removed, added] = findDifferences(formatLines(field, before, keyOf), formatLines(field, after, keyOf));
   return (
     <div className="flag-change">
       <span className="hint">{text.history.fields[field] ?? field.replaceAll('_', ' ')}</span>
@@ -104,14 +104,17 @@ function Change({ field, before, after }: { field: string; before: unknown; afte
 }
 
 /** Formats a field of a flag for display. */
-export function linesOfValue(field: string, value: unknown, keyOf: KeyOf): string[] {
+export function formatLines(field: string, value: unknown, keyOf: KeyOf): string[] {
   if (field === 'filters' && typeof value === 'object' && value !== null) return linesOf(value as FlagFilters, keyOf);
   if (value === null || value === undefined || value === '') return [text.history.nothing];
   return [Array.isArray(value) ? value.map(plain).join(', ') || text.history.nothing : plain(value)];
 }
 
 /** The lines that only one of the two versions contains. If the visible lines don't differ, returns both versions completely. */
-export function differences(before: readonly string[], after: readonly string[]): [removed: string[], added: string[]] {
+export function findDifferences(
+  before: readonly string[],
+  after: readonly string[],
+): [removed: string[], added: string[]] {
   const removed = before.filter((line) => !after.includes(line));
   const added = after.filter((line) => !before.includes(line));
   return removed.length + added.length > 0 ? [removed, added] : [[...before], [...after]];

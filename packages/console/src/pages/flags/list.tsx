@@ -13,9 +13,9 @@ import { formatTime } from '../../parts/time.ts';
 import { BulkBar, useSelection } from '../../records/bulk.tsx';
 import type { OfferUndo } from '../../records/undo.ts';
 import type { FlagsAddress } from './address.ts';
-import { NoFlag } from './empty.tsx';
-import { type Drafts, type Flag, type KeyOf, type Page, rolloutOf, summaryOf } from './flag.ts';
-import { useKnownFlags } from './known.ts';
+import { EmptyFlags } from './empty.tsx';
+import { computeRollout, type Drafts, type Flag, type KeyOf, type Page, summarizeFlag } from './flag.ts';
+import { useFlagSuggestions } from './flag-suggestions.ts';
 import { text } from './words.ts';
 
 const pageSize = 100;
@@ -76,7 +76,7 @@ export function FlagList({ search, address, ...others }: ListProps) {
         {({ count }) => {
           if (count > 0) return <Rows search={search} count={count} {...others} />;
           if (!isNarrowed)
-            return <NoFlag onNew={() => others.onOpen('new')} onArchived={() => change({ state: 'archived' })} />;
+            return <EmptyFlags onNew={() => others.onOpen('new')} onArchived={() => change({ state: 'archived' })} />;
           return (
             <Empty title={text.noMatchTitle} icon="flags">
               <p className="quiet">{text.noMatch}</p>
@@ -103,7 +103,7 @@ function Rows({
 }: Omit<ListProps, 'address'> & { count: number }) {
   const scroller = useRef<HTMLDivElement>(null);
   const selection = useSelection(search.loaded());
-  const { keyOf } = useKnownFlags();
+  const { keyOf } = useFlagSuggestions();
   const rows = useVirtualizer({
     count,
     getScrollElement: () => scroller.current,
@@ -265,8 +265,8 @@ function Row({ index, start, flag, isCurrent, openId, onOpen, onFocus, drafts, n
   };
   if (flag === undefined) return <div {...place} aria-busy="true" />;
   const id = String(flag.id);
-  const { percentage, isOfMatching } = rolloutOf(flag);
-  const summary = summaryOf(flag, keyOf);
+  const { percentage, isOfMatching } = computeRollout(flag);
+  const summary = summarizeFlag(flag, keyOf);
   const called = flag.last_called_at;
   return (
     <div {...place} {...(id === openId && { 'data-open': '', 'aria-current': 'true' as const })}>

@@ -12,8 +12,8 @@ import { useUndo } from '../../records/undo.ts';
 import { formatNumber, words } from '../../words.ts';
 import { type FlagsAddress, useFlagsAddress } from './address.ts';
 import { FlagDetail, NewFlag } from './detail.tsx';
-import { flagDrafts, type KeptDraft } from './flag.ts';
-import { useKnownFlags } from './known.ts';
+import { flagDrafts, type StoredDraft } from './flag.ts';
+import { useFlagSuggestions } from './flag-suggestions.ts';
 import { FlagList, useFlagSearch } from './list.tsx';
 import { text } from './words.ts';
 import './flags.css';
@@ -31,7 +31,7 @@ export function Page() {
   const { id: projectId } = useProject();
   const drafts = flagDrafts.use(projectId);
   const search = useFlagSearch(view);
-  const keepDraft = (id: string, draft: KeptDraft | null) => flagDrafts.keep(projectId, id, draft);
+  const keepDraft = (id: string, draft: StoredDraft | null) => flagDrafts.keep(projectId, id, draft);
   const open = (flag: string) => change({ flag, ...(view.flag === '' && { tab: 'conditions' }) });
   const close = () => change({ flag: '', tab: 'conditions', person: '', groups: [] });
   usePageKeys({
@@ -83,7 +83,7 @@ function Filters({
   count: number | undefined;
   onApiCall: () => void;
 }) {
-  const { tags: known } = useKnownFlags();
+  const { tags: known } = useFlagSuggestions();
   const tags = view.tag === '' || known.includes(view.tag) ? known : [view.tag, ...known];
   return (
     <Chips

@@ -157,7 +157,7 @@ const curl: SnippetOf = () => ({
 });
 
 /** Code that evaluates the flag, for each library. */
-export function snippetsOf({ key, filters: { multivariate, payloads } }: Flag): Snippet[] {
+export function createSnippets({ key, filters: { multivariate, payloads } }: Flag): Snippet[] {
   // Uses the last variant, because by convention the first one is the control.
   const variant = multivariate?.variants.at(-1)?.key ?? null;
   const hasPayload = Object.values(payloads ?? {}).some((payload) => payload !== null && payload !== '');

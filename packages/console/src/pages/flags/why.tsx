@@ -3,14 +3,14 @@ import { useState } from 'react';
 import { call } from '../../api/request.ts';
 import { subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
 import { type Filter, plain } from '../../filters/filter.ts';
-import { useGroupTypes } from '../../filters/known.ts';
+import { useGroupTypes } from '../../filters/filter-options.ts';
 import { useProject } from '../../frame/project.ts';
 import { useSuggestions } from '../../frame/suggestions.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import type { FlagsAddress } from './address.ts';
 import { type Condition, conditionsOf, describeFilter, type Flag } from './flag.ts';
-import { useKnownFlags } from './known.ts';
+import { useFlagSuggestions } from './flag-suggestions.ts';
 import { text } from './words.ts';
 
 interface Person {
@@ -239,7 +239,7 @@ interface ReasonProps {
 }
 
 function OneReason({ number, condition, explained, isDeciding, isReached, person }: ReasonProps) {
-  const { keyOf } = useKnownFlags();
+  const { keyOf } = useFlagSuggestions();
   const filters = condition.properties ?? [];
   const everyoneLabel = typeof condition.aggregation_group_type_index === 'number' ? text.everyGroup : text.everyone;
   const isMatch = explained?.outcome === 'match';
@@ -293,7 +293,7 @@ function Fact({
   explained: FilterExplanation | undefined;
   person: Person | null;
 }) {
-  const { keyOf } = useKnownFlags();
+  const { keyOf } = useFlagSuggestions();
   if (explained === undefined) return null;
   const mark = explained.outcome === true ? '✓' : '✗';
   const outcome = explained.outcome === true ? text.why.yes : text.why.no;

@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
-import { type ApiCall, call, cursorOf } from '../../api/request.ts';
+import { type ApiCall, call, readCursor } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { type NamedPerson, subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
 import { membersInOrder, Properties } from '../../event-detail/properties.tsx';
@@ -150,7 +150,7 @@ function Members({ group: { group_type_index, group_key }, after }: { group: Gro
         signal,
       ),
     initialPageParam: '',
-    getNextPageParam: ({ next }) => cursorOf(next),
+    getNextPageParam: ({ next }) => readCursor(next),
   });
   return (
     <Loaded query={query} what={text.members}>

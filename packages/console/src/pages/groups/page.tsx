@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { type ApiCall, ApiProblem, call, cursorOf, ingestAddress } from '../../api/request.ts';
+import { type ApiCall, ApiProblem, call, ingestAddress, readCursor } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
@@ -100,7 +100,7 @@ function List({
         signal,
       ),
     initialPageParam: '',
-    getNextPageParam: ({ next }) => cursorOf(next),
+    getNextPageParam: ({ next }) => readCursor(next),
   });
   return (
     <Loaded query={query} what={text.what}>

@@ -3,7 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
-import { intoSpans } from '../../parts/chart.tsx';
+import { groupIntoSpans } from '../../parts/chart.tsx';
 import { CountsOverTime, type Interval, intervalOf } from '../../parts/counts-over-time.tsx';
 import { edgesOf, type Span } from '../../parts/span.tsx';
 import { Loaded } from '../../parts/states.tsx';
@@ -64,7 +64,7 @@ export function DropsOverTime({ span, zone }: Shown) {
           const dropped = results.filter(({ outcome }) => outcome === 'dropped');
           const total = dropped.reduce((sum, { count }) => sum + count, 0);
           const edges = { ...edgesOf(span), spans };
-          const values = intoSpans(
+          const values = groupIntoSpans(
             dropped.flatMap(({ counts }) => counts),
             edges,
           );

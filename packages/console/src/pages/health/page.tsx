@@ -8,7 +8,7 @@ import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
 import { RefreshButton } from '../../parts/refresh.tsx';
-import { isTime, type Span, SpanMenu, zoneOf, zones } from '../../parts/span.tsx';
+import { isTime, resolveZone, type Span, SpanMenu, zones } from '../../parts/span.tsx';
 import { words } from '../../words.ts';
 import { Figures } from './figures.tsx';
 import { DropsOverTime, EventsOverTime } from './over-time.tsx';
@@ -27,7 +27,7 @@ export function Page() {
   const { view, change, unknown } = useAddress(parts);
   const [asCall, setAsCall] = useState(false);
   const span: Span = { after: view.after, before: view.before };
-  const shown = { span, zone: zoneOf(view.zone, project.timezone) };
+  const shown = { span, zone: resolveZone(view.zone, project.timezone) };
   const health = useHealth(project.id);
   const request: ApiCall = { path: `/api/projects/${project.id}/health` };
   return (

@@ -12,7 +12,7 @@ import { explain } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
 import type { OfferUndo } from '../../records/undo.ts';
 import { ChartPlace } from '../../results/annotation.ts';
-import { type InsightQuery, nameOfInsight, newInsightQuery, sourceOf } from '../../results/insight-query.ts';
+import { findSource, type InsightQuery, nameOfInsight, newInsightQuery } from '../../results/insight-query.ts';
 import { type DialogOfInsight, InsightActions, InsightDialog } from './insight-actions.tsx';
 import { PersonsDialog } from './persons.tsx';
 import { partOf, readInsightQuery, wrapped } from './query.ts';
@@ -131,7 +131,7 @@ function useEdits(stored: Insight | null, { view, change }: InsightsAddress) {
   const { id } = useProject();
   const name = stored?.short_id ?? 'new';
   const draft = insightDrafts.use(id).get(name) ?? '';
-  const savedQuery = stored === null ? newInsightQuery : (sourceOf(stored.query) ?? newInsightQuery);
+  const savedQuery = stored === null ? newInsightQuery : (findSource(stored.query) ?? newInsightQuery);
   const written = readInsightQuery(view.question);
   const insightQuery = written ?? readInsightQuery(draft) ?? savedQuery;
   const isDrafted = view.question === '' && draft !== '';

@@ -16,7 +16,7 @@ import { useChange } from '../../records/change.ts';
 import { sortingBy } from '../../records/sorting.ts';
 import type { OfferUndo } from '../../records/undo.ts';
 import { Glance } from '../../results/glance.tsx';
-import { nameOfInsight, sourceOf } from '../../results/insight-query.ts';
+import { findSource, nameOfInsight } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { isKind } from './query.ts';
 import { type Insight, type InsightsAddress, insightDrafts } from './view.ts';
@@ -219,7 +219,7 @@ function Rows({
 }
 
 function kindOf(query: unknown): string {
-  const kind = sourceOf(query)?.kind ?? '';
+  const kind = findSource(query)?.kind ?? '';
   if (kind === 'HogQLQuery') return text.sqlKind;
   return isKind(kind) ? text.kinds[kind] : text.otherKind;
 }

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { filled, LabelledInput } from '../../parts/form.tsx';
+import { LabelledInput, readForm } from '../../parts/form.tsx';
 import { fieldsOf, type InsightQuery } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { textOf } from './fields.tsx';
@@ -46,7 +46,7 @@ export function NumberFormatButton({
       <Button onPress={() => setOpen(true)}>{text.numberFormat}</Button>
       {isOpen && (
         <Dialog title={text.numberFormat} onClose={close}>
-          <form className="form" onSubmit={(event) => apply(filled(event) as Record<string, string>)}>
+          <form className="form" onSubmit={(event) => apply(readForm(event) as Record<string, string>)}>
             <label className="field">
               <span className="field-label">{text.unitOfNumbers}</span>
               <select className="input" name="format" defaultValue={textOf(filter.aggregationAxisFormat) || 'numeric'}>

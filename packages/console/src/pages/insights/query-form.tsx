@@ -1,7 +1,7 @@
 import { visible } from '../../event-detail/json-text.ts';
-import { type DateRange, DateRangeFields, keyOfRange } from '../../filters/date-range.tsx';
+import { type DateRange, DateRangeFields, toRangeKey } from '../../filters/date-range.tsx';
 import { FilterList } from '../../filters/filter-list.tsx';
-import { useGroupTypes } from '../../filters/known.ts';
+import { useGroupTypes } from '../../filters/filter-options.ts';
 import { NamePicker } from '../../filters/name-picker.tsx';
 import { Select } from '../../filters/select.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -350,7 +350,7 @@ function Range({ insightQuery, problem, change }: PartProps) {
 
 /** Hours for ranges up to two days, days for longer ones. Other intervals are kept. */
 function intervalFor({ interval }: InsightQuery, range: DateRange): Fields {
-  const isShort = ['dStart', '-1dStart|-1dEnd', '-24h'].includes(keyOfRange(range));
+  const isShort = ['dStart', '-1dStart|-1dEnd', '-24h'].includes(toRangeKey(range));
   if (isShort && (interval ?? 'day') === 'day') return { interval: 'hour' };
   return !isShort && interval === 'hour' ? { interval: 'day' } : {};
 }

@@ -1,6 +1,6 @@
 // Creates and edits queries in the insight builder.
 
-import { type Fields, fieldsOf, type InsightQuery, listOf, sourceOf } from '../../results/insight-query.ts';
+import { type Fields, fieldsOf, findSource, type InsightQuery, listOf } from '../../results/insight-query.ts';
 import { text } from './words.ts';
 
 export const kinds = ['TrendsQuery', 'FunnelsQuery', 'RetentionQuery', 'LifecycleQuery'] as const;
@@ -9,7 +9,7 @@ export type Kind = (typeof kinds)[number];
 /** @returns null if the JSON is not a query */
 export function readInsightQuery(json: string): InsightQuery | null {
   try {
-    return sourceOf(JSON.parse(json));
+    return findSource(JSON.parse(json));
   } catch {
     return null;
   }

@@ -6,7 +6,7 @@ import { BigNumber } from '../../results/big-number.tsx';
 import { SeriesChart } from '../../results/chart.tsx';
 import { ExportMenu } from '../../results/export-menu.tsx';
 import { Headline } from '../../results/headline.tsx';
-import { imageOf } from '../../results/image.ts';
+import { renderImage } from '../../results/image.ts';
 import { fieldsOf, type InsightQuery } from '../../results/insight-query.ts';
 import type { Plot } from '../../results/plot.ts';
 import { nameOfSeries, type Point, type Series } from '../../results/series.ts';
@@ -82,7 +82,7 @@ function Shown({
   const totals = overTime === null ? seriesInTotal(insightQuery, results) : null;
   const image = async () => {
     if (shown.current === null) throw new Error('No chart is shown.');
-    return imageOf(shown.current);
+    return renderImage(shown.current);
   };
   const { chartTypes, chosen } = chartTypesOf(insightQuery);
   const choose = (chartType: string) => {

@@ -1,7 +1,7 @@
 // Suggests a name for a new insight, based on its query.
 
 import { visible } from '../../event-detail/json-text.ts';
-import { nameOfRange } from '../../filters/date-range.tsx';
+import { formatRange } from '../../filters/date-range.tsx';
 import { propertyName } from '../../parts/properties.ts';
 import { type Fields, fieldsOf, type InsightQuery, listOf } from '../../results/insight-query.ts';
 import { isKind } from './query.ts';
@@ -20,7 +20,7 @@ export function suggestedName(insightQuery: InsightQuery): string {
 
 const rangeOf = ({ dateRange }: InsightQuery) => {
   const range = fieldsOf(dateRange);
-  return nameOfRange(range.date_from ? range : { date_from: '-7d' });
+  return formatRange(range.date_from ? range : { date_from: '-7d' });
 };
 
 function subjectOf({ kind, series, trendsFilter, retentionFilter }: InsightQuery): string {

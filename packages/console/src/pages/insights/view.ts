@@ -3,8 +3,8 @@ import { useEffect, useState } from 'react';
 import { type ApiCall, ApiProblem, call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';
+import { useDebounced } from '../../parts/debounced.ts';
 import { createDrafts } from '../../parts/drafts.ts';
-import { useRested } from '../../parts/rested.ts';
 import type { InsightQuery } from '../../results/insight-query.ts';
 import { isComplete, partOf } from './query.ts';
 
@@ -82,7 +82,7 @@ export function useQueryResult(insightQuery: InsightQuery, isNew: number): { res
   const current = JSON.stringify(insightQuery);
   const [complete, setComplete] = useState(current);
   if (current !== complete && isComplete(insightQuery)) setComplete(current);
-  const json = useRested(complete);
+  const json = useDebounced(complete);
   const query = useQuery({
     queryKey: ['answer', id, json, isNew],
     queryFn: async ({ signal }): Promise<QueryResult> => {

@@ -1,4 +1,4 @@
-import { ApiProblem, ask, type Query } from '../../api/request.ts';
+import { ApiProblem, type Query, sendRequest } from '../../api/request.ts';
 import { createFrameReader, type FromStream, readFrame } from './messages.ts';
 
 export type StreamState =
@@ -106,7 +106,7 @@ async function readWithRetries({ path, query, signal, emit }: Reading): Promise<
 }
 
 async function readOnce({ path, query, signal, emit }: Reading): Promise<void> {
-  const response = await ask({ path, query }, signal);
+  const response = await sendRequest({ path, query }, signal);
   emit({ state: { kind: 'open' } });
   const read = createFrameReader((name, data) => {
     const from = readFrame(name, data);

@@ -7,9 +7,9 @@ import { titleOf } from '../../event-detail/person-name.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
+import { ConfirmByTyping, matchesConfirmation } from '../../parts/confirm-by-typing.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { explain, Loaded } from '../../parts/states.tsx';
-import { isTyped, TypedAgain } from '../../parts/typed-again.tsx';
 import { words } from '../../words.ts';
 import type { Person } from './shapes.ts';
 import { text } from './words.ts';
@@ -49,12 +49,12 @@ export function DeletePerson({
           <input type="checkbox" checked={withEvents} onChange={(event) => setWithEvents(event.target.checked)} />
           {text.deletion.withEvents}
         </label>
-        <TypedAgain label={text.deletion.type} expected={expected} value={typed} onChange={setTyped} />
+        <ConfirmByTyping label={text.deletion.type} expected={expected} value={typed} onChange={setTyped} />
         <p className="bad" role="alert">
           {remove.error ? explain(remove.error) : null}
         </p>
         <div className="form-buttons">
-          <Button type="submit" look="danger" isDisabled={!isTyped(typed, expected) || remove.isPending}>
+          <Button type="submit" look="danger" isDisabled={!matchesConfirmation(typed, expected) || remove.isPending}>
             {text.deletion.verb}
           </Button>
           <Button onPress={onClose}>{words.cancel}</Button>

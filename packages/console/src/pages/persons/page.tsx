@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type ApiCall, call, cursorOf } from '../../api/request.ts';
+import { type ApiCall, call, readCursor } from '../../api/request.ts';
 import { Avatar, nameOf, subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
@@ -83,7 +83,7 @@ function usePages(name: string, { path, query }: ApiCall) {
     queryKey: ['persons', id, name, query],
     queryFn: ({ pageParam, signal }) => call<Cursor<Person>>({ path, query: { ...query, cursor: pageParam } }, signal),
     initialPageParam: '',
-    getNextPageParam: ({ next }) => cursorOf(next),
+    getNextPageParam: ({ next }) => readCursor(next),
   });
 }
 

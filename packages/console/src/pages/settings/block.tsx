@@ -2,9 +2,9 @@ import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import type { ApiCall } from '../../api/request.ts';
 import { Button, CopyButton } from '../../parts/button.tsx';
+import { ConfirmByTyping, matchesConfirmation } from '../../parts/confirm-by-typing.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { FormProblem } from '../../parts/form.tsx';
-import { isTyped, TypedAgain } from '../../parts/typed-again.tsx';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
@@ -93,12 +93,12 @@ export function Sure({
   return (
     <Dialog title={title} onClose={onClose}>
       <div className="quiet">{children}</div>
-      {typed && <TypedAgain label={typed.label} expected={typed.text} value={typedText} onChange={setTypedText} />}
+      {typed && <ConfirmByTyping label={typed.label} expected={typed.text} value={typedText} onChange={setTypedText} />}
       <FormProblem problem={action.error} fields={[]} />
       <div className="form-buttons">
         <Button
           look="danger"
-          isDisabled={action.isPending || (typed !== undefined && !isTyped(typedText, typed.text))}
+          isDisabled={action.isPending || (typed !== undefined && !matchesConfirmation(typedText, typed.text))}
           onPress={() => action.mutate()}
         >
           {verb}

@@ -1,7 +1,7 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
-import { inGroups } from '../../parts/in-groups.ts';
+import { groupEntries } from '../../parts/group-entries.ts';
 import { words } from '../../words.ts';
 import { ConfirmItIsYou } from './recent-sign-in.tsx';
 import { type SectionEntry, sections } from './sections.ts';
@@ -15,7 +15,7 @@ export function Page() {
       <PageTitle title={words.pages.settings.title} />
       <div className="settings">
         <nav className="settings-list" aria-label={text.sectionList}>
-          {inGroups(sections).map(([group, entries]) => (
+          {groupEntries(sections).map(([group, entries]) => (
             <section key={group} aria-label={text.groups[group]}>
               <p className="settings-group">{text.groups[group]}</p>
               <ul>

@@ -5,8 +5,8 @@ import { type ApiCall, ApiProblem, call } from '../../api/request.ts';
 import { anyPasskey, CodeField, isCode } from '../../frame/sign-in-form.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Field, FormProblem, filled } from '../../parts/form.tsx';
-import { knowsPasskeys } from '../../parts/passkey.ts';
+import { Field, FormProblem, readForm } from '../../parts/form.tsx';
+import { supportsPasskeys } from '../../parts/passkey.ts';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
@@ -66,7 +66,7 @@ function Confirmation({ onDone, onClose }: { onDone: () => void; onClose: () => 
     }
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    const fields = filled(event);
+    const fields = readForm(event);
     void confirm(() => fields);
   };
   return (
@@ -87,7 +87,7 @@ function Confirmation({ onDone, onClose }: { onDone: () => void; onClose: () => 
           <Button type="submit" look="main">
             {text.confirm}
           </Button>
-          {knowsPasskeys() && (
+          {supportsPasskeys() && (
             <Button onPress={() => void confirm(async () => ({ credential: await anyPasskey() }))}>
               {words.byPasskey}
             </Button>

@@ -5,7 +5,7 @@ import { call } from '../../api/request.ts';
 import { isCode } from '../../frame/sign-in-form.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Field, FormProblem } from '../../parts/form.tsx';
-import { knowsPasskeys, makePasskey } from '../../parts/passkey.ts';
+import { createPasskey, supportsPasskeys } from '../../parts/passkey.ts';
 import { Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { Entry, Form, LinkGone, passwordRules, takeSecret, useEntered, useForm } from './entry.tsx';
@@ -48,7 +48,7 @@ export function InvitePage() {
             />
             <Field name="password" label={words.password} {...passwordRules} problem={form.problem} />
           </Form>
-          {knowsPasskeys() && (
+          {supportsPasskeys() && (
             <JoinWithPasskey path={path} secret={secret} name={(typedName ?? first_name).trim()} onDone={open} />
           )}
           {/* For links that were not emailed, the API does not reveal whether the address has an account. */}
@@ -84,7 +84,7 @@ function JoinWithPasskey({
         setJoined(true);
       }
       const options = await call({ method: 'POST', path: '/api/webauthn/register/begin' });
-      const credential = await makePasskey(options);
+      const credential = await createPasskey(options);
       const body = { credential, label: text.passkeyName };
       await call({ method: 'POST', path: '/api/webauthn/register/complete', body });
     },

@@ -1,8 +1,8 @@
 import { useEffect, useState } from 'react';
 import { useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';
+import { useDebounced } from '../../parts/debounced.ts';
 import { createDrafts } from '../../parts/drafts.ts';
-import { useRested } from '../../parts/rested.ts';
 import { newNode, type SqlNode, sqlNodeOf } from '../../sql/node.ts';
 import type { Insight } from '../insights/view.ts';
 
@@ -46,7 +46,7 @@ export function useEdits(stored: Insight | null, { view, change }: SqlAddress): 
   const [state, setState] = useState(() => ({ node: written ?? readNode(draft ?? '') ?? kept, version: 0 }));
   const json = JSON.stringify(state.node);
   const isChanged = json !== JSON.stringify(kept);
-  const rested = useRested(json);
+  const rested = useDebounced(json);
   const inAddress = isChanged && rested.length <= longestInAddress ? rested : '';
   // Each keystroke would be an address of its own.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is another one each time

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
-import { useRested } from '../../parts/rested.ts';
+import { useDebounced } from '../../parts/debounced.ts';
 import { type SqlSource, type VariableProblem, variableProblemOf } from '../../sql/node.ts';
 import type { Mark } from './editor/marks.ts';
 
@@ -34,7 +34,7 @@ export function useCheck({ query, variables, filters }: SqlSource): {
 } {
   const { id } = useProject();
   const current = JSON.stringify({ query, variables, filters });
-  const rested = useRested(current);
+  const rested = useDebounced(current);
   const { data, error } = useQuery({
     queryKey: ['sql check', id, rested],
     queryFn: ({ signal }) =>

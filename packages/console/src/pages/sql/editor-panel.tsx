@@ -1,6 +1,6 @@
 import { lazy, type ReactNode, type RefObject, Suspense, useState } from 'react';
 import { visible } from '../../event-detail/json-text.ts';
-import { type DateRange, DayFields, keyOfRange, rangeOfOption, rangeOptions } from '../../filters/date-range.tsx';
+import { type DateRange, DayFields, rangeOfOption, rangeOptions, toRangeKey } from '../../filters/date-range.tsx';
 import { loadPart } from '../../frame/broken.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Choice } from '../../parts/choice.tsx';
@@ -140,7 +140,7 @@ function DateFields({ node, onNode }: { node: SqlNode; onNode: (node: SqlNode) =
         options={{ '': text.allDates, ...options }}
         onChoose={(chosen) => set(chosen === '' ? undefined : rangeOfOption(chosen))}
       />
-      <DayFields range={keyOfRange(range) === '' ? {} : range} onRange={set} />
+      <DayFields range={toRangeKey(range) === '' ? {} : range} onRange={set} />
     </>
   );
 }

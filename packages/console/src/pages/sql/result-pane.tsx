@@ -3,7 +3,7 @@ import { visible } from '../../event-detail/json-text.ts';
 import { Choice } from '../../parts/choice.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { ExportMenu } from '../../results/export-menu.tsx';
-import { imageOf } from '../../results/image.ts';
+import { renderImage } from '../../results/image.ts';
 import type { Plot } from '../../results/plot.ts';
 import { type ChartColumns, chartColumns, settingsOf } from '../../sql/chart.ts';
 import { type Column, columnsOf } from '../../sql/columns.ts';
@@ -34,7 +34,7 @@ export function ResultPane({
   const shown = useRef<Plot>(null);
   const image = async () => {
     if (shown.current === null) throw new Error('No chart is shown.');
-    return imageOf(shown.current);
+    return renderImage(shown.current);
   };
   const isOther = JSON.stringify(asked.source) !== JSON.stringify(node.source);
   return (

@@ -1,6 +1,6 @@
 import { useProject } from '../../frame/project.ts';
 import { matching, part, useAddress } from '../../parts/address.ts';
-import { isTime, type Span, zoneOf, zones } from '../../parts/span.tsx';
+import { isTime, resolveZone, type Span, zones } from '../../parts/span.tsx';
 
 const parts = {
   tab: part.oneOf(['kinds', 'letters'], 'kinds'),
@@ -23,7 +23,7 @@ export function useWarningsAddress() {
   const project = useProject();
   const { after, before, zone } = view;
   const span: Span = { after, before };
-  return { view, change, unknown, span, zone: zoneOf(zone, project.timezone) };
+  return { view, change, unknown, span, zone: resolveZone(zone, project.timezone) };
 }
 
 export type WarningsAddress = ReturnType<typeof useWarningsAddress>;

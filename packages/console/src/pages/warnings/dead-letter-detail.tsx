@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { ask } from '../../api/request.ts';
-import { indentJson, memberOf, plainText, visible } from '../../event-detail/json-text.ts';
+import { sendRequest } from '../../api/request.ts';
+import { findMember, indentJson, plainText, visible } from '../../event-detail/json-text.ts';
 import { LongText } from '../../event-detail/properties.tsx';
 import { text as ofEvents } from '../../event-detail/words.ts';
 import { useProject } from '../../frame/project.ts';
@@ -32,8 +32,8 @@ export function DeadLetterDetail({
   const query = useQuery({
     queryKey: ['warnings', project.id, 'letter', id],
     queryFn: async ({ signal }) => {
-      const json = await (await ask({ path }, signal)).text();
-      return { deadLetter: JSON.parse(json) as DeadLetter, record: memberOf(json, 'record') ?? 'null' };
+      const json = await (await sendRequest({ path }, signal)).text();
+      return { deadLetter: JSON.parse(json) as DeadLetter, record: findMember(json, 'record') ?? 'null' };
     },
   });
   const deadLetter = query.data?.deadLetter;

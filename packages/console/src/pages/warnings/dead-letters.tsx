@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { type ApiCall, ApiProblem, call, cursorOf } from '../../api/request.ts';
+import { type ApiCall, ApiProblem, call, readCursor } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
@@ -48,7 +48,7 @@ function OfAdministrator({ address }: { address: WarningsAddress }) {
     queryFn: ({ pageParam, signal }) =>
       call<DeadLetterPage>({ ...request, query: { ...request.query, limit: 100, cursor: pageParam } }, signal),
     initialPageParam: '',
-    getNextPageParam: ({ next }) => cursorOf(next),
+    getNextPageParam: ({ next }) => readCursor(next),
   });
   const deadLetters = query.data?.pages.flatMap(({ results }) => results) ?? [];
   const current = () => document.activeElement?.closest('tr')?.querySelector('[data-row]')?.getAttribute('data-row');
@@ -205,7 +205,7 @@ async function readAllIds(request: ApiCall): Promise<string[]> {
   do {
     const page: DeadLetterPage = await call({ ...request, query: { ...request.query, limit: 1000, cursor } });
     ids.push(...idsWaiting(page.results));
-    cursor = cursorOf(page.next);
+    cursor = readCursor(page.next);
   } while (cursor !== undefined);
   return ids;
 }

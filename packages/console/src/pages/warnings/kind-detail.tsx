@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { call, cursorOf } from '../../api/request.ts';
+import { call, readCursor } from '../../api/request.ts';
 import { type Facts, Finding } from '../../event-detail/finding.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Aside, CloseButton } from '../../parts/aside.tsx';
@@ -105,7 +105,7 @@ function Samples({ kind: { type, severity, outcome }, address }: { kind: Kind; a
         signal,
       ),
     initialPageParam: '',
-    getNextPageParam: ({ next }) => cursorOf(next),
+    getNextPageParam: ({ next }) => readCursor(next),
   });
   return (
     <Loaded query={query} what={text.samples}>

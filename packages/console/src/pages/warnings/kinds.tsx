@@ -4,7 +4,7 @@ import { type ApiCall, call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
-import { Bars, intoSpans } from '../../parts/chart.tsx';
+import { Bars, groupIntoSpans } from '../../parts/chart.tsx';
 import { Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { rowKeys, usePageKeys } from '../../parts/keys.ts';
@@ -138,7 +138,7 @@ function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown:
             chart={
               count > 0 && (
                 <Bars
-                  values={intoSpans(
+                  values={groupIntoSpans(
                     own.flatMap(({ counts }) => counts),
                     { ...edges, spans: 24 },
                   )}
@@ -197,7 +197,7 @@ function Rows({ kinds, openKey, address }: { kinds: readonly Kind[]; openKey: st
                 </td>
                 <td className="warnings-wide warnings-bars">
                   <Bars
-                    values={intoSpans(counts, { ...edges, spans })}
+                    values={groupIntoSpans(counts, { ...edges, spans })}
                     {...{ width: 160, height: 28, tone: toneOf[outcome], label: text.over(nameOfKind(type)) }}
                   />
                 </td>

@@ -3,7 +3,7 @@ import type { Database } from '@millrace/db';
 import { offsetPage, offsetPageOf } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import {
@@ -27,7 +27,7 @@ const seenBy = ({ scopes }: Caller) => ({
 
 /** Routes of annotations: notes about a point in time, such as a release (docs/api/annotations.md). */
 export function annotationRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
-  const below = belowEnvironment(sql);
+  const below = environmentBasePaths(sql);
   return [
     ...defineRoutes({
       method: 'GET',

@@ -1,6 +1,6 @@
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { AddressedProject } from '../../access/addressed-store.ts';
-import { addShown } from '../../access/record-rights.ts';
+import { addVisibilityCondition } from '../../access/record-rights.ts';
 import type { EmbeddedUserRow } from '../../identity/embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-store.ts';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
@@ -110,8 +110,8 @@ function shownIn({ environmentId, organizationId, rights }: Place): { where: Con
     ...where,
     add: (shown) => where.add(`(${id} IS NULL OR ${shown})`),
   });
-  addShown(whereGiven('i.id'), rights, 'insight', { id: 'i.id', createdById: 'i.created_by_id' });
-  addShown(whereGiven('d.id'), rights, 'dashboard', { id: 'd.id', createdById: 'd.created_by_id' });
+  addVisibilityCondition(whereGiven('i.id'), rights, 'insight', { id: 'i.id', createdById: 'i.created_by_id' });
+  addVisibilityCondition(whereGiven('d.id'), rights, 'dashboard', { id: 'd.id', createdById: 'd.created_by_id' });
   return { where, from: tables(environment) };
 }
 

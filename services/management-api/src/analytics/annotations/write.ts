@@ -5,7 +5,7 @@ import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { findRecord, mayDo } from '../../access/record-rights.ts';
+import { findRecord, hasRecordLevel } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import type { annotationChanges } from './schema.ts';
 import {
@@ -105,7 +105,7 @@ async function checkParents(tx: Transaction, { caller, place }: Author, changes:
     if (id === undefined || id === null) continue;
     requireScope(caller, `${kind}:read`);
     const record = await findRecord(tx, place.environmentId, { kind, id });
-    if (record === undefined || !mayDo(place.rights, kind, 'viewer', record)) {
+    if (record === undefined || !hasRecordLevel(place.rights, kind, 'viewer', record)) {
       throw new AppError('invalid', detail, { code: 'invalid_input', attr });
     }
   }

@@ -13,29 +13,32 @@ const maxLeaves = 1000;
 export function parseCohortFilters(sent: Record<string, unknown>): CohortFilters {
   const { properties } = sent;
   if (!isObject(properties) || !Object.hasOwn(properties, 'type') || !Array.isArray(properties.values)) {
-    throw filtersError("Must contain a 'properties' key with type and values");
+    throw createFiltersError("Must contain a 'properties' key with type and values");
   }
   let leaves = 0;
 
   function parseNode(node: unknown, path: string): CohortGroup | CohortLeaf {
-    if (!isObject(node)) throw filtersError('Every filter must be an object.');
+    if (!isObject(node)) throw createFiltersError('Every filter must be an object.');
     if (Object.hasOwn(node, 'values')) return parseGroup(node, path);
     leaves += 1;
-    if (leaves > maxLeaves) throw filtersError(`A cohort can have at most ${maxLeaves} filters.`);
+    if (leaves > maxLeaves) throw createFiltersError(`A cohort can have at most ${maxLeaves} filters.`);
     return parseLeaf(node, path);
   }
   function parseGroup({ type, values, ...others }: Record<string, unknown>, path: string): CohortGroup {
     const [unknownKey] = Object.keys(others);
     if (unknownKey !== undefined)
-      throw filtersError(`'${unknownKey.slice(0, 100)}' is not allowed in a filter group. Use 'type' and 'values'.`);
-    if (type !== 'AND' && type !== 'OR') throw filtersError("The 'type' of a filter group must be 'AND' or 'OR'.");
-    if (!Array.isArray(values)) throw filtersError("The 'values' of a filter group must be a list.");
+      throw createFiltersError(
+        `'${unknownKey.slice(0, 100)}' is not allowed in a filter group. Use 'type' and 'values'.`,
+      );
+    if (type !== 'AND' && type !== 'OR')
+      throw createFiltersError("The 'type' of a filter group must be 'AND' or 'OR'.");
+    if (!Array.isArray(values)) throw createFiltersError("The 'values' of a filter group must be a list.");
     return { type, values: values.map((node, at) => parseNode(node, `${path}.values.${at}`)) };
   }
   return { properties: parseGroup(properties, 'properties') };
 }
 
-export function filtersError(detail: string, code = 'invalid_input'): AppError {
+export function createFiltersError(detail: string, code = 'invalid_input'): AppError {
   return new AppError('invalid', detail, { code, attr: 'filters' });
 }
 
@@ -115,7 +118,7 @@ function leafError(detail: string): AppError {
  * @returns the tree, which is not validated yet, or null if the list is empty.
  * @throws AppError `invalid` with attr `groups` for a group by an event or an action.
  */
-export function treeOfGroups(groups: unknown): CohortFilters | null {
+export function convertGroupsToTree(groups: unknown): CohortFilters | null {
   const listed = Array.isArray(groups) ? groups.filter(isObject) : [];
   if (listed.length === 0) return null;
   const values = listed.map((group, at) => ({ type: 'AND' as const, values: leavesOfGroup(group, at) }));
@@ -156,6 +159,6 @@ function leavesOf({ values }: CohortGroup): CohortLeaf[] {
 }
 
 /** IDs of the cohorts that a filter tree references. */
-export function cohortsNamedIn(tree: CohortGroup): number[] {
+export function findNamedCohorts(tree: CohortGroup): number[] {
   return [...new Set(leavesOf(tree).flatMap((leaf) => (leaf.type === 'cohort' ? [Number(leaf.value)] : [])))];
 }

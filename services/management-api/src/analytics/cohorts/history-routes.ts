@@ -1,12 +1,12 @@
 import type { Sql } from '@millrace/db';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
 import { cohortParams, cohortsPath, cohortTags as tags } from './schema.ts';
 import { listCalculations } from './store.ts';
-import { foundCohort } from './write.ts';
+import { requireCohort } from './write.ts';
 
 const scopes = ['Cohort'];
 const nullable = <S extends ReturnType<typeof Type.String> | ReturnType<typeof Type.Integer>>(
@@ -30,7 +30,7 @@ const calculation = Type.Object(
 
 /** The activity log of cohorts and the history of their calculations. */
 export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
-  const below = belowEnvironment(sql);
+  const below = environmentBasePaths(sql);
   const activity = {
     method: 'GET',
     tags,
@@ -65,7 +65,7 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
       params: cohortParams,
       handler: async ({ target, params: { id }, query, request }) => {
         const { environmentId } = target;
-        await foundCohort(sql, target, { id, needed: 'viewer' });
+        await requireCohort(sql, target, { id, needed: 'viewer' });
         return readActivity(sql, request, { ...query, scopes, environmentId, itemId: String(id) });
       },
     }),
@@ -99,7 +99,7 @@ export function cohortHistoryRoutes({ sql }: { sql: Sql }) {
         },
       },
       handler: async ({ target, params: { id }, query, request }) => {
-        await foundCohort(sql, target, { id, needed: 'viewer' });
+        await requireCohort(sql, target, { id, needed: 'viewer' });
         return offsetPage(request, query, async (window) => {
           const { count, rows } = await listCalculations(sql, id, window);
           const results = rows.map((row) => ({

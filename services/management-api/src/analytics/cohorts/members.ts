@@ -2,13 +2,13 @@ import type { Database } from '@millrace/db';
 import { addMembers, countCohortMembers, type MembersToAdd } from '@millrace/flags/cohorts';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { removeMember } from './member-store.ts';
 import { cohortParams, cohortsPath, cohortTags as tags } from './schema.ts';
 import { type CohortRow, setMemberCount } from './store.ts';
-import { type CohortAuthor, foundCohort, recordMemberActivity } from './write.ts';
+import { type CohortAuthor, recordMemberActivity, requireCohort } from './write.ts';
 
 const done = {
   200: {
@@ -22,10 +22,10 @@ const ids = (description: string) => Type.Array(Type.String(), { maxItems: 10_00
 /** Routes that add persons to a static cohort and remove them. */
 export function memberRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { sql } = database;
-  const below = belowEnvironment(sql);
+  const below = environmentBasePaths(sql);
 
   async function requireStatic(target: AddressedProject, id: number, otherwise: string): Promise<void> {
-    const cohort = await foundCohort(sql, target, { id, needed: 'editor' });
+    const cohort = await requireCohort(sql, target, { id, needed: 'editor' });
     if (!cohort.is_static) throw new AppError('invalid', otherwise, { code: 'invalid_input' });
   }
 
@@ -138,10 +138,10 @@ async function countMembers(
 ): Promise<CohortRow> {
   const { environmentId: projectId } = author.target;
   return transaction(async (tx) => {
-    const cohort = await foundCohort(tx, author.target, { id, needed: 'editor' });
+    const cohort = await requireCohort(tx, author.target, { id, needed: 'editor' });
     const after = await countCohortMembers(tx, { projectId, cohortId: id });
     await setMemberCount(tx, id, after);
     await recordMemberActivity(tx, author, { cohort, before: cohort.count ?? 0, after });
-    return foundCohort(tx, author.target, { id, needed: 'editor' });
+    return requireCohort(tx, author.target, { id, needed: 'editor' });
   });
 }

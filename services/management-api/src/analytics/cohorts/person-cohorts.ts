@@ -2,7 +2,7 @@ import { findPerson, type Sql } from '@millrace/db';
 import { cohortsOfPerson } from '@millrace/flags/cohorts';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import type { Searches } from '../../access/searches.ts';
@@ -13,7 +13,7 @@ import { listCohortIds, listCohorts } from './store.ts';
 export function personCohortsRoute({ sql, searches }: { sql: Sql; searches: Searches }) {
   return defineRoutes({
     method: 'GET',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     path: '/persons/cohorts',
     operationId: 'persons_cohorts_retrieve',
     summary: "List a person's cohorts",

@@ -11,7 +11,7 @@ import {
   TextContent,
 } from '@millrace/http';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
@@ -23,7 +23,7 @@ import { person, personExample } from '../shown-persons/person-schema.ts';
 import { toPerson } from '../shown-persons/to-person.ts';
 import { listMemberUuids, readPersons } from './member-store.ts';
 import { cohortParams, cohortsPath, cohortTags as tags } from './schema.ts';
-import { foundCohort } from './write.ts';
+import { requireCohort } from './write.ts';
 
 const position = Type.Object({ after: Type.String({ format: 'uuid' }) });
 const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
@@ -31,7 +31,7 @@ const nullableText = (description: string) => Type.Union([Type.String(), Type.Nu
 export function personListRoute({ sql, searches }: { sql: Sql; searches: Searches }) {
   return defineRoutes({
     method: 'GET',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     path: `${cohortsPath}/:id/persons`,
     operationId: 'cohorts_persons',
     summary: 'List the persons in a cohort',
@@ -68,7 +68,7 @@ export function personListRoute({ sql, searches }: { sql: Sql; searches: Searche
     examples: { response: { results: [personExample], next: null, previous: null } },
     handler: async ({ caller, target, params: { id }, query, request }) => {
       requireScope(caller, 'person:read');
-      const cohort = await foundCohort(sql, target, { id, needed: 'viewer' });
+      const cohort = await requireCohort(sql, target, { id, needed: 'viewer' });
       const read = { cohort, caller, target, request, query };
       if (query.format === 'csv') return csvAnswer({ sql, searches }, read);
       return new PageStream(personsOfCohort({ sql, searches }, read));

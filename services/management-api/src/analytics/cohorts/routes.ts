@@ -3,7 +3,7 @@ import type { MembersToAdd } from '@millrace/flags/cohorts';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
@@ -23,7 +23,7 @@ import {
   toCohort,
 } from './schema.ts';
 import { type CohortRow, listCohorts } from './store.ts';
-import { type CohortAuthor, changeCohort, createCohort, duplicateAsStatic, foundCohort } from './write.ts';
+import { type CohortAuthor, changeCohort, createCohort, duplicateAsStatic, requireCohort } from './write.ts';
 
 const listQuery = Type.Object({
   ...offsetQuery,
@@ -52,7 +52,7 @@ export function cohortRoutes(database: Pick<Database, 'sql' | 'transaction'> & {
 }
 
 function readRoutes({ sql }: Pick<Database, 'sql'>) {
-  const below = belowEnvironment(sql);
+  const below = environmentBasePaths(sql);
   return [
     ...defineRoutes({
       method: 'GET',
@@ -84,14 +84,15 @@ function readRoutes({ sql }: Pick<Database, 'sql'>) {
       params: cohortParams,
       responses: { 200: { description: 'The cohort.', schema: cohort } },
       examples: { response: cohortExample },
-      handler: async ({ target, params: { id } }) => toCohort(await foundCohort(sql, target, { id, needed: 'viewer' })),
+      handler: async ({ target, params: { id } }) =>
+        toCohort(await requireCohort(sql, target, { id, needed: 'viewer' })),
     }),
   ];
 }
 
 function cohortWriteRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
   const { transaction } = database;
-  const below = belowEnvironment(database.sql);
+  const below = environmentBasePaths(database.sql);
 
   /** Adds the members that a request contains, as a file or as UUIDs. */
   async function withMembers(

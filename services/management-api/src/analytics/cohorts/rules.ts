@@ -1,7 +1,7 @@
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
-import { cohortsNamedIn, filtersError, parseCohortFilters, treeOfGroups } from './filters.ts';
+import { convertGroupsToTree, createFiltersError, findNamedCohorts, parseCohortFilters } from './filters.ts';
 import type { cohortChanges, cohortTypes } from './schema.ts';
 import { type CohortFields, findCohortsWithin, flagsThatUse } from './store.ts';
 
@@ -25,7 +25,7 @@ export function withChanges(before: CohortFields, changes: CohortChanges): Cohor
   return { name, description, groups, deleted, filters, query: null, is_static };
 }
 
-export function fieldsOfNew(changes: CohortChanges): CohortFields {
+export function fillNewFields(changes: CohortChanges): CohortFields {
   return withChanges(fieldsOfNothing, changes);
 }
 
@@ -33,7 +33,7 @@ export function fieldsOfNew(changes: CohortChanges): CohortFields {
 function filtersOf(before: CohortFields, { filters, groups }: CohortChanges): CohortFields['filters'] {
   if (filters !== undefined) return filters === null ? null : parseCohortFilters(filters);
   if (groups === undefined) return before.filters;
-  const tree = treeOfGroups(groups);
+  const tree = convertGroupsToTree(groups);
   return tree === null ? before.filters : parseCohortFilters({ ...tree });
 }
 
@@ -45,7 +45,7 @@ function checkQuery({ query }: CohortChanges): void {
   });
 }
 
-export function cohortTypeOf({ is_static, filters }: CohortFields): (typeof cohortTypes)[number] | null {
+export function findCohortType({ is_static, filters }: CohortFields): (typeof cohortTypes)[number] | null {
   if (is_static) return 'static';
   return filters === null ? null : 'person_property';
 }
@@ -64,14 +64,14 @@ export async function checkReferences(
   { filters, is_static, deleted }: CohortFields,
 ): Promise<void> {
   if (filters === null || is_static || deleted) return;
-  const named = cohortsNamedIn(filters.properties);
+  const named = findNamedCohorts(filters.properties);
   const within = await findCohortsWithin(tx, environmentId, named);
   const known = new Set(within.map((one) => one.id));
   // Check for loops first: a deleted cohort that is restored and references itself is a loop, not an unknown cohort.
   if (id !== null && (named.includes(id) || known.has(id))) {
-    throw filtersError('Cohorts cannot reference other cohorts in a loop.');
+    throw createFiltersError('Cohorts cannot reference other cohorts in a loop.');
   }
-  if (named.some((one) => !known.has(one))) throw filtersError('Invalid Cohort ID in filter');
+  if (named.some((one) => !known.has(one))) throw createFiltersError('Invalid Cohort ID in filter');
 }
 
 /** @throws AppError `invalid` if active feature flags use the cohort, directly or through another cohort. */

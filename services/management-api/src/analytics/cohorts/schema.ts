@@ -1,7 +1,7 @@
 import { formatDateTime, freeFormObject, orNull } from '@millrace/http';
 import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../../identity/embedded-users/embedded-user.ts';
-import { treeOfGroups } from './filters.ts';
+import { convertGroupsToTree } from './filters.ts';
 import type { CohortRow } from './store.ts';
 
 const time = Type.String({ format: 'date-time' });
@@ -104,7 +104,7 @@ export const cohortParams = Type.Object({
 
 /** Converts a row to an API response. Cohorts from before `filters` existed have only `groups`. */
 export function toCohort(row: CohortRow) {
-  const filters = row.filters ?? treeOfGroups(row.groups);
+  const filters = row.filters ?? convertGroupsToTree(row.groups);
   return {
     ...row,
     filters: filters && { ...filters },

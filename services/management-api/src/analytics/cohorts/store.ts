@@ -1,6 +1,6 @@
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { AddressedProject } from '../../access/addressed-store.ts';
-import { addShown } from '../../access/record-rights.ts';
+import { addVisibilityCondition } from '../../access/record-rights.ts';
 import type { EmbeddedUserRow } from '../../identity/embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-store.ts';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
@@ -41,7 +41,7 @@ export interface CohortFilter {
 /** The cohorts of an environment that the caller may see, without deleted ones. */
 function shownIn({ environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>): Conditions {
   const where = createConditions();
-  addShown(where, rights, 'cohort', { id: 'c.id', createdById: 'c.created_by_id' });
+  addVisibilityCondition(where, rights, 'cohort', { id: 'c.id', createdById: 'c.created_by_id' });
   where.add(`c.project_id = ${where.parameter(environmentId)}`);
   where.add('NOT c.deleted');
   return where;

@@ -9,8 +9,8 @@ import { lockEnvironment } from '../../sql/lock-environment.ts';
 import {
   type CohortChanges,
   checkReferences,
-  cohortTypeOf,
-  fieldsOfNew,
+  fillNewFields,
+  findCohortType,
   refuseDeletionInUse,
   withChanges,
 } from './rules.ts';
@@ -30,7 +30,7 @@ export async function createCohort(
   { body, fillFrom }: { body: CohortChanges; fillFrom?: CohortSource },
 ): Promise<CohortRow> {
   const { environmentId } = author.target;
-  const fields = fieldsOfNew(body);
+  const fields = fillNewFields(body);
   requireKind(author.target.rights, 'cohort', 'editor');
   await requireNamedRecords(tx, author.target, fields.filters, fields.query);
   await lockEnvironment(tx, environmentId);
@@ -38,7 +38,7 @@ export async function createCohort(
   const id = await insertCohort(
     tx,
     { environmentId, userId: author.userId },
-    { fields, cohortType: cohortTypeOf(fields), ...(fillFrom && { fillFrom }) },
+    { fields, cohortType: findCohortType(fields), ...(fillFrom && { fillFrom }) },
   );
   const after = await writtenCohort(tx, environmentId, id);
   await recordCohortActivity(tx, author, { after });
@@ -56,14 +56,14 @@ export async function changeCohort(
 ): Promise<CohortRow> {
   const { environmentId } = author.target;
   await lockEnvironment(tx, environmentId);
-  const before = await foundCohort(tx, author.target, { id, needed: 'editor' });
+  const before = await requireCohort(tx, author.target, { id, needed: 'editor' });
   const fields = withChanges(before, changes);
   const isDefined = [changes.filters, changes.groups, changes.query].some((sent) => sent !== undefined);
   if (isDefined) await requireNamedRecords(tx, author.target, fields.filters, fields.query);
   if (fields.deleted && !before.deleted) await refuseDeletionInUse(tx, { environmentId, id });
   await checkReferences(tx, { environmentId, id }, fields);
   const isRecounted = membershipOf(fields) !== membershipOf(before);
-  await updateCohort(tx, id, { fields, cohortType: cohortTypeOf(fields), isRecounted });
+  await updateCohort(tx, id, { fields, cohortType: findCohortType(fields), isRecounted });
   const after = await writtenCohort(tx, environmentId, id);
   await recordCohortActivity(tx, author, { before, after });
   return after;
@@ -75,7 +75,7 @@ function membershipOf({ filters, is_static, deleted }: CohortFields): string {
 }
 
 /** Finds a cohort and checks that the caller has the required access level. @throws AppError `not_found` or `forbidden`. */
-export async function foundCohort(
+export async function requireCohort(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { id, needed }: { id: number; needed: 'viewer' | 'editor' },
@@ -97,7 +97,7 @@ const maxNameLength = 400;
  * @throws AppError `not_found`, or `invalid` for a static cohort.
  */
 export async function duplicateAsStatic(tx: Transaction, author: CohortAuthor, id: number): Promise<CohortRow> {
-  const source = await foundCohort(tx, author.target, { id, needed: 'viewer' });
+  const source = await requireCohort(tx, author.target, { id, needed: 'viewer' });
   if (source.is_static || source.deleted) {
     throw new AppError('invalid', 'Cannot duplicate a static cohort as a static cohort.', { code: 'invalid_input' });
   }

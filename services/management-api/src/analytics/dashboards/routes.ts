@@ -3,15 +3,15 @@ import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { parseExpressionsAhead, type SqlParser } from '@millrace/insights';
 import { limitConcurrency } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { requireNamedRecords } from '../../access/named-records.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
-import { askOneOfMany, overrideQuery, readOverrides, readRefresh, refreshQuery } from '../insights/result.ts';
-import type { Questions } from '../query/questions.ts';
+import { overrideQuery, readOverrides, readRefresh, refreshQuery, runInsightOfMany } from '../insights/result.ts';
+import type { QueryRunner } from '../query/query-runner.ts';
 import {
   basicDashboardExample,
   dashboard,
@@ -34,8 +34,8 @@ import {
   changeDashboard,
   createDashboard,
   type DashboardAuthor,
-  liveDashboard,
   recordingTiles,
+  requireDashboard,
 } from './write.ts';
 
 const listQuery = Type.Object({
@@ -67,7 +67,7 @@ const listQuery = Type.Object({
 
 /** Routes of dashboards: pages with insights and texts as tiles (docs/api/dashboards.md). */
 export function dashboardRoutes(
-  deps: Pick<Database, 'sql' | 'transaction'> & { questions: Questions; parser: SqlParser },
+  deps: Pick<Database, 'sql' | 'transaction'> & { queryRunner: QueryRunner; parser: SqlParser },
 ) {
   // Paths that end in a word must come before paths that end in an ID.
   return [...tileRoutes(deps), ...readRoutes(deps), ...dashboardWriteRoutes(deps)];
@@ -85,8 +85,8 @@ const shownQuery = Type.Object({
 /** Number of insights of a dashboard that one request computes at the same time. It leaves a slot for other queries of the project. */
 const askedAtOnce = 2;
 
-function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Questions }) {
-  const below = belowEnvironment(sql);
+function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner: QueryRunner }) {
+  const below = environmentBasePaths(sql);
   return [
     ...defineRoutes({
       method: 'GET',
@@ -126,13 +126,13 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       handler: async ({ caller, target, params: { id }, query, request }) => {
         const overrides = readOverrides(query);
         await requireNamedRecords(sql, target, overrides.filters);
-        const found = await liveDashboard(sql, target, { id, needed: 'viewer' });
+        const found = await requireDashboard(sql, target, { id, needed: 'viewer' });
         const row = { ...found, last_accessed_at: (await noteAccess(sql, found.id)) ?? found.last_accessed_at };
         const inTurn = limitConcurrency(askedAtOnce);
-        const question = { refresh: readRefresh(query.refresh), dashboardId: id, signal: request.disconnectSignal() };
+        const runOptions = { refresh: readRefresh(query.refresh), dashboardId: id, signal: request.disconnectSignal() };
         return showDashboard(sql, row, viewerOf(caller, target), {
           ...overrides,
-          ask: (insight) => inTurn(() => askOneOfMany(questions, { caller, target }, insight, question)),
+          run: (insight) => inTurn(() => runInsightOfMany(queryRunner, { caller, target }, insight, runOptions)),
         });
       },
     }),
@@ -144,7 +144,7 @@ function dashboardWriteRoutes({
   transaction,
   parser,
 }: Pick<Database, 'sql' | 'transaction'> & { parser: SqlParser }) {
-  const below = belowEnvironment(sql);
+  const below = environmentBasePaths(sql);
   return [
     ...defineRoutes({
       method: 'POST',
@@ -218,7 +218,7 @@ function dashboardWriteRoutes({
 /** Routes that move and copy tiles between dashboards and change the order of tiles. */
 function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const common = {
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     tags,
     scope: 'dashboard:write',
     params: dashboardParams,
@@ -276,7 +276,7 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       handler: async ({ caller, target, params: { id }, body: { fromDashboardId, tileId } }) => {
         const author = { ...caller, target };
         return changing(author, id, async (tx, to) => {
-          const from = await liveDashboard(tx, target, { id: fromDashboardId, needed: 'viewer' });
+          const from = await requireDashboard(tx, target, { id: fromDashboardId, needed: 'viewer' });
           return recordingTiles(tx, author, to, () => copyTile(tx, { from: from.id, to: id, tileId, target }, author));
         });
       },

@@ -1,8 +1,8 @@
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
 import { buildTileQuery, mergeVariables, sortByLayout } from '@millrace/insights';
-import { type Editor, mayChange, restrictionLevels, shownRights } from '../../access/dashboard-restriction.ts';
-import { mayDo, nameOf } from '../../access/record-rights.ts';
+import { canChange, describeRights, type Editor, restrictionLevels } from '../../access/dashboard-restriction.ts';
+import { hasRecordLevel, toRecordName } from '../../access/record-rights.ts';
 import { type InsightResult, noResult } from '../insights/result.ts';
 import { toInsight } from '../insights/show.ts';
 import { findInsights, type InsightRow } from '../insights/store.ts';
@@ -32,7 +32,10 @@ export function toBasicDashboard(row: DashboardRow, viewer: Viewer) {
     creation_mode: row.creation_mode,
     tags: row.tags,
     restriction_level: row.restriction_level,
-    ...shownRights([row], mayChange(row, viewer) && mayDo(viewer.rights, 'dashboard', 'editor', nameOf(row))),
+    ...describeRights(
+      [row],
+      canChange(row, viewer) && hasRecordLevel(viewer.rights, 'dashboard', 'editor', toRecordName(row)),
+    ),
     access_control_version: row.restriction_level === restrictionLevels.everybody ? 'v2' : 'v1',
     team_id: viewer.environmentId,
     tiles: null,
@@ -40,22 +43,22 @@ export function toBasicDashboard(row: DashboardRow, viewer: Viewer) {
 }
 
 /** Filters that replace the stored ones, and the function that computes the results of insights. */
-export interface Asking {
+export interface TileRunner {
   filters?: Record<string, unknown> | undefined;
   /** Variables that take precedence over the stored ones. */
   variables?: Record<string, unknown> | undefined;
-  ask(row: InsightRow): Promise<Partial<InsightResult> | undefined>;
+  run(row: InsightRow): Promise<Partial<InsightResult> | undefined>;
 }
 
-/** Converts a dashboard with its tiles to an API response. Without `asking`, it has no results. If the viewer may not see an insight, its tile is empty. */
-export async function showDashboard(sql: Sql, row: DashboardRow, viewer: Viewer, asking?: Asking) {
+/** Converts a dashboard with its tiles to an API response. Without a `tileRunner`, it has no results. If the viewer may not see an insight, its tile is empty. */
+export async function showDashboard(sql: Sql, row: DashboardRow, viewer: Viewer, tileRunner?: TileRunner) {
   const tiles = row.deleted ? [] : sortByLayout(await listTiles(sql, row.id));
   const ids = tiles.flatMap(({ insight_id }) => insight_id ?? []);
   const found = await findInsights(sql, viewer.environmentId, ids);
-  const seen = found.filter((one) => mayDo(viewer.rights, 'insight', 'viewer', nameOf(one)));
+  const seen = found.filter((one) => hasRecordLevel(viewer.rights, 'insight', 'viewer', toRecordName(one)));
   const insights = new Map(seen.map((one) => [one.id, one]));
-  const filters = asking?.filters ?? row.filters;
-  const variables = mergeVariables(row.variables, asking?.variables);
+  const filters = tileRunner?.filters ?? row.filters;
+  const variables = mergeVariables(row.variables, tileRunner?.variables);
   const underOwn = (tile: TileRow): InsightRow | undefined => {
     const insight = insights.get(tile.insight_id ?? 0);
     if (insight === undefined) return undefined;
@@ -64,14 +67,14 @@ export async function showDashboard(sql: Sql, row: DashboardRow, viewer: Viewer,
   };
   const shown = tiles.map((tile) => ({ tile, insight: underOwn(tile) }));
   const results = await Promise.all(
-    shown.map(async ({ insight }) => ({ ...noResult, ...(insight && (await asking?.ask(insight))) })),
+    shown.map(async ({ insight }) => ({ ...noResult, ...(insight && (await tileRunner?.run(insight))) })),
   );
   const refreshed = results.flatMap(({ last_refresh: at }) => at ?? []).sort();
   return {
     ...toBasicDashboard(row, viewer),
     last_refresh: refreshed[0] ?? null,
     filters: { ...filters },
-    variables: row.variables || asking?.variables ? variables : null,
+    variables: row.variables || tileRunner?.variables ? variables : null,
     persisted_filters: { ...row.filters },
     persisted_variables: row.variables && { ...row.variables },
     breakdown_colors: row.breakdown_colors,

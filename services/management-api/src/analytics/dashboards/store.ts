@@ -3,11 +3,11 @@
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Restricted } from '../../access/dashboard-restriction.ts';
-import { addShown } from '../../access/record-rights.ts';
+import { addVisibilityCondition } from '../../access/record-rights.ts';
 import type { EmbeddedUserRow } from '../../identity/embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-store.ts';
 import { createConditions } from '../../sql/conditions.ts';
-import { textsOf } from '../../sql/listed-values.ts';
+import { parseTexts } from '../../sql/listed-values.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 
 /** Fields of a dashboard that clients can set, except its tiles. */
@@ -63,7 +63,7 @@ export async function listDashboards(
   { filter, limit, offset }: { filter: DashboardFilter; limit: number; offset: number },
 ): Promise<{ count: number; rows: DashboardRow[] }> {
   const where = createConditions();
-  addShown(where, rights, 'dashboard', { id: 'd.id', createdById: 'd.created_by_id' });
+  addVisibilityCondition(where, rights, 'dashboard', { id: 'd.id', createdById: 'd.created_by_id' });
   where.add(`d.project_id = ${where.parameter(environmentId)}`);
   where.add('NOT d.deleted');
   if (filter.search) {
@@ -71,7 +71,7 @@ export async function listDashboards(
     where.add(`strpos(lower(${texts}), lower(${where.parameter(filter.search)}::text)) > 0`);
   }
   if (filter.pinned !== undefined) where.add(`d.pinned = ${where.parameter(filter.pinned)}::boolean`);
-  const tags = textsOf(filter.tags);
+  const tags = parseTexts(filter.tags);
   if (tags.length > 0) where.add(`d.tags && ${where.parameter(tags)}::text[]`);
   if (filter.creation_mode) where.add(`d.creation_mode = ${where.parameter(filter.creation_mode)}`);
   const conditions = where.text();

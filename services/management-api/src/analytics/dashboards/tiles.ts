@@ -7,7 +7,7 @@ import { type SqlParser, sortByLayout } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
-import { nameOf, requireRecord } from '../../access/record-rights.ts';
+import { requireRecord, toRecordName } from '../../access/record-rights.ts';
 import { refusal, requireSmall } from '../insights/rules.ts';
 import { findInsights } from '../insights/store.ts';
 import { requireSpace } from '../insights/write.ts';
@@ -134,7 +134,7 @@ async function transferredTile(tx: Transaction, { from, tileId, target }: TileTr
   const tile = sortByLayout(await listTiles(tx, from)).find((one) => one.id === tileId);
   if (tile === undefined) throw new AppError('not_found', 'Not found.');
   const [insight] = await findInsights(tx, target.environmentId, tile.insight_id === null ? [] : [tile.insight_id]);
-  if (insight) requireRecord(target.rights, 'insight', 'viewer', nameOf(insight));
+  if (insight) requireRecord(target.rights, 'insight', 'viewer', toRecordName(insight));
   return tile;
 }
 

@@ -7,9 +7,9 @@ import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { mayRestrict, requireChange, restrictionLevels } from '../../access/dashboard-restriction.ts';
+import { canRestrict, requireChange, restrictionLevels } from '../../access/dashboard-restriction.ts';
 import { requireNamedRecords } from '../../access/named-records.ts';
-import { mayDo, nameOf, requireFound, requireRecord } from '../../access/record-rights.ts';
+import { hasRecordLevel, requireFound, requireRecord, toRecordName } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { refusal, requireSmall } from '../insights/rules.ts';
@@ -70,7 +70,7 @@ export async function createDashboard(
   await lockEnvironment(tx, environmentId);
   const source = sourceId ? await findDashboard(tx, environmentId, sourceId) : undefined;
   if (sourceId && (!source || source.deleted)) throw refusal('use_dashboard', 'Invalid value provided');
-  if (source) requireRecord(author.target.rights, 'dashboard', 'viewer', nameOf(source));
+  if (source) requireRecord(author.target.rights, 'dashboard', 'viewer', toRecordName(source));
   if (duplicate_tiles) requireScope(author, 'insight:write');
   const fields = withChanges(source ? copiedFields(source) : defaults, changes);
   const id = await insertDashboard(tx, { environmentId, userId: author.userId }, fields);
@@ -108,7 +108,7 @@ async function copyTiles(
   const ids = tiles.flatMap(({ insight_id }) => insight_id ?? []);
   const found = withInsights ? await findInsights(tx, target.environmentId, ids) : [];
   // Insights that the author may not see are shared and not copied, so that their access rules still apply.
-  const insights = found.filter((one) => mayDo(target.rights, 'insight', 'viewer', nameOf(one)));
+  const insights = found.filter((one) => hasRecordLevel(target.rights, 'insight', 'viewer', toRecordName(one)));
   for (const tile of tiles) {
     const original = insights.find(({ id }) => id === tile.insight_id);
     const insight_id = original
@@ -171,7 +171,7 @@ export async function changeDashboard(
     await requireUsable({ sql: tx, parser }, { projectId: environmentId, filters: changes.filters, attr: 'filters' });
   if (changes.variables) await requireVariables(tx, { projectId: environmentId, variables: changes.variables });
   const fields = withChanges(before, changes);
-  if (fields.restriction_level !== before.restriction_level && !mayRestrict(before, editor)) {
+  if (fields.restriction_level !== before.restriction_level && !canRestrict(before, editor)) {
     const detail = "Only the dashboard owner and project admins may change the dashboard's restriction level.";
     throw new AppError('forbidden', detail);
   }
@@ -205,7 +205,7 @@ async function followDeletion(
   if (following.length > 0 || withInsights) requireScope({ scopes }, 'insight:write');
   const ids = following.map((insight) => insight.id);
   for (const insight of await findInsights(tx, environmentId, ids)) {
-    requireRecord(target.rights, 'insight', 'editor', nameOf(insight));
+    requireRecord(target.rights, 'insight', 'editor', toRecordName(insight));
   }
   for (const insight of following) {
     const about = { itemId: insight.id, name: insight.name, activity: isDeleted ? 'deleted' : 'restored' } as const;
@@ -244,7 +244,7 @@ async function writtenDashboard(tx: Transaction, environmentId: number, id: numb
 }
 
 /** Like `foundDashboard`, but does not find deleted dashboards. */
-export async function liveDashboard(
+export async function requireDashboard(
   sql: Sql,
   target: Pick<AddressedProject, 'environmentId' | 'rights'>,
   sought: Sought,
@@ -254,13 +254,13 @@ export async function liveDashboard(
   return row;
 }
 
-/** Like `liveDashboard`, and checks that the caller may change the dashboard. @throws AppError `not_found` or `forbidden`. */
+/** Like `requireDashboard`, and checks that the caller may change the dashboard. @throws AppError `not_found` or `forbidden`. */
 export async function changeableDashboard(
   tx: Transaction,
   { userId, target }: DashboardAuthor,
   id: number,
 ): Promise<DashboardRow> {
-  const row = await liveDashboard(tx, target, { id, needed: 'editor' });
+  const row = await requireDashboard(tx, target, { id, needed: 'editor' });
   requireChange(row, { ...target, userId });
   return row;
 }

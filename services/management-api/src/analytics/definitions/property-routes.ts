@@ -4,7 +4,7 @@ import type { Database, Sql } from '@millrace/db';
 import { formatDateTime, offsetPage, offsetPageOf } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { eventRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
@@ -81,7 +81,7 @@ export function propertyDefinitionRoutes(deps: EventDeps & Pick<Database, 'trans
 }
 
 function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
-  const common = { method: 'GET', below: belowEnvironment(sql), tags, scope: 'property_definition:read' } as const;
+  const common = { method: 'GET', below: environmentBasePaths(sql), tags, scope: 'property_definition:read' } as const;
   return [
     ...defineRoutes({
       ...common,
@@ -146,7 +146,7 @@ function readRoutes({ sql, searches, otherStore: store }: EventDeps) {
 
 function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const common = {
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     path: `${path}/:id`,
     tags,
     scope: 'property_definition:write',

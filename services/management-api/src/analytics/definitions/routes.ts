@@ -4,7 +4,7 @@ import type { Database, Sql } from '@millrace/db';
 import { formatDateTime, offsetPage, offsetPageOf } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { eventRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
@@ -32,7 +32,7 @@ export function eventDefinitionRoutes(deps: EventDeps & Pick<Database, 'transact
 }
 
 function readRoutes({ sql, searches, otherStore }: EventDeps) {
-  const common = { method: 'GET', below: belowEnvironment(sql), tags, scope: 'event_definition:read' } as const;
+  const common = { method: 'GET', below: environmentBasePaths(sql), tags, scope: 'event_definition:read' } as const;
   return [
     ...defineRoutes({
       ...common,
@@ -98,7 +98,7 @@ function readRoutes({ sql, searches, otherStore }: EventDeps) {
 }
 
 function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
-  const common = { below: belowEnvironment(sql), tags, scope: 'event_definition:write' } as const;
+  const common = { below: environmentBasePaths(sql), tags, scope: 'event_definition:write' } as const;
   return [
     ...defineRoutes({
       ...common,

@@ -2,7 +2,7 @@
 
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { toTimeSpan } from '../../time/time-range.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
@@ -26,7 +26,7 @@ const spans = {
 export function eventCountRoutes({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     path: '/events/counts',
     operationId: 'events_counts',
     summary: 'Count events over time',

@@ -4,7 +4,7 @@ import type { Sql } from '@millrace/db';
 import { decodeCursor, formatDateTime, keysetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
 import { type LargePages, offsetOfLargeList, refuseOffsetAfterCursor } from '../../sql/large-page.ts';
@@ -57,7 +57,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
   return [
     ...defineRoutes({
       method: 'GET',
-      below: belowEnvironment(sql),
+      below: environmentBasePaths(sql),
       path: '/events',
       operationId: 'events_list',
       summary: 'List events',
@@ -133,7 +133,7 @@ function notAnOrder(given: string): AppError {
 export function eventItemRoute({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     path: '/events/:uuid',
     operationId: 'events_retrieve',
     summary: 'Show an event',

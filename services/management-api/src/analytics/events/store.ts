@@ -2,7 +2,7 @@
 
 import type { Columns, Sql } from '@millrace/db';
 import type { Condition } from '@millrace/insights';
-import { type KeyWindow, largeRows } from '../../sql/large-page.ts';
+import { createLargeRowReader, type KeyWindow } from '../../sql/large-page.ts';
 import type { TimePosition, TimeRange, TimeSpan } from '../../time/time-range.ts';
 import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 
@@ -66,7 +66,7 @@ const eventBytes = `octet_length(e.properties::text) + 5 * octet_length(e.elemen
                WHERE d.project_id = e.project_id AND d.distinct_id = e.distinct_id LIMIT 1),
              octet_length(e.person_properties::text))`;
 
-export const readEvents = largeRows<TimePosition, EventRow>({
+export const readEvents = createLargeRowReader<TimePosition, EventRow>({
   key: { timestamp: 'timestamptz', id: 'uuid' },
   row: (of) =>
     `FROM event e WHERE e.project_id = $1::int AND e.timestamp = ${of('timestamp')} AND e.uuid = ${of('id')}`,

@@ -4,7 +4,7 @@ import { findPerson, type Sql } from '@millrace/db';
 import { formatDateTime, freeFormObject } from '@millrace/http';
 import { isAppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import type { Searches } from '../../access/searches.ts';
@@ -57,7 +57,7 @@ const nothingMore = { matched_recordings: [], value_at_data_point: null };
 export function relatedActorsRoute({ sql, searches }: { sql: Sql; searches: Searches }) {
   return defineRoutes({
     method: 'GET',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     path: '/groups/related',
     operationId: 'groups_related_retrieve',
     summary: 'List persons and groups that are related to a person or group',

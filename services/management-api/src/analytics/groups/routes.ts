@@ -4,7 +4,7 @@ import type { Sql } from '@millrace/db';
 import { decodeCursor, formatDateTime, freeFormObject, keysetPageOf, keysetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
 import type { LargePages } from '../../sql/large-page.ts';
@@ -42,7 +42,7 @@ export function groupRoutes({ sql, searches, pages }: GroupRouteDeps) {
   return [
     ...defineRoutes({
       method: 'GET',
-      below: belowEnvironment(sql),
+      below: environmentBasePaths(sql),
       path: '/groups',
       operationId: 'groups_list',
       summary: 'List groups',
@@ -88,7 +88,7 @@ export function groupRoutes({ sql, searches, pages }: GroupRouteDeps) {
 export function findGroupRoute({ sql }: { sql: Sql }) {
   return defineRoutes({
     method: 'GET',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     path: '/groups/find',
     operationId: 'groups_find_retrieve',
     summary: 'Show a group',
@@ -110,7 +110,7 @@ export function findGroupRoute({ sql }: { sql: Sql }) {
 export function groupMemberRoutes({ sql, searches, pages }: GroupRouteDeps) {
   return defineRoutes({
     method: 'GET',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     path: '/groups/members',
     operationId: 'groups_members',
     summary: 'List the persons in a group',

@@ -1,6 +1,6 @@
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
-import { type KeyWindow, largeRows, limitOf } from '../../sql/large-page.ts';
+import { createLargeRowReader, type KeyWindow, limitOf } from '../../sql/large-page.ts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 import type { PersonKey } from '../persons/store.ts';
 
@@ -54,7 +54,7 @@ export async function findGroupKeys(
   );
 }
 
-export const readGroups = largeRows<GroupKey, GroupRow>({
+export const readGroups = createLargeRowReader<GroupKey, GroupRow>({
   key: { group_type_index: 'int', group_key: 'text' },
   row: (of) => `FROM "group" g
          LEFT JOIN group_type_mapping t ON t.project_id = g.project_id AND t.group_type_index = g.group_type_index

@@ -5,7 +5,7 @@ import type { Database, Sql, Transaction } from '@millrace/db';
 import { formatDateTime, orNull } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
@@ -65,7 +65,7 @@ export function groupTypeRoutes(deps: Pick<Database, 'sql' | 'transaction'> & { 
 }
 
 function readRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
-  const common = { method: 'GET', below: belowEnvironment(sql), tags, scope: 'group:read' } as const;
+  const common = { method: 'GET', below: environmentBasePaths(sql), tags, scope: 'group:read' } as const;
   return [
     ...defineRoutes({
       ...common,
@@ -105,7 +105,7 @@ function readRoutes({ sql, searches }: { sql: Sql; searches: Searches }) {
 }
 
 function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
-  const common = { below: belowEnvironment(sql), tags, scope: 'group:write' } as const;
+  const common = { below: environmentBasePaths(sql), tags, scope: 'group:write' } as const;
   return [
     ...defineRoutes({
       ...common,

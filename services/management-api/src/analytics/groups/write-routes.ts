@@ -4,7 +4,7 @@ import { cutToCodePoints, eventNames } from '@millrace/contracts';
 import { formatDateTime, freeFormObject, orNull } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { type GatewayDeps, sendEvent } from '../send-event/send-event.ts';
 import { group, groupAddress, groupExample } from './routes.ts';
@@ -34,7 +34,7 @@ export function groupWriteRoutes(deps: GatewayDeps) {
   const { sql } = deps;
   const common = {
     method: 'POST',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     tags: ['groups'] as [string],
     scope: 'group:write',
   } as const;

@@ -1,7 +1,7 @@
 import type { Database } from '@millrace/db';
 import { offsetPage, pageLink } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import {
   insightVariable,
@@ -21,7 +21,7 @@ import { changeVariable, createVariable, foundVariable, removeVariable } from '.
 
 /** Variables of SQL insights (docs/api/insights.md#variables). */
 export function insightVariableRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
-  const below = belowEnvironment(sql);
+  const below = environmentBasePaths(sql);
   return [
     ...defineRoutes({
       method: 'GET',

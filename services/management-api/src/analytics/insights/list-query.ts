@@ -2,9 +2,9 @@ import { offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { addShown } from '../../access/record-rights.ts';
+import { addVisibilityCondition } from '../../access/record-rights.ts';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
-import { idsOf, textsOf } from '../../sql/listed-values.ts';
+import { parseIds, parseTexts } from '../../sql/listed-values.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 import { requireTime } from '../../time/relative-time.ts';
 import { kindsByName } from './rules.ts';
@@ -68,7 +68,7 @@ export function insightConditions(
   query: InsightFilterValues,
 ): Conditions {
   const where = createConditions();
-  addShown(where, rights, 'insight', { id: 'i.id', createdById: 'i.created_by_id' });
+  addVisibilityCondition(where, rights, 'insight', { id: 'i.id', createdById: 'i.created_by_id' });
   where.add(`i.project_id = ${where.parameter(environmentId)}`);
   where.add('NOT i.deleted');
   if (query.short_id) where.add(`i.short_id = ${where.parameter(query.short_id)}`);
@@ -96,15 +96,15 @@ function addLists(where: Conditions, query: InsightFilterValues): void {
     const value = query[name];
     return typeof value === 'string' ? value : undefined;
   };
-  const creators = idsOf(listed('created_by'));
+  const creators = parseIds(listed('created_by'));
   if (creators.length > 0) where.add(`i.created_by_id = ANY (${where.parameter(creators)}::int[])`);
-  const tags = textsOf(listed('tags'));
+  const tags = parseTexts(listed('tags'));
   if (tags.length > 0) where.add(`i.tags && ${where.parameter(tags)}::text[]`);
-  for (const id of new Set(idsOf(listed('dashboards')))) {
+  for (const id of new Set(parseIds(listed('dashboards')))) {
     where.add(`EXISTS (SELECT FROM dashboard_tile t
                         WHERE t.insight_id = i.id AND t.dashboard_id = ${where.parameter(id)}::int AND NOT t.deleted)`);
   }
-  const events = textsOf(listed('events'));
+  const events = parseTexts(listed('events'));
   if (events.length > 0) {
     where.add(`EXISTS (SELECT FROM jsonb_path_query(i.query::jsonb, '$.**.event') AS named (event)
                         WHERE named.event #>> '{}' = ANY (${where.parameter(events)}::text[]))`);

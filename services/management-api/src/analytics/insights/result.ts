@@ -5,7 +5,7 @@ import { findSource, overrideFilters, overrideVariables } from '@millrace/insigh
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import type { QueryStatus } from '../query/background-runs.ts';
-import { type Asker, type Questions, type RefreshMode, refreshModes } from '../query/questions.ts';
+import { type QueryCaller, type QueryRunner, type RefreshMode, refreshModes } from '../query/query-runner.ts';
 import type { InsightRow } from './store.ts';
 
 /** Fields of an insight that come from its result. They are null if it has no result. */
@@ -49,7 +49,7 @@ interface FailedStatus {
   error_message: string;
 }
 
-interface InsightQuestion {
+interface InsightRunOptions {
   refresh: RefreshMode;
   /** Whether the result is returned as a file. */
   isFile?: boolean;
@@ -114,19 +114,25 @@ export function withOverrides(row: InsightRow, { filters, variables }: Partial<O
   return { ...row, query: overrideVariables(overrideFilters(row.query, filters), variables) as InsightRow['query'] };
 }
 
-/** Runs the query of an insight. @param row the insight with overrides applied @throws AppError like `Questions.ask`. */
-export async function askInsight(
-  questions: Questions,
-  asker: Asker,
+/** Runs the query of an insight. @param row the insight with overrides applied @throws AppError like `QueryRunner.run`. */
+export async function runInsight(
+  queryRunner: QueryRunner,
+  queryCaller: QueryCaller,
   row: InsightRow,
-  { refresh, isFile = false, dashboardId, signal }: InsightQuestion,
+  { refresh, isFile = false, dashboardId, signal }: InsightRunOptions,
 ): Promise<InsightResult | undefined> {
   if (row.query === null) return undefined;
   const run = { insightId: row.id, ...(dashboardId !== undefined && { dashboardId }) };
   // The file of an SQL insight has more rows than the cached result.
   const isSqlFile = isFile && findSource(row.query)?.kind === 'HogQLQuery';
   const mode = isSqlFile && refresh === 'force_cache' ? 'blocking' : refresh;
-  const { answer, status } = await questions.ask(asker, { query: row.query, refresh: mode, isFile, signal, run });
+  const { answer, status } = await queryRunner.run(queryCaller, {
+    query: row.query,
+    refresh: mode,
+    isFile,
+    signal,
+    run,
+  });
   if (answer === null) return { ...noResult, query_status: status };
   return {
     timezone: answer.timezone,
@@ -145,12 +151,12 @@ export async function askInsight(
   };
 }
 
-/** Like `askInsight`, but returns an error as status, so that one failing insight does not affect the others of a dashboard. */
-export async function askOneOfMany(
-  ...asked: Parameters<typeof askInsight>
+/** Like `runInsight`, but returns an error as status, so that one failing insight does not affect the others of a dashboard. */
+export async function runInsightOfMany(
+  ...options: Parameters<typeof runInsight>
 ): Promise<Partial<InsightResult> | undefined> {
   try {
-    return await askInsight(...asked);
+    return await runInsight(...options);
   } catch (error) {
     const kinds = ['invalid', 'forbidden', 'rate_limited', 'unavailable'] as const;
     if (!(error instanceof AppError) || !kinds.some((kind) => kind === error.kind)) throw error;

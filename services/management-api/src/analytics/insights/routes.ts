@@ -3,26 +3,26 @@ import { type ApiRequest, offsetPage, offsetPageOf } from '@millrace/http';
 import { mergeVariables, type SqlParser } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { requireNamedRecords } from '../../access/named-records.ts';
 import { requireRecord } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
-import { idsOf } from '../../sql/listed-values.ts';
+import { parseIds } from '../../sql/listed-values.ts';
 import { csvContent, csvDeclaration } from '../query/csv.ts';
-import type { Asker, Questions } from '../query/questions.ts';
+import type { QueryCaller, QueryRunner } from '../query/query-runner.ts';
 import { insightConditions, insightOrder, listInsightsQuery } from './list-query.ts';
 import {
-  askInsight,
-  askOneOfMany,
   type InsightResult,
   noResult,
   overrideQuery,
   readOverrides,
   readRefresh,
   refreshQuery,
+  runInsight,
+  runInsightOfMany,
   withOverrides,
 } from './result.ts';
 import { parseSqlAhead } from './rules.ts';
@@ -42,7 +42,7 @@ import { changeInsight, createInsight, foundInsight } from './write.ts';
 
 /** Routes of insights, which are saved queries (docs/api/insights.md). */
 export function insightRoutes(
-  deps: Pick<Database, 'sql' | 'transaction'> & { questions: Questions; parser: SqlParser },
+  deps: Pick<Database, 'sql' | 'transaction'> & { queryRunner: QueryRunner; parser: SqlParser },
 ) {
   // Paths that end in a word must come before paths that end in an ID.
   return [...activityRoutes(deps), ...viewedRoutes(deps), ...readRoutes(deps), ...insightWriteRoutes(deps)];
@@ -65,8 +65,8 @@ const shownQuery = Type.Object({
   ...overrideQuery,
 });
 
-function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Questions }) {
-  const below = belowEnvironment(sql);
+function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner: QueryRunner }) {
+  const below = environmentBasePaths(sql);
   return [
     ...defineRoutes({
       method: 'GET',
@@ -87,7 +87,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
           const { count, rows } = await listInsights(sql, where, { ...window, order: insightOrder(query.order) });
           if (query.basic) return { count, results: rows.map((row) => toBasicInsight(row, editor)) };
           const cached =
-            query.refresh === undefined ? [] : await readCached(questions, { caller, target }, rows, request);
+            query.refresh === undefined ? [] : await readCached(queryRunner, { caller, target }, rows, request);
           return { count, results: rows.map((row, at) => toInsight(row, editor, cached[at])) };
         });
       },
@@ -114,7 +114,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
       responses: { 201: { description: 'The query was cancelled or did not exist.' } },
       examples: { request: { client_query_id: 'my-query' } },
       handler: async ({ target, body: { client_query_id: id } }) => {
-        await questions.cancel(target, id);
+        await queryRunner.cancel(target, id);
         return undefined;
       },
     }),
@@ -143,7 +143,7 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
         }
         const row = await foundInsight(sql, target, { name: id, needed: 'viewer' });
         if (row.deleted) throw new AppError('not_found', 'Not found.');
-        const dashboardId = idsOf(query.from_dashboard).at(0);
+        const dashboardId = parseIds(query.from_dashboard).at(0);
         if (dashboardId !== undefined) requireScope(caller, 'dashboard:read');
         const given = readOverrides(query);
         await requireNamedRecords(sql, target, given.filters);
@@ -153,13 +153,13 @@ function readRoutes({ sql, questions }: Pick<Database, 'sql'> & { questions: Que
           variables: mergeVariables(ofTile?.variables, given.variables),
         });
         const isFile = query.format === 'csv';
-        const question = {
+        const runOptions = {
           refresh: readRefresh(query.refresh),
           isFile,
           signal: request.disconnectSignal(),
           ...(dashboardId !== undefined && { dashboardId }),
         };
-        const result = await askInsight(questions, { caller, target }, shown, question);
+        const result = await runInsight(queryRunner, { caller, target }, shown, runOptions);
         if (isFile) {
           return csvContent({ results: result?.result, columns: result?.columns }, `insight-${row.short_id}`);
         }
@@ -174,16 +174,16 @@ const maxCachedCharacters = 4 * 2 ** 20;
 
 /** Reads the cached results of the first insights of a list, as many as fit. Insights without a cached result are undefined. */
 async function readCached(
-  questions: Questions,
-  asker: Asker,
+  queryRunner: QueryRunner,
+  queryCaller: QueryCaller,
   rows: readonly InsightRow[],
   request: ApiRequest,
 ): Promise<(InsightResult | undefined)[]> {
   const cached: (InsightResult | undefined)[] = [];
-  const question = { refresh: 'force_cache', signal: request.disconnectSignal() } as const;
+  const runOptions = { refresh: 'force_cache', signal: request.disconnectSignal() } as const;
   let characters = 0;
   for (const row of rows) {
-    const found = { ...noResult, ...(await askOneOfMany(questions, asker, row, question)) };
+    const found = { ...noResult, ...(await runInsightOfMany(queryRunner, queryCaller, row, runOptions)) };
     characters += JSON.stringify(found.result).length;
     if (characters > maxCachedCharacters) break;
     cached.push(found);
@@ -214,7 +214,7 @@ function insightWriteRoutes({
   transaction,
   parser,
 }: Pick<Database, 'sql' | 'transaction'> & { parser: SqlParser }) {
-  const below = belowEnvironment(sql);
+  const below = environmentBasePaths(sql);
   return [
     ...defineRoutes({
       method: 'POST',
@@ -290,7 +290,7 @@ function activityRoutes({ sql }: Pick<Database, 'sql'>) {
     query: activityQuery,
     responses: { 200: { description: 'One page of log entries.', schema: activityPage } },
     examples: { response: activityExample },
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
   } as const;
   return [
     ...defineRoutes({

@@ -1,13 +1,14 @@
 import { formatDateTime } from '@millrace/http';
-import { type Editor, mayChangeInsight, shownRights } from '../../access/dashboard-restriction.ts';
-import { mayDo, nameOf } from '../../access/record-rights.ts';
+import { canChangeInsight, describeRights, type Editor } from '../../access/dashboard-restriction.ts';
+import { hasRecordLevel, toRecordName } from '../../access/record-rights.ts';
 import { noResult } from './result.ts';
 import type { InsightRow } from './store.ts';
 
 /** Converts a row to an API response, with its result if there is one. */
 export function toInsight(row: InsightRow, editor: Editor, result = noResult) {
   const { tiles, ...fields } = row;
-  const mayEdit = mayChangeInsight(tiles, editor) && mayDo(editor.rights, 'insight', 'editor', nameOf(row));
+  const mayEdit =
+    canChangeInsight(tiles, editor) && hasRecordLevel(editor.rights, 'insight', 'editor', toRecordName(row));
   return {
     ...fields,
     query: row.query && { ...row.query },
@@ -19,7 +20,7 @@ export function toInsight(row: InsightRow, editor: Editor, result = noResult) {
     last_modified_at: formatDateTime(row.last_modified_at),
     last_viewed_at: row.last_viewed_at && formatDateTime(row.last_viewed_at),
     is_sample: false,
-    ...shownRights(tiles, mayEdit),
+    ...describeRights(tiles, mayEdit),
     ...result,
     refreshing: null,
     alerts: [],

@@ -1,9 +1,9 @@
 import type { Database } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { mayDo, nameOf, sightOf } from '../../access/record-rights.ts';
+import { createVisibilityCheck, hasRecordLevel, toRecordName } from '../../access/record-rights.ts';
 import { embeddedUser, embeddedUserExample } from '../../identity/embedded-users/embedded-user.ts';
 import { insightConditions } from './list-query.ts';
 import { insight, insightExample, insightParams, insightsPath, insightTags as tags } from './schema.ts';
@@ -39,7 +39,7 @@ const trendingInsight = Type.Object(
 
 /** Routes that store and list which insights users opened. The scope insight:read is sufficient to store a view. */
 export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
-  const below = belowEnvironment(sql);
+  const below = environmentBasePaths(sql);
   return [
     ...defineRoutes({
       method: 'GET',
@@ -55,7 +55,7 @@ export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
       handler: async ({ caller: { userId }, target }) => {
         const rows = await listLastViewed(sql, { environmentId: target.environmentId, userId }, shown);
         return rows
-          .filter((row) => mayDo(target.rights, 'insight', 'viewer', nameOf(row)))
+          .filter((row) => hasRecordLevel(target.rights, 'insight', 'viewer', toRecordName(row)))
           .map((row) => toInsight(row, { ...target, userId }));
       },
     }),
@@ -99,7 +99,7 @@ export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
       responses: { 201: { description: 'The view was recorded.' } },
       examples: { request: { insight_ids: [7] } },
       handler: async ({ caller: { userId }, target: { environmentId, rights }, body }) => {
-        const isSeen = await sightOf(sql, rights, { environmentId, kind: 'insight' });
+        const isSeen = await createVisibilityCheck(sql, rights, { environmentId, kind: 'insight' });
         const ids = body.insight_ids.filter((id) => isSeen({ id }));
         await noteViews(sql, { environmentId, userId }, ids);
         return undefined;

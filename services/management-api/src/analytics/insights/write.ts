@@ -5,9 +5,9 @@ import type { SqlParser } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { type Editor, mayChange, mayChangeInsight, type Restricted } from '../../access/dashboard-restriction.ts';
+import { canChange, canChangeInsight, type Editor, type Restricted } from '../../access/dashboard-restriction.ts';
 import { requireNamedRecords } from '../../access/named-records.ts';
-import { mayDo, requireFound } from '../../access/record-rights.ts';
+import { hasRecordLevel, requireFound } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { fieldsOfNew, type InsightChanges, requireRunnable, withChanges } from './rules.ts';
@@ -56,7 +56,7 @@ export async function changeInsight(
   await requireNamedRecords(tx, target, changes.query);
   await lockEnvironment(tx, environmentId);
   const before = await foundInsight(tx, target, { name, needed: 'editor' });
-  if (!mayChangeInsight(before.tiles, editor)) {
+  if (!canChangeInsight(before.tiles, editor)) {
     const detail = 'This insight is on a dashboard that can only be edited by its owner and project admins.';
     throw new AppError('forbidden', detail);
   }
@@ -177,7 +177,7 @@ async function placeInsight(
 
 function requireMayChange(dashboard: Restricted & { dashboard_id: number }, editor: Editor, what: string): void {
   const named = { id: dashboard.dashboard_id, createdById: dashboard.owner_id };
-  if (mayChange(dashboard, editor) && mayDo(editor.rights, 'dashboard', 'editor', named)) return;
+  if (canChange(dashboard, editor) && hasRecordLevel(editor.rights, 'dashboard', 'editor', named)) return;
   throw new AppError('forbidden', `You don't have permission to ${what}.`);
 }
 

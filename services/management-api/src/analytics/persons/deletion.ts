@@ -3,7 +3,7 @@
 import { type Database, deletePersons, findPersonToDelete, findPersonUuids } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
@@ -33,7 +33,7 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
   return [
     ...defineRoutes({
       method: 'POST',
-      below: belowEnvironment(sql),
+      below: environmentBasePaths(sql),
       path: '/persons/bulk_delete',
       operationId: 'persons_bulk_delete',
       summary: 'Delete several persons',
@@ -97,7 +97,7 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
     }),
     ...defineRoutes({
       method: 'DELETE',
-      below: belowEnvironment(sql),
+      below: environmentBasePaths(sql),
       path: '/persons/:id',
       operationId: 'persons_destroy',
       summary: 'Delete a person',

@@ -4,7 +4,7 @@ import { findPerson } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { listIdsOfPerson, maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
 import { budgetOf, eventRead, type StoreRead } from '../events/reads.ts';
@@ -15,7 +15,7 @@ import { idNamedBy, type MergeEvent, maxMergeEvents, mergeEvents, readPerson } f
 export function personMergeRoute({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     path: '/persons/:id/merges',
     operationId: 'persons_merges_list',
     summary: "Show how a person's distinct IDs were merged",

@@ -4,7 +4,7 @@ import { eventNames } from '@millrace/contracts';
 import { findPerson } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { type GatewayDeps, sendEvent } from '../send-event/send-event.ts';
 import { personParams } from './routes.ts';
@@ -20,7 +20,7 @@ export function personPropertyRoutes(deps: GatewayDeps) {
   const { sql } = deps;
   const common = {
     method: 'POST',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     tags: ['persons'] as [string],
     scope: 'person:write',
     params: personParams,

@@ -4,7 +4,7 @@ import { findPerson, type Sql } from '@millrace/db';
 import { decodeCursor, keysetPageOf, keysetQuery, PageStream } from '@millrace/http';
 import { AppError, isAppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
@@ -13,7 +13,7 @@ import { activityExample, activityPage, activityQuery, readActivity } from '../.
 import { type LargePages, offsetOfLargeList, refuseOffsetAfterCursor } from '../../sql/large-page.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 import { personsOfCohort } from '../cohorts/person-list.ts';
-import { foundCohort } from '../cohorts/write.ts';
+import { requireCohort } from '../cohorts/write.ts';
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { eventRead, findLatest } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
@@ -71,7 +71,7 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
   return [
     ...defineRoutes({
       method: 'GET',
-      below: belowEnvironment(sql),
+      below: environmentBasePaths(sql),
       path: '/persons',
       operationId: 'persons_list',
       summary: 'List persons',
@@ -119,7 +119,7 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
         const properties = await readListFilters(sql, projectId, { text: query.properties, owners });
         const filter = { ...query, properties };
         if (query.cohort !== undefined) {
-          const cohort = await requireCohort(sql, { caller, target }, query);
+          const cohort = await requireFilterCohort(sql, { caller, target }, query);
           const read = { cohort, caller, target, request, query };
           return new PageStream(personsOfCohort({ sql, searches }, read));
         }
@@ -161,7 +161,7 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
     }),
     ...defineRoutes({
       method: 'GET',
-      below: belowEnvironment(sql),
+      below: environmentBasePaths(sql),
       path: '/persons/count',
       operationId: 'persons_count',
       summary: 'Count persons',
@@ -184,7 +184,7 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
 }
 
 /** @throws AppError `invalid` naming a parameter that cannot be combined with `cohort`, or `cohort` if it does not exist. */
-async function requireCohort(
+async function requireFilterCohort(
   sql: Sql,
   { caller, target }: { caller: Caller; target: AddressedProject },
   {
@@ -201,7 +201,7 @@ async function requireCohort(
   }
   requireScope(caller, 'cohort:read');
   try {
-    return await foundCohort(sql, target, { id, needed: 'viewer' });
+    return await requireCohort(sql, target, { id, needed: 'viewer' });
   } catch (error) {
     if (!isAppError(error, 'not_found')) throw error;
     throw new AppError('invalid', 'The project has no cohort with this ID.', { attr: 'cohort' });
@@ -213,7 +213,7 @@ export function personItemRoutes({ sql }: { sql: Sql }) {
   return [
     ...defineRoutes({
       method: 'GET',
-      below: belowEnvironment(sql),
+      below: environmentBasePaths(sql),
       path: '/persons/:id',
       operationId: 'persons_retrieve',
       summary: 'Show a person',
@@ -242,7 +242,7 @@ export function personActivityRoutes({ sql }: { sql: Sql }) {
     query: activityQuery,
     responses: { 200: { description: 'One page of log entries.', schema: activityPage } },
     examples: { response: activityExample },
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
   } as const;
   const scopes = ['Person'];
   const description =

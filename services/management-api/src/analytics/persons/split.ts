@@ -4,7 +4,7 @@ import { recordActivity } from '@millrace/accounts';
 import { type Database, findPersonToDelete, maxSplits, splitPerson } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { personParams } from './routes.ts';
 
@@ -14,7 +14,7 @@ const distinctId = Type.String({ minLength: 1, maxLength: 400 });
 export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   return defineRoutes({
     method: 'POST',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     path: '/persons/:id/split',
     operationId: 'persons_split_create',
     summary: 'Split a person',

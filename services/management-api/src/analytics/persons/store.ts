@@ -2,7 +2,7 @@ import { eventNames } from '@millrace/contracts';
 import { type Sql, unpreparedPrefix } from '@millrace/db';
 import { type Condition, printPersonCondition } from '@millrace/insights';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
-import { type KeyWindow, largeRows, limitOf } from '../../sql/large-page.ts';
+import { createLargeRowReader, type KeyWindow, limitOf } from '../../sql/large-page.ts';
 import { distinctIdBytes } from '../distinct-ids/distinct-id-store.ts';
 import type { PersonRow } from '../shown-persons/person-row.ts';
 
@@ -83,7 +83,7 @@ export async function listPersonKeys(
 }
 
 /** Reads persons by numeric ID. */
-export const readPersons = largeRows<PersonKey, PersonRow>({
+export const readPersons = createLargeRowReader<PersonKey, PersonRow>({
   key: { id: 'bigint' },
   row: (of) => `FROM person p WHERE p.project_id = $1::int AND p.id = ${of('id')}`,
   columns: 'p.id, p.uuid, p.main_distinct_id, p.properties, p.is_identified, p.created_at',

@@ -1,7 +1,7 @@
 // The routes that suggest values of a property while a user writes a filter.
 
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 import { eventRead } from '../events/reads.ts';
@@ -35,7 +35,7 @@ const bounds =
 export function propertyValueRoutes({ sql, searches, otherStore }: EventDeps) {
   const common = {
     method: 'GET',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     responses: { 200: { description: 'The values.', schema: Type.Union([values, enveloped]) } },
     examples: { response: [{ name: 'Chrome' }, { name: 'Firefox' }] },
   } as const;

@@ -6,7 +6,7 @@ import { isAppError } from '@millrace/runtime';
 import type { KeyValueStore } from '@millrace/runtime/cache';
 
 /** A result and the time when it was computed. */
-export interface KeptAnswer {
+export interface CachedResult {
   answer: QueryResult;
   /** Milliseconds since 1970. */
   at: number;
@@ -53,7 +53,7 @@ function intervalOf(query: unknown): unknown {
 }
 
 /** Maximum ages for a cached result. If its date range had ended when it was computed, only late events can change it, so it stays fresh for a day. */
-export function agesOfKept(query: unknown, { answer, at }: KeptAnswer): Ages {
+export function findMaxAges(query: unknown, { answer, at }: CachedResult): Ages {
   const ages = agesOf(query);
   const end = Date.parse(answer.resolved_date_range?.date_to ?? '');
   if (!(end < at - 10_000)) return ages;
@@ -61,7 +61,7 @@ export function agesOfKept(query: unknown, { answer, at }: KeptAnswer): Ages {
 }
 
 /** Time in milliseconds after which clients should request a newer result. It is only a hint: earlier requests are not rejected. */
-export function pauseOfKept(query: unknown, { answer: { resolved_date_range: range } }: KeptAnswer): number {
+export function findRefreshPause(query: unknown, { answer: { resolved_date_range: range } }: CachedResult): number {
   const interval = intervalOf(query);
   if (range === undefined || interval === 'minute') return minute;
   const days = Math.ceil((Date.parse(range.date_to) - Date.parse(range.date_from)) / day);
@@ -116,20 +116,20 @@ const keptForSeconds = 7 * 24 * 3600;
 export function createResultCache(keyValue: KeyValueStore) {
   const nameOf = (key: string) => `query result:${key}`;
   return {
-    async read(key: string): Promise<KeptAnswer | null> {
-      const text = await keyValue.get(nameOf(key)).catch(whenUnavailable(null));
-      return text === null ? null : (JSON.parse(text) as KeptAnswer);
+    async read(key: string): Promise<CachedResult | null> {
+      const text = await keyValue.get(nameOf(key)).catch(defaultIfUnavailable(null));
+      return text === null ? null : (JSON.parse(text) as CachedResult);
     },
-    async write(key: string, kept: KeptAnswer): Promise<void> {
+    async write(key: string, kept: CachedResult): Promise<void> {
       const text = JSON.stringify(kept);
       if (text.length > maxCharacters) return;
-      await keyValue.set(nameOf(key), text, keptForSeconds).catch(whenUnavailable(undefined));
+      await keyValue.set(nameOf(key), text, keptForSeconds).catch(defaultIfUnavailable(undefined));
     },
   };
 }
 
 /** Creates an error handler that returns a default value if the store is unavailable. */
-export function whenUnavailable<T>(instead: T): (error: unknown) => T {
+export function defaultIfUnavailable<T>(instead: T): (error: unknown) => T {
   return (error) => {
     if (isAppError(error, 'unavailable')) return instead;
     throw error;

@@ -4,12 +4,12 @@ import type { Sql } from '@millrace/db';
 import { type ApiRequest, WithStatus } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { csvContent } from './csv.ts';
-import type { Questions, RefreshMode } from './questions.ts';
+import type { QueryRunner, RefreshMode } from './query-runner.ts';
 import {
   exampleQuery,
   queryDeclaration,
@@ -24,7 +24,7 @@ function readRefreshOfQuery(wanted: RefreshMode | boolean): RefreshMode {
   return wanted === 'force_cache' ? 'blocking' : wanted;
 }
 
-interface Asking {
+interface QueryInput {
   caller: Caller;
   target: AddressedProject;
   query: Static<typeof queryDeclaration.query>;
@@ -34,16 +34,16 @@ interface Asking {
 
 const complete = { timings: null, hogql: '', modifiers: null, error: null } as const;
 
-export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions }) {
+export function queryRoutes({ sql, queryRunner }: { sql: Sql; queryRunner: QueryRunner }) {
   const tags: [string] = ['query'];
-  const common = { below: belowEnvironment(sql), tags, scope: 'query:read' } as const;
+  const common = { below: environmentBasePaths(sql), tags, scope: 'query:read' } as const;
   const params = Type.Object({
     query_id: Type.String({
       maxLength: 128,
       description: 'The `client_query_id` from the request, or the `id` from the query status.',
     }),
   });
-  async function ask({ caller, target, body, request, query: { format } }: Asking) {
+  async function runRequest({ caller, target, body, request, query: { format } }: QueryInput) {
     const { query, ...more } = body;
     // Clients send null for fields that they do not set.
     const filters = more.filters_override ?? undefined;
@@ -51,7 +51,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
     const id = more.client_query_id ?? undefined;
     const wanted = more.refresh ?? (more.async === true ? 'async' : 'blocking');
     const refresh = readRefreshOfQuery(wanted);
-    const question = {
+    const runOptions = {
       query,
       filters,
       variables,
@@ -60,7 +60,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       signal: request.disconnectSignal(),
       run: { id },
     };
-    const { answer: found, status } = await questions.ask({ caller, target }, question);
+    const { answer: found, status } = await queryRunner.run({ caller, target }, runOptions);
     if (status !== null) return new WithStatus(202, { ...(found && { ...complete, ...found }), query_status: status });
     if (found === null) throw new AppError('internal', 'The query has neither a result nor a status.');
     if (format === 'csv') return csvContent(found, 'query');
@@ -83,7 +83,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
         '400 `query_too_large`. If the client disconnects, the query is cancelled in the ' +
         'database as well. A project can run three queries at the same time. Further queries wait for up to 5 ' +
         'seconds and then fail with 429.',
-      handler: ask,
+      handler: runRequest,
     }),
     ...defineRoutes({
       ...common,
@@ -127,7 +127,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       }),
       handler: async (input) => {
         const { kind } = input.body.query;
-        if (kind === input.params.query_id) return ask(input);
+        if (kind === input.params.query_id) return runRequest(input);
         const detail = `The query is a ${kind}, but the path contains ${input.params.query_id}. Both must be the same.`;
         throw new AppError('invalid', detail, { code: 'invalid_input', attr: 'query' });
       },
@@ -149,7 +149,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       },
       examples: { response: statusExample },
       handler: async ({ target, params: { query_id: id } }) => {
-        const status = await questions.status(target, id);
+        const status = await queryRunner.status(target, id);
         if (status === null) throw new AppError('not_found', 'Not found.');
         if (!status.complete) return new WithStatus(202, { query_status: status });
         return status.error ? new WithStatus(400, { query_status: status }) : { query_status: status };
@@ -167,7 +167,7 @@ export function queryRoutes({ sql, questions }: { sql: Sql; questions: Questions
       params,
       responses: { 204: { description: 'The query was cancelled or did not exist.' } },
       handler: async ({ target, params: { query_id: id } }) => {
-        await questions.cancel(target, id);
+        await queryRunner.cancel(target, id);
         return undefined;
       },
     }),

@@ -4,7 +4,7 @@ import { freeFormObject, orNull } from '@millrace/http';
 import { queryKinds } from '@millrace/insights';
 import { Type } from 'typebox';
 import { csvDeclaration } from './csv.ts';
-import { refreshModes } from './questions.ts';
+import { refreshModes } from './query-runner.ts';
 
 /** A wrapper in which clients describe how the result is drawn. Only its `source` is run. */
 const wrappedQuery = Type.Object(

@@ -7,12 +7,12 @@ import type { KeyValueStore } from '@millrace/runtime/cache';
 import {
   createGuessLimit,
   createRateLimit,
+  createThrottledError,
   type GuessLimit,
-  networkOf,
   type RateLimit,
-  throttled,
+  toNetwork,
 } from '../../access/rate-limit.ts';
-import { mayDo, type RecordRights, readRightsOfEverybody } from '../../access/record-rights.ts';
+import { hasRecordLevel, type RecordRights, readRightsOfEverybody } from '../../access/record-rights.ts';
 import { findLink, type SharedLink } from './store.ts';
 
 export interface LinkLimits {
@@ -58,14 +58,14 @@ export async function openLink(
   { address }: Pick<ApiRequest, 'address'>,
 ): Promise<OpenLink> {
   guesses.check(address, token);
-  const wait = await visits.take(networkOf(address));
-  if (wait !== null) throw throttled(wait, 'Your IP address sent too many requests for public links.');
+  const wait = await visits.take(toNetwork(address));
+  if (wait !== null) throw createThrottledError(wait, 'Your IP address sent too many requests for public links.');
   const link = tokenPattern.test(token) ? await findLink(sql, token) : undefined;
   const rights = link && (await readRightsOfEverybody(sql, link.environmentId));
-  if (link && rights && mayDo(rights, link.record.kind, 'viewer', { id: link.record.id, createdById: null })) {
-    guesses.noteGood(token);
+  if (link && rights && hasRecordLevel(rights, link.record.kind, 'viewer', { id: link.record.id, createdById: null })) {
+    guesses.recordSuccess(token);
     return { ...link, rights };
   }
-  await guesses.noteWrong(address);
+  await guesses.recordFailure(address);
   throw new AppError('not_found', 'Not found.');
 }

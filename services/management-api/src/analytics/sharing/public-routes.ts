@@ -5,11 +5,11 @@ import { buildTileQuery } from '@millrace/insights';
 import { AppError, limitConcurrency } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import { defineRoute } from '../../access/define-route.ts';
-import { mayDo, nameOf } from '../../access/record-rights.ts';
+import { hasRecordLevel, toRecordName } from '../../access/record-rights.ts';
 import { findDashboard } from '../dashboards/store.ts';
-import { askInsight, type InsightResult } from '../insights/result.ts';
+import { type InsightResult, runInsight } from '../insights/result.ts';
 import { findInsights, type InsightRow } from '../insights/store.ts';
-import type { Questions } from '../query/questions.ts';
+import type { QueryRunner } from '../query/query-runner.ts';
 import { type LinkLimits, type OpenLink, openLink } from './public-link.ts';
 import {
   linkParams,
@@ -27,7 +27,7 @@ import { liveTiles } from './write.ts';
 
 export interface PublicRouteDeps {
   sql: Sql;
-  questions: Questions;
+  queryRunner: QueryRunner;
   linkLimits: LinkLimits;
 }
 
@@ -35,8 +35,8 @@ export interface PublicRouteDeps {
 const unlisted = { 'X-Robots-Tag': 'noindex' };
 
 /** Routes that return the data of a shared page (docs/api/sharing.md#what-a-visitor-sees). */
-export function publicLinkRoutes({ sql, questions, linkLimits: limits }: PublicRouteDeps) {
-  const load = createLoader(questions, limits);
+export function publicLinkRoutes({ sql, queryRunner, linkLimits: limits }: PublicRouteDeps) {
+  const load = createLoader(queryRunner, limits);
   return [
     defineRoute({
       method: 'GET',
@@ -111,7 +111,7 @@ async function readTiles(
   const placed = dashboard ? await liveTiles(sql, dashboard.id) : [];
   const ids = dashboard ? placed.flatMap(({ insight_id: id }) => id ?? []) : [record.id];
   const insights = (await findInsights(sql, environmentId, ids)).filter(
-    (one) => !one.deleted && mayDo(rights, 'insight', 'viewer', nameOf(one)),
+    (one) => !one.deleted && hasRecordLevel(rights, 'insight', 'viewer', toRecordName(one)),
   );
   if (dashboard === undefined) {
     const [insight = null] = insights;
@@ -156,7 +156,7 @@ async function showInsight(load: Load, link: OpenLink, insight: InsightRow | nul
 }
 
 /** Loads results from the cache and computes stale ones again. For each project, only one computation runs at a time, and their rate is limited. */
-function createLoader(questions: Questions, limits: LinkLimits) {
+function createLoader(queryRunner: QueryRunner, limits: LinkLimits) {
   const turns = new LRUCache<number, ReturnType<typeof limitConcurrency>>({ max: 1000 });
   const turnOf = (environmentId: number) => {
     const turn = turns.get(environmentId) ?? limitConcurrency(1);
@@ -166,21 +166,21 @@ function createLoader(questions: Questions, limits: LinkLimits) {
   return async (link: OpenLink, insight: InsightRow): Promise<{ status: SharedStatus; result?: InsightResult }> => {
     // Visitors have no key, so their searches are counted for the link.
     const target = { ...link, level: 0 };
-    const asker = { caller: { credential: { kind: 'link', id: String(link.id) } as const }, target };
+    const queryCaller = { caller: { credential: { kind: 'link', id: String(link.id) } as const }, target };
     // The computation continues when the visitor leaves. Otherwise, each visit could start it again.
     const { signal } = new AbortController();
-    const ask = async (refresh: 'force_cache' | 'blocking') => {
-      const result = await askInsight(questions, asker, insight, { refresh, signal });
+    const runMode = async (refresh: 'force_cache' | 'blocking') => {
+      const result = await runInsight(queryRunner, queryCaller, insight, { refresh, signal });
       return result && result.last_refresh !== null ? result : undefined;
     };
     try {
-      const cached = await ask('force_cache');
+      const cached = await runMode('force_cache');
       const isFresh = cached?.cache_target_age != null && Date.parse(cached.cache_target_age) > Date.now();
       if (cached && isFresh) return { status: 'ready', result: cached };
       if (insight.query === null) return { status: 'ready' };
       const wait = await limits.computations.take(`${link.id}:${insight.id}`);
       if (wait !== null) return cached ? { status: 'ready', result: cached } : { status: 'pending' };
-      const computed = await turnOf(link.environmentId)(() => ask('blocking'));
+      const computed = await turnOf(link.environmentId)(() => runMode('blocking'));
       return computed ? { status: 'ready', result: computed } : { status: 'pending' };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;

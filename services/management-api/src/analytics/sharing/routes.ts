@@ -1,6 +1,6 @@
 import type { Database } from '@millrace/db';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { dashboardParams, dashboardsPath } from '../dashboards/schema.ts';
 import { insightParams, insightsPath } from '../insights/schema.ts';
@@ -16,7 +16,7 @@ export function sharingRoutes(deps: Pick<Database, 'sql' | 'transaction'>) {
 function routesOf({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>, kind: SharedKind) {
   const path = `${kind === 'insight' ? insightsPath : dashboardsPath}/:id/sharing`;
   const common = {
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     tags,
     params: Type.Object({ id: (kind === 'insight' ? insightParams : dashboardParams).properties.id }),
     responses: { 200: { description: 'The sharing configuration.', schema: sharing } },

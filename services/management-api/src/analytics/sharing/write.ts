@@ -6,12 +6,12 @@ import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { mayChangeInsight, requireChange } from '../../access/dashboard-restriction.ts';
-import { mayDo, nameOf, readRightsOfEverybody } from '../../access/record-rights.ts';
+import { canChangeInsight, requireChange } from '../../access/dashboard-restriction.ts';
+import { hasRecordLevel, readRightsOfEverybody, toRecordName } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { listTiles } from '../dashboards/tile-store.ts';
-import { liveDashboard } from '../dashboards/write.ts';
+import { requireDashboard } from '../dashboards/write.ts';
 import { findInsights } from '../insights/store.ts';
 import { foundInsight } from '../insights/write.ts';
 import { isClosed } from './public-shape.ts';
@@ -114,13 +114,13 @@ async function foundRecord(
   requireScope(caller, `${kind}:read`);
   const editor = { ...target, userId: caller.userId };
   if (kind === 'dashboard') {
-    const row = await liveDashboard(sql, target, { id: Number(name), needed });
+    const row = await requireDashboard(sql, target, { id: Number(name), needed });
     if (needed === 'editor') requireChange(row, editor);
     return { kind, id: row.id, title: row.name };
   }
   const row = await foundInsight(sql, target, { name, needed });
   if (row.deleted) throw new AppError('not_found', 'Not found.');
-  if (needed === 'editor' && !mayChangeInsight(row.tiles, editor)) {
+  if (needed === 'editor' && !canChangeInsight(row.tiles, editor)) {
     throw new AppError('forbidden', "You don't have edit permissions for this insight.");
   }
   return { kind, id: row.id, title: row.name ?? row.derived_name };
@@ -136,13 +136,13 @@ async function requireShareable(tx: Transaction, { target }: Author, { kind, id 
     throw new AppError('forbidden', 'Public sharing is disabled for this organization.');
   }
   const everybody = await readRightsOfEverybody(tx, environmentId);
-  if (!mayDo(everybody, kind, 'viewer', { id, createdById: null })) {
+  if (!hasRecordLevel(everybody, kind, 'viewer', { id, createdById: null })) {
     const detail = `This ${kind} is not open to all members of the project, so it cannot be shared publicly.`;
     throw new AppError('forbidden', detail);
   }
   const ids = kind === 'insight' ? [id] : (await liveTiles(tx, id)).flatMap(({ insight_id }) => insight_id ?? []);
   const insights = await findInsights(tx, environmentId, ids);
-  if (insights.some((one) => !mayDo(rights, 'insight', 'viewer', nameOf(one)))) {
+  if (insights.some((one) => !hasRecordLevel(rights, 'insight', 'viewer', toRecordName(one)))) {
     const detail = 'The dashboard contains an insight that you do not have access to, so you cannot share it publicly.';
     throw new AppError('forbidden', detail);
   }

@@ -7,14 +7,14 @@ import { type CopiedUntil, readCopiedUntil } from '@millrace/insights';
 import { AppError, isAppError, withDeadline } from '@millrace/runtime';
 import { Type } from 'typebox';
 import manifest from '../../../../../package.json' with { type: 'json' };
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { OtherStore } from '../../analytics/events/reads.ts';
 import type { DeadLetterLog } from '../../operations/dead-letters/read-dead-letters.ts';
 import { createWaitingCount } from '../../operations/dead-letters/waiting-count.ts';
 import type { TopicLag } from '../../operations/live/lag.ts';
 import type { Live } from '../../operations/live/live.ts';
-import { kindOf } from '../../operations/live/warning-kinds.ts';
+import { findWarningKind } from '../../operations/live/warning-kinds.ts';
 import { countConnections, countStored, countWarnings, hasSqlRole } from './store.ts';
 
 /** Same threshold as the alert MillraceLagSeconds (docs/operations/alerts.md). */
@@ -36,7 +36,7 @@ export function healthOfProjectRoutes({ sql, live, deadLetterLog, otherStore }: 
   const waiting = deadLetterLog && createWaitingCount({ sql, log: deadLetterLog });
   return defineRoutes({
     method: 'GET',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     path: '/health',
     operationId: 'health_retrieve',
     summary: 'Show whether events are being ingested',
@@ -59,7 +59,7 @@ export function healthOfProjectRoutes({ sql, live, deadLetterLog, otherStore }: 
         ask(hasSqlRole(sql)),
         ask(otherStore === null ? Promise.resolve(null) : readCopiedUntil(sql)),
       ]);
-      const dropped = warnings.value?.filter((one) => kindOf(one).outcome === 'dropped');
+      const dropped = warnings.value?.filter((one) => findWarningKind(one).outcome === 'dropped');
       return {
         checked_at: new Date().toISOString(),
         version: manifest.version,

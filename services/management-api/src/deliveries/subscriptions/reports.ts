@@ -4,15 +4,15 @@ import { maskTarget } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { formatDateTime, MessageStream, TextContent } from '@millrace/http';
 import {
-  type Addresses,
+  buildReportMail,
+  createReport,
+  createReportLinks,
   drawInsight,
-  type Message,
-  makeReport,
   maxInsights,
+  type PublicUrls,
   type ReportContent,
   type ReportedInsight,
-  reportLinks,
-  reportMail,
+  type ReportMessage,
   textOf,
   toPng,
   webhookFormat,
@@ -23,7 +23,7 @@ import { Type } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { canSeeSecrets } from '../../access/caller.ts';
 import { type BasePath, defineRoute, defineRoutes } from '../../access/define-route.ts';
-import type { Questions } from '../../analytics/query/questions.ts';
+import type { QueryRunner } from '../../analytics/query/query-runner.ts';
 import { requireReportAccess, requireReportScopes, requireSubjectAccess } from './rules.ts';
 import { deliveryExample, reportExample, sentReport, shownReport } from './schema.ts';
 import {
@@ -37,9 +37,9 @@ import {
 
 export interface ReportRouteDeps {
   sql: Sql;
-  questions: Questions;
+  queryRunner: QueryRunner;
   /** Base URL of the links in reports. */
-  addresses: Addresses;
+  addresses: PublicUrls;
   logger: Logger;
 }
 
@@ -77,7 +77,7 @@ const framed = {
 };
 
 export function reportRoutes(
-  { sql, questions, addresses, logger }: ReportRouteDeps,
+  { sql, queryRunner, addresses, logger }: ReportRouteDeps,
   { below, path }: { below: readonly BasePath<AddressedProject>[]; path: string },
 ) {
   const tags: [string] = ['subscriptions'];
@@ -103,15 +103,15 @@ export function reportRoutes(
         requireReportScopes(caller, { dashboard });
         await requireSubjectAccess(sql, target, { insight, dashboard });
         const signal = request.disconnectSignal();
-        const ask = async (asked: unknown, now: number) => {
+        const runQuery = async (asked: unknown, now: number) => {
           const insightQuery = { query: asked, refresh: 'blocking', signal, now: new Date(now) } as const;
-          const { answer } = await questions.ask({ caller, target }, insightQuery);
+          const { answer } = await queryRunner.run({ caller, target }, insightQuery);
           if (answer === null) throw new AppError('internal', 'The query has no result.');
           return answer;
         };
         const chosen = dashboard_export_insights?.split(',').map(Number) ?? [];
         const about = { projectId: target.environmentId, insight, dashboard, chosen, dueAt: new Date() };
-        const content = await makeReport({ sql, ask }, about);
+        const content = await createReport({ sql, runQuery }, about);
         const isAboutProject = insight === null && dashboard === null;
         if (content === null && !isAboutProject) {
           const [attr, id] = insight === null ? ['dashboard', dashboard] : ['insight', insight];
@@ -120,7 +120,7 @@ export function reportRoutes(
             attr: `${attr}`,
           });
         }
-        const links = reportLinks(addresses, target.environmentId);
+        const links = createReportLinks(addresses, target.environmentId);
         const message = {
           title: title?.trim() || content?.name || (await findEnvironmentName(sql, target.environmentId)),
           summary: 'sent on the schedule of its subscription',
@@ -214,9 +214,9 @@ export function toDelivery(row: DeliveryRow, showsSecrets: boolean) {
 }
 
 /** A report as its recipients see it. */
-async function show(message: Message, { format: asked, logger }: { format: string | undefined; logger: Logger }) {
+async function show(message: ReportMessage, { format: asked, logger }: { format: string | undefined; logger: Logger }) {
   if (asked === 'html') {
-    const { html, attachments } = await reportMail(message, logger);
+    const { html, attachments } = await buildReportMail(message, logger);
     const page = attachments.reduce(
       (before, { cid, content }) =>
         before.replaceAll(`cid:${cid}`, `data:image/png;base64,${content.toString('base64')}`),
@@ -230,7 +230,7 @@ async function show(message: Message, { format: asked, logger }: { format: strin
 }
 
 function linkOf(
-  links: ReturnType<typeof reportLinks>,
+  links: ReturnType<typeof createReportLinks>,
   { insight, dashboard }: Pick<SubscriptionRow, 'insight' | 'dashboard'>,
   first: ReportedInsight | undefined,
 ): string | null {
@@ -241,10 +241,10 @@ function linkOf(
 function messageOf(
   subscription: SubscriptionRow,
   content: ReportContent,
-  addresses: Addresses,
+  addresses: PublicUrls,
   environmentId: number,
-): Message {
-  const links = reportLinks(addresses, environmentId);
+): ReportMessage {
+  const links = createReportLinks(addresses, environmentId);
   return {
     title: subscription.title?.trim() || content.name,
     summary: describeRule(subscription),

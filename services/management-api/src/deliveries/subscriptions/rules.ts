@@ -10,7 +10,7 @@ import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { requireNamedRecords } from '../../access/named-records.ts';
-import { findRecord, refused, requireRecord, sightOf } from '../../access/record-rights.ts';
+import { createForbiddenError, createVisibilityCheck, findRecord, requireRecord } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
 import {
@@ -282,9 +282,9 @@ export async function requireReportAccess(
   const { environmentId, rights } = target;
   const { kind, id, insights } = content;
   if (kind === 'dashboard') requireReportScopes(caller, { dashboard: id });
-  const isSubjectSeen = await sightOf(sql, rights, { environmentId, kind });
-  const isInsightSeen = await sightOf(sql, rights, { environmentId, kind: 'insight' });
-  if (!isSubjectSeen({ id }) || !insights.every(isInsightSeen)) throw refused('viewer');
+  const isSubjectSeen = await createVisibilityCheck(sql, rights, { environmentId, kind });
+  const isInsightSeen = await createVisibilityCheck(sql, rights, { environmentId, kind: 'insight' });
+  if (!isSubjectSeen({ id }) || !insights.every(isInsightSeen)) throw createForbiddenError('viewer');
 }
 
 /** Removes an email recipient from a subscription on their request. A subscription without other recipients is deleted. */

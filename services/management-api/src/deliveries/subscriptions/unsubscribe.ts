@@ -2,7 +2,7 @@
 
 import type { Database, Sql } from '@millrace/db';
 import { TextContent } from '@millrace/http';
-import { escapedHtml } from '@millrace/reports';
+import { escapeHtml } from '@millrace/reports';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
@@ -102,13 +102,13 @@ function pageOf({ title, email, isSubscribed }: { title: string; email: string; 
     : `Reports are no longer sent to ${email}.`;
   const button = isSubscribed ? '<form method="post"><button type="submit">Unsubscribe</button></form>' : '';
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapedHtml(heading)}</title>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${escapeHtml(heading)}</title>
 <style>
 body{max-width:34rem;margin:15vh auto 0;padding:0 1rem;font:16px/1.5 system-ui,sans-serif}
 h1{font-size:1.4rem;line-height:1.3;overflow-wrap:anywhere}
 p{overflow-wrap:anywhere}
 button{padding:.6rem 1.2rem;font:inherit;font-weight:600;color:#fff;background:#0a6c8c;border:0;border-radius:6px;cursor:pointer}
 </style></head>
-<body><main><h1>${escapedHtml(heading)}</h1><p>${escapedHtml(sentence)}</p>${button}</main></body></html>
+<body><main><h1>${escapeHtml(heading)}</h1><p>${escapeHtml(sentence)}</p>${button}</main></body></html>
 `;
 }

@@ -1,11 +1,11 @@
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
-import { mayDo, nameOf, type RecordRights } from '../../access/record-rights.ts';
+import { hasRecordLevel, type RecordRights, toRecordName } from '../../access/record-rights.ts';
 import type { FlagDeps } from '../feature-flags/payloads.ts';
 import { toMinimalFlag } from '../feature-flags/show.ts';
 import type { FlagRow } from '../feature-flags/store.ts';
@@ -28,7 +28,7 @@ const params = Type.Object({
 
 /** Features that users can turn on for themselves before they are available to everyone. */
 export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps) {
-  const below = belowEnvironment(sql);
+  const below = environmentBasePaths(sql);
   const writerOf = (
     { userId, scopes }: Caller,
     { environmentId, organizationId, rights }: AddressedProject,
@@ -144,7 +144,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
 function toFeature(row: FeatureRow, flag: FlagRow | undefined, rights: RecordRights) {
   if (flag === undefined) throw new AppError('not_found', 'Not found.');
   const shown = toMinimalFlag(flag);
-  const isSeen = mayDo(rights, 'feature_flag', 'viewer', nameOf(flag));
+  const isSeen = hasRecordLevel(rights, 'feature_flag', 'viewer', toRecordName(flag));
   return {
     ...row,
     feature_flag: isSeen ? shown : { ...shown, name: '', filters: {} },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { AddressedProject } from '../../access/addressed-store.ts';
-import { addShown } from '../../access/record-rights.ts';
+import { addVisibilityCondition } from '../../access/record-rights.ts';
 import { createConditions } from '../../sql/conditions.ts';
 import { type FlagRow, listFlags } from '../feature-flags/store.ts';
 import type { Stage } from './rules.ts';
@@ -27,7 +27,7 @@ export async function listFeatures(
 ): Promise<{ count: number; rows: FeatureRow[] }> {
   const where = createConditions();
   where.add(`f.project_id = ${where.parameter(environmentId)}`);
-  addShown(where, rights, 'early_access_feature', { id: 'f.id' });
+  addVisibilityCondition(where, rights, 'early_access_feature', { id: 'f.id' });
   const from = `FROM early_access_feature f WHERE ${where.text()}`;
   const [counted, rows] = await Promise.all([
     sql.query<{ count: number }>(`SELECT count(*)::int AS count ${from}`, [...where.values]),

@@ -5,7 +5,7 @@ import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
-import { nameOf, type RecordRights, requireFound, requireRecord } from '../../access/record-rights.ts';
+import { type RecordRights, requireFound, requireRecord, toRecordName } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { changeFlag, createFlag, type FlagWriter } from '../feature-flags/changes/write.ts';
@@ -104,7 +104,7 @@ async function findSuitableFlag(
     new AppError('invalid', detail, { code: 'invalid_input', attr: 'feature_flag_id' });
   const flag = await findFlag(tx, environmentId, flagId);
   if (flag === undefined || flag.deleted) throw refuse('Feature Flag with this ID does not exist');
-  requireRecord(rights, 'feature_flag', 'editor', nameOf(flag));
+  requireRecord(rights, 'feature_flag', 'editor', toRecordName(flag));
   if (await hasFeature(tx, flagId)) {
     throw refuse(`Linked feature flag ${flag.key} already has a feature attached to it.`);
   }

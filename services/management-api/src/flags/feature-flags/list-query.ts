@@ -1,9 +1,9 @@
 import { offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
-import { addShown } from '../../access/record-rights.ts';
+import { addVisibilityCondition } from '../../access/record-rights.ts';
 import { createConditions } from '../../sql/conditions.ts';
-import { idsOf, textsOf } from '../../sql/listed-values.ts';
+import { parseIds, parseTexts } from '../../sql/listed-values.ts';
 import { longestNeedle } from '../../sql/longest-needle.ts';
 import { type FlagConditions, hasVariants, isStale } from './store.ts';
 
@@ -45,7 +45,7 @@ export function flagConditions(
   query: FlagFilterValues,
 ): FlagConditions {
   const where = createConditions();
-  addShown(where, rights, 'feature_flag', { id: 'f.id', createdById: 'f.created_by_id' });
+  addVisibilityCondition(where, rights, 'feature_flag', { id: 'f.id', createdById: 'f.created_by_id' });
   where.add(`f.project_id = ${where.parameter(environmentId)}`);
   where.add('NOT f.deleted');
   addState(where, query);
@@ -55,14 +55,14 @@ export function flagConditions(
   }
   const condition = ofType.get(query.type ?? '');
   if (condition) where.add(condition);
-  const creators = idsOf(query.created_by_id);
+  const creators = parseIds(query.created_by_id);
   if (creators.length > 0) where.add(`f.created_by_id = ANY (${where.parameter(creators)}::int[])`);
   if (query.evaluation_runtime) {
     where.add(`coalesce(f.evaluation_runtime, 'all') = ${where.parameter(query.evaluation_runtime)}`);
   }
-  const tags = textsOf(query.tags);
+  const tags = parseTexts(query.tags);
   if (tags.length > 0) where.add(`f.tags && ${where.parameter(tags)}::text[]`);
-  const excludedKeys = textsOf(query.excluded_properties);
+  const excludedKeys = parseTexts(query.excluded_properties);
   if (excludedKeys.length > 0) where.add(`f.key <> ALL (${where.parameter(excludedKeys)}::text[])`);
   return where;
 }

@@ -3,12 +3,12 @@ import { tryPatterns } from '@millrace/flags';
 import { inTimeSlices } from '@millrace/flags/store';
 import { type ApiRequest, offsetPage, offsetPageOf } from '@millrace/http';
 import { type Static, Type } from 'typebox';
-import { belowEnvironment, projectOfToken } from '../../access/addressed-project.ts';
+import { environmentBasePaths, findProjectOfToken } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute, defineRoutes } from '../../access/define-route.ts';
 import { requireNamedRecords } from '../../access/named-records.ts';
-import { sightOf } from '../../access/record-rights.ts';
+import { createVisibilityCheck } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { cohort, cohortExample, toCohort } from '../../analytics/cohorts/schema.ts';
 import { createCohort } from '../../analytics/cohorts/write.ts';
@@ -103,14 +103,14 @@ function flagsOfTokenRoute({ sql }: FlagDeps) {
     examples: { response: { count: 1, next: null, previous: null, results: [featureFlagExample] } },
     handler: async ({ caller, query: { token, ...query }, request }) => {
       const route = { path: flagsPath, scope } as const;
-      return listPage(sql, await projectOfToken(sql, token, { caller, route }), { query, request });
+      return listPage(sql, await findProjectOfToken(sql, token, { caller, route }), { query, request });
     },
   });
 }
 
 /** Routes that read flags. */
 function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
-  const common = { method: 'GET', tags, scope: 'feature_flag:read', below: belowEnvironment(sql) } as const;
+  const common = { method: 'GET', tags, scope: 'feature_flag:read', below: environmentBasePaths(sql) } as const;
   return [
     ...defineRoutes({
       ...common,
@@ -168,7 +168,7 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       handler: async ({ target, params: { id } }) => {
         const { environmentId, rights } = target;
         const dependents = await dependentsOf(sql, await requireFlag(sql, target, { id, needed: 'viewer' }));
-        const isSeen = await sightOf(sql, rights, { environmentId, kind: 'feature_flag' });
+        const isSeen = await createVisibilityCheck(sql, rights, { environmentId, kind: 'feature_flag' });
         return dependents
           .filter((flag) => flag.active && isSeen(flag))
           .map((flag) => ({ id: flag.id, key: flag.key, name: flag.name }));
@@ -179,7 +179,7 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
 
 /** Routes that create, change and delete flags. */
 function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps) {
-  const common = { tags, scope: 'feature_flag:write', below: belowEnvironment(sql) } as const;
+  const common = { tags, scope: 'feature_flag:write', below: environmentBasePaths(sql) } as const;
   const writerOf = async (
     { userId }: Caller,
     target: AddressedProject,
@@ -257,7 +257,7 @@ function flagWriteRoutes({ sql, transaction, payloadSecrets: secrets }: FlagDeps
 function flagCohortRoute({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transaction'>) {
   return defineRoutes({
     method: 'POST',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     path: `${flagsPath}/:id/create_static_cohort_for_flag`,
     operationId: 'feature_flags_create_static_cohort_for_flag',
     summary: 'Create a static cohort from a feature flag',
@@ -314,7 +314,7 @@ function flagDashboardRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
   ].flatMap(({ path, operationId, summary }) =>
     defineRoutes({
       method: 'POST',
-      below: belowEnvironment(sql),
+      below: environmentBasePaths(sql),
       path: `${flagsPath}/:id/${path}`,
       operationId,
       summary,

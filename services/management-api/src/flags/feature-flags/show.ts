@@ -2,7 +2,7 @@ import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { namedCohort, sdkWarnings } from '@millrace/flags';
 import { formatDateTime } from '@millrace/http';
-import { mayDo, nameOf, type RecordRights, sightOf } from '../../access/record-rights.ts';
+import { createVisibilityCheck, hasRecordLevel, type RecordRights, toRecordName } from '../../access/record-rights.ts';
 import { findCohortNames, findGroupNames, type GroupReference } from './changes/reference-store.ts';
 import { conditionFiltersIn, mapConditionFilters } from './filters/filters.ts';
 import { openedFilters, type PayloadSecrets, redactedFilters } from './payloads.ts';
@@ -31,7 +31,8 @@ export async function showFlag(
   return toFeatureFlag(row, shown, mayEdit(row, rights));
 }
 
-const mayEdit = (row: FlagRow, rights: RecordRights) => mayDo(rights, 'feature_flag', 'editor', nameOf(row));
+const mayEdit = (row: FlagRow, rights: RecordRights) =>
+  hasRecordLevel(rights, 'feature_flag', 'editor', toRecordName(row));
 
 /** A flag as the API shows it. @param filters with the payloads that the caller can see. */
 export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, isEditable: boolean) {
@@ -159,7 +160,7 @@ async function ofCohorts(sql: Sql, found: readonly Found[], rights: RecordRights
     .slice(0, maxNames);
   const [first] = references;
   if (first === undefined) return new Map();
-  const isSeen = await sightOf(sql, rights, { environmentId: first.environmentId, kind: 'cohort' });
+  const isSeen = await createVisibilityCheck(sql, rights, { environmentId: first.environmentId, kind: 'cohort' });
   const names = await findCohortNames(sql, references);
   const named = references.filter(({ cohortId }) => names.has(cohortId) && isSeen({ id: cohortId }));
   return new Map(named.map(({ filter, cohortId }) => [filter, { cohort_name: names.get(cohortId) }]));

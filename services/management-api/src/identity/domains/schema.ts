@@ -1,6 +1,6 @@
 // Domains in requests and responses.
 
-import { enforcementOf, hasProofInTime, type Installed } from '@millrace/accounts';
+import { findEnforcement, hasProofInTime, type Installed } from '@millrace/accounts';
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';
 import { organizationParams } from '../../access/addressed-organization.ts';
@@ -230,7 +230,7 @@ export const checkedDomainExample = {
 export function toDomain(row: DomainRow, installed: Installed) {
   const saml = checkSamlProvider(row);
   const [has_saml, has_oidc] = [saml !== null, hasOidc(row)];
-  const inForce = enforcementOf({ ...row, has_saml, has_oidc }, installed);
+  const inForce = findEnforcement({ ...row, has_saml, has_oidc }, installed);
   const enforcement =
     inForce.state === 'off' || hasProofInTime(row, new Date())
       ? inForce

@@ -1,7 +1,7 @@
 import { isProofInTime } from '@millrace/accounts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
-import { violates } from '../../sql/violates.ts';
+import { violatesConstraint } from '../../sql/violates.ts';
 
 export type DomainRow = Columns<
   'organization_domain',
@@ -186,7 +186,7 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
     if (row.verified_at === null) await tx.query('DELETE FROM scim_token WHERE domain_id = $1', [row.id]);
     return true;
   } catch (error) {
-    if (violates(error, 'organization_domain_domain_key')) return false;
+    if (violatesConstraint(error, 'organization_domain_domain_key')) return false;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 // The rules that control access to a project or an environment: their routes and how responses show them.
 
-import { type AccessLevel, accessLevels, changeAccessRule, type Whom } from '@millrace/accounts';
+import { type AccessLevel, type AccessRuleSubject, accessLevels, changeAccessRule } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
@@ -92,7 +92,7 @@ export function readRule<Level extends string>(
     role: roleId = null,
   }: { access_level: unknown; organization_member?: string | null; role?: string | null },
   levels: readonly Level[],
-): { level: Level | null } & Whom {
+): { level: Level | null } & AccessRuleSubject {
   const level = levelName === null ? null : levels.find((known) => known === levelName);
   if (level === undefined) {
     throw new AppError('invalid', `Invalid access level. Must be one of: ${levels.join(', ')}`);
@@ -106,7 +106,7 @@ export function readRule<Level extends string>(
 /** The response to a change: the current rule, or for a removed rule the member or role that it was for. */
 export function currentRule(
   rules: AccessRule[],
-  { membershipId, roleId }: Whom,
+  { membershipId, roleId }: AccessRuleSubject,
   removed: Partial<AccessRule>,
 ): AccessRule {
   const now = rules.find((rule) => rule.organization_member === membershipId && rule.role === roleId);

@@ -5,7 +5,7 @@ import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { readEventRetention } from './store.ts';
 
@@ -32,7 +32,7 @@ export function eventRetentionRoutes({ sql, transaction }: Pick<Database, 'sql' 
   return [
     ...defineRoutes({
       method: 'GET',
-      below: belowEnvironment(sql),
+      below: environmentBasePaths(sql),
       path,
       operationId: 'event_retention_retrieve',
       summary: 'Show the event retention period',
@@ -45,7 +45,7 @@ export function eventRetentionRoutes({ sql, transaction }: Pick<Database, 'sql' 
     }),
     ...defineRoutes({
       method: 'PATCH',
-      below: belowEnvironment(sql),
+      below: environmentBasePaths(sql),
       path,
       operationId: 'event_retention_partial_update',
       summary: 'Change the event retention period',

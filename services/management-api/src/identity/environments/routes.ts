@@ -9,7 +9,7 @@ import { type TSchema, Type } from 'typebox';
 import { addressedById, idParams } from '../../access/addressed-project.ts';
 import {
   type Caller,
-  onlyEnvironmentsOf,
+  findScopedEnvironments,
   refuseProjectScopedKey,
   requireProjectInKey,
   visibleOrganizationIds,
@@ -76,7 +76,7 @@ export function environmentRoutes(deps: RecordDeps) {
       target: parent,
       handler: async ({ caller, target: { projectId, organizationId }, query, request }) => {
         const reach = { userId: caller.userId, organizationIds: [organizationId] };
-        const only = onlyEnvironmentsOf(caller);
+        const only = findScopedEnvironments(caller);
         return offsetPage(request, query, (window) => listEnvironments(sql, reach, { ...window, projectId, only }));
       },
     }),
@@ -278,7 +278,7 @@ function addressedParent(sql: Sql) {
             id,
             preferred: caller.currentEnvironmentId,
             organizationIds: isCurrent ? visibleOrganizationIds(caller) : null,
-            only: isCurrent ? onlyEnvironmentsOf(caller) : null,
+            only: isCurrent ? findScopedEnvironments(caller) : null,
           });
     if (!found) throw new AppError('not_found', 'Project not found.');
     // A key for single environments can access their project.

@@ -7,8 +7,8 @@ import {
   findIsDemo,
   lockOrganization,
   requireLevelOfSettings,
-  requireRoom,
-  requireUncounted,
+  requireNoPlanLimit,
+  requirePlanCapacity,
   setCurrentEnvironment,
 } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
@@ -122,7 +122,7 @@ async function checkDemoChange(
   if (isDemo === undefined) throw new AppError('not_found', 'Not found.');
   if (isDemo === sent.is_demo) return;
   if (!isDemo) {
-    requireUncounted(plan);
+    requireNoPlanLimit(plan);
     return;
   }
   // Every member can create demo data. Everything else requires an administrator of the organization.
@@ -130,10 +130,10 @@ async function checkDemoChange(
     throw new AppError('forbidden', 'Your organization access level is insufficient.');
   }
   const environments = await countEnvironments(tx, projectId);
-  requireRoom(plan, 'environments', { ...environments, demo: environments.demo - 1 });
+  requirePlanCapacity(plan, 'environments', { ...environments, demo: environments.demo - 1 });
   if (environments.all > environments.demo) return;
   const projects = await countProjects(tx, organizationId);
-  requireRoom(plan, 'projects', { ...projects, demo: projects.demo - 1 });
+  requirePlanCapacity(plan, 'projects', { ...projects, demo: projects.demo - 1 });
 }
 
 /** Whether a request creates demo data. This runs before the body is validated, because it determines the required level. */

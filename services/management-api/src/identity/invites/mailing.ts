@@ -1,6 +1,6 @@
 // Sends emails about invites.
 
-import { inviteExpiresAt, noteEmailingAttempt, takeMails } from '@millrace/accounts';
+import { inviteExpiresAt, recordEmailingAttempt, takeMails } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { type Logger, quoteMessage } from '@millrace/runtime';
@@ -75,7 +75,7 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
       }),
     );
     const error = outcome.result === 'accepted' ? null : outcome.result === 'refused' ? outcome.code : 'unreachable';
-    await noteEmailingAttempt(sql, row.id, error);
+    await recordEmailingAttempt(sql, row.id, error);
     return error;
   }
 

@@ -4,12 +4,12 @@ import {
   type AcceptedInvite,
   acceptInvite,
   createInvites,
-  fenceUnproved,
   getOrganization,
   getUser,
   type Inviter,
   type InviteSecretKind,
   inviteSecretKind,
+  isolateUnverifiedAccount,
   type NewInvite,
 } from '@millrace/accounts';
 import type { Database, Transaction } from '@millrace/db';
@@ -147,7 +147,7 @@ export async function acceptAsUser(
       },
       chooseUser: async () => {
         const isProved = secretKind === 'mailed';
-        if (!user.is_email_verified) await fenceUnproved(tx, user.id, { used: caller.credential, isProved });
+        if (!user.is_email_verified) await isolateUnverifiedAccount(tx, user.id, { used: caller.credential, isProved });
         return user;
       },
     });

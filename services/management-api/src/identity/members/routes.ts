@@ -1,4 +1,4 @@
-import { keepOut, refuseEditing, removeMember, setMemberLevel } from '@millrace/accounts';
+import { blockAddress, refuseEditing, removeMember, setMemberLevel } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
@@ -159,7 +159,7 @@ export function memberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'trans
         await hideMissing(() =>
           transaction(async (tx) => {
             const { email } = await removeMember(tx, removal);
-            if (query.keep_out) await keepOut(tx, { organizationId, email, actor: caller });
+            if (query.keep_out) await blockAddress(tx, { organizationId, email, actor: caller });
           }),
         );
         return undefined;

@@ -1,4 +1,4 @@
-import { addressOf, hasProvider, hasSecondFactor } from '@millrace/accounts';
+import { hasProvider, hasSecondFactor, parseEmailAddress } from '@millrace/accounts';
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { type Counted, countedPage, pageLimit } from '../../sql/page-limit.ts';
@@ -57,7 +57,7 @@ export async function listMembers(sql: Sql, filter: MemberFilter): Promise<{ cou
   conditions.add('u.is_active');
   if (filter.updatedAfter) conditions.add(`m.updated_at > ${conditions.parameter(filter.updatedAfter)}`);
   if (filter.email !== undefined)
-    conditions.add(`u.email = ${conditions.parameter(addressOf(filter.email) ?? filter.email)}`);
+    conditions.add(`u.email = ${conditions.parameter(parseEmailAddress(filter.email) ?? filter.email)}`);
   if (filter.search) {
     const part = conditions.parameter(`%${filter.search.replace(/[\\%_]/g, '\\$&')}%`);
     conditions.add(`(u.email ILIKE ${part} OR u.first_name || ' ' || u.last_name ILIKE ${part})`);

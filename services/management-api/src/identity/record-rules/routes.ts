@@ -5,17 +5,17 @@ import { membershipLevels } from '@millrace/contracts';
 import type { Database, Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment, hideMissing } from '../../access/addressed-project.ts';
+import { environmentBasePaths, hideMissing } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import {
+  findKindLevel,
   findRecord,
+  findRecordLevel,
   type GovernedKind,
+  governedKindNames,
   governedKinds,
-  kindsOfRecords,
-  levelOnKind,
-  levelOnRecord,
-  mayDo,
+  hasRecordLevel,
   requireRecord,
 } from '../../access/record-rights.ts';
 import {
@@ -48,7 +48,7 @@ const access_level = Type.Unknown({
 const kindRuleChange = Type.Object(
   {
     access_level,
-    resource: Type.Enum([...kindsOfRecords, ...kindsWithoutRecords], {
+    resource: Type.Enum([...governedKindNames, ...kindsWithoutRecords], {
       description: 'Record type that the rule applies to.',
     }),
     resource_id: Type.Optional(
@@ -88,11 +88,11 @@ const common = { tags: ['access rules'] as [string] };
 const byDefault = 'editor';
 
 export function recordRuleRoutes(database: Pick<Database, 'sql' | 'transaction'>) {
-  return [...kindRoutes(database), ...kindsOfRecords.flatMap((kind) => routesOfKind(database, kind))];
+  return [...kindRoutes(database), ...governedKindNames.flatMap((kind) => routesOfKind(database, kind))];
 }
 
 function kindRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
-  const at = { ...common, below: belowEnvironment(sql), path: '/resource_access_controls' } as const;
+  const at = { ...common, below: environmentBasePaths(sql), path: '/resource_access_controls' } as const;
   return [
     ...defineRoutes({
       ...at,
@@ -151,7 +151,7 @@ function routesOfKind({ sql, transaction }: Pick<Database, 'sql' | 'transaction'
   const article = /^[aeiou]/.test(named) ? 'an' : 'a';
   const at = {
     ...common,
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     path: `/${path}/:id/access_controls`,
     params: Type.Object({ id: Type.String({ description: `ID of the ${named}.` }) }),
   } as const;
@@ -172,10 +172,10 @@ function routesOfKind({ sql, transaction }: Pick<Database, 'sql' | 'transaction'
         const rules = await listAccessRules(sql, environmentId, place);
         return {
           ...shownRules(rules.map(toAccessRule), {
-            level: levelOnRecord(rights, kind, record),
-            mayChange: mayDo(rights, kind, 'manager', record),
+            level: findRecordLevel(rights, kind, record),
+            mayChange: hasRecordLevel(rights, kind, 'manager', record),
           }),
-          default_access_level: rights.rules === null ? byDefault : levelOnKind(rights, kind),
+          default_access_level: rights.rules === null ? byDefault : findKindLevel(rights, kind),
         };
       },
     }),

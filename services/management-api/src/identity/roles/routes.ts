@@ -1,6 +1,6 @@
 // Roles of an organization, and their members (docs/api/access.md#roles).
 
-import { createRole, findRole, giveRole, removeRole, renameRole, takeRole } from '@millrace/accounts';
+import { assignRole, createRole, findRole, removeRole, renameRole, unassignRole } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
@@ -252,7 +252,7 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
         hideMissing(() =>
           transaction(async (tx) => {
             const userUuid = body.user_uuid;
-            const id = await giveRole(tx, { organizationId, roleId, userUuid, actor: caller });
+            const id = await assignRole(tx, { organizationId, roleId, userUuid, actor: caller });
             return showRoleMember(tx, roleId, id);
           }),
         ),
@@ -286,7 +286,7 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
       responses: { 204: { description: 'The role was removed from the member.' } },
       target,
       handler: async ({ caller, target: { organizationId }, params: { role_id: roleId, id } }) => {
-        await hideMissing(() => transaction((tx) => takeRole(tx, { organizationId, roleId, id, actor: caller })));
+        await hideMissing(() => transaction((tx) => unassignRole(tx, { organizationId, roleId, id, actor: caller })));
         return undefined;
       },
     }),

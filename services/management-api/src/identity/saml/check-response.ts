@@ -4,7 +4,7 @@
 import { readSamlCertificates } from '@millrace/accounts';
 import type { Element } from '@xmldom/xmldom';
 import { decodeText, readXml, UnreadableXml, type XmlProblem } from './read-xml.ts';
-import { dsig, elementsOf, type SignatureProblem, verifySignature } from './verify-signature.ts';
+import { dsig, listElements, type SignatureProblem, verifySignature } from './verify-signature.ts';
 
 const protocol = 'urn:oasis:names:tc:SAML:2.0:protocol';
 const assertionNs = 'urn:oasis:names:tc:SAML:2.0:assertion';
@@ -260,7 +260,7 @@ function checkConditions(assertion: Element, { audience, now }: SamlExpectation)
   if (!conditions) throw new Refused('no_conditions', 'The assertion does not contain Conditions.');
   const until = checkTimes(conditions, { from: 'NotBefore', until: 'NotOnOrAfter', now, what: 'The assertion' });
   // A condition that we do not know counts as not met (core 2.5.1).
-  const unknown = elementsOf(conditions).find(
+  const unknown = listElements(conditions).find(
     (one) => !knownConditions.some((condition) => isA(one, assertionNs, condition)),
   );
   if (unknown) throw new Refused('unknown_condition', 'The assertion contains a condition that is not supported.');
@@ -389,7 +389,7 @@ function isA(element: Element, namespace: string, name: string): boolean {
 }
 
 function named(parent: Element, namespace: string, name: string): Element[] {
-  return elementsOf(parent).filter((element) => isA(element, namespace, name));
+  return listElements(parent).filter((element) => isA(element, namespace, name));
 }
 
 /** @returns undefined if there is no such element, or more than one. */
@@ -400,5 +400,5 @@ function only(parent: Element, namespace: string, name: string): Element | undef
 
 /** The text of an element; empty if it contains other elements. */
 function textOf(element: Element | null): string {
-  return element === null || elementsOf(element).length > 0 ? '' : (element.textContent ?? '').trim();
+  return element === null || listElements(element).length > 0 ? '' : (element.textContent ?? '').trim();
 }

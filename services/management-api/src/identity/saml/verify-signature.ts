@@ -95,13 +95,13 @@ function signatureAlgorithm(name: string, digest: string, keys: readonly KeyObje
 /** Whether a signature has the only accepted form: one reference, to its parent element. */
 function formOf(signature: Element): { ok: true; keyType: 'rsa' | 'ec' } | ReturnType<typeof problem> {
   const malformed = (detail: string) => problem('malformed_signature', detail);
-  const parts = elementsOf(signature);
+  const parts = listElements(signature);
   const names = parts.map((part) => (part.namespaceURI === dsig ? part.localName : '?')).join(' ');
   if (!/^SignedInfo SignatureValue( KeyInfo)?$/.test(names)) {
     return malformed('A signature must contain only SignedInfo, SignatureValue and KeyInfo.');
   }
   const [info] = parts as [Element];
-  const [canonicalization, method, reference, ...others] = elementsOf(info);
+  const [canonicalization, method, reference, ...others] = listElements(info);
   if (!canonicalization || !method || !reference || others.length > 0) {
     return malformed('A signature must have exactly one Reference.');
   }
@@ -116,11 +116,11 @@ function formOf(signature: Element): { ok: true; keyType: 'rsa' | 'ec' } | Retur
   if (!isNamed(reference, 'Reference') || !own || reference.getAttribute('URI') !== `#${own}`) {
     return malformed('A signature must refer to the element that contains it.');
   }
-  const [transforms, digestMethod, digestValue, ...rest] = elementsOf(reference);
+  const [transforms, digestMethod, digestValue, ...rest] = listElements(reference);
   if (!transforms || !digestMethod || !digestValue || rest.length > 0 || !isNamed(transforms, 'Transforms')) {
     return malformed('The Reference of a signature must contain Transforms, DigestMethod and DigestValue.');
   }
-  const applied = elementsOf(transforms).map((element) => element.getAttribute('Algorithm'));
+  const applied = listElements(transforms).map((element) => element.getAttribute('Algorithm'));
   if (applied.join(' ') !== `${enveloped} ${excC14n}`) {
     return malformed('A signature uses transforms that are not accepted.');
   }
@@ -141,6 +141,6 @@ function formOf(signature: Element): { ok: true; keyType: 'rsa' | 'ec' } | Retur
 }
 
 /** The child elements of an element. */
-export function elementsOf(parent: Element): Element[] {
+export function listElements(parent: Element): Element[] {
   return Array.from(parent.childNodes).filter((node): node is Element => node.nodeType === 1);
 }

@@ -2,13 +2,13 @@
 
 import type { ServerResponse } from 'node:http';
 import {
-  addressOf,
   changeProvisioned,
   changeRoleMembers,
   createRole,
   findScimUser,
   listRoleHolders,
   listScimUsers,
+  parseEmailAddress,
   provisionUser,
   refuseSharedRole,
   removeProvisioned,
@@ -20,15 +20,15 @@ import {
 import type { Database, Sql, Transaction } from '@millrace/db';
 import type { ApiRequest, PageContext, PageRoute } from '@millrace/http';
 import { AppError, isAppError, type Logger, type Metrics } from '@millrace/runtime';
-import { type GuessLimit, type RateLimit, throttled } from '../../access/rate-limit.ts';
+import { createThrottledError, type GuessLimit, type RateLimit } from '../../access/rate-limit.ts';
 import type { AccountMailing } from '../sign-in/account-mailing.ts';
 import { resourceTypes, schemaDocuments, serviceProviderConfig } from './documents.ts';
 import {
   errorResponse,
   type GroupChange,
   listResponse,
-  pageOf,
   parseFilter,
+  parsePage,
   patchGroup,
   patchUser,
   readGroup,
@@ -38,7 +38,7 @@ import {
   type ScimResponse,
   schemas,
 } from './protocol.ts';
-import { findScimDomain, listGroups, noteGroup, noteRequest, type ScimGroupRow } from './store.ts';
+import { findScimDomain, listGroups, recordGroup, recordRequest, type ScimGroupRow } from './store.ts';
 
 export interface ScimDeps extends Pick<Database, 'sql' | 'transaction'> {
   logger: Logger;
@@ -108,7 +108,7 @@ export function scimPage(deps: ScimDeps): PageRoute {
       const detail = scimResponse.status < 400 ? '' : String((scimResponse.body as { detail?: unknown }).detail);
       const row = { method, path: pathWithin(request), status: scimResponse.status, detail };
       // The change is already committed, so a failure to log it must not fail the request.
-      await noteRequest(sql, domain.id, row).catch((error: unknown) =>
+      await recordRequest(sql, domain.id, row).catch((error: unknown) =>
         logger.warn('could not record a SCIM request', { error, requestId: request.id }),
       );
     }
@@ -148,12 +148,12 @@ async function identify(
   guessLimit.check(request.address, token);
   const domain = token === null || domainId === '' ? undefined : await findScimDomain(sql, { domainId, token });
   if (!domain || token === null) {
-    await guessLimit.noteWrong(request.address);
+    await guessLimit.recordFailure(request.address);
     throw new AppError('unauthenticated', 'The token is not valid for this domain, or the domain is not verified.');
   }
-  guessLimit.noteGood(token);
+  guessLimit.recordSuccess(token);
   const wait = await requestLimit.take(`scim:${domain.id}`);
-  if (wait !== null) throw throttled(wait, "This domain's identity provider sent too many requests.");
+  if (wait !== null) throw createThrottledError(wait, "This domain's identity provider sent too many requests.");
   return domain;
 }
 
@@ -206,7 +206,7 @@ async function handleUsers(
       const body = toUser(scimRequest, user);
       return { status: 201, body: parts(body), location: body.meta.location };
     }
-    const page = pageOf(query);
+    const page = parsePage(query);
     const filter = parseFilter(query.get('filter'), ['username', 'emails.value', 'externalid', 'id']);
     const { count, rows } = await listScimUsers(sql, domain, { ...page, filter: toUserFilter(filter) });
     const users = rows.map((row) => parts(toUser(scimRequest, row)));
@@ -238,7 +238,7 @@ function toUserFilter(filter: { name: string; value: string } | null) {
   if (filter === null) return {};
   const { name, value } = filter;
   if (name === 'id') return { uuid: value.toLowerCase() };
-  return name === 'externalid' ? { externalId: value } : { email: addressOf(value) ?? value };
+  return name === 'externalid' ? { externalId: value } : { email: parseEmailAddress(value) ?? value };
 }
 
 /** @throws AppError `not_found`. */
@@ -303,7 +303,7 @@ async function handleGroups({ sql, transaction }: ScimDeps, scimRequest: ScimReq
       });
       return { status: 201, body: parts(body), location: body.meta.location };
     }
-    const page = pageOf(query);
+    const page = parsePage(query);
     const filter = parseFilter(query.get('filter'), ['displayname', 'externalid', 'id']);
     const by = filter && { displayname: 'name', externalid: 'externalId', id: 'id' }[filter.name];
     const { count, rows } = await listGroups(sql, domain, {
@@ -342,7 +342,7 @@ async function changeGroup(
   roleId: string,
   { externalId, members }: GroupChange,
 ): Promise<void> {
-  if (externalId !== undefined) await noteGroup(tx, domain, { roleId, externalId });
+  if (externalId !== undefined) await recordGroup(tx, domain, { roleId, externalId });
   if (members) await changeRoleMembers(tx, domain, { roleId, members });
 }
 

@@ -65,7 +65,7 @@ function scimTypeOf({ kind, code }: AppError): ScimType | undefined {
 }
 
 /** @throws AppError `invalid` (`invalidValue`). */
-export function pageOf(query: URLSearchParams): { limit: number; offset: number; startIndex: number } {
+export function parsePage(query: URLSearchParams): { limit: number; offset: number; startIndex: number } {
   const whole = (name: string, otherwise: number) => {
     const text = query.get(name);
     if (text === null || text === '') return otherwise;

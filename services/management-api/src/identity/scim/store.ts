@@ -84,7 +84,7 @@ export async function listGroups(
   return { count: counted?.count ?? 0, rows };
 }
 
-export async function noteGroup(
+export async function recordGroup(
   tx: Transaction,
   { id }: ScimDomain,
   { roleId, externalId }: { roleId: string; externalId: string | null },
@@ -103,7 +103,7 @@ export type ScimRequestRow = Columns<'scim_request', 'id' | 'method' | 'path' | 
 const maxStoredRequests = 500;
 
 /** Stores a request and the time at which the token was used, and deletes the oldest requests. */
-export async function noteRequest(
+export async function recordRequest(
   sql: Sql,
   domainId: string,
   { method, path, status, detail }: Pick<ScimRequestRow, 'method' | 'path' | 'status' | 'detail'>,

@@ -1,6 +1,6 @@
 // Emails to users about their account: links for a new password, and notices about changes of how they sign in.
 
-import { createOneTimeLink, findSigningIn, mailAdministrators } from '@millrace/accounts';
+import { createOneTimeLink, findSignInUser, mailAdministrators } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
 import type { Logger } from '@millrace/runtime';
 import type { Mail, Mailer } from '@millrace/runtime/mail';
@@ -152,7 +152,7 @@ export function createAccountMailing(deps: AccountMailingDeps): AccountMailing {
 
   async function sendLink(account: string): Promise<void> {
     if (!mailer || !publicUrl) return;
-    const user = await findSigningIn(sql, { email: account });
+    const user = await findSignInUser(sql, { email: account });
     if (!user?.is_active) return;
     const link = { kind: 'reset_password', userId: user.id } as const;
     const { secret } = await transaction((tx) => createOneTimeLink(tx, link));

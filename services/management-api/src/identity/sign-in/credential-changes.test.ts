@@ -1,4 +1,4 @@
-import { changePassword, createOneTimeLink, createPasswords, findSigningIn, setUserActive } from '@millrace/accounts';
+import { changePassword, createOneTimeLink, createPasswords, findSignInUser, setUserActive } from '@millrace/accounts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { Secret, TOTP } from 'otpauth';
 import { softwarePasskey } from '../../testing/software-passkey.ts';
@@ -18,7 +18,7 @@ beforeEach(async () => {
   tenant = await createTestTenant(api.database);
   const hash = await createPasswords({ cost: 4 }).hash(password);
   await api.database.transaction(async (tx) => {
-    const found = await findSigningIn(tx, { id: tenant.userId });
+    const found = await findSignInUser(tx, { id: tenant.userId });
     if (!found) throw new Error('no user');
     user = found;
     await changePassword(tx, found, { hash, actor: null });

@@ -2,15 +2,15 @@
 
 import {
   type AddressDomain,
-  addressOf,
-  asksSecondFactor,
-  domainOfAddress,
   enforcedProvider,
   findAddressDomain,
   findMembership,
   findSecondFactors,
   type Installed,
   type ProviderKind,
+  parseEmailAddress,
+  parseEmailDomain,
+  requiresSecondFactor,
 } from '@millrace/accounts';
 import { hasPlanFeature, membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -35,7 +35,7 @@ export async function findEnforcedProvider(
   { sql, installed }: EnforcementDeps,
   email: string,
 ): Promise<{ domain: AddressDomain; kind: ProviderKind } | null> {
-  const domain = await findAddressDomain(sql, domainOfAddress(email));
+  const domain = await findAddressDomain(sql, parseEmailDomain(email));
   const kind = domain ? enforcedProvider(domain, installed) : null;
   return domain && kind !== null ? { domain, kind } : null;
 }
@@ -48,8 +48,8 @@ export async function findSignInMethods(
   { sql, installed }: EnforcementDeps,
   { email, hasPublicUrl }: { email: string; hasPublicUrl: boolean },
 ) {
-  const account = addressOf(email);
-  const domain = account === null ? undefined : await findAddressDomain(sql, domainOfAddress(account));
+  const account = parseEmailAddress(email);
+  const domain = account === null ? undefined : await findAddressDomain(sql, parseEmailDomain(account));
   const kind = domain ? enforcedProvider(domain, installed) : null;
   const others = (['google-oauth2', 'github', 'gitlab'] as const).filter((other) => installed.has(other));
   const only = (other: ProviderKind) => hasPublicUrl && (kind === null || kind === other);
@@ -93,5 +93,5 @@ export function ssoEnforced(
 export async function isExemptOwner(sql: Sql, domain: AddressDomain, userId: number): Promise<boolean> {
   if (!domain.sso_owner_exception) return false;
   const member = await findMembership(sql, { organizationId: domain.organization_id, userId });
-  return member?.level === membershipLevels.owner && asksSecondFactor(await findSecondFactors(sql, userId));
+  return member?.level === membershipLevels.owner && requiresSecondFactor(await findSecondFactors(sql, userId));
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import {
-  arrive,
   createOneTimeLink,
   createUser,
   findUser,
-  type ProviderAnswer,
+  type ProviderProfile,
   provisionUser,
+  signInThroughProvider,
 } from '@millrace/accounts';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { createMailer, type Mailer } from '@millrace/runtime/mail';
@@ -122,7 +122,7 @@ it('turns names from identity providers into one line without links', async () =
   const [firstName, lastName, now] = ['Go to\nhttps://evil.example', 'x', new Date()];
   const scim = { id: domainId, organizationId: tenant.organizationId, name, mayChangeOwners: false };
   const provisioned = { userName: `scim@${name}`, firstName, lastName, externalId: null, isActive: true, now };
-  const arrival: ProviderAnswer = {
+  const arrival: ProviderProfile = {
     ...{
       kind: 'google-oauth2',
       domainId: null,
@@ -136,7 +136,7 @@ it('turns names from identity providers into one line without links', async () =
   await api.database.transaction(async (tx) => {
     await provisionUser(tx, scim, provisioned);
     const installed = new Set(['google-oauth2'] as const);
-    expect(await arrive(tx, arrival, { now, installed })).toMatchObject({ outcome: 'arrived' });
+    expect(await signInThroughProvider(tx, arrival, { now, installed })).toMatchObject({ outcome: 'arrived' });
   });
   for (const email of [`scim@${name}`, `google@${name}`]) {
     expect((await findUser(api.database.sql, { email }))?.first_name).toBe('Go to https evil.example');

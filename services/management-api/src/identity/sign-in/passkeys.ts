@@ -2,17 +2,17 @@
 
 import {
   beginSignInStep,
+  consumeSignInStep,
   findPasskey,
-  findSigningIn,
+  findSignInUser,
   hasIdentity,
   insertPasskey,
   listPasskeys,
   lockKeysOf,
-  notePasskeyUse,
   type Passkey,
   recordOwnActivity,
-  type SigningIn,
-  takeSignInStep,
+  recordPasskeyUse,
+  type SignInUser,
 } from '@millrace/accounts';
 import { isObject } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
@@ -30,7 +30,7 @@ import {
 import { v7 as uuidv7 } from 'uuid';
 import type { SessionCredential } from '../../access/caller.ts';
 import { requirePublicUrl } from '../../access/public-url.ts';
-import { stepOf } from '../../access/session-cookie.ts';
+import { readStepCookie } from '../../access/session-cookie.ts';
 import type { SecondFactorDeps } from './second-factor.ts';
 
 const name = 'Millrace';
@@ -47,7 +47,7 @@ function placeOf(publicUrl: string): { rpID: string; expectedOrigin: string } {
 /** Options for `navigator.credentials.create()`. */
 export async function beginRegistration(
   sql: Sql,
-  { session, user, publicUrl }: { session: SessionCredential; user: SigningIn; publicUrl: string },
+  { session, user, publicUrl }: { session: SessionCredential; user: SignInUser; publicUrl: string },
 ) {
   const existing = await listPasskeys(sql, user.id);
   if (existing.length >= maxPasskeys) {
@@ -86,12 +86,12 @@ export async function finishRegistration(
     body,
   }: {
     session: SessionCredential;
-    user: SigningIn;
+    user: SignInUser;
     publicUrl: string;
     body: { credential: Record<string, unknown>; label: string };
   },
 ): Promise<Passkey> {
-  const begun = await takeSignInStep(sql, 'passkey_registration', session.id);
+  const begun = await consumeSignInStep(sql, 'passkey_registration', session.id);
   if (begun === undefined) throw noChallenge();
   const { rpID, expectedOrigin } = placeOf(publicUrl);
   refuseForeignFrame(body.credential);
@@ -162,9 +162,9 @@ export async function checkPasskey(
     userId: number | null;
     needsVerification?: boolean;
   },
-): Promise<{ user: SigningIn; isVerified: boolean }> {
+): Promise<{ user: SignInUser; isVerified: boolean }> {
   const passkey = typeof credential.id === 'string' ? await findPasskey(sql, credential.id) : undefined;
-  const user = passkey && (await findSigningIn(sql, { id: passkey.user_id }));
+  const user = passkey && (await findSignInUser(sql, { id: passkey.user_id }));
   if (!passkey || !user?.is_active || (userId !== null && userId !== user.id)) throw badPasskey();
   const response = credential as unknown as AuthenticationResponseJSON;
   const handle = response.response?.userHandle;
@@ -192,7 +192,7 @@ export async function checkPasskey(
         'fingerprint.',
     );
   }
-  if (!(await transaction((tx) => notePasskeyUse(tx, passkey.id, authenticationInfo.newCounter)))) {
+  if (!(await transaction((tx) => recordPasskeyUse(tx, passkey.id, authenticationInfo.newCounter)))) {
     accountMailing.notifyUser(user, 'passkey_refused');
     throw badPasskey(
       "This passkey's signature counter has decreased, so the passkey may be a copy. Use a different passkey.",
@@ -209,8 +209,8 @@ export async function checkDiscoverablePasskey(
   deps: Parameters<typeof checkPasskey>[0],
   { credential, request }: { credential: Record<string, unknown>; request: ApiRequest },
 ): ReturnType<typeof checkPasskey> {
-  const secret = stepOf(request);
-  const step = secret === null ? undefined : await takeSignInStep(deps.sql, 'passkey_sign_in', secret);
+  const secret = readStepCookie(request);
+  const step = secret === null ? undefined : await consumeSignInStep(deps.sql, 'passkey_sign_in', secret);
   if (step === undefined) throw noChallenge();
   const challenge = String(step.data.challenge);
   return checkPasskey(deps, { credential, challenge, publicUrl: requirePublicUrl(request), userId: null });
@@ -266,7 +266,7 @@ export function noChallenge(): AppError {
  * Checks whether the user can still sign in without one of these passkeys.
  * @throws AppError `invalid` with code `last_sign_in_method` if the user has no password, no other passkey and no provider.
  */
-export async function requireOtherSignInMethod(sql: Sql, user: SigningIn, passkeys: number): Promise<void> {
+export async function requireOtherSignInMethod(sql: Sql, user: SignInUser, passkeys: number): Promise<void> {
   if (user.password_hash !== null || passkeys > 1 || (await hasIdentity(sql, user.id))) return;
   throw new AppError('invalid', 'This passkey is your only sign-in method. Set a password before you remove it.', {
     code: 'last_sign_in_method',
@@ -275,7 +275,7 @@ export async function requireOtherSignInMethod(sql: Sql, user: SigningIn, passke
 
 export async function recordPasskey(
   tx: Transaction,
-  user: SigningIn,
+  user: SignInUser,
   { before, after }: { before: string | null; after: string | null },
 ): Promise<void> {
   await recordOwnActivity(tx, user, {

@@ -1,4 +1,4 @@
-import { addressOf } from '@millrace/accounts';
+import { parseEmailAddress } from '@millrace/accounts';
 import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
 import { rejectEnforced } from './enforcement.ts';
@@ -28,7 +28,7 @@ export function resetRoutes(deps: SignInDeps) {
       responses: { 204: { description: 'The request was accepted.' } },
       examples: { request: { email: 'ada@example.com' } },
       handler: async ({ body, request }) => {
-        const account = addressOf(body.email);
+        const account = parseEmailAddress(body.email);
         if (account !== null) await rejectEnforced(deps, account);
         await signInLimits.countReset(request.address, account ?? body.email);
         if (account !== null) accountMailing.sendReset(account);

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createOneTimeLink, createUser, findSigningIn, setUserActive } from '@millrace/accounts';
+import { createOneTimeLink, createUser, findSignInUser, setUserActive } from '@millrace/accounts';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { createMailer, type Mailer } from '@millrace/runtime/mail';
 import { createTestTenant, eventually, type MailServer, startMailServer, type TestTenant } from '@millrace/testing';
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   tenant = await createTestTenant(api.database);
-  const found = await findSigningIn(api.database.sql, { id: tenant.userId });
+  const found = await findSignInUser(api.database.sql, { id: tenant.userId });
   user = { uuid: found?.uuid ?? '', email: found?.email ?? '' };
 });
 afterAll(async () => {

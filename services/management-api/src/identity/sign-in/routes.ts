@@ -2,9 +2,9 @@ import { signOut } from '@millrace/accounts';
 import { WithHeaders } from '@millrace/http';
 import { defineRoute } from '../../access/define-route.ts';
 import {
+  readSessionCookie,
   rejectForeignPage,
   requireSecureOrigin,
-  sessionOf,
   withoutSession,
   withSession,
 } from '../../access/session-cookie.ts';
@@ -88,7 +88,7 @@ export function signInRoutes(deps: SignInDeps) {
       responses: { 204: { description: 'The user is signed out.' } },
       handler: async ({ request }) => {
         rejectForeignPage(request);
-        const secret = sessionOf(request);
+        const secret = readSessionCookie(request);
         if (secret !== null) await transaction((tx) => signOut(tx, secret));
         return new WithHeaders(undefined, withoutSession(request));
       },

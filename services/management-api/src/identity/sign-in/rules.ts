@@ -2,31 +2,31 @@
 
 import {
   type AddressDomain,
-  addressOf,
-  asksSecondFactor,
   beginSession,
   changePassword,
   checkName,
+  consumeOneTimeLink,
   createOwnedOrganization,
   createUser,
   endSession,
   type FieldChange,
   findOneTimeLink,
   findSecondFactors,
-  findSigningIn,
+  findSignInUser,
   hasSignedIn,
   isKnownDevice,
   listOrganizations,
   lockKeysOf,
   type NewSession,
   type Passwords,
+  parseEmailAddress,
   recordActivity,
   recordOwnActivity,
   rememberDevice,
   renewDevice,
   replacePasswordHash,
-  type SigningIn,
-  takeOneTimeLink,
+  requiresSecondFactor,
+  type SignInUser,
   trustDevice,
 } from '@millrace/accounts';
 import { listProductFeatures } from '@millrace/contracts';
@@ -35,11 +35,11 @@ import { type ApiRequest, parseInput } from '@millrace/http';
 import { AppError, isAppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import { type Caller, requireRecentSignIn, requireSession } from '../../access/caller.ts';
-import { deviceOf, type SignedIn, sessionOf } from '../../access/session-cookie.ts';
+import { readDeviceCookie, readSessionCookie, type SignedIn } from '../../access/session-cookie.ts';
 import { findEnforcedProvider, isExemptOwner, ssoEnforced } from './enforcement.ts';
 import { checkNewPassword } from './password-rules.ts';
 import { describeBrowser, firstOwner, type linkUse } from './schema.ts';
-import { type SecondFactorDeps, secondFactorOf, secondFactorRequired } from './second-factor.ts';
+import { findSecondFactor, type SecondFactorDeps, secondFactorRequired } from './second-factor.ts';
 import type { SignInCount } from './sign-in-count.ts';
 
 export interface SignInDeps extends SecondFactorDeps {
@@ -58,14 +58,14 @@ export async function signInByPassword(
   { email, password, request }: { email: string; password: string; request: ApiRequest },
 ): Promise<SignedIn> {
   const { sql, transaction, passwords, signInLimits } = deps;
-  const account = addressOf(email);
+  const account = parseEmailAddress(email);
   const enforced = account === null ? null : await findEnforcedProvider(deps, account);
   // If the domain makes no exception for owners, the password is not checked.
   if (enforced?.domain.sso_owner_exception === false) throw ssoEnforced(enforced.kind);
   const refused = () => (enforced === null ? wrongCredentials() : ssoEnforced(enforced.kind));
-  const device = account === null ? null : await knownDeviceOf(sql, request, account);
+  const device = account === null ? null : await findKnownDevice(sql, request, account);
   const refundAttempt = await signInLimits.countAttempt(request.address, account ?? email, device);
-  const user = account === null ? undefined : await findSigningIn(sql, { email: account });
+  const user = account === null ? undefined : await findSignInUser(sql, { email: account });
   const outcome = await passwords.compare(password, user?.password_hash ?? null, device !== null);
   if (!user || outcome === 'wrong' || !user.is_active) throw refused();
   if (enforced && !(await isExemptOwner(sql, enforced.domain, user.id))) throw refused();
@@ -75,7 +75,7 @@ export async function signInByPassword(
     if (renewed !== null && user.password_hash !== null) {
       await replacePasswordHash(tx, user.id, { from: user.password_hash, to: renewed });
     }
-    const factor = await secondFactorOf(tx, user, { device, method: 'password' });
+    const factor = await findSecondFactor(tx, user, { device, method: 'password' });
     if ('step' in factor) return factor;
     return startSession(deps, tx, request, { user, method: 'password', secondFactor: factor.shown });
   });
@@ -85,9 +85,9 @@ export async function signInByPassword(
 }
 
 /** Rejects the sign-in if the password was changed or the user was deactivated while the password was compared. */
-async function requireUnchanged(tx: Transaction, seen: SigningIn): Promise<void> {
+async function requireUnchanged(tx: Transaction, seen: SignInUser): Promise<void> {
   await lockKeysOf(tx, seen.id);
-  const user = await findSigningIn(tx, { id: seen.id });
+  const user = await findSignInUser(tx, { id: seen.id });
   if (!user?.is_active || user.password_hash !== seen.password_hash) throw wrongCredentials();
 }
 
@@ -133,8 +133,8 @@ function refusedPassword(code: string, detail: string): AppError {
 }
 
 /** The secret of the device cookie, if it is a known device of the account. */
-export async function knownDeviceOf(sql: Sql, request: ApiRequest, account: string): Promise<string | null> {
-  const device = deviceOf(request);
+export async function findKnownDevice(sql: Sql, request: ApiRequest, account: string): Promise<string | null> {
+  const device = readDeviceCookie(request);
   return device !== null && (await isKnownDevice(sql, device, account)) ? device : null;
 }
 
@@ -151,13 +151,13 @@ export async function startSession(
     remember = false,
     ...how
   }: Pick<NewSession, 'method' | 'secondFactor'> & {
-    user: Pick<SigningIn, 'id' | 'uuid' | 'email' | 'first_name'>;
+    user: Pick<SignInUser, 'id' | 'uuid' | 'email' | 'first_name'>;
     remember?: boolean;
   },
 ): Promise<SignedIn> {
-  const before = sessionOf(request);
+  const before = readSessionCookie(request);
   if (before !== null) await endSession(tx, before);
-  const known = await knownDeviceOf(tx, request, user.email);
+  const known = await findKnownDevice(tx, request, user.email);
   if (known !== null) await renewDevice(tx, known);
   const device = known ?? (await rememberDevice(tx, user.id));
   if (remember) await trustDevice(tx, device);
@@ -185,7 +185,7 @@ export async function startSession(
 async function recordSsoBypass(
   tx: Transaction,
   { id: itemId, domain: name, organization_id: organizationId }: AddressDomain,
-  { user, method }: { user: Pick<SigningIn, 'id'>; method: string },
+  { user, method }: { user: Pick<SignInUser, 'id'>; method: string },
 ): Promise<void> {
   const change = {
     type: 'OrganizationDomain',
@@ -209,8 +209,8 @@ function seenAt(values: Record<string, string | null>): FieldChange[] {
 }
 
 /** The user of the session. @throws AppError `not_found` if the user was deleted meanwhile. */
-export async function requireUser(sql: Sql, userId: number): Promise<SigningIn> {
-  const user = await findSigningIn(sql, { id: userId });
+export async function requireUser(sql: Sql, userId: number): Promise<SignInUser> {
+  const user = await findSignInUser(sql, { id: userId });
   if (!user) throw new AppError('not_found', 'Not found.');
   return user;
 }
@@ -220,10 +220,10 @@ function wrongCredentials(): AppError {
 }
 
 /** The user of a link for a new password. @throws AppError `invalid` with code `invalid_token`. */
-export async function requireResetLink(sql: Sql, userUuid: string, token: string): Promise<SigningIn> {
+export async function requireResetLink(sql: Sql, userUuid: string, token: string): Promise<SignInUser> {
   const link = await findOneTimeLink(sql, token);
   const isReset = link?.kind === 'reset_password' && link.user_id !== null;
-  const user = isReset ? await findSigningIn(sql, { id: link.user_id as number }) : undefined;
+  const user = isReset ? await findSignInUser(sql, { id: link.user_id as number }) : undefined;
   if (!user?.is_active || user.uuid !== userUuid) throw badLink('token');
   return user;
 }
@@ -244,7 +244,7 @@ export async function resetPassword(
   await transaction(async (tx) => {
     await lockKeysOf(tx, user.id);
     const current = await requireResetLink(tx, userUuid, token);
-    if (!(await takeOneTimeLink(tx, token))) throw badLink('token');
+    if (!(await consumeOneTimeLink(tx, token))) throw badLink('token');
     await changePassword(tx, current, { hash, actor: { userId: user.id } });
   });
   accountMailing.notifyUser(user, 'password_changed');
@@ -262,7 +262,7 @@ export async function describeLink(
   const link = await findOneTimeLink(sql, secret);
   if (link?.kind === 'first_owner') return { kind: 'first_owner' };
   const user =
-    link?.kind === 'sign_in' && link.user_id !== null ? await findSigningIn(sql, { id: link.user_id }) : null;
+    link?.kind === 'sign_in' && link.user_id !== null ? await findSignInUser(sql, { id: link.user_id }) : null;
   if (!user?.is_active) throw badLink();
   return { kind: 'sign_in', email: user.email };
 }
@@ -278,14 +278,14 @@ export async function useLink(
   const { kind } = await describeLink(deps.sql, body.secret);
   if (kind === 'first_owner') return createFirstOwner(deps, { body, request });
   return deps.transaction(async (tx) => {
-    const link = await takeOneTimeLink(tx, body.secret);
+    const link = await consumeOneTimeLink(tx, body.secret);
     if (link?.kind !== 'sign_in' || link.user_id === null) throw badLink();
     await lockKeysOf(tx, link.user_id);
-    const user = await findSigningIn(tx, { id: link.user_id });
+    const user = await findSignInUser(tx, { id: link.user_id });
     if (!user?.is_active) throw badLink();
     // The link replaces a second factor, because the operator vouches for the user. Users who have lost theirs sign in this
     // way.
-    const hasFactor = asksSecondFactor(await findSecondFactors(tx, user.id));
+    const hasFactor = requiresSecondFactor(await findSecondFactors(tx, user.id));
     return startSession(deps, tx, request, { user, method: 'link', secondFactor: hasFactor ? 'link' : null });
   });
 }
@@ -300,7 +300,7 @@ async function createFirstOwner(
   await checkNewPassword(owner.password, [owner.email, owner.first_name ?? '', owner.organization_name]);
   const hash = await passwords.hash(owner.password);
   return transaction(async (tx) => {
-    const link = await takeOneTimeLink(tx, body.secret);
+    const link = await consumeOneTimeLink(tx, body.secret);
     // Another request may have used `millrace bootstrap` meanwhile.
     if (link?.kind !== 'first_owner' || (await listOrganizations(tx)).length > 0) throw badLink();
     const user = await createUser(tx, { email: owner.email, firstName: owner.first_name ?? '', isEmailVerified: true });

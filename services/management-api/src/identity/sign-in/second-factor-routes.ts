@@ -1,7 +1,6 @@
 // The second factors of a signed-in user: authenticator app, backup codes, passkeys.
 
 import {
-  asksSecondFactor,
   deletePasskey,
   findSecondFactors,
   listPasskeys,
@@ -9,6 +8,7 @@ import {
   type Passkey,
   removeBackupCodes,
   renamePasskey,
+  requiresSecondFactor,
 } from '@millrace/accounts';
 import { formatDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -108,7 +108,7 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       examples: { response: factorStatusExample },
       handler: async ({ caller }): Promise<Static<typeof factorStatus>> => {
         const factors = await findSecondFactors(sql, caller.userId);
-        const isEnabled = asksSecondFactor(factors);
+        const isEnabled = requiresSecondFactor(factors);
         return {
           is_enabled: isEnabled,
           method: isEnabled ? (factors.hasTotp ? 'TOTP' : 'passkey') : null,
@@ -235,8 +235,8 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
           if (!removed) throw new AppError('not_found', 'Not found.');
           await requireOtherSignInMethod(tx, user, before.passkeys);
           const remaining = { ...before, passkeys: before.passkeys - 1 };
-          if (asksSecondFactor(before)) requireRemainingFactor(remaining);
-          if (!asksSecondFactor(remaining)) await removeBackupCodes(tx, user.id);
+          if (requiresSecondFactor(before)) requireRemainingFactor(remaining);
+          if (!requiresSecondFactor(remaining)) await removeBackupCodes(tx, user.id);
           await recordPasskey(tx, user, { before: removed.label, after: null });
         });
         accountMailing.notifyUser(user, 'passkey_removed');

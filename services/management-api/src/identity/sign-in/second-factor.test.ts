@@ -1,4 +1,4 @@
-import { changePassword, createOneTimeLink, createPasswords, findSigningIn } from '@millrace/accounts';
+import { changePassword, createOneTimeLink, createPasswords, findSignInUser } from '@millrace/accounts';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { createMailer, type Mailer } from '@millrace/runtime/mail';
 import { createTestTenant, eventually, type MailServer, startMailServer, type TestTenant } from '@millrace/testing';
@@ -39,7 +39,7 @@ beforeEach(async () => {
   tenant = await createTestTenant(api.database);
   const hash = await createPasswords({ cost: 4 }).hash(password);
   await api.database.transaction(async (tx) => {
-    const found = await findSigningIn(tx, { id: tenant.userId });
+    const found = await findSignInUser(tx, { id: tenant.userId });
     if (!found) throw new Error('no user');
     user = found;
     await changePassword(tx, found, { hash, actor: null });

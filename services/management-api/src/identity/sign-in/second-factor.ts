@@ -1,8 +1,10 @@
 // Authenticator apps and backup codes: how they are set up, used in a sign-in, and turned off (docs/api/second-factors.md).
 
 import {
-  asksSecondFactor,
   beginSignInStep,
+  consumeBackupCode,
+  consumeSignInStep,
+  consumeTotpStep,
   endSessionsOf,
   findSecondFactors,
   findTotpSecret,
@@ -11,16 +13,14 @@ import {
   isTrustedDevice,
   lockKeysOf,
   type NewSession,
-  noteSecondFactor,
   recordOwnActivity,
+  recordSecondFactor,
   removeBackupCodes,
   removeTotp,
   renewBackupCodes,
+  requiresSecondFactor,
   type SecondFactor,
-  type SigningIn,
-  takeBackupCode,
-  takeSignInStep,
-  takeTotpStep,
+  type SignInUser,
   totpContext,
   writeTotp,
 } from '@millrace/accounts';
@@ -64,7 +64,7 @@ function stepOfCode(secret: string, code: string): number | null {
  */
 export async function beginTotpSetup(
   { sql, sealedTexts }: Pick<SecondFactorDeps, 'sql' | 'sealedTexts'>,
-  { session, user }: { session: SessionCredential; user: Pick<SigningIn, 'id' | 'email'> },
+  { session, user }: { session: SessionCredential; user: Pick<SignInUser, 'id' | 'email'> },
 ): Promise<{ secret: string; uri: string }> {
   const secret = new Secret({ size: secretBytes }).base32;
   const data = { secret: sealedTexts.seal(secret, totpContext(user.id)) };
@@ -79,12 +79,12 @@ export async function beginTotpSetup(
  */
 export async function finishTotpSetup(
   { transaction, signInLimits, accountMailing, sealedTexts }: SecondFactorDeps,
-  { session, user, code }: { session: SessionCredential; user: SigningIn; code: string },
+  { session, user, code }: { session: SessionCredential; user: SignInUser; code: string },
 ): Promise<string[]> {
   const refundAttempt = await signInLimits.countCode(user.id);
   const codes = await transaction(async (tx) => {
     await lockKeysOf(tx, user.id);
-    const begun = await takeSignInStep(tx, 'totp_setup', session.id);
+    const begun = await consumeSignInStep(tx, 'totp_setup', session.id);
     if (begun === undefined) {
       throw new AppError('invalid', 'The setup took longer than ten minutes. Start again.', {
         code: 'setup_expired',
@@ -97,7 +97,7 @@ export async function finishTotpSetup(
     await writeTotp(tx, user.id, { secret: sealed, lastStep: step });
     await forgetTrustedDevices(tx, user.id);
     await endSessionsOf(tx, user.id, { except: session.id });
-    await noteSecondFactor(tx, session.id, 'totp');
+    await recordSecondFactor(tx, session.id, 'totp');
     await recordFactor(tx, user, true);
     return renewBackupCodes(tx, user.id);
   });
@@ -109,11 +109,11 @@ export async function finishTotpSetup(
 /** @throws AppError `invalid` with code `2fa_not_enabled`. */
 export async function createBackupCodes(
   { transaction, accountMailing }: SecondFactorDeps,
-  user: SigningIn,
+  user: SignInUser,
 ): Promise<string[]> {
   const codes = await transaction(async (tx) => {
     await lockKeysOf(tx, user.id);
-    if (!asksSecondFactor(await findSecondFactors(tx, user.id))) throw notEnabled();
+    if (!requiresSecondFactor(await findSecondFactors(tx, user.id))) throw notEnabled();
     const renewed = { type: 'User', action: 'changed', field: 'backup_codes', before: null, after: null } as const;
     await recordOwnActivity(tx, user, { activity: 'updated', changes: [renewed] });
     return renewBackupCodes(tx, user.id);
@@ -127,14 +127,14 @@ export async function createBackupCodes(
  * @throws AppError `invalid`: `2fa_not_enabled`, or `2fa_demanded` if an organization requires a factor and this is the last
  * one.
  */
-export async function disableTotp({ transaction, accountMailing }: SecondFactorDeps, user: SigningIn): Promise<void> {
+export async function disableTotp({ transaction, accountMailing }: SecondFactorDeps, user: SignInUser): Promise<void> {
   await transaction(async (tx) => {
     await lockKeysOf(tx, user.id);
     const factors = await findSecondFactors(tx, user.id);
     if (!factors.hasTotp) throw notEnabled();
     requireRemainingFactor({ ...factors, hasTotp: false });
     await removeTotp(tx, user.id);
-    if (!asksSecondFactor({ ...factors, hasTotp: false })) await removeBackupCodes(tx, user.id);
+    if (!requiresSecondFactor({ ...factors, hasTotp: false })) await removeBackupCodes(tx, user.id);
     await recordFactor(tx, user, false);
   });
   accountMailing.notifyUser(user, 'second_factor_off');
@@ -145,9 +145,9 @@ export async function disableTotp({ transaction, accountMailing }: SecondFactorD
  * @throws AppError `invalid` with code `2fa_demanded` if an organization requires a factor and none would remain.
  */
 export function requireRemainingFactor(
-  remaining: Parameters<typeof asksSecondFactor>[0] & { isDemanded: boolean },
+  remaining: Parameters<typeof requiresSecondFactor>[0] & { isDemanded: boolean },
 ): void {
-  if (!remaining.isDemanded || asksSecondFactor(remaining)) return;
+  if (!remaining.isDemanded || requiresSecondFactor(remaining)) return;
   throw new AppError(
     'invalid',
     'One of your organizations requires a second factor, and this is your last one. Set up another one first.',
@@ -162,7 +162,7 @@ function notEnabled(): AppError {
 /** Checks a code of an app, or a backup code. @throws AppError `invalid` with code `2fa_invalid`; `rate_limited`. */
 export async function checkCode(
   { sql, signInLimits, accountMailing, sealedTexts }: SecondFactorDeps,
-  user: SigningIn,
+  user: SignInUser,
   code: string,
 ): Promise<SecondFactor> {
   const refundAttempt = await signInLimits.countCode(user.id);
@@ -170,18 +170,18 @@ export async function checkCode(
   if (/^\d{6}$/.test(shown)) {
     const stored = await findTotpSecret(sql, user.id);
     const step = stored === undefined ? null : stepOfCode(sealedTexts.open(stored, totpContext(user.id)), shown);
-    if (step === null || !(await takeTotpStep(sql, user.id, step))) throw await refuseCode(sql, user);
+    if (step === null || !(await consumeTotpStep(sql, user.id, step))) throw await refuseCode(sql, user);
     await refundAttempt();
     return 'totp';
   }
-  if (!(await takeBackupCode(sql, user.id, code))) throw await refuseCode(sql, user);
+  if (!(await consumeBackupCode(sql, user.id, code))) throw await refuseCode(sql, user);
   await refundAttempt();
   accountMailing.notifyUser(user, 'backup_code_used');
   return 'backup_code';
 }
 
 /** Records a failed second factor in the account's activity log, because it means that someone else may know the password. */
-async function refuseCode(sql: Sql, user: SigningIn): Promise<AppError> {
+async function refuseCode(sql: Sql, user: SignInUser): Promise<AppError> {
   await recordOwnActivity(sql, user, { activity: 'second_factor_refused', changes: [] });
   return wrongCode('2fa_invalid');
 }
@@ -198,12 +198,12 @@ function wrongCode(code: 'token_invalid' | '2fa_invalid'): AppError {
  * @param device a known browser, in which the second factor may be remembered.
  * @returns `shown`: the factor for the session, null if none is required; or `step`: the secret of the unfinished sign-in.
  */
-export async function secondFactorOf(
+export async function findSecondFactor(
   tx: Transaction,
-  user: Pick<SigningIn, 'id'>,
+  user: Pick<SignInUser, 'id'>,
   { device, method }: { device: string | null; method: NewSession['method'] },
 ): Promise<{ shown: 'device' | null } | { step: string }> {
-  if (!asksSecondFactor(await findSecondFactors(tx, user.id))) return { shown: null };
+  if (!requiresSecondFactor(await findSecondFactors(tx, user.id))) return { shown: null };
   if (device !== null && (await isTrustedDevice(tx, device, user.id))) return { shown: 'device' };
   return { step: await beginSignInStep(tx, { kind: 'second_factor', userId: user.id, data: { method } }) };
 }
@@ -216,7 +216,7 @@ export function secondFactorRequired(request: ApiRequest, step: string): AppErro
   });
 }
 
-async function recordFactor(tx: Transaction, user: SigningIn, isOn: boolean): Promise<void> {
+async function recordFactor(tx: Transaction, user: SignInUser, isOn: boolean): Promise<void> {
   const change = { before: { two_factor: !isOn }, after: { two_factor: isOn } };
   await recordOwnActivity(tx, user, { activity: 'updated', change });
 }

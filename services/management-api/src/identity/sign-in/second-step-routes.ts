@@ -2,33 +2,33 @@
 
 import {
   beginSignInStep,
+  consumeSignInStep,
   findSecondFactors,
   findSignInStep,
-  findSigningIn,
+  findSignInUser,
   listPasskeys,
   lockKeysOf,
   type NewSession,
-  noteInSignInStep,
-  type SigningIn,
-  takeSignInStep,
+  type SignInUser,
+  updateSignInStep,
 } from '@millrace/accounts';
 import { type ApiRequest, WithHeaders } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { defineRoute } from '../../access/define-route.ts';
 import { requirePublicUrl } from '../../access/public-url.ts';
 import {
+  readStepCookie,
   rejectForeignPage,
   requireSecureOrigin,
   type SignedIn,
-  stepOf,
   withSession,
   withStep,
 } from '../../access/session-cookie.ts';
 import { rejectEnforced } from './enforcement.ts';
 import { badPasskey, checkDiscoverablePasskey, checkPasskey, createPasskeyChallenge, noChallenge } from './passkeys.ts';
-import { knownDeviceOf, type SignInDeps, startSession } from './rules.ts';
+import { findKnownDevice, type SignInDeps, startSession } from './rules.ts';
 import { done, passkeyOptions, passkeySignIn, secondStep, secondStepMethods } from './schema.ts';
-import { checkCode, secondFactorOf, secondFactorRequired } from './second-factor.ts';
+import { checkCode, findSecondFactor, secondFactorRequired } from './second-factor.ts';
 
 const tags: [string] = ['sign-in'];
 const isDone = { success: true };
@@ -44,9 +44,9 @@ export function secondStepRoutes(deps: SignInDeps) {
 
   /** @throws AppError `invalid` with code `2fa_expired`. */
   async function requireHalf(request: ApiRequest) {
-    const secret = stepOf(request);
+    const secret = readStepCookie(request);
     const step = secret === null ? undefined : await findSignInStep(sql, 'second_factor', secret);
-    const user = step?.userId ? await findSigningIn(sql, { id: step.userId }) : undefined;
+    const user = step?.userId ? await findSignInUser(sql, { id: step.userId }) : undefined;
     if (secret === null || !step || !user?.is_active) throw expired();
     // Otherwise, one authenticator without user verification would count as both factors.
     const needsVerification = step.data.method === 'passkey';
@@ -55,16 +55,16 @@ export function secondStepRoutes(deps: SignInDeps) {
 
   async function finish(
     request: ApiRequest,
-    user: SigningIn,
+    user: SignInUser,
     { secret, ...how }: Pick<Parameters<typeof startSession>[3], 'secondFactor' | 'remember'> & { secret: string },
   ): Promise<SignedIn> {
     return transaction(async (tx) => {
       await lockKeysOf(tx, user.id);
-      const step = await takeSignInStep(tx, 'second_factor', secret);
-      const current = await findSigningIn(tx, { id: user.id });
+      const step = await consumeSignInStep(tx, 'second_factor', secret);
+      const current = await findSignInUser(tx, { id: user.id });
       // A new password, a removed factor and a deactivation delete the unfinished sign-in.
       if (!step || !current?.is_active) throw expired();
-      // As stored by `secondFactorOf`.
+      // As stored by `findSecondFactor`.
       const method = step.data.method as NewSession['method'];
       return startSession(deps, tx, request, { user: current, method, ...how });
     });
@@ -105,7 +105,7 @@ export function secondStepRoutes(deps: SignInDeps) {
         const { secret, user, needsVerification } = await requireHalf(request);
         const passkeys = await listPasskeys(sql, user.id);
         const options = await createPasskeyChallenge(requirePublicUrl(request), { passkeys, needsVerification });
-        await noteInSignInStep(sql, 'second_factor', { secret, data: { challenge: options.challenge } });
+        await updateSignInStep(sql, 'second_factor', { secret, data: { challenge: options.challenge } });
         return { ...options };
       },
     }),
@@ -135,7 +135,7 @@ export function secondStepRoutes(deps: SignInDeps) {
           if (credential !== undefined) {
             if (typeof challenge !== 'string') throw noChallenge();
             // The challenge can be used once, whatever the result is.
-            await noteInSignInStep(sql, 'second_factor', { secret, data: { challenge: null } });
+            await updateSignInStep(sql, 'second_factor', { secret, data: { challenge: null } });
             const publicUrl = requirePublicUrl(request);
             await checkPasskey(deps, { credential, challenge, publicUrl, userId: user.id, needsVerification });
           } else if (token === undefined) {
@@ -190,11 +190,11 @@ export function secondStepRoutes(deps: SignInDeps) {
           await rejectEnforced(deps, user.email);
           const signedIn = await transaction(async (tx) => {
             await lockKeysOf(tx, user.id);
-            if (!(await findSigningIn(tx, { id: user.id }))?.is_active) throw badPasskey();
-            const device = await knownDeviceOf(tx, request, user.email);
+            if (!(await findSignInUser(tx, { id: user.id }))?.is_active) throw badPasskey();
+            const device = await findKnownDevice(tx, request, user.email);
             const factor = isVerified
               ? ({ shown: 'passkey' } as const)
-              : await secondFactorOf(tx, user, { device, method: 'passkey' });
+              : await findSecondFactor(tx, user, { device, method: 'passkey' });
             if ('step' in factor) return factor;
             return startSession(deps, tx, request, { user, method: 'passkey', secondFactor: factor.shown });
           });

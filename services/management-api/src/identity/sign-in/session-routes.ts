@@ -1,12 +1,12 @@
 // The routes with which signed-in users manage their sessions.
 
 import {
-  asksSecondFactor,
   endSessionOf,
   endSessionsOf,
   findSecondFactors,
   renewSessionSecret,
-  type SigningIn,
+  requiresSecondFactor,
+  type SignInUser,
   selectSessions,
 } from '@millrace/accounts';
 import { type ApiRequest, WithHeaders } from '@millrace/http';
@@ -16,7 +16,7 @@ import { type Caller, requireSession, type SessionCredential } from '../../acces
 import { defineRoute } from '../../access/define-route.ts';
 import { withSession } from '../../access/session-cookie.ts';
 import { checkDiscoverablePasskey } from './passkeys.ts';
-import { knownDeviceOf, requireUser, type SignInDeps } from './rules.ts';
+import { findKnownDevice, requireUser, type SignInDeps } from './rules.ts';
 import {
   done,
   loginSession,
@@ -126,7 +126,7 @@ async function confirm(
   } else {
     await confirmByPassword(deps, { user, password: body.password, request });
   }
-  if (!asksSecondFactor(await findSecondFactors(sql, user.id))) return;
+  if (!requiresSecondFactor(await findSecondFactors(sql, user.id))) return;
   if (body.token === undefined) {
     throw new AppError('invalid', 'A second factor is required as well. Enter a code.', {
       code: '2fa_required',
@@ -139,7 +139,7 @@ async function confirm(
 /** @returns whether it counts as both factors. */
 async function confirmByPasskey(
   deps: SignInDeps,
-  { user, credential, request }: { user: SigningIn; credential: Record<string, unknown>; request: ApiRequest },
+  { user, credential, request }: { user: SignInUser; credential: Record<string, unknown>; request: ApiRequest },
 ): Promise<boolean> {
   const shown = await checkDiscoverablePasskey(deps, { credential, request });
   if (shown.user.id === user.id) return shown.isVerified;
@@ -151,7 +151,7 @@ async function confirmByPasskey(
 
 async function confirmByPassword(
   { sql, passwords, signInLimits }: SignInDeps,
-  { user, password, request }: { user: SigningIn; password: string | undefined; request: ApiRequest },
+  { user, password, request }: { user: SignInUser; password: string | undefined; request: ApiRequest },
 ): Promise<void> {
   if (user.password_hash === null) {
     throw new AppError(
@@ -165,7 +165,7 @@ async function confirmByPassword(
   if (password === undefined) {
     throw new AppError('invalid', 'This field is required.', { code: 'required', attr: 'password' });
   }
-  const device = await knownDeviceOf(sql, request, user.email);
+  const device = await findKnownDevice(sql, request, user.email);
   const refundAttempt = await signInLimits.countAttempt(request.address, user.email, device);
   if ((await passwords.compare(password, user.password_hash)) === 'wrong') {
     throw new AppError('invalid', 'Your password is wrong.', { code: 'invalid_credentials', attr: 'password' });

@@ -4,7 +4,7 @@ import {
   createOneTimeLink,
   createPasswords,
   createUser,
-  findSigningIn,
+  findSignInUser,
   setUserActive,
 } from '@millrace/accounts';
 import { createTestTenant, eventually, type TestTenant } from '@millrace/testing';
@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   tenant = await createTestTenant(api.database);
-  email = (await findSigningIn(api.database.sql, { id: tenant.userId }))?.email ?? '';
+  email = (await findSignInUser(api.database.sql, { id: tenant.userId }))?.email ?? '';
   await setPassword(password);
 });
 afterAll(() => api.stop());
@@ -28,7 +28,7 @@ afterAll(() => api.stop());
 async function setPassword(text: string, cost = 4): Promise<void> {
   const hash = await createPasswords({ cost }).hash(text);
   await api.database.transaction(async (tx) => {
-    const user = await findSigningIn(tx, { id: tenant.userId });
+    const user = await findSignInUser(tx, { id: tenant.userId });
     if (user) await changePassword(tx, user, { hash, actor: null });
   });
 }
@@ -122,7 +122,7 @@ describe('signing in with a password', () => {
 
   test('signin-008: replaces a hash with another cost', async () => {
     await setPassword(password, 3);
-    const stored = async () => (await findSigningIn(api.database.sql, { id: tenant.userId }))?.password_hash;
+    const stored = async () => (await findSignInUser(api.database.sql, { id: tenant.userId }))?.password_hash;
     expect(await stored()).toMatch(/^\$scrypt\$ln=3,/);
     expect((await login()).status).toBe(200);
     expect(await stored()).toMatch(/^\$scrypt\$ln=4,/);
@@ -510,10 +510,10 @@ describe('limits', () => {
   });
   beforeEach(async () => {
     person = await createTestTenant(served.database);
-    address = (await findSigningIn(served.database.sql, { id: person.userId }))?.email ?? '';
+    address = (await findSignInUser(served.database.sql, { id: person.userId }))?.email ?? '';
     const hash = await createPasswords({ cost: 4 }).hash(password);
     await served.database.transaction(async (tx) => {
-      const user = await findSigningIn(tx, { id: person.userId });
+      const user = await findSignInUser(tx, { id: person.userId });
       if (user) await changePassword(tx, user, { hash, actor: null });
     });
   });
@@ -573,7 +573,7 @@ describe('limits', () => {
     expect((await signInWith('203.0.113.22', foreign)).status).toBe(429);
     const known = await signInWith('203.0.113.23', own);
     expect([known.status, device(known)]).toEqual([200, own]);
-    const user = await findSigningIn(served.database.sql, { id: person.userId });
+    const user = await findSignInUser(served.database.sql, { id: person.userId });
     const hash = user?.password_hash ?? '';
     await served.database.transaction(async (tx) => user && changePassword(tx, user, { hash, actor: null }));
     expect((await signInWith('203.0.113.24', own)).status).toBe(429);
@@ -607,7 +607,7 @@ test('a flood of sign-ins does not keep a user with a known browser out, but del
   const busy = await startTestApi({ passwords });
   try {
     const attacked = await createTestTenant(busy.database);
-    const user = await findSigningIn(busy.database.sql, { id: attacked.userId });
+    const user = await findSignInUser(busy.database.sql, { id: attacked.userId });
     if (!user) throw new Error('no user');
     const hash = await passwords.hash(password);
     await busy.database.transaction((tx) => changePassword(tx, user, { hash, actor: null }));

@@ -2,27 +2,27 @@
 
 import { randomUUID } from 'node:crypto';
 import {
-  addressOf,
   beginSignInStep,
-  domainOfAddress,
   findMembership,
   type ProviderKind,
+  parseEmailAddress,
+  parseEmailDomain,
   providerKinds,
 } from '@millrace/accounts';
 import { findLiveSession, hashSecret, newSecret } from '@millrace/accounts/access';
 import { membershipLevels } from '@millrace/contracts';
 import type { ApiRequest } from '@millrace/http';
 import { requirePublicUrl } from '../../access/public-url.ts';
-import { requireSecureOrigin, sessionOf, stepOf } from '../../access/session-cookie.ts';
+import { readSessionCookie, readStepCookie, requireSecureOrigin } from '../../access/session-cookie.ts';
 import { hasOidc } from '../domains/own-provider.ts';
 import { type DomainRow, findVerifiedDomain } from '../domains/store.ts';
 import { samlRequestUrl } from '../saml/messages.ts';
 import {
+  createRedirectUrl,
   hasSaml,
   openIdProvider,
   type Pending,
   type Purpose,
-  redirectUrlOf,
   refusal,
   refuse,
   type SingleSignOnDeps,
@@ -45,13 +45,13 @@ export async function startProviderSignIn(
   await signInLimits.countProviderStep(request.address);
   const kind = providerKinds.find((known) => known === provider);
   if (kind === undefined) throw refusal('invalid_sso_provider');
-  const email = addressOf(request.query.get('email') ?? '');
+  const email = parseEmailAddress(request.query.get('email') ?? '');
   const testedId = request.query.get('test');
   const domain = await chosenDomain(deps, { kind, email, testedId });
   const purpose = await purposeOf(deps, request, domain);
   const domainId = domain?.id ?? null;
   // Keep the browser's secret, so that sign-ins in two windows do not invalidate each other.
-  const browserSecret = stepOf(request) ?? newSecret();
+  const browserSecret = readStepCookie(request) ?? newSecret();
   const started = { domainId, purpose, next: ownPath(request.query.get('next')), browser: hashSecret(browserSecret) };
   const again = purpose.for === 'reauthentication';
 
@@ -60,12 +60,12 @@ export async function startProviderSignIn(
     const data: Pending = { ...started, kind, question: requestId };
     const state = await beginSignInStep(sql, { kind: 'provider_sign_in', userId: null, data });
     const { saml_acs_url: signOnUrl } = domain as DomainRow;
-    const own = { entityId: publicUrl, acsUrl: redirectUrlOf(publicUrl, { kind, domainId }) };
+    const own = { entityId: publicUrl, acsUrl: createRedirectUrl(publicUrl, { kind, domainId }) };
     const times = { requestId, relayState: state, now: new Date(), forceAuthn: again };
     return { url: samlRequestUrl({ signOnUrl: String(signOnUrl), ...own, ...times }), browserSecret };
   }
   const begun = await deps.oidc.begin(openIdProvider(deps, kind, domain), {
-    redirectUri: redirectUrlOf(publicUrl, { kind, domainId }),
+    redirectUri: createRedirectUrl(publicUrl, { kind, domainId }),
     reauthenticate: again,
     ...(email !== null && { loginHint: email }),
   });
@@ -93,7 +93,7 @@ async function chosenDomain(
     if (installed.has(kind)) return null;
     throw refusal('improperly_configured_sso');
   }
-  const by = testedId !== null ? { id: testedId.toLowerCase() } : email !== null && { name: domainOfAddress(email) };
+  const by = testedId !== null ? { id: testedId.toLowerCase() } : email !== null && { name: parseEmailDomain(email) };
   const domain = by ? await findVerifiedDomain(sql, by) : undefined;
   if (kind === 'saml' && domain && hasSaml(domain)) return domain;
   if (kind === 'oidc' && domain && hasOidc(domain)) return domain;
@@ -104,7 +104,7 @@ async function chosenDomain(
 async function purposeOf({ sql }: SingleSignOnDeps, request: ApiRequest, domain: DomainRow | null): Promise<Purpose> {
   const isTest = request.query.has('test');
   if (!isTest && request.query.get('reauth') !== 'true') return { for: 'sign_in' };
-  const secret = sessionOf(request);
+  const secret = readSessionCookie(request);
   const session = secret === null ? undefined : await findLiveSession(sql, hashSecret(secret));
   if (!session) throw refusal('session_ended');
   if (!isTest) return { for: 'reauthentication', sessionId: session.id, userId: session.user_id };

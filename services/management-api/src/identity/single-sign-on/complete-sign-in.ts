@@ -2,25 +2,25 @@
 // (docs/api/single-sign-on.md).
 
 import {
-  type ArrivalRefusal,
-  addressOf,
-  arrive,
-  domainOfAddress,
+  findConfirmationRefusal,
   isEmail,
-  type ProviderAnswer,
-  refusalToConfirm,
+  type ProviderProfile,
+  type ProviderSignInRefusal,
+  parseEmailAddress,
+  parseEmailDomain,
   renewSessionSecret,
+  signInThroughProvider,
 } from '@millrace/accounts';
 import type { ApiRequest } from '@millrace/http';
 import type { AppError } from '@millrace/runtime';
 import { findVerifiedDomain } from '../domains/store.ts';
-import { knownDeviceOf, startSession } from '../sign-in/rules.ts';
-import { secondFactorOf } from '../sign-in/second-factor.ts';
+import { findKnownDevice, startSession } from '../sign-in/rules.ts';
+import { findSecondFactor } from '../sign-in/second-factor.ts';
 import { type NextPage, type Pending, refusal, refuse, type SingleSignOnDeps } from './pending.ts';
 import { recordAttempt } from './store.ts';
 
 interface ValidResponse extends Pick<Pending, 'kind' | 'domainId' | 'purpose' | 'next'> {
-  answer: ProviderAnswer;
+  answer: ProviderProfile;
   attributes: Record<string, string[]>;
   request: ApiRequest;
 }
@@ -45,7 +45,7 @@ async function reauthenticate(
 ): Promise<NextPage> {
   const { answer, next } = response;
   const { installed } = deps;
-  const reason = await deps.transaction((tx) => refusalToConfirm(tx, answer, { userId, installed }));
+  const reason = await deps.transaction((tx) => findConfirmationRefusal(tx, answer, { userId, installed }));
   if (reason === 'another_account') throw refusal('reauth_user_mismatch');
   if (reason !== null) throw await rejectSignIn(deps, response, reason);
   const session = await renewSessionSecret(deps.sql, sessionId);
@@ -57,12 +57,12 @@ async function signIn(deps: SingleSignOnDeps, response: ValidResponse): Promise<
   const { transaction, installed, accountMailing } = deps;
   const { kind, domainId } = answer;
   const done = await transaction(async (tx) => {
-    const arrival = await arrive(tx, answer, { now: new Date(), installed });
+    const arrival = await signInThroughProvider(tx, answer, { now: new Date(), installed });
     if (arrival.outcome === 'refused') return arrival;
     const { user } = arrival;
     // The account can be in other organizations, which do not trust this provider.
-    const device = await knownDeviceOf(tx, request, user.email);
-    const factor = await secondFactorOf(tx, user, { device, method: kind });
+    const device = await findKnownDevice(tx, request, user.email);
+    const factor = await findSecondFactor(tx, user, { device, method: kind });
     if ('step' in factor) return { ...arrival, step: factor.step };
     const signedIn = await startSession(deps, tx, request, { user, method: kind, secondFactor: factor.shown });
     return { ...arrival, signedIn };
@@ -104,10 +104,10 @@ async function showTest(
 
 /** The result of a first sign-in with the response. */
 function testOutcome(
-  { email, isEmailVerified, firstName, lastName, subject }: ProviderAnswer,
+  { email, isEmailVerified, firstName, lastName, subject }: ProviderProfile,
   domain: string,
 ): { reason: string | null; detail: string } {
-  if (email === null || domainOfAddress(email) !== domain) {
+  if (email === null || parseEmailDomain(email) !== domain) {
     const detail =
       email === null ? refusalSentences.no_email : `The email address ${email} is not in the domain ${domain}.`;
     return { reason: 'other_domain', detail };
@@ -122,7 +122,7 @@ function testOutcome(
 async function rejectSignIn(
   deps: SingleSignOnDeps,
   response: ValidResponse,
-  reason: ArrivalRefusal,
+  reason: ProviderSignInRefusal,
 ): Promise<AppError> {
   const { email } = response.answer;
   const isEnforced = typeof reason === 'object';
@@ -133,7 +133,7 @@ async function rejectSignIn(
   return refuse(deps, response, { reason: code, detail: `${sentence} Reported address: ${email ?? 'none'}.`, code });
 }
 
-const refusalSentences: Record<Extract<ArrivalRefusal, string>, string> = {
+const refusalSentences: Record<Extract<ProviderSignInRefusal, string>, string> = {
   account_disabled: 'The account is deactivated.',
   no_email: 'The provider did not report a valid email address.',
   email_not_verified: 'The provider did not report the email address as verified.',
@@ -146,6 +146,6 @@ const refusalSentences: Record<Extract<ArrivalRefusal, string>, string> = {
 
 /** The email address that a provider reports, normalized; null if it is missing or not valid. */
 export function reportedAddress(written: string | null): string | null {
-  const email = addressOf(written ?? '');
+  const email = parseEmailAddress(written ?? '');
   return email !== null && isEmail(email) ? email : null;
 }

@@ -5,9 +5,9 @@ import { requirePublicUrl } from '../../access/public-url.ts';
 import { findVerifiedDomain } from '../domains/store.ts';
 import { completeSignIn, reportedAddress } from './complete-sign-in.ts';
 import {
+  createRedirectUrl,
   type NextPage,
   openIdProvider,
-  redirectUrlOf,
   refusal,
   refuse,
   requireSameBrowser,
@@ -36,7 +36,7 @@ export async function finishOpenId(
   const oidcProvider = openIdProvider(deps, pending.kind, domain);
   const outcome = await deps.oidc.finish(oidcProvider, {
     callbackUrl: `${publicUrl}${request.path}?${request.query}`,
-    redirectUri: redirectUrlOf(publicUrl, pending),
+    redirectUri: createRedirectUrl(publicUrl, pending),
     state,
     question: pending.question,
   });

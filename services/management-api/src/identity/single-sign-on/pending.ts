@@ -6,7 +6,7 @@
 // | A SAML response was accepted, the browser follows a redirect | sign-in step `provider_answer` (`SamlTicket`) | `saml-return.ts` | `saml-return.ts` |
 // | The response is valid and from the same browser | not stored | the returns | `complete-sign-in.ts` |
 
-import { clientSecretContext, type ProviderKind, takeSignInStep } from '@millrace/accounts';
+import { clientSecretContext, consumeSignInStep, type ProviderKind } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
 import { hasPlanFeature } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
@@ -14,7 +14,7 @@ import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Check } from 'typebox/value';
-import { type SignedIn, stepOf } from '../../access/session-cookie.ts';
+import { readStepCookie, type SignedIn } from '../../access/session-cookie.ts';
 import { checkSamlProvider } from '../domains/own-provider.ts';
 import type { DomainRow } from '../domains/store.ts';
 import type { OidcSignIn } from '../oidc/oidc-sign-in.ts';
@@ -93,7 +93,7 @@ function parse<Schema extends TSchema>(schema: Schema, data: unknown): Static<Sc
 
 /** Uses up the state with which the browser returns. @returns undefined if it is unknown, expired or already used. */
 export async function takePending(sql: Sql, state: string): Promise<Pending | undefined> {
-  const step = await takeSignInStep(sql, 'provider_sign_in', state);
+  const step = await consumeSignInStep(sql, 'provider_sign_in', state);
   return step && parsePending(step.data);
 }
 
@@ -108,7 +108,7 @@ export interface NextPage {
 }
 
 /** The return URL for a provider. Each provider has its own, so that it cannot be used with another provider's response. */
-export function redirectUrlOf(publicUrl: string, { kind, domainId }: Pick<Pending, 'kind' | 'domainId'>): string {
+export function createRedirectUrl(publicUrl: string, { kind, domainId }: Pick<Pending, 'kind' | 'domainId'>): string {
   return `${publicUrl}/complete/${kind}/${domainId === null || kind === 'saml' ? '' : `${domainId}/`}`;
 }
 
@@ -139,7 +139,7 @@ export function openIdProvider(
 
 /** Without this check, an attacker's response would sign the victim's browser in to the attacker's account. */
 export function requireSameBrowser({ browser }: Pending, request: ApiRequest): void {
-  const secret = stepOf(request);
+  const secret = readStepCookie(request);
   if (secret === null || hashSecret(secret) !== browser) throw refusal('other_browser');
 }
 

@@ -1,6 +1,6 @@
 // The routes of single sign-on for administrators, and for users who confirm a sign-in that the provider started.
 
-import { addressOf, letIn, listKeptOut } from '@millrace/accounts';
+import { listBlockedAddresses, parseEmailAddress, unblockAddress } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery, WithHeaders } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
@@ -68,7 +68,7 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
       target: addressedOrganization(sql),
       handler: async ({ target, query, request }) =>
         offsetPage(request, query, async (window) => {
-          const { count, rows } = await listKeptOut(sql, target.organizationId, window);
+          const { count, rows } = await listBlockedAddresses(sql, target.organizationId, window);
           const results = rows.map(({ email, created_at: at }) => ({ email, created_at: formatDateTime(at) }));
           return { count, results };
         }),
@@ -93,9 +93,9 @@ export function singleSignOnRoutes({ sql, transaction }: Pick<SingleSignOnDeps, 
       level: membershipLevels.administrator,
       target: addressedOrganization(sql),
       handler: async ({ caller, target: { organizationId }, params }) => {
-        const email = addressOf(params.email) ?? params.email;
+        const email = parseEmailAddress(params.email) ?? params.email;
         await transaction(async (tx) => {
-          if (!(await letIn(tx, { organizationId, email, actor: caller })))
+          if (!(await unblockAddress(tx, { organizationId, email, actor: caller })))
             throw new AppError('not_found', 'Not found.');
         });
         return undefined;

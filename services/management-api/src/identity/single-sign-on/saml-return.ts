@@ -1,7 +1,7 @@
 // The return from a SAML provider, in two steps. First a page of the provider posts the response, without our cookies. Then the browser
 // follows a redirect, with our cookies (docs/api/single-sign-on.md).
 
-import { beginSignInStep, findSignInStep, isSubject, takeSignInStep, useAssertion } from '@millrace/accounts';
+import { beginSignInStep, consumeAssertion, consumeSignInStep, findSignInStep, isSubject } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
 import type { ApiRequest } from '@millrace/http';
 import { requirePublicUrl } from '../../access/public-url.ts';
@@ -10,10 +10,10 @@ import { checkSamlResponse } from '../saml/check-response.ts';
 import { ownPath } from './begin.ts';
 import { completeSignIn, reportedAddress } from './complete-sign-in.ts';
 import {
+  createRedirectUrl,
   hasSaml,
   type NextPage,
   parseTicket,
-  redirectUrlOf,
   refusal,
   refuse,
   requireSameBrowser,
@@ -37,14 +37,14 @@ export async function receiveSaml(
   const outcome = checkSamlResponse(samlResponse, {
     issuer: String(domain.saml_entity_id),
     certificates: [String(domain.saml_x509_cert)],
-    acsUrl: redirectUrlOf(publicUrl, pending),
+    acsUrl: createRedirectUrl(publicUrl, pending),
     audience: publicUrl,
     inResponseTo: pending.question,
     now: new Date(),
   });
   if (!outcome.ok) throw await refuse(deps, pending, { reason: outcome.reason, detail: outcome.detail });
   const { identity, assertionId, rememberUntil, authenticatedAt } = outcome;
-  if (!(await useAssertion(deps.sql, hashSecret(`${domain.id}:${assertionId}`), rememberUntil))) {
+  if (!(await consumeAssertion(deps.sql, hashSecret(`${domain.id}:${assertionId}`), rememberUntil))) {
     throw await refuse(deps, pending, { reason: 'replayed', detail: 'This SAML response was already used.' });
   }
   if (pending.purpose.for === 'reauthentication' && Date.now() - authenticatedAt.getTime() > recentlyMs) {
@@ -146,7 +146,7 @@ async function findTicket({ sql }: SingleSignOnDeps, ticket: string): Promise<Sa
 }
 
 async function takeTicket({ sql }: SingleSignOnDeps, ticket: string): Promise<SamlTicket> {
-  const step = await takeSignInStep(sql, 'provider_answer', ticket);
+  const step = await consumeSignInStep(sql, 'provider_answer', ticket);
   if (!step) throw refusal('state_unknown');
   return parseTicket(step.data);
 }

@@ -5,7 +5,7 @@ import {
   createPasswords,
   createPersonalApiKey,
   createUser,
-  findSigningIn,
+  findSignInUser,
   setOrganizationPlan,
   setUserActive,
 } from '@millrace/accounts';
@@ -181,7 +181,7 @@ async function enforceSaml(): Promise<void> {
 async function setPassword(userId: number): Promise<void> {
   const hash = await createPasswords({ cost: 4 }).hash('correct horse battery staple');
   await api.database.transaction(async (tx) => {
-    const user = await findSigningIn(tx, { id: userId });
+    const user = await findSignInUser(tx, { id: userId });
     if (user) await changePassword(tx, user, { hash, actor: null });
   });
 }

@@ -3,16 +3,16 @@
 
 import { randomInt } from 'node:crypto';
 import {
-  addressOf,
   beginSignInStep,
   changeEmail,
-  countTryOfSignInStep,
+  consumeSignInStep,
+  countSignInStepAttempt,
   endSessionsOf,
   findSignInStep,
   type Installed,
   lockKeysOf,
-  type SigningIn,
-  takeSignInStep,
+  parseEmailAddress,
+  type SignInUser,
 } from '@millrace/accounts';
 import { hashSecret } from '@millrace/accounts/access';
 import type { Database, Sql } from '@millrace/db';
@@ -39,7 +39,7 @@ const freshMs = 5 * 60_000;
 const secretOf = (userId: number) => String(userId);
 
 /** The new address that is not verified yet; null if there is none. */
-export async function pendingEmailOf(sql: Sql, userId: number): Promise<string | null> {
+export async function findPendingEmail(sql: Sql, userId: number): Promise<string | null> {
   const step = await findSignInStep(sql, kind, secretOf(userId));
   return step === undefined ? null : String(step.data.email);
 }
@@ -58,7 +58,7 @@ export async function prepareEmailChange(
 ): Promise<(() => Promise<void>) | null> {
   const { sql, accountMailing, signInLimits } = deps;
   const user = await requireUser(sql, caller.userId);
-  const newEmail = addressOf(email);
+  const newEmail = parseEmailAddress(email);
   // Clients can send the whole user back, including the unchanged address.
   if (newEmail === user.email) return null;
   requireSession(caller);
@@ -95,7 +95,7 @@ export async function requestEmailCode(
 ): Promise<void> {
   requireSession(caller);
   const user = await requireUser(sql, caller.userId);
-  const email = await pendingEmailOf(sql, user.id);
+  const email = await findPendingEmail(sql, user.id);
   if (email === null) throw noPendingEmail();
   await signInLimits.countAddressCode(request.address, user.id);
   await mailCode({ sql, accountMailing }, user, email);
@@ -103,7 +103,7 @@ export async function requestEmailCode(
 
 async function mailCode(
   { sql, accountMailing }: Pick<EmailChangeDeps, 'sql' | 'accountMailing'>,
-  user: SigningIn,
+  user: SignInUser,
   email: string,
 ): Promise<void> {
   const code = String(randomInt(1_000_000)).padStart(6, '0');
@@ -123,7 +123,7 @@ export async function verifyEmail(
   const session = requireSession(caller);
   const user = await requireUser(sql, caller.userId);
   // Count the attempt before the code is compared, whether it is right or wrong.
-  const step = await countTryOfSignInStep(sql, kind, secretOf(user.id));
+  const step = await countSignInStepAttempt(sql, kind, secretOf(user.id));
   if (step === undefined) throw noPendingEmail();
   if (Number(step.data.tries) > maxAttempts) {
     throw new AppError('invalid', 'Too many wrong codes. Request a new one.', {
@@ -137,7 +137,7 @@ export async function verifyEmail(
   const email = String(step.data.email);
   await transaction(async (tx) => {
     await lockKeysOf(tx, user.id);
-    const taken = await takeSignInStep(tx, kind, secretOf(user.id));
+    const taken = await consumeSignInStep(tx, kind, secretOf(user.id));
     if (taken?.data.email !== email) throw noPendingEmail();
     await changeEmail(tx, user, email);
     await endSessionsOf(tx, user.id, { except: session.id });
@@ -148,7 +148,7 @@ export async function verifyEmail(
 
 export async function cancelEmailChange(sql: Sql, caller: Caller): Promise<void> {
   requireSession(caller);
-  await takeSignInStep(sql, kind, secretOf(caller.userId));
+  await consumeSignInStep(sql, kind, secretOf(caller.userId));
 }
 
 function noPendingEmail(): AppError {

@@ -1,4 +1,4 @@
-import { addMember, createOneTimeLink, createPersonalApiKey, createUser, findSigningIn } from '@millrace/accounts';
+import { addMember, createOneTimeLink, createPersonalApiKey, createUser, findSignInUser } from '@millrace/accounts';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { createMailer, type Mailer } from '@millrace/runtime/mail';
 import { createTestTenant, eventually, type MailServer, startMailServer, type TestTenant } from '@millrace/testing';
@@ -29,7 +29,7 @@ let clients = 0;
 beforeEach(async () => {
   clients += 1;
   tenant = await createTestTenant(api.database);
-  email = (await findSigningIn(api.database.sql, { id: tenant.userId }))?.email ?? '';
+  email = (await findSignInUser(api.database.sql, { id: tenant.userId }))?.email ?? '';
   session = await signInAs(api, tenant.userId);
 });
 afterAll(async () => {

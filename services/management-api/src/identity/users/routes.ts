@@ -6,13 +6,13 @@ import { Type } from 'typebox';
 import { firstEnvironment } from '../../access/addressed-store.ts';
 import {
   type Caller,
+  findScopedEnvironments,
   type Membership,
-  onlyEnvironmentsOf,
   recentSignInUntil,
   visibleOrganizationIds,
 } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { type RateLimit, throttled } from '../../access/rate-limit.ts';
+import { createThrottledError, type RateLimit } from '../../access/rate-limit.ts';
 import { withoutSession } from '../../access/session-cookie.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
 import { toOrganization } from '../organizations/schema.ts';
@@ -23,7 +23,7 @@ import { done } from '../sign-in/schema.ts';
 import {
   cancelEmailChange,
   type EmailChangeDeps,
-  pendingEmailOf,
+  findPendingEmail,
   prepareEmailChange,
   requestEmailCode,
   verifyEmail,
@@ -77,7 +77,7 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
       // Runs before the body is validated, so that failed requests count too (case key-042).
       target: async ({ caller }) => {
         const wait = await userChangeLimit.take(String(caller.userId));
-        if (wait !== null) throw throttled(wait, 'You changed your account too often.');
+        if (wait !== null) throw createThrottledError(wait, 'You changed your account too often.');
       },
       handler: async ({ caller, body, request }) => {
         const { password, current_password: current = null, email, passkeys_enabled_for_2fa: count, ...changes } = body;
@@ -268,7 +268,7 @@ async function withCurrentEnvironment(sql: Sql, caller: Caller): Promise<Caller>
 async function describeCaller(sql: Sql, caller: Caller) {
   const { credential } = caller;
   const visible = visibleOrganizationIds(caller);
-  const only = onlyEnvironmentsOf(caller);
+  const only = findScopedEnvironments(caller);
   const reach = { userId: caller.userId, organizationIds: visible };
   const [user, rows, current] = await Promise.all([
     findUser(sql, caller.userId),
@@ -282,7 +282,7 @@ async function describeCaller(sql: Sql, caller: Caller) {
     ...user,
     date_joined: formatDateTime(user.created_at),
     hedgehog_config: user.hedgehog_config ?? {},
-    pending_email: await pendingEmailOf(sql, caller.userId),
+    pending_email: await findPendingEmail(sql, caller.userId),
     sensitive_session_expires_at: credential.kind === 'session' ? formatDateTime(recentSignInUntil(credential)) : null,
     // Millrace has no users above the organizations.
     is_staff: false,

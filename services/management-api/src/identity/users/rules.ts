@@ -1,15 +1,15 @@
 import {
-  asksSecondFactor,
   changeUserFields,
   endSessionsOf,
   findSecondFactors,
   isRowId,
   lockKeysOf,
-  noteSecondFactor,
   recordOwnActivity,
+  recordSecondFactor,
   removeBackupCodes,
+  requiresSecondFactor,
   setCurrentEnvironment,
-  setPasskeysCount,
+  setPasskeysAsSecondFactor,
   type UserFields,
 } from '@millrace/accounts';
 import { findEnvironment } from '@millrace/accounts/access';
@@ -75,13 +75,13 @@ export async function requirePasskeyAfterPassword(
   if (count === factors.passkeysCount) return null;
   const after = { ...factors, passkeysCount: count };
   requireRemainingFactor(after);
-  await setPasskeysCount(tx, caller.userId, count);
-  if (!asksSecondFactor(after)) await removeBackupCodes(tx, caller.userId);
+  await setPasskeysAsSecondFactor(tx, caller.userId, count);
+  if (!requiresSecondFactor(after)) await removeBackupCodes(tx, caller.userId);
   // The other sessions began without a second factor.
-  if (count && !asksSecondFactor(factors)) {
+  if (count && !requiresSecondFactor(factors)) {
     await endSessionsOf(tx, caller.userId, { except: session.id });
     // A session that began with a passkey has used only that one factor.
-    if (session.method !== 'passkey') await noteSecondFactor(tx, session.id, 'passkey');
+    if (session.method !== 'passkey') await recordSecondFactor(tx, session.id, 'passkey');
   }
   const change = {
     before: { passkeys_enabled_for_2fa: !count },

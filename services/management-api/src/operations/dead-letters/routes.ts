@@ -7,7 +7,7 @@ import { findDeadLetterDecision, toReplayedRecord } from '@millrace/event-log';
 import { decodeCursor, formatDateTime, keysetPage, keysetPageOf, keysetQuery } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoutes } from '../../access/define-route.ts';
@@ -55,7 +55,7 @@ interface DeadLetterRequest {
 
 export function deadLetterRoutes({ sql, transaction, searches, deadLetterLog }: DeadLetterDeps) {
   const common = {
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     tags: ['dead letters'] as [string],
     // Captured records can contain personal data such as addresses.
     level: membershipLevels.administrator,

@@ -3,7 +3,7 @@
 import type { Sql } from '@millrace/db';
 import { decodeCursor, formatDateTime, freeFormObject, keysetPageOf, keysetQuery } from '@millrace/http';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import type { Searches } from '../../access/searches.ts';
 import type { LargePages } from '../../sql/large-page.ts';
@@ -16,7 +16,7 @@ import {
   toTimeSpan,
 } from '../../time/time-range.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
-import { kindOf, outcomes } from '../live/warning-kinds.ts';
+import { findWarningKind, outcomes } from '../live/warning-kinds.ts';
 import { countIngestionWarnings, findWarningKeys, intervals, readWarnings, type WarningsOfInterval } from './store.ts';
 
 const severities = ['error', 'warning', 'info'] as const;
@@ -31,7 +31,7 @@ export function ingestionWarningRoutes({ sql, searches, pages }: { sql: Sql; sea
   return [
     ...defineRoutes({
       method: 'GET',
-      below: belowEnvironment(sql),
+      below: environmentBasePaths(sql),
       path: '/ingestion_warnings',
       operationId: 'ingestion_warnings_list',
       summary: 'List ingestion warnings',
@@ -57,7 +57,7 @@ export function ingestionWarningRoutes({ sql, searches, pages }: { sql: Sql; sea
             const { rows, used } = await readWarnings(sql, projectId, { keys, maxBytes });
             const toWarning = (row: (typeof rows)[number]) => ({
               ...row,
-              ...kindOf(row),
+              ...findWarningKind(row),
               timestamp: formatDateTime(row.timestamp),
             });
             return { rows: rows.map(toWarning), used };
@@ -68,7 +68,7 @@ export function ingestionWarningRoutes({ sql, searches, pages }: { sql: Sql; sea
     }),
     ...defineRoutes({
       method: 'GET',
-      below: belowEnvironment(sql),
+      below: environmentBasePaths(sql),
       path: '/ingestion_warnings/counts',
       operationId: 'ingestion_warnings_counts',
       summary: 'Count ingestion warnings by type and time',
@@ -119,7 +119,7 @@ function byType(rows: readonly WarningsOfInterval[]) {
     .map((times) => {
       const [first, last] = [times[0] as WarningsOfInterval, times.at(-1) as WarningsOfInterval];
       return {
-        ...{ type: first.type, severity: first.severity, ...kindOf(first) },
+        ...{ type: first.type, severity: first.severity, ...findWarningKind(first) },
         count: times.reduce((sum, { count }) => sum + count, 0),
         first_at: formatDateTime(first.first_at),
         last_at: formatDateTime(last.last_at),
@@ -182,7 +182,7 @@ const warningCounts = Type.Object(
 const kindExample = {
   type: 'missing_distinct_id',
   severity: 'error',
-  ...kindOf({ type: 'missing_distinct_id', severity: 'error' }),
+  ...findWarningKind({ type: 'missing_distinct_id', severity: 'error' }),
 };
 
 const warningCountsExample = {

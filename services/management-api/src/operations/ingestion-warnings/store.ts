@@ -1,6 +1,6 @@
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
-import { type KeyWindow, largeRows, limitOf } from '../../sql/large-page.ts';
+import { createLargeRowReader, type KeyWindow, limitOf } from '../../sql/large-page.ts';
 import type { TimePosition, TimeRange, TimeSpan } from '../../time/time-range.ts';
 
 interface IngestionWarningRow extends Columns<'ingestion_warning', 'id' | 'type' | 'severity' | 'count' | 'timestamp'> {
@@ -32,7 +32,7 @@ export async function findWarningKeys(
   );
 }
 
-export const readWarnings = largeRows<TimePosition, IngestionWarningRow>({
+export const readWarnings = createLargeRowReader<TimePosition, IngestionWarningRow>({
   key: { id: 'uuid' },
   row: (of) => `FROM ingestion_warning w WHERE w.project_id = $1::int AND w.id = ${of('id')}`,
   columns: 'w.id, w.type, w.severity, w.count, w.details, w.timestamp',

@@ -77,7 +77,7 @@ const refused = () =>
  * one of our secrets, for this audience, and must not have expired. Call `checkAccess` for everything else.
  * @throws AppError `unauthenticated`
  */
-export function accessOfToken(header: string | undefined, secrets: readonly string[]): StreamAccess {
+export function findTokenAccess(header: string | undefined, secrets: readonly string[]): StreamAccess {
   const [word, token = '', ...more] = (header ?? '').split(' ');
   const [head = '', body = '', signature = '', ...parts] = token.split('.');
   if (word !== 'Bearer' || more.length > 0 || parts.length > 0) throw refused();

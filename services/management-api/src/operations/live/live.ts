@@ -7,7 +7,7 @@ import { MessageStream } from '@millrace/http';
 import { AppError, type Logger, type Metrics } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Static } from 'typebox';
-import { throttled } from '../../access/rate-limit.ts';
+import { createThrottledError } from '../../access/rate-limit.ts';
 import { checkAccess, type GrantedAccess, type StreamAccess } from './access.ts';
 import { readStreamFilter, type streamQuery } from './filters.ts';
 import { createLag, type Lag } from './lag.ts';
@@ -308,14 +308,14 @@ function createStreamSlots({ streamsPerUser, streamsPerProject, streamsPerProces
       const [ofUser = 0, ofProject = 0, ofProcess = 0] = names.map((name) => heldSlots.get(name));
       if (ofUser >= streamsPerUser) {
         refused.inc({ limit: 'user' });
-        throw throttled(
+        throw createThrottledError(
           10,
           `You have ${streamsPerUser} live event streams open, which is the maximum. Close one of them.`,
         );
       }
       if (ofProject >= streamsPerProject) {
         refused.inc({ limit: 'project' });
-        throw throttled(
+        throw createThrottledError(
           10,
           `The project has ${streamsPerProject} live event streams open, which is the maximum. Close one of them.`,
         );

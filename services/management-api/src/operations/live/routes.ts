@@ -3,10 +3,10 @@
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import type { Caller } from '../../access/caller.ts';
 import { defineRoute, defineRoutes } from '../../access/define-route.ts';
-import { accessOfToken, checkAccess, requireAccess, type StreamAccess } from './access.ts';
+import { checkAccess, findTokenAccess, requireAccess, type StreamAccess } from './access.ts';
 import { streamQuery } from './filters.ts';
 import type { Live } from './live.ts';
 
@@ -43,7 +43,7 @@ const statsExample = { users_on_product: 12, active_recordings: 0, window_second
 
 export function liveRoutes({ sql, live, tokenSecrets, liveOrigins = [] }: LiveRoutesDeps) {
   const rightOf = async ({ request }: { request: { header(name: string): string | undefined } }) => {
-    const access = accessOfToken(request.header('authorization'), tokenSecrets());
+    const access = findTokenAccess(request.header('authorization'), tokenSecrets());
     return { access, granted: await requireAccess(sql, access) };
   };
   const query = Type.Object({
@@ -58,7 +58,7 @@ export function liveRoutes({ sql, live, tokenSecrets, liveOrigins = [] }: LiveRo
     ...defineRoutes({
       method: 'GET',
       isUnsafe: true,
-      below: belowEnvironment(sql),
+      below: environmentBasePaths(sql),
       path: '/live/events',
       operationId: 'live_events_stream',
       summary: 'Stream live events',
@@ -78,7 +78,7 @@ export function liveRoutes({ sql, live, tokenSecrets, liveOrigins = [] }: LiveRo
     }),
     ...defineRoutes({
       method: 'GET',
-      below: belowEnvironment(sql),
+      below: environmentBasePaths(sql),
       path: '/live/stats',
       operationId: 'live_stats_retrieve',
       summary: 'Count active users',

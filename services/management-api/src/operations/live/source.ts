@@ -6,7 +6,7 @@ import type { Sql } from '@millrace/db';
 import { type EventLog, type PartitionEnd, readTopic } from '@millrace/event-log';
 import { type Logger, sleep } from '@millrace/runtime';
 import { type DropRow, listDrops, readClock } from './store.ts';
-import { kindOf } from './warning-kinds.ts';
+import { findWarningKind } from './warning-kinds.ts';
 
 /** A stored or dropped event, in the form that streams filter and send. */
 export interface LiveEvent {
@@ -249,7 +249,7 @@ function droppedEvent({ id, type, severity, count, details, timestamp }: DropRow
   const uuid = textOf(details.eventUuid, sample.uuid);
   const event = textOf(details.event, sample.event);
   const distinctId = textOf(details.distinctId, sample.distinct_id);
-  const { outcome, detail, rule } = kindOf({ type, severity });
+  const { outcome, detail, rule } = findWarningKind({ type, severity });
   return liveEvent({
     id,
     event,

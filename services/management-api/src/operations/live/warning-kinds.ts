@@ -16,7 +16,7 @@ export interface WarningKind {
 }
 
 /** The outcome, text and rule of a warning. Unknown kinds, from another version, get an outcome by their severity. */
-export function kindOf({ type, severity }: { type: string; severity: string }): WarningKind {
+export function findWarningKind({ type, severity }: { type: string; severity: string }): WarningKind {
   const known = Object.hasOwn(kinds, type) ? kinds[type] : undefined;
   return known ?? unknownKind(severity);
 }

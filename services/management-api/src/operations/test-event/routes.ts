@@ -1,14 +1,14 @@
 // Sends a test event, so that users can see whether events arrive.
 
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { type GatewayDeps, sendEvent } from '../../analytics/send-event/send-event.ts';
 
 export function testEventRoutes(deps: GatewayDeps) {
   return defineRoutes({
     method: 'POST',
-    below: belowEnvironment(deps.sql),
+    below: environmentBasePaths(deps.sql),
     path: '/test_event',
     operationId: 'test_event_create',
     summary: 'Send a test event',

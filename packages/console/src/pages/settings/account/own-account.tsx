@@ -5,7 +5,7 @@ import { meQuery, queryClient } from '../../../api/queries.ts';
 import { call } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
-import { Field, FormProblem, filled } from '../../../parts/form.tsx';
+import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
@@ -39,7 +39,7 @@ export function Address({ email, pending }: { email: string; pending: string | n
         <form
           className="form settings-form"
           onChange={() => ask.reset()}
-          onSubmit={(event) => ask.mutate(filled(event))}
+          onSubmit={(event) => ask.mutate(readForm(event))}
         >
           <Field name="email" label={text.newEmail} type="email" autoComplete="email" problem={ask.error} />
           <FormProblem problem={ask.error} fields={['email']} />
@@ -57,7 +57,7 @@ export function Address({ email, pending }: { email: string; pending: string | n
       <form
         className="form settings-form"
         onChange={() => prove.reset()}
-        onSubmit={(event) => prove.mutate(filled(event))}
+        onSubmit={(event) => prove.mutate(readForm(event))}
       >
         <Field name="code" label={words.code} autoComplete="one-time-code" maxLength={20} problem={prove.error} />
         <FormProblem problem={prove.error ?? again.error ?? cancelChange.error} fields={['code']} />

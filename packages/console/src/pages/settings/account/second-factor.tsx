@@ -7,8 +7,8 @@ import { CodeField } from '../../../frame/sign-in-form.tsx';
 import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
-import { Field, FormProblem, filled } from '../../../parts/form.tsx';
-import { knowsPasskeys, makePasskey } from '../../../parts/passkey.ts';
+import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
+import { createPasskey, supportsPasskeys } from '../../../parts/passkey.ts';
 import { Loaded } from '../../../parts/states.tsx';
 import { words } from '../../../words.ts';
 import { Block, ShownOnce, Sure } from '../block.tsx';
@@ -152,7 +152,7 @@ function ConnectApp({ onClose, onDone }: { onClose: () => void; onDone: (codes: 
             </p>
             <form
               className="form"
-              onSubmit={(event) => validate.mutate(filled(event))}
+              onSubmit={(event) => validate.mutate(readForm(event))}
               onChange={() => validate.reset()}
             >
               <CodeField problem={validate.error} autoFocus />
@@ -201,7 +201,7 @@ function Passkeys({ status }: { status: Status }) {
     <Block
       title={text.passkeys}
       about={text.passkeysText}
-      buttons={knowsPasskeys() && <Button onPress={() => setAdding(true)}>{text.addPasskey}</Button>}
+      buttons={supportsPasskeys() && <Button onPress={() => setAdding(true)}>{text.addPasskey}</Button>}
     >
       <Loaded query={list} what={text.passkeys}>
         {(passkeys) => <PasskeyTable passkeys={passkeys} onRemove={setLeaving} />}
@@ -274,7 +274,7 @@ function AddPasskey({ onClose }: { onClose: () => void }) {
   const add = useMutation({
     mutationFn: async (label: string) => {
       const options = await callRecently({ method: 'POST', path: '/api/webauthn/register/begin' });
-      const credential = await makePasskey(options);
+      const credential = await createPasskey(options);
       await callRecently({ method: 'POST', path: '/api/webauthn/register/complete', body: { credential, label } });
     },
     onSuccess: async () => {

@@ -8,7 +8,7 @@ import { useAddress } from '../../../parts/address.ts';
 import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
-import { Field, FormProblem, filled } from '../../../parts/form.tsx';
+import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatDay } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
@@ -88,7 +88,7 @@ function Name({ user }: { user: OwnUser }) {
       <form
         className="form settings-form"
         onChange={() => save.reset()}
-        onSubmit={(event) => save.mutate(filled(event))}
+        onSubmit={(event) => save.mutate(readForm(event))}
       >
         <div className="settings-pair">
           <Field
@@ -143,7 +143,7 @@ function Password({ user, sessions }: { user: Me; sessions: Session[] | undefine
         key={round}
         className="form settings-form"
         onChange={() => save.reset()}
-        onSubmit={(event) => save.mutate(filled(event))}
+        onSubmit={(event) => save.mutate(readForm(event))}
       >
         <input type="email" autoComplete="username" value={user.email} readOnly hidden />
         <div className="settings-pair">

@@ -1,4 +1,4 @@
-import { shown } from '../../../event-detail/summary.ts';
+import { formatValue } from '../../../event-detail/summary.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Block } from '../block.tsx';
 import { type Environment, useEnvironmentPath } from '../environment.ts';
@@ -31,7 +31,7 @@ export function StoredOnly() {
                   <code>{name}</code>
                 </td>
                 <td className="mono" data-label={text.columns.value}>
-                  {shown(environment[name])}
+                  {formatValue(environment[name])}
                 </td>
                 <td className="quiet">
                   <Marked words={effect} /> {does === 'off' && <span className="pill">{text.off}</span>}

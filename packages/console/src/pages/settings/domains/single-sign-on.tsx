@@ -4,7 +4,7 @@ import { queryClient } from '../../../api/queries.ts';
 import { apiPath, call, consolePath, signInProviders } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Button, CopyButton } from '../../../parts/button.tsx';
-import { Field, FormProblem, filled } from '../../../parts/form.tsx';
+import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { formatClock, formatDay } from '../../../parts/time.ts';
 import { Block, Done } from '../block.tsx';
@@ -189,7 +189,7 @@ function ProviderForm({
 }) {
   const { timezone } = useProject();
   const submit = (event: FormEvent<HTMLFormElement>) => {
-    const fields = filled(event) as Record<string, string>;
+    const fields = readForm(event) as Record<string, string>;
     if (fields.oidc_client_secret === '') delete fields.oidc_client_secret;
     save.mutate(fields);
   };

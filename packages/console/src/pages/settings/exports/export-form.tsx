@@ -6,7 +6,7 @@ import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Field, FormProblem } from '../../../parts/form.tsx';
 import { explain } from '../../../parts/states.tsx';
-import { fromLocal, localOf } from '../../../parts/time.ts';
+import { fromLocalTime, toLocalTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
 import { Cards } from '../cards.tsx';
@@ -248,7 +248,7 @@ function Lines({
 
 function Times({ before, problem }: { before: BatchExport | undefined; problem: unknown }) {
   const { timezone } = useProject();
-  const local = (time: string | null | undefined) => (time ? localOf(new Date(time), timezone).slice(0, 16) : '');
+  const local = (time: string | null | undefined) => (time ? toLocalTime(new Date(time), timezone).slice(0, 16) : '');
   const shared = { type: 'datetime-local', required: false, problem };
   return (
     <div className="settings-pair">
@@ -275,7 +275,7 @@ function bodyOf(
 ) {
   const time = (name: string) => {
     const local = String(typed.get(name) ?? '');
-    return local === '' ? null : fromLocal(local, timezone);
+    return local === '' ? null : fromLocalTime(local, timezone);
   };
   const config: Record<string, unknown> = {};
   for (const { name, kind } of destinationSettings[type]) {

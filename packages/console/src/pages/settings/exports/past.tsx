@@ -10,7 +10,7 @@ import { AsApiCall, Dialog } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
 import { More } from '../../../parts/more.tsx';
 import { explain, Loaded } from '../../../parts/states.tsx';
-import { formatBetween, fromLocal, localOf } from '../../../parts/time.ts';
+import { formatBetween, fromLocalTime, toLocalTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block, Done, Sure } from '../block.tsx';
 import { type Backfill, type BatchExport, exportsKey } from './export.ts';
@@ -232,7 +232,7 @@ function SpanFields({
 }) {
   const { timezone } = useProject();
   const { interval } = one;
-  const local = (time: string) => (time === '' ? '' : localOf(new Date(time), timezone));
+  const local = (time: string) => (time === '' ? '' : toLocalTime(new Date(time), timezone));
   const field = (label: string, value: string, set: (time: string) => void) => (
     <label className="field">
       <span className="field-label">{label}</span>
@@ -241,7 +241,7 @@ function SpanFields({
         type="datetime-local"
         required
         value={local(value).slice(0, 16)}
-        onChange={({ target }) => set(target.value === '' ? '' : fromLocal(target.value, timezone))}
+        onChange={({ target }) => set(target.value === '' ? '' : fromLocalTime(target.value, timezone))}
       />
     </label>
   );

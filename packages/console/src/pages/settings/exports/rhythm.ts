@@ -1,6 +1,6 @@
 // How often exports run, and where their intervals begin and end.
 
-import { fromLocal, localOf } from '../../../parts/time.ts';
+import { fromLocalTime, toLocalTime } from '../../../parts/time.ts';
 
 export type Interval = 'hour' | 'day' | 'week' | 'every 5 minutes' | 'every 15 minutes';
 export const intervals: readonly Interval[] = ['every 5 minutes', 'every 15 minutes', 'hour', 'day', 'week'];
@@ -36,8 +36,8 @@ export function lastFinished(
     return { start: new Date(end - length).toISOString(), end: new Date(end).toISOString() };
   }
   const hours = (offset_hour ?? 0) * 60 * minuteMs;
-  const begin = (day: number) => fromLocal(new Date(day + hours).toISOString().slice(0, 19), timezone);
-  const today = Date.parse(`${localOf(now, timezone).slice(0, 10)}T00:00:00Z`);
+  const begin = (day: number) => fromLocalTime(new Date(day + hours).toISOString().slice(0, 19), timezone);
+  const today = Date.parse(`${toLocalTime(now, timezone).slice(0, 10)}T00:00:00Z`);
   const daysSinceFirst = interval === 'week' ? (new Date(today).getUTCDay() - (offset_day ?? 1) + 7) % 7 : 0;
   const lengthMs = (interval === 'week' ? 7 : 1) * dayMs;
   const first = today - daysSinceFirst * dayMs;
@@ -47,8 +47,8 @@ export function lastFinished(
 
 /** The given number of days before today, in a time zone. */
 export function lastDays(count: number, zone: string, now = new Date()): { start: string; end: string } {
-  const today = Date.parse(`${localOf(now, zone).slice(0, 10)}T00:00:00Z`);
+  const today = Date.parse(`${toLocalTime(now, zone).slice(0, 10)}T00:00:00Z`);
   return { start: midnight(today - count * dayMs, zone), end: midnight(today, zone) };
 }
 
-const midnight = (day: number, zone: string) => fromLocal(new Date(day).toISOString().slice(0, 19), zone);
+const midnight = (day: number, zone: string) => fromLocalTime(new Date(day).toISOString().slice(0, 19), zone);

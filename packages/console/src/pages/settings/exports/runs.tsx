@@ -1,13 +1,13 @@
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { queryClient } from '../../../api/queries.ts';
-import { call, cursorOf } from '../../../api/request.ts';
+import { call, readCursor } from '../../../api/request.ts';
 import { useHasLevel, useProject } from '../../../frame/project.ts';
 import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCall } from '../../../parts/dialog.tsx';
 import { More } from '../../../parts/more.tsx';
-import { SpanMenu, zoneOf } from '../../../parts/span.tsx';
+import { resolveZone, SpanMenu } from '../../../parts/span.tsx';
 import { Empty, explain, Loaded } from '../../../parts/states.tsx';
 import { formatBetween, formatMinute } from '../../../parts/time.ts';
 import { formatNumber, words } from '../../../words.ts';
@@ -38,14 +38,14 @@ export function Runs({
   const { id: projectId, timezone } = useProject();
   const mayChange = useHasLevel(1);
   const [dialog, setDialog] = useState<'try' | 'call' | null>(null);
-  const zone = zoneOf(view.zone, timezone);
+  const zone = resolveZone(view.zone, timezone);
   const span = { after: view.after, before: view.before };
   const query = useInfiniteQuery({
     queryKey: [...exportsKey(projectId, one.id), 'runs', span],
     queryFn: ({ pageParam, signal }) =>
       call<RunPage>({ path: `${path}/runs`, query: { ...span, limit: 50, cursor: pageParam } }, signal),
     initialPageParam: '',
-    getNextPageParam: ({ next }) => cursorOf(next),
+    getNextPageParam: ({ next }) => readCursor(next),
     // A requested run appears once the worker has created it, so the list keeps reloading.
     refetchInterval: ({ state }) => (state.data?.pages.some(({ results }) => results.some(isOpen)) ? 3000 : 15_000),
   });

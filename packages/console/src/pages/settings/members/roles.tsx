@@ -5,7 +5,7 @@ import { queryClient } from '../../../api/queries.ts';
 import { call } from '../../../api/request.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
-import { Field, FormProblem, filled } from '../../../parts/form.tsx';
+import { Field, FormProblem, readForm } from '../../../parts/form.tsx';
 import { More } from '../../../parts/more.tsx';
 import { Empty, Loaded } from '../../../parts/states.tsx';
 import { Block, Sure } from '../block.tsx';
@@ -103,7 +103,7 @@ function MakeRole() {
   );
   return (
     // The key resets the form after a role was created.
-    <form key={round} className="form settings-form" onSubmit={(event) => make.mutate(filled(event))}>
+    <form key={round} className="form settings-form" onSubmit={(event) => make.mutate(readForm(event))}>
       <Field name="name" label={roles.name} autoComplete="off" maxLength={200} problem={make.error} />
       <FormProblem problem={make.error} fields={['name']} />
       <div className="form-buttons">
@@ -196,7 +196,7 @@ function GiveRole({ role, path, onDone }: RoleForm) {
     <form
       className="form settings-form"
       aria-label={roles.giveOf(role.name)}
-      onSubmit={(event) => give.mutate((filled(event) as { email: string }).email.trim())}
+      onSubmit={(event) => give.mutate((readForm(event) as { email: string }).email.trim())}
     >
       <Field
         name="email"
@@ -225,7 +225,7 @@ function GiveRole({ role, path, onDone }: RoleForm) {
 function RenameRole({ role, path, onDone }: RoleForm) {
   const rename = useRoleChange((body: object) => callRecently({ method: 'PATCH', path, body }), onDone);
   return (
-    <form className="form settings-form" onSubmit={(event) => rename.mutate(filled(event))}>
+    <form className="form settings-form" onSubmit={(event) => rename.mutate(readForm(event))}>
       <Field
         name="name"
         label={roles.name}

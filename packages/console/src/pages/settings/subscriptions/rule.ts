@@ -1,6 +1,6 @@
 // The schedule of reports: as a sentence, and as the fields of the form.
 
-import { formatDay, localOf } from '../../../parts/time.ts';
+import { formatDay, toLocalTime } from '../../../parts/time.ts';
 import { type Frequency, type Rule, type Weekday, weekdays } from './subscription.ts';
 import { text } from './words.ts';
 
@@ -9,7 +9,7 @@ const workdays = weekdays.slice(0, 5);
 
 /** `every second Monday at 09:00 Europe/Berlin`, in the project's time zone. */
 export function ruleInWords(rule: Rule, zone: string): string {
-  const local = localOf(new Date(rule.start_date), zone);
+  const local = toLocalTime(new Date(rule.start_date), zone);
   const words = every.at(datesInWords(rule, local), local.slice(11, 16), zone);
   const count = rule.count === null ? '' : every.times(rule.count);
   const until = rule.until_date === null ? '' : every.until(formatDay(rule.until_date, zone));

@@ -1,6 +1,6 @@
 import { useProject } from '../../../frame/project.ts';
 import { Field } from '../../../parts/form.tsx';
-import { localOf } from '../../../parts/time.ts';
+import { toLocalTime } from '../../../parts/time.ts';
 import { type DayGroup, type Draft, dayGroups, positionsOf } from './rule.ts';
 import { frequencies, type Subscription, weekdays } from './subscription.ts';
 import { text } from './words.ts';
@@ -24,7 +24,7 @@ export function ScheduleFields({
   problem: unknown;
 }) {
   const { timezone } = useProject();
-  const until = before?.until_date ? localOf(new Date(before.until_date), timezone).slice(0, 16) : '';
+  const until = before?.until_date ? toLocalTime(new Date(before.until_date), timezone).slice(0, 16) : '';
   return (
     <fieldset className="settings-fieldset">
       <legend className="field-label">{form.when}</legend>

@@ -5,7 +5,7 @@ import { type ApiCall, call } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Field, FormProblem } from '../../../parts/form.tsx';
-import { fromLocal, localOf } from '../../../parts/time.ts';
+import { fromLocalTime, toLocalTime } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
 import { Cards } from '../cards.tsx';
@@ -55,7 +55,7 @@ export function SubscriptionForm({
   const [type, setType] = useState<TargetType>(before?.target_type ?? chosenType);
   const [draft, setDraft] = useState<Draft>(() => (before ? draftOf(before) : newDraft));
   const [first, setFirst] = useState(() =>
-    before ? localOf(new Date(before.start_date), timezone).slice(0, 16) : tomorrowAtNine(timezone),
+    before ? toLocalTime(new Date(before.start_date), timezone).slice(0, 16) : tomorrowAtNine(timezone),
   );
   const [subject, setSubject] = useState<Subject>({
     about: aboutBefore,
@@ -208,7 +208,7 @@ function previewOf(
 /** Describes the chosen schedule in words. */
 function Summary({ draft, first, before }: { draft: Draft; first: string; before: Subscription | undefined }) {
   const { timezone } = useProject();
-  const start = fromLocal(first, timezone);
+  const start = fromLocalTime(first, timezone);
   if (start === '') return null;
   const { frequency, interval } = draft;
   const days = { byweekday: before?.byweekday ?? null, bysetpos: before?.bysetpos ?? null, ...daysOf(draft) };
@@ -217,7 +217,7 @@ function Summary({ draft, first, before }: { draft: Draft; first: string; before
 }
 
 /** The start of a new schedule, in the project's time zone. */
-const tomorrowAtNine = (zone: string) => `${localOf(new Date(Date.now() + 86_400_000), zone).slice(0, 10)}T09:00`;
+const tomorrowAtNine = (zone: string) => `${toLocalTime(new Date(Date.now() + 86_400_000), zone).slice(0, 10)}T09:00`;
 
 function targetOf(typed: FormData, type: TargetType) {
   const filled = (name: string) => String(typed.get(name) ?? '').trim() || null;
@@ -242,8 +242,8 @@ function ruleOf(
 ): Partial<Rule> {
   const toTimestamp = (local: string, stored: string | null | undefined) => {
     if (local === '') return null;
-    const isUnchanged = stored != null && localOf(new Date(stored), timezone).slice(0, 16) === local;
-    return isUnchanged ? stored : fromLocal(local, timezone);
+    const isUnchanged = stored != null && toLocalTime(new Date(stored), timezone).slice(0, 16) === local;
+    return isUnchanged ? stored : fromLocalTime(local, timezone);
   };
   const count = String(typed.get('count') ?? '');
   return {

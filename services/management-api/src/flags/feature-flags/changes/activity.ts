@@ -1,6 +1,6 @@
 import { recordActivity } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
-import { belowEnvironment } from '../../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../../access/addressed-project.ts';
 import { defineRoutes } from '../../../access/define-route.ts';
 import { requireFound } from '../../../access/record-rights.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../../../activity/activity-page.ts';
@@ -20,7 +20,7 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
     query: activityQuery,
     responses: { 200: { description: 'One page of log entries.', schema: activityPage } },
     examples: { response: activityExample },
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
   } as const;
   return [
     ...defineRoutes({

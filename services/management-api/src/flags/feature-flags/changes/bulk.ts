@@ -1,10 +1,10 @@
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../../access/addressed-project.ts';
 import type { AddressedProject } from '../../../access/addressed-store.ts';
 import { defineRoutes } from '../../../access/define-route.ts';
-import { mayDo, nameOf, sightOf } from '../../../access/record-rights.ts';
+import { createVisibilityCheck, hasRecordLevel, toRecordName } from '../../../access/record-rights.ts';
 import { lockEnvironment } from '../../../sql/lock-environment.ts';
 import { type FlagFilterValues, flagConditions, flagFilters } from '../list-query.ts';
 import type { FlagDeps } from '../payloads.ts';
@@ -65,7 +65,7 @@ const deletion = Type.Object(
 
 /** Routes for many flags at once. */
 export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transaction'>) {
-  const below = belowEnvironment(sql);
+  const below = environmentBasePaths(sql);
   return [
     ...defineRoutes({
       method: 'POST',
@@ -86,7 +86,7 @@ export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'tra
           throw new AppError('invalid', 'Invalid flag IDs provided', { code: 'invalid_input', attr: 'ids' });
         }
         const found = [...(await findFlagKeys(sql, environmentId, known))];
-        const isSeen = await sightOf(sql, rights, { environmentId, kind: 'feature_flag' });
+        const isSeen = await createVisibilityCheck(sql, rights, { environmentId, kind: 'feature_flag' });
         const keys = Object.fromEntries(found.filter(([id]) => isSeen({ id })));
         return odd === 0 ? { keys } : { keys, warning: `${odd} of the IDs are not valid flag IDs and were ignored.` };
       },
@@ -185,7 +185,7 @@ async function deleteFlags(
   await lockEnvironment(tx, environmentId);
   const numbers = ids.map(Number).filter((id) => Number.isInteger(id) && id > 0 && id <= 2_147_483_647);
   const present = (await findFlags(tx, environmentId, numbers)).filter(({ deleted }) => !deleted);
-  const flags = present.filter((flag) => mayDo(rights, 'feature_flag', 'editor', nameOf(flag)));
+  const flags = present.filter((flag) => hasRecordLevel(rights, 'feature_flag', 'editor', toRecordName(flag)));
   const closed = present.filter((flag) => !flags.includes(flag));
   const { deletable, kept } = splitDeletable(flags, {
     dependent: await findDependentFlags(tx, environmentId),

@@ -5,7 +5,7 @@ import { AppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../../access/addressed-store.ts';
 import { type RecordRights, requireFound, requireKind } from '../../../access/record-rights.ts';
 import { lockEnvironment } from '../../../sql/lock-environment.ts';
-import { violates } from '../../../sql/violates.ts';
+import { violatesConstraint } from '../../../sql/violates.ts';
 import { type FlagFilters, filtersForEverybody } from '../filters/filters.ts';
 import { parseFlagFilters } from '../filters/parse.ts';
 import { openedFilters, type PayloadSecrets, payloadsOf } from '../payloads.ts';
@@ -120,7 +120,7 @@ async function refusingTakenKey<T>(write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
-    if (!violates(error, 'feature_flag_live_key')) throw error;
+    if (!violatesConstraint(error, 'feature_flag_live_key')) throw error;
     const options = { code: 'unique', attr: 'key', cause: error };
     throw new AppError('invalid', 'There is already a feature flag with this key.', options);
   }

@@ -8,7 +8,7 @@ import { type Static, Type } from 'typebox';
 import type { AddressedProject } from '../../../access/addressed-store.ts';
 import type { Caller } from '../../../access/caller.ts';
 import { requireNamedRecords } from '../../../access/named-records.ts';
-import { mayDo, nameOf, readRecordRights, requireRecord } from '../../../access/record-rights.ts';
+import { hasRecordLevel, readRecordRights, requireRecord, toRecordName } from '../../../access/record-rights.ts';
 import { requireScope } from '../../../access/require-scope.ts';
 import { type CohortRow, findCohort, findCohortsWithin } from '../../../analytics/cohorts/store.ts';
 import { createCohort } from '../../../analytics/cohorts/write.ts';
@@ -34,7 +34,7 @@ interface Copier {
 export async function copyFlag(deps: CopyDeps, copier: Copier, { key, from, to }: FlagCopy) {
   const source = await findTarget(deps, copier, from);
   const flag = source && (await findFlagByKey(deps.sql, source.environmentId, key));
-  const isSeen = flag && mayDo(source.rights, 'feature_flag', 'viewer', nameOf(flag));
+  const isSeen = flag && hasRecordLevel(source.rights, 'feature_flag', 'viewer', toRecordName(flag));
   if (!isSeen) throw new AppError('invalid', 'Feature flag to copy does not exist.', { code: 'invalid_input' });
   const tried = await inTimeSlices(tryPatterns(flag.filters));
   const success: Awaited<ReturnType<typeof showFlag>>[] = [];
@@ -197,7 +197,7 @@ async function copyCohorts(tx: Transaction, copy: CohortCopy, ids: number[]): Pr
     for (const id of waiting.splice(0)) {
       const cohort = await findCohort(tx, copy.source.environmentId, id);
       if (!cohort) continue;
-      requireRecord(copy.source.rights, 'cohort', 'viewer', nameOf(cohort));
+      requireRecord(copy.source.rights, 'cohort', 'viewer', toRecordName(cohort));
       if (cohortsWithin(cohort).every((part) => copied.has(part)))
         copied.set(id, await copyCohort(tx, copy, { cohort, copied }));
       else waiting.push(id);

@@ -2,7 +2,7 @@ import { formatDateTime, freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../../access/addressed-organization.ts';
 import { defineRoute } from '../../../access/define-route.ts';
-import { mayDo, nameOf, readRecordRights } from '../../../access/record-rights.ts';
+import { hasRecordLevel, readRecordRights, toRecordName } from '../../../access/record-rights.ts';
 import { embeddedUser, embeddedUserExample } from '../../../identity/embedded-users/embedded-user.ts';
 import { type FlagDeps, redactedFilters } from '../payloads.ts';
 import { featureFlagExample, flagTags as tags } from '../schema.ts';
@@ -80,7 +80,7 @@ export function organizationFlagRoutes({ sql, transaction, payloadSecrets: secre
         for (const row of rows) {
           const found = environments.find(({ environmentId }) => environmentId === row.environment_id);
           const rights = found && (await readRecordRights(sql, userId, found));
-          if (rights && mayDo(rights, 'feature_flag', 'viewer', nameOf(row))) seen.push(row);
+          if (rights && hasRecordLevel(rights, 'feature_flag', 'viewer', toRecordName(row))) seen.push(row);
         }
         return seen.map((row) => ({
           flag_id: row.id,

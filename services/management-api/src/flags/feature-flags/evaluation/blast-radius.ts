@@ -12,7 +12,7 @@ import { compileDefinitions, inTimeSlices, loadDefinitions } from '@millrace/fla
 import { freeFormObject } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../../access/addressed-project.ts';
 import { defineRoutes } from '../../../access/define-route.ts';
 import { requireNamedRecords } from '../../../access/named-records.ts';
 import { requireScope } from '../../../access/require-scope.ts';
@@ -53,7 +53,7 @@ const radius = Type.Object(
 export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | 'searches'>) {
   return defineRoutes({
     method: 'POST',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     path: `${flagsPath}/user_blast_radius`,
     operationId: 'feature_flags_user_blast_radius',
     summary: 'Count the persons who match a release condition',

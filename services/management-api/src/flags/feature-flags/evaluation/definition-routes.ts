@@ -2,7 +2,7 @@ import { findRemoteConfig, loadDefinitions, localEvaluationDocument } from '@mil
 import { freeFormObject } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../../access/addressed-project.ts';
 import { defineRoutes } from '../../../access/define-route.ts';
 import { requireRecord } from '../../../access/record-rights.ts';
 import type { FlagDeps } from '../payloads.ts';
@@ -33,7 +33,7 @@ const document = Type.Object(
  * them and accepts secret keys. These routes are for scripts with a personal API key.
  */
 export function flagDefinitionRoutes({ sql, payloadSecrets }: FlagDeps) {
-  const common = { method: 'GET', tags, scope: 'feature_flag:read', below: belowEnvironment(sql) } as const;
+  const common = { method: 'GET', tags, scope: 'feature_flag:read', below: environmentBasePaths(sql) } as const;
   return [
     ...defineRoutes({
       ...common,

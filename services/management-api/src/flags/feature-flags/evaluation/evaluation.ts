@@ -15,9 +15,9 @@ import {
 import { compileDefinitions, inTimeSlices, loadDefinitions, loadStoredData } from '@millrace/flags/store';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../../access/addressed-project.ts';
 import { defineRoutes } from '../../../access/define-route.ts';
-import { sightOf } from '../../../access/record-rights.ts';
+import { createVisibilityCheck } from '../../../access/record-rights.ts';
 import { flagConditions, flagOrder } from '../list-query.ts';
 import type { FlagDeps } from '../payloads.ts';
 import { flagsPath, minimalFlag, minimalFlagExample, flagTags as tags } from '../schema.ts';
@@ -41,7 +41,7 @@ const maxOwnFlags = 1000;
 
 /** Routes that evaluate flags for a user. */
 export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
-  const common = { method: 'GET', tags, scope: 'feature_flag:read', below: belowEnvironment(sql) } as const;
+  const common = { method: 'GET', tags, scope: 'feature_flag:read', below: environmentBasePaths(sql) } as const;
   return [
     ...defineRoutes({
       ...common,
@@ -87,7 +87,7 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
         const personProperties = parsePersonProperties(query.person_properties);
         const evaluated = await evaluateFlagsFor(sql, { ...subject, personProperties });
         if (evaluated === null) return {};
-        const isSeen = await sightOf(sql, rights, { environmentId, kind: 'feature_flag' });
+        const isSeen = await createVisibilityCheck(sql, rights, { environmentId, kind: 'feature_flag' });
         const results = evaluated.results.filter(isSeen);
         const inactive = (await findInactiveFlags(sql, environmentId)).filter(isSeen);
         return inTimeSlices(evaluationReasons({ ...evaluated, results }, inactive));

@@ -2,7 +2,7 @@ import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { belowEnvironment } from '../../../access/addressed-project.ts';
+import { environmentBasePaths } from '../../../access/addressed-project.ts';
 import { defineRoutes } from '../../../access/define-route.ts';
 import { requireScope } from '../../../access/require-scope.ts';
 import { eventRead } from '../../../analytics/events/reads.ts';
@@ -20,7 +20,7 @@ const maxVariants = 50;
 export function flagExposuresRoute({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
     method: 'GET',
-    below: belowEnvironment(sql),
+    below: environmentBasePaths(sql),
     path: `${flagsPath}/:id/exposures`,
     operationId: 'feature_flags_exposures',
     summary: 'Count exposures to a feature flag',

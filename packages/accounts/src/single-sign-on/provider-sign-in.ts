@@ -15,8 +15,8 @@ import { recordActivity, recordOwnActivity } from '../activity/record-activity.t
 import { acceptInvite } from '../invites/accept-invite.ts';
 import { findPendingInvite } from '../invites/invite-store.ts';
 import { isInviteExpired } from '../invites/invites.ts';
-import { keepKeysToMemberships, lockKeysOf } from '../keys/personal-api-key-store.ts';
-import { isKeptOut } from '../members/kept-out.ts';
+import { lockKeysOf, restrictKeysToMemberships } from '../keys/personal-api-key-store.ts';
+import { isAddressBlocked } from '../members/blocked-addresses.ts';
 import { findMember } from '../members/member-store.ts';
 import { addMember } from '../members/members.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
@@ -25,18 +25,18 @@ import {
   deleteProofs,
   findAddressDomain,
   insertIdentity,
-  noteProved,
   type ProviderIdentity,
   type ProviderKind,
+  recordProviderProof,
   useIdentity,
 } from '../sign-in/provider-store.ts';
 import { endSessionsOf } from '../sign-in/sessions.ts';
 import { confirmEmail, findUser, setCurrentEnvironment, type User } from '../users/user-store.ts';
 import { changeEmail, createUser } from '../users/users.ts';
-import { domainOfAddress, enforcedProvider, type Installed, isProviderOf } from './enforcement.ts';
+import { enforcedProvider, type Installed, isProviderOf, parseEmailDomain } from './enforcement.ts';
 
 /** A provider's verified response about a person: it is authentic, recent and intended for this installation. */
-export interface ProviderAnswer {
+export interface ProviderProfile {
   kind: ProviderKind;
   /** ID of the domain with its own provider; null for a provider of the installation. */
   domainId: string | null;
@@ -58,7 +58,7 @@ export interface ProviderAnswer {
  */
 export const isSubject = (text: string): boolean => /^(?=.*\S)\P{Cc}{1,256}$/u.test(text);
 
-export type ArrivalRefusal =
+export type ProviderSignInRefusal =
   | 'account_disabled'
   | 'no_email'
   | 'email_not_verified'
@@ -68,8 +68,8 @@ export type ArrivalRefusal =
   | 'no_new_organizations'
   | { enforced: ProviderKind };
 
-export type Arrival =
-  | { outcome: 'refused'; reason: ArrivalRefusal }
+export type ProviderSignIn =
+  | { outcome: 'refused'; reason: ProviderSignInRefusal }
   | {
       outcome: 'arrived';
       user: User;
@@ -87,7 +87,7 @@ export type Arrival =
  * Returns the key of a person at a provider. It includes the issuer, because after a domain or the operator replaces a
  * provider, the same subject is a different person.
  */
-const identityOf = ({ kind, domainId, issuer, subject }: ProviderAnswer): ProviderIdentity => ({
+const identityOf = ({ kind, domainId, issuer, subject }: ProviderProfile): ProviderIdentity => ({
   provider: domainId === null ? kind : `${kind}:${domainId}`,
   issuer,
   subject,
@@ -100,28 +100,28 @@ const identityOf = ({ kind, domainId, issuer, subject }: ProviderAnswer): Provid
  * Locks the organization before reading its members, like all changes to them. Of two concurrent first sign-ins, the
  * second therefore finds the account that the first created.
  */
-export async function arrive(
+export async function signInThroughProvider(
   tx: Transaction,
-  answer: ProviderAnswer,
+  answer: ProviderProfile,
   { now, installed }: { now: Date; installed: Installed },
-): Promise<Arrival> {
+): Promise<ProviderSignIn> {
   const linked = await findLinked(tx, answer);
   const own = linked?.email ?? answer.email;
-  if (own === null) return refused('no_email');
-  if (!linked && !answer.isEmailVerified) return refused('email_not_verified');
+  if (own === null) return createRefusal('no_email');
+  if (!linked && !answer.isEmailVerified) return createRefusal('email_not_verified');
 
   const place = await lockDomainOf(tx, own);
   const refusal = await refusalOf(tx, answer, { place, installed });
-  if (refusal !== null) return refused(refusal);
+  if (refusal !== null) return createRefusal(refusal);
   const found = linked ?? (await findUser(tx, { email: own }));
-  if (found && !found.is_active) return refused('account_disabled');
+  if (found && !found.is_active) return createRefusal('account_disabled');
 
   const email = linked ? await addressAfter(tx, linked, answer) : own;
   const isVerified = !linked || linked.is_email_verified || email !== own;
   const domain = isVerified ? place : undefined;
   const entry = domain && (await entryOf(tx, domain, { user: found, email, now }));
   if (!found && (entry === undefined || entry === 'kept out')) {
-    return refused(entry === 'kept out' ? 'kept_out' : domain ? 'jit_not_enabled' : 'no_new_organizations');
+    return createRefusal(entry === 'kept out' ? 'kept_out' : domain ? 'jit_not_enabled' : 'no_new_organizations');
   }
 
   let user = found ?? (await createArrived(tx, answer, own));
@@ -140,27 +140,27 @@ export async function arrive(
  * Checks whether a provider's response confirms the identity of a session's user.
  * @returns why not; null if it does.
  */
-export async function refusalToConfirm(
+export async function findConfirmationRefusal(
   tx: Transaction,
-  answer: ProviderAnswer,
+  answer: ProviderProfile,
   { userId, installed }: { userId: number; installed: Installed },
-): Promise<ArrivalRefusal | 'another_account' | null> {
+): Promise<ProviderSignInRefusal | 'another_account' | null> {
   const linked = await findLinked(tx, answer);
   if (linked?.id !== userId) return 'another_account';
-  const place = await findAddressDomain(tx, domainOfAddress(linked.email));
+  const place = await findAddressDomain(tx, parseEmailDomain(linked.email));
   return refusalOf(tx, answer, { place, installed });
 }
 
-const refused = (reason: ArrivalRefusal): Arrival => ({ outcome: 'refused', reason });
+const createRefusal = (reason: ProviderSignInRefusal): ProviderSignIn => ({ outcome: 'refused', reason });
 
-async function findLinked(tx: Transaction, answer: ProviderAnswer): Promise<User | undefined> {
+async function findLinked(tx: Transaction, answer: ProviderProfile): Promise<User | undefined> {
   const id = await useIdentity(tx, identityOf(answer));
   return id === undefined ? undefined : findUser(tx, { id });
 }
 
 /** Locks the organization of an address's verified domain, and reads the domain again under the lock. */
 async function lockDomainOf(tx: Transaction, email: string): Promise<AddressDomain | undefined> {
-  const name = domainOfAddress(email);
+  const name = parseEmailDomain(email);
   const unlockedDomain = await findAddressDomain(tx, name);
   if (!unlockedDomain) return undefined;
   await lockOrganization(tx, unlockedDomain.organization_id);
@@ -175,11 +175,11 @@ async function lockDomainOf(tx: Transaction, email: string): Promise<AddressDoma
  */
 async function refusalOf(
   tx: Transaction,
-  answer: ProviderAnswer,
+  answer: ProviderProfile,
   { place, installed }: { place: AddressDomain | undefined; installed: Installed },
 ): Promise<'other_domain' | { enforced: ProviderKind } | null> {
   const { email, domainId } = answer;
-  const reported = email === null ? place : await findAddressDomain(tx, domainOfAddress(email));
+  const reported = email === null ? place : await findAddressDomain(tx, parseEmailDomain(email));
   // A domain's provider is only trusted for addresses in that domain.
   if (domainId !== null && (place?.id !== domainId || reported?.id !== domainId)) return 'other_domain';
   for (const domain of [place, reported]) {
@@ -196,21 +196,21 @@ async function refusalOf(
 async function addressAfter(
   tx: Transaction,
   linked: User,
-  { email, isEmailVerified, domainId }: ProviderAnswer,
+  { email, isEmailVerified, domainId }: ProviderProfile,
 ): Promise<string> {
   const mayChange = domainId !== null && isEmailVerified && email !== null;
-  if (!mayChange || domainOfAddress(email) !== domainOfAddress(linked.email)) return linked.email;
+  if (!mayChange || parseEmailDomain(email) !== parseEmailDomain(linked.email)) return linked.email;
   return (await findUser(tx, { email })) === undefined ? email : linked.email;
 }
 
 /** Links an account to the person at the provider. @throws AppError `conflict`. */
 async function link(
   tx: Transaction,
-  answer: ProviderAnswer,
+  answer: ProviderProfile,
   { user, isNew }: { user: User; isNew: boolean },
 ): Promise<('linked' | 'claimed')[]> {
   const isUnproved = !user.is_email_verified;
-  if (isUnproved) await claim(tx, user);
+  if (isUnproved) await claimAccount(tx, user);
   const { kind, domainId } = answer;
   if (!(await insertIdentity(tx, { ...identityOf(answer), user_id: user.id, domain_id: domainId }))) {
     throw new AppError('conflict', 'This sign-in was just used for a different account. Start again.');
@@ -231,7 +231,7 @@ async function entryOf(
   const invite = await findPendingInvite(tx, organizationId, email);
   if (invite && !isInviteExpired(invite, now)) return { invite: invite.id };
   if (!provisions || !hasPlanFeature(features, 'automatic_provisioning')) return undefined;
-  if (await isKeptOut(tx, organizationId, email)) return 'kept out';
+  if (await isAddressBlocked(tx, organizationId, email)) return 'kept out';
   return { level: membershipLevels.member };
 }
 
@@ -249,7 +249,7 @@ async function enter(
   await setCurrentEnvironment(tx, user.id, { organizationId, environmentId: user.current_environment_id });
 }
 
-async function createArrived(tx: Transaction, { firstName, lastName }: ProviderAnswer, email: string): Promise<User> {
+async function createArrived(tx: Transaction, { firstName, lastName }: ProviderProfile, email: string): Promise<User> {
   const cut = (text: string) => [...toPlainName(text)].slice(0, 150).join('');
   const names = { firstName: cut(firstName), lastName: cut(lastName) };
   const user = await createUser(tx, { email, ...names, isEmailVerified: true });
@@ -262,10 +262,10 @@ async function createArrived(tx: Transaction, { firstName, lastName }: ProviderA
  * Hands an account with an unverified address over to the owner of that address. Another person may have created the
  * account, so all its sign-in methods are removed, and its keys keep working only where they do now.
  */
-export async function claim(tx: Transaction, user: User): Promise<void> {
+export async function claimAccount(tx: Transaction, user: User): Promise<void> {
   await deleteProofs(tx, user.id);
   await endSessionsOf(tx, user.id);
-  await keepKeysToMemberships(tx, user.id, {});
+  await restrictKeysToMemberships(tx, user.id, {});
   await confirmEmail(tx, user.id);
 }
 
@@ -276,13 +276,14 @@ export async function claim(tx: Transaction, user: User): Promise<void> {
 async function prove(
   tx: Transaction,
   domain: AddressDomain,
-  { user, answer, installed }: { user: User; answer: ProviderAnswer; installed: Installed },
+  { user, answer, installed }: { user: User; answer: ProviderProfile; installed: Installed },
 ): Promise<boolean> {
   const { kind } = answer;
   if (!isProviderOf(domain, kind, answer)) return false;
   const { id, organization_id: organizationId, domain: name } = domain;
   const member = await findMember(tx, { organizationId, userId: user.id });
-  if (!member || member.level < membershipLevels.administrator || !(await noteProved(tx, id, kind))) return false;
+  if (!member || member.level < membershipLevels.administrator || !(await recordProviderProof(tx, id, kind)))
+    return false;
   const proved = { ...domain, sso_proved: [...domain.sso_proved, kind] };
   if (enforcedProvider(proved, installed) !== kind) return false;
   await recordActivity(tx, {

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 
 /** Returns the value once it has not changed for a short time (debounce). */
-export function useRested<Value>(value: Value): Value {
+export function useDebounced<Value>(value: Value): Value {
   const [rested, setRested] = useState(value);
   useEffect(() => {
     const timer = setTimeout(() => setRested(value), 250);

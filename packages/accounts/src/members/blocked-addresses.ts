@@ -4,7 +4,7 @@ import type { Columns, Sql, Transaction } from '@millrace/db';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
 
 /** Blocks an address from joining automatically through a domain of the organization. An invite lifts the block. */
-export async function keepOut(
+export async function blockAddress(
   tx: Transaction,
   { organizationId, email, actor }: { organizationId: string; email: string; actor: Actor },
 ): Promise<void> {
@@ -15,7 +15,7 @@ export async function keepOut(
   if (rows.length > 0) await record(tx, { organizationId, actor, before: null, after: email });
 }
 
-export async function isKeptOut(sql: Sql, organizationId: string, email: string): Promise<boolean> {
+export async function isAddressBlocked(sql: Sql, organizationId: string, email: string): Promise<boolean> {
   const rows = await sql.query('SELECT FROM kept_out_address WHERE organization_id = $1 AND email = $2', [
     organizationId,
     email,
@@ -24,7 +24,7 @@ export async function isKeptOut(sql: Sql, organizationId: string, email: string)
 }
 
 /** Unblocks an address. @returns whether it was blocked. */
-export async function letIn(
+export async function unblockAddress(
   tx: Transaction,
   { organizationId, email, actor }: { organizationId: string; email: string; actor: Actor },
 ): Promise<boolean> {
@@ -52,7 +52,7 @@ async function record(
 }
 
 /** Returns a page of an organization's blocked addresses, and their total number. */
-export async function listKeptOut(
+export async function listBlockedAddresses(
   sql: Sql,
   organizationId: string,
   { limit, offset }: { limit: number; offset: number },

@@ -9,14 +9,14 @@ import type { AddressedProject } from '../../access/addressed-store.ts';
 import { createSearches } from '../../access/searches.ts';
 import { holdEvents } from '../../testing/hold-events.ts';
 import { createMonths } from '../../testing/stored-data.ts';
-import { type Asker, createQuestions, type Questions, type RefreshMode } from './questions.ts';
+import { createQueryRunner, type QueryCaller, type QueryRunner, type RefreshMode } from './query-runner.ts';
 
 let database: Database;
 let url: string;
 let own: TestTenant;
 let keyValue: KeyValueStore;
-let questions: Questions;
-let asker: Asker;
+let queryRunner: QueryRunner;
+let queryCaller: QueryCaller;
 const ends: (() => Promise<void>)[] = [];
 const logger = createLogger('test', 'error');
 beforeAll(async () => {
@@ -28,9 +28,9 @@ beforeAll(async () => {
   own = await createTestTenant(database);
   await createMonths(database.sql, '2026-11', '2026-12');
   keyValue = createInProcessStore();
-  questions = openQuestions(keyValue);
-  asker = {
-    caller: { credential: { kind: 'key', id: '1' } as Asker['caller']['credential'] },
+  queryRunner = openQueryRunner(keyValue);
+  queryCaller = {
+    caller: { credential: { kind: 'key', id: '1' } as QueryCaller['caller']['credential'] },
     target: {
       environmentId: own.environmentId,
       organizationId: own.organizationId,
@@ -43,11 +43,11 @@ afterAll(async () => {
 });
 
 /** Simulates another process that uses the same store. */
-function openQuestions(store: KeyValueStore, maxMs = 20_000): Questions {
+function openQueryRunner(store: KeyValueStore, maxMs = 20_000): QueryRunner {
   const { sql } = database;
   const reader = createReadPool({ url, logger, poolSize: 4 });
   ends.push(() => reader.stop());
-  const one = createQuestions({
+  const one = createQueryRunner({
     ...{ sql, keyValue: store, logger, maxMs },
     events: createEventStore(postgresEngine(reader)),
     turns: createSearches({ sql, connections: 4 }),
@@ -95,8 +95,8 @@ test.each<[string, RefreshMode, string, number | null, string]>([
   '%s: handles refresh=%s for the interval %s with a result of age %s hours: %s',
   async (_, refresh, interval, hours, expected) => {
     const query = newQuery(interval);
-    if (hours !== null) await questions.ask(asker, { query, refresh: 'force_blocking', signal, now: begin });
-    const { answer, status } = await questions.ask(asker, { query, refresh, signal, now: after(hours ?? 0) });
+    if (hours !== null) await queryRunner.run(queryCaller, { query, refresh: 'force_blocking', signal, now: begin });
+    const { answer, status } = await queryRunner.run(queryCaller, { query, refresh, signal, now: after(hours ?? 0) });
     const found = answer && (answer.is_cached ? 'cached' : 'computed');
     expect([found, status && 'background'].filter(Boolean).join(', ') || 'nothing').toBe(expected);
   },
@@ -107,8 +107,8 @@ test.each<[string, number, string]>([
   ['insight-223: stale after a day, because of late events', 24, 'computed'],
 ])('keeps a result fresh for a day if its date range has ended: %s', async (_, hours, expected) => {
   const query = newQuery('day', true);
-  await questions.ask(asker, { query, refresh: 'blocking', signal, now: begin });
-  const { answer } = await questions.ask(asker, { query, refresh: 'blocking', signal, now: after(hours) });
+  await queryRunner.run(queryCaller, { query, refresh: 'blocking', signal, now: begin });
+  const { answer } = await queryRunner.run(queryCaller, { query, refresh: 'blocking', signal, now: after(hours) });
   expect(answer?.is_cached ? 'cached' : 'computed').toBe(expected);
 });
 
@@ -121,22 +121,24 @@ test.each<[string, object, number]>([
 ])('returns the time after which clients should request a newer result: %s', async (_, more, minutes) => {
   const { dateRange, interval, ...query } = newQuery('day');
   const asked = JSON.parse(JSON.stringify({ ...query, ...more }));
-  const { answer } = await questions.ask(asker, { query: asked, refresh: 'blocking', signal, now: begin });
+  const { answer } = await queryRunner.run(queryCaller, { query: asked, refresh: 'blocking', signal, now: begin });
   const next = Date.parse(answer?.next_allowed_client_refresh ?? '') - Date.parse(answer?.last_refresh ?? '');
   expect(next / 60_000).toBe(minutes);
 });
 
 test('insight-222: returns the cached result however old it is with force_cache', async () => {
   const query = newQuery('day');
-  const { answer: first } = await questions.ask(asker, { query, refresh: 'blocking', signal, now: begin });
-  const { answer } = await questions.ask(asker, { query, refresh: 'force_cache', signal, now: after(100) });
+  const { answer: first } = await queryRunner.run(queryCaller, { query, refresh: 'blocking', signal, now: begin });
+  const { answer } = await queryRunner.run(queryCaller, { query, refresh: 'force_cache', signal, now: after(100) });
   expect(answer).toEqual({ ...first, is_cached: true });
 });
 
 test('insight-238: caches nothing for a query that fails', async () => {
   const query = { ...newQuery('day'), interval: 'fortnight' };
-  await expect(questions.ask(asker, { query, refresh: 'blocking', signal })).rejects.toMatchObject({ kind: 'invalid' });
-  expect(await questions.ask(asker, { query, refresh: 'force_cache', signal })).toMatchObject({ answer: null });
+  await expect(queryRunner.run(queryCaller, { query, refresh: 'blocking', signal })).rejects.toMatchObject({
+    kind: 'invalid',
+  });
+  expect(await queryRunner.run(queryCaller, { query, refresh: 'force_cache', signal })).toMatchObject({ answer: null });
 });
 
 test('insight-234: runs three queries of a project at the same time in all processes, and rejects another one after a wait', async () => {
@@ -146,17 +148,17 @@ test('insight-234: runs three queries of a project at the same time in all proce
     );
   // Background runs of the tests above may still hold slots.
   await eventually(async () => expect(await slots()).toEqual([false, false, false]));
-  const others = openQuestions(keyValue);
+  const others = openQueryRunner(keyValue);
   const lock = await holdEvents(database);
-  const ask = (of: Questions, until = signal) =>
-    of.ask(asker, { query: newQuery('day'), refresh: 'blocking', signal: until });
-  const running = [ask(questions), ask(questions), ask(others)];
+  const ask = (of: QueryRunner, until = signal) =>
+    of.run(queryCaller, { query: newQuery('day'), refresh: 'blocking', signal: until });
+  const running = [ask(queryRunner), ask(queryRunner), ask(others)];
   await eventually(async () => expect(await slots()).toEqual([true, true, true]));
   const leaving = new AbortController();
   const left = ask(others, leaving.signal);
   leaving.abort(new Error('left'));
   await expect(left).rejects.toThrow('left');
-  await expect(ask(questions)).rejects.toMatchObject({
+  await expect(ask(queryRunner)).rejects.toMatchObject({
     kind: 'rate_limited',
     code: 'too_many_queries',
     retryAfterSeconds: 2,
@@ -169,7 +171,7 @@ test('insight-234: runs three queries of a project at the same time in all proce
 
 test('runs identical concurrent queries once, until no caller waits for the result', async () => {
   let reads = 0;
-  const shared = openQuestions({
+  const shared = openQueryRunner({
     ...keyValue,
     async get(key) {
       const value = await keyValue.get(key);
@@ -179,7 +181,8 @@ test('runs identical concurrent queries once, until no caller waits for the resu
   });
   const lock = await holdEvents(database);
   const query = newQuery('day');
-  const ask = (until: AbortSignal, now: Date) => shared.ask(asker, { query, refresh: 'blocking', signal: until, now });
+  const ask = (until: AbortSignal, now: Date) =>
+    shared.run(queryCaller, { query, refresh: 'blocking', signal: until, now });
   const [leaving, alsoLeaving] = [new AbortController(), new AbortController()];
   const first = ask(leaving.signal, begin);
   const waitingQueries = () =>
@@ -203,25 +206,28 @@ test('runs identical concurrent queries once, until no caller waits for the resu
 test('does not mix old and new settings if they change while a query waits', async () => {
   const setZone = (timezone: string) =>
     database.sql.query('UPDATE environment SET timezone = $2 WHERE id = $1', [own.environmentId, timezone]);
-  const waiting = openQuestions({
+  const waiting = openQueryRunner({
     ...keyValue,
     setIfAbsent: async (...slot) => {
       await setZone('Asia/Tokyo');
       return keyValue.setIfAbsent(...slot);
     },
   });
-  const question = { query: newQuery('day'), refresh: 'blocking', signal } as const;
-  expect((await waiting.ask(asker, question)).answer).toMatchObject({ timezone: 'UTC', is_cached: false });
-  expect((await questions.ask(asker, question)).answer).toMatchObject({ timezone: 'Asia/Tokyo', is_cached: false });
+  const runOptions = { query: newQuery('day'), refresh: 'blocking', signal } as const;
+  expect((await waiting.run(queryCaller, runOptions)).answer).toMatchObject({ timezone: 'UTC', is_cached: false });
+  expect((await queryRunner.run(queryCaller, runOptions)).answer).toMatchObject({
+    timezone: 'Asia/Tokyo',
+    is_cached: false,
+  });
   await setZone('UTC');
-  expect((await questions.ask(asker, question)).answer).toMatchObject({ timezone: 'UTC', is_cached: true });
+  expect((await queryRunner.run(queryCaller, runOptions)).answer).toMatchObject({ timezone: 'UTC', is_cached: true });
 });
 
 test('insight-235: cancels a query that exceeds its time limit with an error, and runs the next one', async () => {
-  const hasty = openQuestions(keyValue, 700);
+  const hasty = openQueryRunner(keyValue, 700);
   const lock = await holdEvents(database);
   const query = newQuery('day');
-  const late = await hasty.ask(asker, { query, refresh: 'blocking', signal }).catch((error: unknown) => error);
+  const late = await hasty.run(queryCaller, { query, refresh: 'blocking', signal }).catch((error: unknown) => error);
   const running =
     "SELECT count(*)::int AS count FROM pg_stat_activity WHERE datname = current_database() AND query LIKE '%FROM event e%' AND state = 'active'";
   await eventually(async () => {
@@ -232,29 +238,33 @@ test('insight-235: cancels a query that exceeds its time limit with an error, an
     ...{ kind: 'invalid', code: 'query_timeout', attr: 'query' },
     message: expect.stringMatching(/^The query takes more than 1 second\. Use a shorter date range/),
   });
-  expect((await hasty.ask(asker, { query, refresh: 'blocking', signal })).answer).toMatchObject({ is_cached: false });
+  expect((await hasty.run(queryCaller, { query, refresh: 'blocking', signal })).answer).toMatchObject({
+    is_cached: false,
+  });
 });
 
 test('computes every result if the store is unavailable', async () => {
   const away = createInProcessStore();
   const fail = () => Promise.reject(new AppError('unavailable', 'The cache does not answer.'));
-  const one = openQuestions({ ...away, get: fail, set: fail, setIfAbsent: fail, delete: fail });
+  const one = openQueryRunner({ ...away, get: fail, set: fail, setIfAbsent: fail, delete: fail });
   const query = newQuery('day');
   for (let time = 0; time < 2; time += 1) {
-    const { answer } = await one.ask(asker, { query, refresh: 'blocking', signal });
+    const { answer } = await one.run(queryCaller, { query, refresh: 'blocking', signal });
     expect(answer?.is_cached).toBe(false);
   }
-  await expect(one.ask(asker, { query, refresh: 'async', signal })).rejects.toMatchObject({ kind: 'unavailable' });
+  await expect(one.run(queryCaller, { query, refresh: 'async', signal })).rejects.toMatchObject({
+    kind: 'unavailable',
+  });
 });
 
 test('reports a background run as lost if its process crashed', async () => {
-  const { status } = await questions.ask(asker, { query: newQuery('day'), refresh: 'force_async', signal });
+  const { status } = await queryRunner.run(queryCaller, { query: newQuery('day'), refresh: 'force_async', signal });
   const id = status?.id ?? '';
-  await eventually(async () => expect((await questions.status(asker.target, id))?.complete).toBe(true));
+  await eventually(async () => expect((await queryRunner.status(queryCaller.target, id))?.complete).toBe(true));
   const start_time = new Date(Date.now() - 60_000).toISOString();
   const kept = { ...status, id: 'lost', start_time };
   await keyValue.set(`query status:${own.environmentId}:${own.userId}:lost`, JSON.stringify(kept), 60);
-  expect(await questions.status(asker.target, 'lost')).toMatchObject({
+  expect(await queryRunner.status(queryCaller.target, 'lost')).toMatchObject({
     ...{
       complete: true,
       error: true,

@@ -23,12 +23,12 @@ import { requireNamedRecords } from '../../access/named-records.ts';
 import type { Searches } from '../../access/searches.ts';
 import { createBackgroundRuns, type QueryStatus, type RunOf, type RunOwner } from './background-runs.ts';
 import {
-  agesOfKept,
+  type CachedResult,
   cacheKey,
   createResultCache,
-  type KeptAnswer,
-  pauseOfKept,
-  whenUnavailable,
+  defaultIfUnavailable,
+  findMaxAges,
+  findRefreshPause,
 } from './result-cache.ts';
 import { createSharedRuns } from './shared-runs.ts';
 
@@ -39,7 +39,7 @@ export const refreshModes = [
 ] as const;
 export type RefreshMode = (typeof refreshModes)[number];
 
-export interface Question {
+export interface QueryRunRequest {
   /** The query as the client sent it. */
   query: unknown;
   /** Filters of a dashboard, applied to the query. */
@@ -57,7 +57,7 @@ export interface Question {
 }
 
 /** A result with the times and the cache key that clients store with it. */
-export interface AnsweredQuestion extends QueryResult {
+export interface QueryResponse extends QueryResult {
   is_cached: boolean;
   last_refresh: string;
   next_allowed_client_refresh: string;
@@ -66,20 +66,20 @@ export interface AnsweredQuestion extends QueryResult {
 }
 
 /** The result that is available immediately, and the status of a background run. Both are null if no result is cached and none was to be computed. */
-export interface Asked {
-  answer: AnsweredQuestion | null;
+export interface QueryOutcome {
+  answer: QueryResponse | null;
   status: QueryStatus | null;
 }
 
-export interface Asker {
+export interface QueryCaller {
   /** Limits count computations by the credential of the caller. */
   caller: { credential: Pick<Caller['credential'], 'id'> & { kind: Caller['credential']['kind'] | 'link' } };
   target: AddressedProject;
 }
 
-export type Questions = ReturnType<typeof createQuestions>;
+export type QueryRunner = ReturnType<typeof createQueryRunner>;
 
-interface QuestionsOptions extends QueryDeps {
+interface QueryRunnerOptions extends QueryDeps {
   turns: Searches;
   keyValue: KeyValueStore;
   logger: Logger;
@@ -97,29 +97,29 @@ const rowsOfFile = 50_000;
 /** Time that a query needs in addition to its execution: waiting for a slot and a connection, and processing the result. */
 const aroundMs = 20_000;
 
-export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: QuestionsOptions) {
+export function createQueryRunner({ turns, maxMs, keyValue, logger, ...deps }: QueryRunnerOptions) {
   const cache = createResultCache(keyValue);
   const longestMs = maxMs + aroundMs;
   const runs = createBackgroundRuns({ keyValue, longestMs, logger });
-  const share = createSharedRuns<KeptAnswer>();
+  const share = createSharedRuns<CachedResult>();
 
-  const compute = (asker: Asker, computed: Computed): Promise<KeptAnswer> =>
-    share(computed.key, computed.signal, (signal) => computeAlone(asker, { ...computed, signal }));
+  const compute = (queryCaller: QueryCaller, computed: Computed): Promise<CachedResult> =>
+    share(computed.key, computed.signal, (signal) => computeAlone(queryCaller, { ...computed, signal }));
 
   /** Runs a query within its budget: a slot of its project, a share of the connections, time and memory. */
   async function computeAlone(
-    asker: Asker,
+    queryCaller: QueryCaller,
     { query, settings, key, now, rows, signal }: Computed,
-  ): Promise<KeptAnswer> {
-    const projectId = asker.target.environmentId;
+  ): Promise<CachedResult> {
+    const projectId = queryCaller.target.environmentId;
     const leave = await takeSlot(keyValue, { projectId, signal, longestMs });
     try {
-      const asked = { projectId, query, settings, now: now.getTime(), ...(rows !== undefined && { rows }) };
-      const run = () => runQuery(deps, asked, { signal, maxMs, maxBytes }).catch(explain);
-      const answer = await turns.run(asker, narrowingAdvice, run, signal);
-      const kept = { answer, at: now.getTime() };
-      await cache.write(key, kept);
-      return kept;
+      const request = { projectId, query, settings, now: now.getTime(), ...(rows !== undefined && { rows }) };
+      const run = () => runQuery(deps, request, { signal, maxMs, maxBytes }).catch(explain);
+      const answer = await turns.run(queryCaller, narrowingAdvice, run, signal);
+      const cached = { answer, at: now.getTime() };
+      await cache.write(key, cached);
+      return cached;
     } finally {
       await leave();
     }
@@ -136,44 +136,44 @@ export function createQuestions({ turns, maxMs, keyValue, logger, ...deps }: Que
      * @throws AppError `invalid` naming the part of the query or the limit that was reached, `forbidden` if the caller may not
      *   use a cohort in the query, `rate_limited`, or `unavailable`.
      */
-    async ask(asker: Asker, question: Question): Promise<Asked> {
-      const { query: sent, filters, variables, isFile = false, refresh, signal, run, now = new Date() } = question;
-      const { projectId, userId } = ownerOf(asker.target);
+    async run(queryCaller: QueryCaller, request: QueryRunRequest): Promise<QueryOutcome> {
+      const { query: sent, filters, variables, isFile = false, refresh, signal, run, now = new Date() } = request;
+      const { projectId, userId } = toRunOwner(queryCaller.target);
       const query = overrideVariables(overrideFilters(sent, filters), variables);
       // Read once: the access check, the cache key and the plan must use the same settings.
       const settings = await readProjectSettings(deps.sql, projectId);
-      await requireNamedRecords(deps.sql, { ...asker.target, settings }, query);
+      await requireNamedRecords(deps.sql, { ...queryCaller.target, settings }, query);
       const rows = isFile && findSource(query)?.kind === 'HogQLQuery' ? rowsOfFile : undefined;
       const propertyTypes = await readTypesOfQuery(deps.sql, settings, query);
       const key = cacheKey(settings, { query, rows, propertyTypes });
-      const kept = refresh === 'force_blocking' || refresh === 'force_async' ? null : await cache.read(key);
-      const shown = (one: KeptAnswer, isCached: boolean) => shownAnswer(one, { query, key, isCached });
-      const there = kept && shown(kept, true);
-      switch (workFor(refresh, ageOf(kept, query, now))) {
+      const cached = refresh === 'force_blocking' || refresh === 'force_async' ? null : await cache.read(key);
+      const toResponse = (one: CachedResult, isCached: boolean) => toQueryResponse(one, { query, key, isCached });
+      const cachedResponse = cached && toResponse(cached, true);
+      switch (chooseWork(refresh, findAge(cached, query, now))) {
         case 'none':
-          return { answer: there, status: null };
+          return { answer: cachedResponse, status: null };
         case 'now':
           return {
-            answer: shown(await compute(asker, { query, settings, key, now, rows, signal }), false),
+            answer: toResponse(await compute(queryCaller, { query, settings, key, now, rows, signal }), false),
             status: null,
           };
-        case 'behind': {
+        case 'background': {
           const status = await runs.start({ ...run, projectId, userId }, async (until) =>
-            shown(await compute(asker, { query, settings, key, now, rows, signal: until }), false),
+            toResponse(await compute(queryCaller, { query, settings, key, now, rows, signal: until }), false),
           );
-          return { answer: there, status };
+          return { answer: cachedResponse, status };
         }
       }
     },
     /** Status of a background query of the caller, or null if the caller has none with this ID. */
-    status: (target: AddressedProject, id: string) => runs.find(ownerOf(target), id),
+    status: (target: AddressedProject, id: string) => runs.find(toRunOwner(target), id),
     /** Cancels a background query of the caller, also in the database. Does nothing if it does not exist. */
-    cancel: (target: AddressedProject, id: string) => runs.cancel(ownerOf(target), id),
+    cancel: (target: AddressedProject, id: string) => runs.cancel(toRunOwner(target), id),
     stop: () => runs.stop(),
   };
 }
 
-const ownerOf = ({ environmentId, rights }: AddressedProject): RunOwner => ({
+const toRunOwner = ({ environmentId, rights }: AddressedProject): RunOwner => ({
   projectId: environmentId,
   userId: rights.userId,
 });
@@ -189,45 +189,45 @@ interface Computed {
 
 type Age = 'none' | 'fresh' | 'stale' | 'old';
 
-function ageOf(kept: KeptAnswer | null, query: unknown, now: Date): Age {
-  if (kept === null) return 'none';
-  const { fresh, lazy } = agesOfKept(query, kept);
-  const age = now.getTime() - kept.at;
+function findAge(cached: CachedResult | null, query: unknown, now: Date): Age {
+  if (cached === null) return 'none';
+  const { fresh, lazy } = findMaxAges(query, cached);
+  const age = now.getTime() - cached.at;
   return age <= fresh ? 'fresh' : age <= lazy ? 'stale' : 'old';
 }
 
-function workFor(refresh: RefreshMode, age: Age): 'none' | 'now' | 'behind' {
+function chooseWork(refresh: RefreshMode, age: Age): 'none' | 'now' | 'background' {
   switch (refresh) {
     case 'force_cache':
       return 'none';
     case 'force_blocking':
       return 'now';
     case 'force_async':
-      return 'behind';
+      return 'background';
     case 'blocking':
       return age === 'fresh' ? 'none' : 'now';
     case 'async':
-      return age === 'fresh' ? 'none' : 'behind';
+      return age === 'fresh' ? 'none' : 'background';
     case 'lazy_async':
-      return age === 'fresh' || age === 'stale' ? 'none' : 'behind';
+      return age === 'fresh' || age === 'stale' ? 'none' : 'background';
     case 'async_except_on_cache_miss':
-      return age === 'fresh' ? 'none' : age === 'none' ? 'now' : 'behind';
+      return age === 'fresh' ? 'none' : age === 'none' ? 'now' : 'background';
     default:
       return refresh satisfies never;
   }
 }
 
-function shownAnswer(
-  kept: KeptAnswer,
+function toQueryResponse(
+  cached: CachedResult,
   { query, key, isCached }: { query: unknown; key: string; isCached: boolean },
-): AnsweredQuestion {
-  const after = (ms: number) => formatDateTime(new Date(kept.at + ms));
+): QueryResponse {
+  const after = (ms: number) => formatDateTime(new Date(cached.at + ms));
   return {
-    ...kept.answer,
+    ...cached.answer,
     is_cached: isCached,
     last_refresh: after(0),
-    next_allowed_client_refresh: after(pauseOfKept(query, kept)),
-    cache_target_age: after(agesOfKept(query, kept).fresh),
+    next_allowed_client_refresh: after(findRefreshPause(query, cached)),
+    cache_target_age: after(findMaxAges(query, cached).fresh),
     cache_key: key,
   };
 }
@@ -248,9 +248,9 @@ async function takeSlot(
     for (const slot of slots) {
       signal.throwIfAborted();
       const key = `query slot:${projectId}:${slot}`;
-      const taken = await keyValue.setIfAbsent(key, 'taken', longestMs / 1000).catch(whenUnavailable(null));
+      const taken = await keyValue.setIfAbsent(key, 'taken', longestMs / 1000).catch(defaultIfUnavailable(null));
       if (taken === null) return async () => {};
-      if (taken) return async () => keyValue.delete(key).catch(whenUnavailable(undefined));
+      if (taken) return async () => keyValue.delete(key).catch(defaultIfUnavailable(undefined));
     }
     if (performance.now() > giveUpAt) throw tooManyQueries();
     await sleep(slotPauseMs, signal);

@@ -1,5 +1,5 @@
 /** Groups entries, keeping their order. */
-export function inGroups<Entry extends { group: string }>(entries: readonly Entry[]): [Entry['group'], Entry[]][] {
+export function groupEntries<Entry extends { group: string }>(entries: readonly Entry[]): [Entry['group'], Entry[]][] {
   const groups = new Map<Entry['group'], Entry[]>();
   for (const entry of entries) groups.set(entry.group, [...(groups.get(entry.group) ?? []), entry]);
   return [...groups];

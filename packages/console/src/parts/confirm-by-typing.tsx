@@ -1,7 +1,7 @@
 import { useId } from 'react';
 
 /** Before an action that cannot be undone, the user types the name of the affected object, so that the wrong one is not deleted by mistake. */
-export function TypedAgain({
+export function ConfirmByTyping({
   label,
   expected,
   value,
@@ -31,4 +31,4 @@ export function TypedAgain({
   );
 }
 
-export const isTyped = (value: string, expected: string) => value.trim() === expected.trim();
+export const matchesConfirmation = (value: string, expected: string) => value.trim() === expected.trim();

@@ -13,7 +13,7 @@ import { text } from './words.ts';
 const names = ['', ...Object.keys(templates)] as ('' | TemplateName)[];
 
 /** Creates a dashboard, empty or from a template. */
-export function MakeDialog({ onMade, onClose }: { onMade: (id: number) => void; onClose: () => void }) {
+export function CreateDialog({ onMade, onClose }: { onMade: (id: number) => void; onClose: () => void }) {
   const { id } = useProject();
   const base = `/api/projects/${id}`;
   const [chosen, setChosen] = useState<'' | TemplateName>('');

@@ -6,7 +6,7 @@ import type { Flag, KeyOf, Page } from './flag.ts';
 const maxKnown = 500;
 
 /** Tags and keys of the newest flags, to suggest them and to show the keys of flag IDs in conditions. */
-export function useKnownFlags(): { tags: readonly string[]; keyOf: KeyOf } {
+export function useFlagSuggestions(): { tags: readonly string[]; keyOf: KeyOf } {
   const { id } = useProject();
   const { data } = useQuery({
     queryKey: ['flags', id, 'known'],
