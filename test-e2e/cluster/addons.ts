@@ -1,4 +1,5 @@
-// What runs beside the control plane: names (CoreDNS), the use of resources (metrics-server), scaling by backlog (KEDA).
+// The programs that run next to the control plane: CoreDNS (name resolution), metrics-server (resource usage) and KEDA
+// (scaling by backlog).
 import { copyFileSync, cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { keepInCache } from '@millrace/stack/fetched-programs';
@@ -9,10 +10,13 @@ import { type PartOptions, startPart } from './control-plane.ts';
 import { dnsAddress, hostAddress } from './node/cluster-network.ts';
 import { goProgram, goSources, moduleDirectory, moduleMark } from './parts/go-program.ts';
 
-/** The file of the program. */
+/** Path of the program. */
 export const coreDns = () => goProgram({ module: 'coredns', path: 'millrace/coredns' });
 
-/** CoreDNS beside the nodes, at the address every pod asks. It knows the cluster and nothing of the world outside. */
+/**
+ * Starts CoreDNS outside of the nodes, at the address that every pod uses for name resolution. It resolves only names
+ * of the cluster.
+ */
 export async function startDns(kubeconfig: string, options: PartOptions): Promise<ServerProcess> {
   const corefile = join(options.directory, 'Corefile');
   writeFileSync(
@@ -32,13 +36,13 @@ export async function startDns(kubeconfig: string, options: PartOptions): Promis
   return startPart('coredns', { command, flags: ['-conf', corefile] }, options);
 }
 
-/** The file of the program. */
+/** Path of the program. */
 export const metricsServer = () =>
   goProgram({ module: 'metrics-server', path: 'sigs.k8s.io/metrics-server/cmd/metrics-server' });
 
 const port = 4443;
 
-/** Tells autoscalers what pods use. */
+/** Starts metrics-server, which reports the resource usage of pods to autoscalers. */
 export async function startMetricsServer(
   { kubeconfig, certificates }: RunningApiServer,
   tools: KubernetesTools,
@@ -64,11 +68,11 @@ const program = (name: string) => goProgram({ module: 'keda', path: `${source}/c
 interface KedaParts {
   operator: string;
   adapter: string;
-  /** Directory of the kinds it adds. */
+  /** Directory of KEDA's custom resource definitions. */
   kinds: string;
 }
 
-/** The files of KEDA. */
+/** Paths of KEDA's programs. */
 export async function kedaParts(): Promise<KedaParts> {
   const kinds = await keepInCache(`cluster/keda-kinds-${moduleMark('keda')}`, async (directory) => {
     const sources = await goSources(source, { cwd: moduleDirectory('keda') });
@@ -79,7 +83,10 @@ export async function kedaParts(): Promise<KedaParts> {
 
 const ports = { api: 4444, metrics: 8080, adapterMetrics: 8082, health: 8081, grpc: 9666 };
 
-/** KEDA scales deployments by what waits for them: the operator asks Kafka, the adapter tells the cluster's autoscaler. */
+/**
+ * Starts KEDA, which scales deployments by their backlog: the operator reads the backlog from Kafka, and the adapter
+ * reports it to the autoscaler.
+ */
 export async function startKeda(
   { kubeconfig, certificates }: RunningApiServer,
   tools: KubernetesTools,
@@ -90,7 +97,7 @@ export async function startKeda(
   await announceApi(api, tools, options.directory);
   const { status, output } = await tools.kubectl('apply', '--server-side', '-f', kinds);
   if (status !== 0) throw new Error(`KEDA's kinds could not be made known:\n${output}`);
-  // Both prove themselves to each other by the same one.
+  // The operator and the adapter authenticate to each other with the same certificate.
   const directory = join(options.directory, 'keda');
   mkdirSync(directory, { mode: 0o700 });
   for (const [from, name] of [
@@ -124,16 +131,19 @@ export async function startKeda(
 }
 
 interface AnnouncedApi {
-  /** Of the service that leads there. */
+  /** Name of the service for this API. */
   name: string;
   namespace: string;
-  /** `v1beta1` of it is served. */
+  /** API group, of which version `v1beta1` is served. */
   group: string;
-  /** Where it listens, on the address of the host. */
+  /** Port on the host's address. */
   port: number;
 }
 
-/** Makes the API server pass on an API that is served beside the nodes: by a service that has an address and no pods. */
+/**
+ * Registers an API that is served outside of the nodes: the API server forwards its requests to a service with an
+ * address and without pods.
+ */
 async function announceApi(
   { name, namespace, group, port }: AnnouncedApi,
   { kubectl }: KubernetesTools,

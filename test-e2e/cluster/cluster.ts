@@ -1,4 +1,4 @@
-// A whole cluster: what it is made of, and how its parts are started one after the other.
+// Starts a complete cluster, one part after the other.
 import { join } from 'node:path';
 import type { Progress } from '@millrace/stack/command';
 import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
@@ -22,23 +22,24 @@ import { kubernetesParts, kubernetesProgram, kubernetesVersion } from './parts/g
 export interface Cluster extends KubernetesTools {
   kubeconfig: string;
   nodes: ClusterNode[];
-  /** Parts that have ended although nobody asked them to, each with the end of what it said. */
+  /** Parts that ended unexpectedly, each with the end of its log. */
   failures(): string[];
-  /** Who has connected to whom so far. */
+  /** Returns all connections since the start. */
   traffic(): Traffic;
 }
 
 interface ClusterOptions {
-  /** Empty; everything of the cluster is kept there. */
+  /** An empty directory for all files of the cluster. */
   directory: string;
-  /** Of the control group its pods live in. */
+  /** Name of the control group of the cluster's pods. */
   cgroup: string;
   nodes: number;
 }
 
 /**
- * Starts a Kubernetes of several nodes. To be called in namespaces of our own (`runInNamespaces`), whose end is its end.
- * @throws SetupProblem with the words of the part that did not start.
+ * Starts a Kubernetes cluster with several nodes. Call this in separate namespaces (`runInNamespaces`); the cluster
+ * ends with them.
+ * @throws SetupProblem with the output of the part that did not start.
  */
 export async function startCluster({ directory, cgroup, nodes }: ClusterOptions): Promise<Cluster> {
   await prepareMounts(directory);
@@ -71,7 +72,7 @@ export async function startCluster({ directory, cgroup, nodes }: ClusterOptions)
   };
 }
 
-/** Brings everything a cluster is made of into the user's cache: later there is no network to fetch it from. */
+/** Downloads all parts of a cluster into the user's cache, because no network is available in the namespaces. */
 export async function fetchParts(progress: Progress): Promise<void> {
   await progress.step("etcd, containerd, runc, CNI plugins and iptables from Debian's packages", async () => {
     await etcdFiles();

@@ -1,4 +1,4 @@
-/** Options as they are given, and what the first process tells the one in the namespaces. */
+/** The command-line options, and the options that the first process passes to the process in the namespaces. */
 export interface ClusterCommandOptions {
   only?: string;
   run?: string;
@@ -7,8 +7,8 @@ export interface ClusterCommandOptions {
   report?: string;
   from?: string;
   rate?: string;
-  /** Where everything is kept, empty. */
+  /** An empty directory for all files. */
   inside?: string;
-  /** What `from` named, packed: `OlderRelease[]` as JSON. */
+  /** The packed releases that `from` names: `OlderRelease[]` as JSON. */
   older?: string;
 }

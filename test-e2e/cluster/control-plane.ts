@@ -1,4 +1,4 @@
-// The control plane without its API server: controllers, scheduler and the proxy of services.
+// Starts the control plane except the API server: controller manager, scheduler and kube-proxy.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Reaper, type ServerProcess, startServerProcess } from '@millrace/stack/servers/server-process';
@@ -6,10 +6,10 @@ import type { RunningApiServer } from './api-server/run-api-server.ts';
 import { podRange } from './node/cluster-network.ts';
 import { kubernetesProgram } from './parts/go-program.ts';
 
-/** Everything that turns what is wanted into pods on nodes: controllers and scheduler. */
+/** Starts the controller manager and the scheduler. */
 export async function startControllers(server: RunningApiServer, options: PartOptions): Promise<ServerProcess[]> {
   const { kubeconfig, certificates } = server;
-  // There is one of each.
+  // There is only one instance of each.
   const shared = [`--kubeconfig=${kubeconfig}`, '--leader-elect=false'];
   const manager = startPart(
     'kube-controller-manager',
@@ -20,7 +20,7 @@ export async function startControllers(server: RunningApiServer, options: PartOp
         `--service-account-private-key-file=${certificates.serviceAccountKey}`,
         `--root-ca-file=${certificates.authority}`,
         '--use-service-account-credentials=true',
-        // A story is minutes long, not a day: what is decided slowly in production is decided in seconds here.
+        // A story takes minutes, so slow production timeouts are shortened to seconds.
         '--horizontal-pod-autoscaler-sync-period=5s',
         '--horizontal-pod-autoscaler-initial-readiness-delay=5s',
         '--horizontal-pod-autoscaler-cpu-initialization-period=10s',
@@ -36,7 +36,10 @@ export async function startControllers(server: RunningApiServer, options: PartOp
   return [manager, scheduler];
 }
 
-/** Leads the addresses of services to pods. All nodes share one network namespace, so one is enough. */
+/**
+ * Starts kube-proxy, which routes service addresses to pods. One instance is enough, because all nodes share one
+ * network namespace.
+ */
 export async function startKubeProxy(kubeconfig: string, options: PartOptions): Promise<ServerProcess> {
   const config = join(options.directory, 'kube-proxy-config.json');
   const zero = { maxPerCore: 0, tcpEstablishedTimeout: '0s', tcpCloseWaitTimeout: '0s' };
@@ -45,7 +48,7 @@ export async function startKubeProxy(kubeconfig: string, options: PartOptions): 
     JSON.stringify({
       ...{ apiVersion: 'kubeproxy.config.k8s.io/v1alpha1', kind: 'KubeProxyConfiguration' },
       ...{ mode: 'iptables', clusterCIDR: podRange, hostnameOverride: 'node-1', clientConnection: { kubeconfig } },
-      // These settings belong to the whole machine, and are not for us to change.
+      // These settings apply to the entire machine and must not change.
       conntrack: { ...zero, udpTimeout: '0s', udpStreamTimeout: '0s' },
     }),
   );
@@ -54,13 +57,13 @@ export async function startKubeProxy(kubeconfig: string, options: PartOptions): 
 }
 
 export interface PartOptions {
-  /** Where its log is kept. */
+  /** Directory of the log. */
   directory: string;
   reaper: Reaper;
   env?: Record<string, string | undefined>;
 }
 
-/** Starts a program of the control plane, which looks for the API server until it finds it. */
+/** Starts a program of the control plane. The program retries until it reaches the API server. */
 export function startPart(
   name: string,
   { command, flags }: { command: string; flags: readonly string[] },

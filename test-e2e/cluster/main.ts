@@ -37,6 +37,6 @@ if (options === null) {
 } else if (options.inside === undefined) {
   process.exitCode = await outsideNamespaces(options, readEnvironment().CI === 'true');
 } else {
-  // Whatever still runs ends with this process.
+  // End this process together with everything that still runs.
   process.exit(await insideNamespaces({ ...options, inside: options.inside }));
 }

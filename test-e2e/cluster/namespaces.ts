@@ -1,4 +1,4 @@
-// Linux namespaces of our own, in which a cluster runs, and what this machine lacks for them.
+// Creates Linux namespaces in which a cluster runs, and checks whether this machine supports them.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
@@ -12,8 +12,8 @@ import { missingForApiServer } from './api-server/start-api-server.ts';
 import { runOrExplain } from './parts/run-or-explain.ts';
 
 /**
- * Runs a program with a network, mounts and processes of its own. Whatever it starts is gone when it ends, and when this
- * process ends, however that happens.
+ * Runs a program with its own network, mounts and processes. All processes that it starts end when it ends, or when
+ * this process ends for any reason.
  * @returns its exit code
  */
 export async function runInNamespaces(command: string, words: readonly string[]): Promise<number> {
@@ -22,7 +22,7 @@ export async function runInNamespaces(command: string, words: readonly string[])
     'unshare',
     [
       ...['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--'],
-      // The first process of a namespace inherits those whose parents have ended, and has to bury them: a shell does.
+      // The first process of a namespace inherits orphaned processes and must reap them, which a shell does.
       ...['sh', '-c', '"$@"; exit $?', 'millrace-cluster', command, ...words],
     ],
     { stdio: 'inherit', env: readEnvironment() },
@@ -38,7 +38,7 @@ export async function runInNamespaces(command: string, words: readonly string[])
   }
 }
 
-/** Inside namespaces of our own: what the parts of a node write to places they insist on stays in `directory`. */
+/** Redirects fixed paths to which the parts of a node write to `directory`. Call this inside the namespaces. */
 export async function prepareMounts(directory: string): Promise<void> {
   const mount = (...words: string[]) => runOrExplain('mount', words);
   const [upper, work] = [join(directory, 'var'), join(directory, 'var-work')];
@@ -46,11 +46,11 @@ export async function prepareMounts(directory: string): Promise<void> {
   mkdirSync(work);
   await mount('-t', 'overlay', 'overlay', '-o', `lowerdir=/var,upperdir=${upper},workdir=${work}`, '/var');
   await mount('-t', 'tmpfs', 'tmpfs', '/run');
-  // The kubelet's mounts have to be seen by containers.
+  // Containers must see the kubelet's mounts.
   await mount('--make-rshared', '/');
 }
 
-/** Why a whole cluster cannot run on this machine, in half a sentence; null when it can. */
+/** Returns why a cluster cannot run on this machine, as half a sentence; null if it can. */
 export async function missingForCluster(): Promise<string | null> {
   const missing = await missingForApiServer();
   if (missing !== null) return missing;
@@ -63,5 +63,5 @@ export async function missingForCluster(): Promise<string | null> {
   const trial = 'mount -t tmpfs tmpfs /run && ip link add node0 type veth peer name node1';
   const words = ['--net', '--mount', '--pid', '--fork', '--mount-proc', '--', 'sh', '-c', trial];
   const { status, output } = await runProgram('unshare', words);
-  return status === 0 ? null : `no namespaces of our own: ${output.trim().split('\n').at(-1)}`;
+  return status === 0 ? null : `cannot create namespaces: ${output.trim().split('\n').at(-1)}`;
 }

@@ -1,4 +1,4 @@
-// Which connections the network policies of a cluster let through, by the rules of Kubernetes.
+// Decides which connections the network policies of a cluster allow, according to the rules of Kubernetes.
 import { BlockList, isIPv6 } from 'node:net';
 /** A pod, or an address outside of the cluster. */
 export type Party = PodParty | { address: string };
@@ -6,21 +6,22 @@ export type Party = PodParty | { address: string };
 export interface PodParty {
   namespace: string;
   labels: Record<string, string>;
-  /** Numbers of the ports that it names. */
+  /** Port numbers by name. */
   ports?: Record<string, number>;
 }
 
 interface Connection {
   from: Party;
   to: Party;
-  /** A number, or a name among the ports of `to`. */
+  /** A number, or the name of a port of `to`. */
   port: number | string;
   protocol?: 'TCP' | 'UDP';
 }
 
 /**
- * Whether the policies let a connection through, as Kubernetes has it: a pod that a policy of a direction selects may do in that
- * direction what any of them allows, and nothing else. https://kubernetes.io/docs/concepts/services-networking/network-policies/
+ * Returns whether the policies allow a connection. If any policy of a direction selects a pod, only connections that
+ * one of these policies allows are possible in this direction. See https://kubernetes.io/docs/concepts/services-
+ * networking/network-policies/
  */
 export function mayConnect(policies: readonly NetworkPolicy[], connection: Connection): boolean {
   const { from, to } = connection;
@@ -38,7 +39,7 @@ interface Side {
 }
 
 function isLet(policies: readonly NetworkPolicy[], { direction, subject, other, connection }: Side): boolean {
-  // The world outside has no policies.
+  // Addresses outside of the cluster have no policies.
   if ('address' in subject) return true;
   const about = policies.filter(
     ({ metadata, spec }) =>
@@ -66,7 +67,7 @@ function hasPort({ ports }: PolicyRule, { to, port, protocol = 'TCP' }: Connecti
 }
 
 function isMeant({ ipBlock, podSelector, namespaceSelector }: PolicyPeer, party: Party, ownNamespace: string): boolean {
-  // Whether pods are met by blocks of addresses depends on the network; those here spare private ones anyhow.
+  // Whether address blocks match pods depends on the network. The blocks of the chart exclude private addresses.
   if ('address' in party) return ipBlock !== undefined && isWithin(ipBlock, party.address);
   if (ipBlock !== undefined) return false;
   const isNamespace =
@@ -89,7 +90,7 @@ function isInOneOf(blocks: readonly string[], address: string): boolean {
   const list = new BlockList();
   for (const block of blocks) {
     const [network = '', bits] = block.split('/');
-    // Node finds an address of IPv4 in ::/0 too.
+    // Node.js also finds IPv4 addresses in ::/0.
     if (familyOf(network) === familyOf(address)) list.addSubnet(network, Number(bits), familyOf(network));
   }
   return list.check(address, familyOf(address));
@@ -97,7 +98,7 @@ function isInOneOf(blocks: readonly string[], address: string): boolean {
 
 const familyOf = (address: string) => (isIPv6(address) ? 'ipv6' : 'ipv4');
 
-/** The parts of a NetworkPolicy that decide. */
+/** The fields of a NetworkPolicy that are used here. */
 export interface NetworkPolicy {
   metadata: { name: string; namespace?: string };
   spec: {

@@ -12,7 +12,7 @@ import { type OlderRelease, packOlderRelease } from './stories/older-release.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Gathers everything while there is a network, then continues where the cluster is alone. @returns the exit code */
+/** Collects all files while a network is available, then continues in the namespaces. @returns the exit code */
 export async function outsideNamespaces(options: ClusterCommandOptions, isSkipFatal: boolean): Promise<number> {
   const missing = await missingForCluster();
   if (missing !== null) {
@@ -20,7 +20,7 @@ export async function outsideNamespaces(options: ClusterCommandOptions, isSkipFa
     return isSkipFatal ? 1 : 0;
   }
   const directory = mkdtempSync(join(tmpdir(), 'millrace-cluster-'));
-  // Servers that do not run as root pass through.
+  // Servers that do not run as root must be able to enter this directory.
   chmodSync(directory, 0o711);
   try {
     await fetchParts(progress);

@@ -14,27 +14,27 @@ import { runOrExplain } from '../parts/run-or-explain.ts';
 import { startEtcd } from './start-etcd.ts';
 
 export interface ApiServerOptions {
-  /** Where everything of it is kept. */
+  /** Directory for all files of the server. */
   directory: string;
   reaper: Reaper;
-  /** What it listens on and is reached by; loopback when left out. */
+  /** Address that the server listens on. Default: loopback. */
   host?: string;
-  /** More of kube-apiserver's own options. */
+  /** Additional options of kube-apiserver. */
   flags?: readonly string[];
 }
 
 /** A running API server with its etcd. */
 export interface RunningApiServer extends RunningServer {
-  /** The administrator's file. */
+  /** Path of the administrator's kubeconfig. */
   kubeconfig: string;
   certificates: ClusterCertificates;
 }
 
-/** Addresses of services; the first is that of the API server itself. */
+/** Address range of services. The first address is the API server's own. */
 export const serviceRange = '10.96.0.0/16';
 const firstServiceAddress = '10.96.0.1';
 
-/** Starts etcd and kube-apiserver and waits until it is ready. */
+/** Starts etcd and kube-apiserver, and waits until the server is ready. */
 export async function runApiServer(options: ApiServerOptions): Promise<RunningApiServer> {
   const { directory, reaper, host = '127.0.0.1' } = options;
   const program = await kubernetesProgram('kube-apiserver');
@@ -107,7 +107,7 @@ function flagsOf(
   return Object.entries(flags).flatMap(([name, value]) => (value === '' ? [] : [`--${name}=${value}`]));
 }
 
-/** Asked with the token: whether its own certificate is right is for the tools to find out. */
+/** Requests a page with the token, without verifying the certificate: kubectl and Helm verify it later. */
 function isReady(address: string, token: string): Promise<boolean> {
   return new Promise((resolve) => {
     const request = get(
@@ -123,20 +123,20 @@ function isReady(address: string, token: string): Promise<boolean> {
   });
 }
 
-/** The files a control plane proves itself with, created again for each cluster. */
+/** Keys and certificates of a control plane, created for each cluster. */
 interface ClusterCertificates {
-  /** Of the authority that signed the other two. */
+  /** The certificate of the authority that signed the other two. */
   authority: string;
   server: { cert: string; key: string };
-  /** What the API server shows to servers behind it (metrics). */
+  /** The client certificate for the servers behind the API server (metrics). */
   frontProxy: { cert: string; key: string };
-  /** Signs the tokens of service accounts. */
+  /** The key that signs the tokens of service accounts. */
   serviceAccountKey: string;
 }
 
 /**
- * @param hosts what the server is reached by, as `IP:…` and `DNS:…`
- * @throws SetupProblem when there is no openssl.
+ * @param hosts names and addresses of the server, as `IP:…` and `DNS:…`
+ * @throws SetupProblem if openssl is not installed.
  */
 async function createCertificates(directory: string, hosts: readonly string[]): Promise<ClusterCertificates> {
   const place = (name: string) => ({ cert: join(directory, `${name}.crt`), key: join(directory, `${name}.key`) });
@@ -159,12 +159,15 @@ async function createCertificates(directory: string, hosts: readonly string[]): 
 interface KubeconfigFields {
   /** `https://…` */
   server: string;
-  /** File of the authority that signed the server's certificate. */
+  /** Path of the authority's certificate. */
   authority: string;
   token: string;
 }
 
-/** Writes what kubectl, Helm and the parts of Kubernetes find the API server by. JSON is YAML too. */
+/**
+ * Writes a kubeconfig file, with which kubectl, Helm and the parts of Kubernetes find the API server. The content is
+ * JSON, which is valid YAML.
+ */
 function writeKubeconfig(file: string, { server, authority, token }: KubeconfigFields): void {
   const name = 'millrace';
   const certificate = readFileSync(authority).toString('base64');

@@ -8,7 +8,7 @@ const missing = await missingForApiServer();
 let server: ApiServer;
 let directory: string;
 
-/** A pod that restricted Pod Security has nothing against. */
+/** A pod that the restricted Pod Security level allows. */
 const pod = {
   ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'one' } },
   spec: {
@@ -34,14 +34,14 @@ async function dryRun(manifest: unknown) {
     server = await startApiServer();
     await server.kubectl('create', 'namespace', 'strict');
     await server.kubectl('label', 'namespace', 'strict', 'pod-security.kubernetes.io/enforce=restricted');
-    // The first time on a machine the server is built.
+    // The first run on a machine builds the server.
   }, 1_500_000);
   afterAll(async () => {
     await server?.stop();
     await rm(directory, { recursive: true, force: true });
   });
 
-  test('takes a manifest that is right, and keeps nothing of a dry run', async () => {
+  test('accepts a valid manifest, and stores nothing in a dry run', async () => {
     expect(await dryRun(pod)).toEqual({ status: 0, output: 'pod/one created (server dry run)\n' });
     expect((await server.kubectl('get', 'pods', '-n', 'strict')).output).toContain('No resources found');
   });
@@ -54,17 +54,17 @@ async function dryRun(manifest: unknown) {
     ],
     ['a wrong type', { ...pod, spec: { ...pod.spec, hostNetwork: 'yes' } }, 'hostNetwork'],
     [
-      'what a restricted namespace forbids',
+      'a pod that a restricted namespace forbids',
       { ...pod, spec: { ...pod.spec, hostNetwork: true } },
       'violates PodSecurity',
     ],
-  ])('refuses %s', async (_, manifest, reason) => {
+  ])('rejects %s', async (_, manifest, reason) => {
     const { status, output } = await dryRun(manifest);
     expect(status).toBe(1);
     expect(output).toContain(reason);
   });
 
-  test('Helm reaches it', async () => {
+  test('accepts requests from Helm', async () => {
     expect(await server.helm('list', '--all-namespaces', '--output', 'json')).toEqual({ status: 0, output: '[]\n' });
   });
 });

@@ -7,7 +7,7 @@ import { hasProgram, type ProgramResult, runProgram } from '@millrace/stack/run-
 import { createReaper } from '@millrace/stack/servers/server-process';
 import { runApiServer } from './run-api-server.ts';
 
-/** A real API server of its own, with nothing behind it: no controllers, no nodes. */
+/** A real API server without controllers and nodes. */
 export interface ApiServer extends KubernetesTools {
   /** `https://…` */
   address: string;
@@ -16,12 +16,12 @@ export interface ApiServer extends KubernetesTools {
 }
 
 /**
- * Starts etcd and kube-apiserver on loopback, for everything that only wants to know what Kubernetes says to a manifest:
- * `helm install --dry-run=server`, `kubectl apply --dry-run=server`. A namespace must exist before a dry run in it. Takes
- * some seconds; the very first time on a machine it builds the server, which takes minutes.
+ * Starts etcd and kube-apiserver on loopback, to check manifests with `helm install --dry-run=server` and `kubectl
+ * apply --dry-run=server`. A dry run requires that its namespace exists. Starting takes some seconds; the first run on
+ * a machine builds the server, which takes minutes.
  *
- * Needs no privileges. Both end when this process does.
- * @throws SetupProblem saying what is missing on this machine.
+ * Needs no privileges. Both programs end together with this process.
+ * @throws SetupProblem naming what is missing on this machine.
  */
 export async function startApiServer(): Promise<ApiServer> {
   const directory = await mkdtemp(join(tmpdir(), 'millrace-api-server-'));
@@ -32,7 +32,7 @@ export async function startApiServer(): Promise<ApiServer> {
   };
   try {
     const tools = await kubernetesTools(join(directory, 'admin.kubeconfig'), directory);
-    // Nobody makes service accounts here, without which a pod would be refused.
+    // No controller creates service accounts here, and without a service account a pod would be rejected.
     const server = await runApiServer({ directory, reaper, flags: ['--disable-admission-plugins=ServiceAccount'] });
     return {
       ...tools,
@@ -49,13 +49,15 @@ export async function startApiServer(): Promise<ApiServer> {
   }
 }
 
-/** kubectl and Helm as the administrator of one cluster. Both run to their end and say what they said, good or bad. */
+/**
+ * Runs kubectl and Helm as the administrator of a cluster, and returns their output and status, also after a failure.
+ */
 export interface KubernetesTools {
   kubectl(...words: string[]): Promise<ProgramResult>;
   helm(...words: string[]): Promise<ProgramResult>;
 }
 
-/** @param directory where Helm keeps what it remembers, so that nobody's own settings count */
+/** @param directory directory for Helm's own files, so that the user's Helm settings have no effect */
 export async function kubernetesTools(kubeconfig: string, directory: string): Promise<KubernetesTools> {
   const files = await kubectlAndHelm();
   const env = {
@@ -71,7 +73,7 @@ export async function kubernetesTools(kubeconfig: string, directory: string): Pr
   };
 }
 
-/** What the API server is made of, beside what is fetched for it. */
+/** Tools that the API server needs in addition to downloaded programs. */
 const programs: [name: string, purpose: string][] = [
   ['go', 'the parts of Kubernetes are built from source'],
   ['apt-get', "etcd comes from Debian's packages"],
@@ -80,7 +82,7 @@ const programs: [name: string, purpose: string][] = [
   ['npm', 'kubectl and Helm come from a package of npm'],
 ];
 
-/** Why an API server cannot run on this machine, in half a sentence; null when it can. */
+/** Returns why an API server cannot run on this machine, as half a sentence; null if it can. */
 export async function missingForApiServer(): Promise<string | null> {
   if (process.platform !== 'linux' || process.arch !== 'x64') return 'kubectl, Helm and etcd are had for x86-64 Linux';
   for (const [name, purpose] of programs) {

@@ -10,12 +10,12 @@ import {
 } from '@millrace/stack/servers/server-process';
 import { debianFiles } from '../parts/debian-files.ts';
 
-/** Where Debian's package is unpacked. */
+/** Directory of the unpacked Debian package. */
 export function etcdFiles(): Promise<string> {
   return debianFiles('etcd', ['etcd-server']);
 }
 
-/** etcd, where the API server keeps everything; on loopback only. */
+/** Starts etcd, the database of the API server, on loopback only. */
 export async function startEtcd(directory: string, reaper: Reaper): Promise<RunningServer> {
   const program = join(await etcdFiles(), 'usr/bin/etcd');
   const data = join(directory, 'etcd');

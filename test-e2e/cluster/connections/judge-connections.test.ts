@@ -14,7 +14,7 @@ const pods = [
 ];
 
 const always = { from: 0, until: Number.POSITIVE_INFINITY };
-/** The API asks for names and the gateway, whom only the API asks. */
+/** The API may query the DNS and the gateway. Only the API may connect to the gateway. */
 const policies: KnownPolicy[] = [
   {
     ...always,
@@ -51,56 +51,76 @@ const nothing = { allowed: [], refused: [], fromNode: [] };
 
 test.each<[string, ConnectionEvent, Partial<ReturnType<typeof judge>>]>([
   [
-    'one to the port by its name',
+    'allows a connection to a port that the policy names',
     connect('10.244.2.2', '10.244.1.2'),
     { allowed: ['prod/api → prod/gateway:8000/TCP'] },
   ],
-  ['one to another port', connect('10.244.2.2', '10.244.1.2', 9090), { refused: ['prod/api → prod/gateway:9090/TCP'] }],
-  ["a stranger's", connect('10.244.1.3', '10.244.1.2'), { refused: ['prod/shop-0 → prod/gateway:8000/TCP'] }],
   [
-    'one of the same labels in another namespace',
+    'denies a connection to another port',
+    connect('10.244.2.2', '10.244.1.2', 9090),
+    { refused: ['prod/api → prod/gateway:9090/TCP'] },
+  ],
+  [
+    'denies a connection from an unrelated pod',
+    connect('10.244.1.3', '10.244.1.2'),
+    { refused: ['prod/shop-0 → prod/gateway:8000/TCP'] },
+  ],
+  [
+    'denies a connection from a pod with the same labels in another namespace',
     connect('10.244.1.4', '10.244.1.2'),
     { refused: ['other/api → prod/gateway:8000/TCP'] },
   ],
   [
-    'a question for a name',
+    'allows a DNS query',
     connect('10.244.2.2', '198.18.0.53', 53, 'UDP'),
     { allowed: ['prod/api → kube-system/dns:53/UDP'] },
   ],
   [
-    'the same by the other protocol',
+    'denies a DNS query over the other protocol',
     connect('10.244.2.2', '198.18.0.53', 53),
     { refused: ['prod/api → kube-system/dns:53/TCP'] },
   ],
-  ['one to a store', connect('10.244.2.2', '198.18.0.1', 5432), { allowed: ['prod/api → 198.18.0.1:5432/TCP'] }],
   [
-    'one to a store of whom may ask none',
+    'allows a connection to a store',
+    connect('10.244.2.2', '198.18.0.1', 5432),
+    { allowed: ['prod/api → 198.18.0.1:5432/TCP'] },
+  ],
+  [
+    'denies a connection to a store from a component without access',
     connect('10.244.1.2', '198.18.0.1', 5432),
     { refused: ['prod/gateway → 198.18.0.1:5432/TCP'] },
   ],
   [
-    'one of whom no policy selects',
+    'allows a connection from a pod that no policy selects',
     connect('10.244.1.3', '198.18.0.1', 22),
     { allowed: ['prod/shop-0 → 198.18.0.1:22/TCP'] },
   ],
   [
-    'one of a pod nobody knows',
+    'denies a connection from an unknown pod',
     connect('10.244.1.99', '10.244.1.3'),
     { refused: ['unknown/10.244.1.99 → prod/shop-0:8000/TCP'] },
   ],
-  ['a probe', connect('10.244.1.1', '10.244.1.2', 9090), { fromNode: ['node → prod/gateway:9090/TCP'] }],
-  ['a client beside the pods', connect('198.18.0.1', '10.244.1.2'), { fromNode: ['node → prod/gateway:8000/TCP'] }],
-  ['one between parts of the cluster', connect('198.18.0.1', '198.18.0.2', 10_251), {}],
+  [
+    'lists a probe as a connection from the node',
+    connect('10.244.1.1', '10.244.1.2', 9090),
+    { fromNode: ['node → prod/gateway:9090/TCP'] },
+  ],
+  [
+    'lists a client outside of pods as a connection from the node',
+    connect('198.18.0.1', '10.244.1.2'),
+    { fromNode: ['node → prod/gateway:8000/TCP'] },
+  ],
+  ['ignores a connection between parts of the cluster', connect('198.18.0.1', '198.18.0.2', 10_251), {}],
 ])('%s', (_, connection, found) => {
   expect(judge(connection)).toEqual({ ...nothing, ...found });
 });
 
-test('the same again is no other', () => {
+test('lists repeated connections once', () => {
   const again = { ...connect('10.244.2.2', '10.244.1.2'), at: 2000 };
   expect(judge(connect('10.244.2.2', '10.244.1.2'), again).allowed).toHaveLength(1);
 });
 
-test('an address that is given again is of whom had it at the time', () => {
+test('attributes a reused address to the pod that had it at the time', () => {
   const given = [...pods, pod('shop', '10.244.2.2', { createdAt: 5000 })];
   const connections = [connect('10.244.2.2', '10.244.1.2'), { ...connect('10.244.2.2', '10.244.1.2'), at: 6000 }];
   expect(judgeConnections({ connections, pods: given, policies })).toEqual({
@@ -110,7 +130,7 @@ test('an address that is given again is of whom had it at the time', () => {
   });
 });
 
-test('a policy counts while it is there', () => {
+test('applies a policy only while it exists', () => {
   const hook = policies.map((policy) => ({
     ...policy,
     ...(policy.metadata.name === 'api' ? { from: 500, until: 2000 } : {}),

@@ -2,22 +2,28 @@ import { mayConnect, type Party } from '../network-policies.ts';
 import { dnsAddress, isPodAddress } from '../node/cluster-network.ts';
 import type { SeenPod, Traffic } from './watch-connections.ts';
 
-/** Different connections, each `<namespace>/<component> → <namespace>/<component>:<port>/<protocol>`. */
+/** Distinct connections, each as `<namespace>/<component> → <namespace>/<component>:<port>/<protocol>`. */
 export interface Judgement {
   allowed: string[];
-  /** What no policy allows, and what is from or to a pod that nobody knows. */
+  /** Connections that no policy allows, and connections from or to an unknown pod. */
   refused: string[];
-  /** Of the kubelet's probes and of clients beside the pods: every implementation lets a node reach its pods. */
+  /**
+   * Connections of the kubelet's probes and of clients outside of pods, which every implementation of network policies
+   * allows.
+   */
   fromNode: string[];
 }
 
 interface End {
   name: string;
-  /** Undefined for an address of pods that no pod had. */
+  /** Undefined if no pod had this pod address. */
   party: Party | undefined;
 }
 
-/** Judges what pods really did, each by the policies of its time. One that was refused once counts as refused. */
+/**
+ * Checks each connection against the policies that existed at its time. A connection that was denied once counts as
+ * denied.
+ */
 export function judgeConnections({ connections, pods, policies }: Traffic): Judgement {
   const endAt = ends(pods);
   const found = { allowed: new Set<string>(), refused: new Set<string>(), fromNode: new Set<string>() };
@@ -37,16 +43,16 @@ export function judgeConnections({ connections, pods, policies }: Traffic): Judg
   return { allowed, refused: [...found.refused], fromNode: [...found.fromNode] };
 }
 
-/** DNS listens beside the nodes here, and is a pod of this namespace elsewhere. */
+/** The DNS server, which runs outside of the nodes here and as a pod of this namespace in other clusters. */
 const dns: End = { name: 'kube-system/dns', party: { namespace: 'kube-system', labels: {} } };
 
-/** Who has an address at a time. */
+/** Returns a function that finds the pod or server with an address at a time. */
 function ends(pods: readonly SeenPod[]): (address: string, at: number) => End {
   const youngestFirst = [...pods].sort((one, other) => other.createdAt - one.createdAt);
   return (address, at) => {
     if (address === dnsAddress) return dns;
     if (!isPodAddress(address)) return { name: address, party: { address } };
-    // An address is given again some day: to a pod that is made after the one before.
+    // Addresses are reused: a new pod can get the address of an earlier one.
     const pod = youngestFirst.find(({ ip, createdAt }) => ip === address && createdAt <= at);
     if (pod === undefined) return { name: `unknown/${address}`, party: undefined };
     const { namespace, labels } = pod.party;

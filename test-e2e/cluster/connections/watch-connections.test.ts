@@ -9,17 +9,17 @@ import {
 
 test.each([
   [
-    'one to a service leads to the pod that answers',
+    'returns the pod behind a service as the destination',
     '[1795381453.874235]\t    [NEW] tcp      6 120 SYN_SENT src=10.244.1.2 dst=10.96.0.10 sport=59282 dport=80 [UNREPLIED] src=10.244.2.7 dst=10.244.1.2 sport=8000 dport=59282',
     { from: '10.244.1.2', to: '10.244.2.7', port: 8000, protocol: 'TCP' },
   ],
   [
-    'one that leaves with the address of the node is from the pod',
+    'returns the pod as the source of a packet that leaves with the address of the node',
     '[1795381453.874235]\t    [NEW] tcp      6 120 SYN_SENT src=10.244.1.2 dst=198.18.0.1 sport=57828 dport=9092 [UNREPLIED] src=198.18.0.1 dst=198.18.0.2 sport=9092 dport=1024',
     { from: '10.244.1.2', to: '198.18.0.1', port: 9092, protocol: 'TCP' },
   ],
   [
-    'a question for a name has no state',
+    'parses a DNS query, which has no connection state',
     '[1795381453.874235]\t    [NEW] udp      17 30 src=10.244.1.2 dst=198.18.0.53 sport=54720 dport=53 [UNREPLIED] src=198.18.0.53 dst=10.244.1.2 sport=53 dport=54720',
     { from: '10.244.1.2', to: '198.18.0.53', port: 53, protocol: 'UDP' },
   ],
@@ -31,19 +31,22 @@ test.each([
   'NOTICE: Netlink socket buffer size has been set to 16777216 bytes.',
   '[1795381453.874235]\t    [NEW] icmp     1 30 src=10.244.1.2 dst=198.18.0.1 type=8 code=0 id=1 [UNREPLIED] src=198.18.0.1 dst=10.244.1.2 type=0 code=0 id=1',
   '',
-])('%j is no connection', (line) => {
+])('returns null for the conntrack line %j', (line) => {
   expect(parseConntrackEvent(line)).toBeNull();
 });
 
-test('a change of an object', () => {
+test('parses a change of an object', () => {
   expect(parseWatchEvent('1795381453.874235 ADDED {"metadata":{"name":"one two"}}')).toEqual({
     ...{ at: 1_795_381_453_874, type: 'ADDED', object: { metadata: { name: 'one two' } } },
   });
 });
 
-test.each(['1795381453.874235 error: the server has closed the connection', ''])('%j is none', (line) => {
-  expect(parseWatchEvent(line)).toBeNull();
-});
+test.each(['1795381453.874235 error: the server has closed the connection', ''])(
+  'returns null for the watch line %j',
+  (line) => {
+    expect(parseWatchEvent(line)).toBeNull();
+  },
+);
 
 const change = (type: string, pod: PodObject): WatchEvent<PodObject> => {
   const names = { uid: 'u', name: 'm-gateway-0', namespace: 'prod', labels: { app: 'm' } };
@@ -54,7 +57,7 @@ const ports = [
   { name: 'metrics', containerPort: 9090 },
 ];
 
-test('knows a pod once it has an address, and when it is gone', () => {
+test('lists a pod once it has an address, also after it was deleted', () => {
   const pod = { spec: { containers: [{ ports }, {}] }, status: { podIP: '10.244.1.4' } };
   expect(seenPods([change('ADDED', { ...pod, status: {} })])).toEqual([]);
   expect(seenPods([change('ADDED', { ...pod, status: {} }), change('MODIFIED', pod), change('DELETED', pod)])).toEqual([
@@ -70,12 +73,12 @@ const policyChange = (at: number, type: string, uid: string, spec = {}) => ({
   object: { metadata: { uid, name: uid, namespace: 'prod', creationTimestamp: '1970-01-01T00:00:01Z' }, spec },
 });
 
-test('knows each policy as it was last, and until when', () => {
+test('returns the last version of each policy, and when it was deleted', () => {
   const spec = { policyTypes: ['Egress'] };
   const known = policyHistory([
     ...[policyChange(1500, 'ADDED', 'a'), policyChange(1500, 'ADDED', 'b')],
     ...[policyChange(2500, 'MODIFIED', 'a', spec), policyChange(3500, 'DELETED', 'b')],
-    // A watch that has ended begins again.
+    // A watch that ended starts again.
     policyChange(9000, 'ADDED', 'a', spec),
   ]);
   expect(known).toMatchObject([

@@ -1,4 +1,4 @@
-// Who connected to whom while a cluster ran: the connections the kernel saw, and the pods and policies of that time.
+// Records the connections in a running cluster as the kernel reports them, and the pods and policies over time.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kubectlAndHelm } from '@millrace/stack/fetched-programs';
@@ -6,7 +6,7 @@ import type { ServerProcess } from '@millrace/stack/servers/server-process';
 import { type PartOptions, startPart } from '../control-plane.ts';
 import type { NetworkPolicy, PodParty } from '../network-policies.ts';
 
-/** What was seen from the beginning, what is gone too. */
+/** Everything recorded since the start, including deleted pods and policies. */
 export interface Traffic {
   connections: ConnectionEvent[];
   pods: SeenPod[];
@@ -15,20 +15,23 @@ export interface Traffic {
 
 export interface ConnectionWatch {
   parts: ServerProcess[];
-  /** @throws Error when some of it was missed. */
+  /** @throws Error if connections were missed. */
   read(): Traffic;
 }
 
-/** More than is waiting at any moment. */
+/** Larger than any backlog of messages. */
 const bufferBytes = 8 * 1024 * 1024;
 
-/** Prints lines of a program after the second at which each came, and starts it again: a watch ends after a while. */
+/**
+ * Prints each line of a program with the time at which it arrived, and restarts the program, because a watch ends
+ * after some time.
+ */
 const stamped = `while :; do
   "$@" 2>&1 | while IFS= read -r line; do printf '%s %s\\n' "$EPOCHREALTIME" "$line"; done
   sleep 1
 done`;
 
-/** Writes down who connects to whom: all nodes share one network namespace, where the kernel follows each connection. */
+/** Starts recording connections. All nodes share one network namespace, in which the kernel tracks each connection. */
 export async function watchConnections(kubeconfig: string, options: PartOptions): Promise<ConnectionWatch> {
   const { kubectl } = await kubectlAndHelm();
   const watch = (name: string, kind: string) => {
@@ -57,24 +60,24 @@ export async function watchConnections(kubeconfig: string, options: PartOptions)
   };
 }
 
-/** A connection as it begins, where it really leads to. */
+/** A new connection and its actual destination. */
 export interface ConnectionEvent {
-  /** When, in milliseconds. */
+  /** Milliseconds since 1970. */
   at: number;
-  /** Addresses. */
+  /** IP addresses. */
   from: string;
   to: string;
   port: number;
   protocol: 'TCP' | 'UDP';
 }
 
-/** Ends of the first packet, then those of the answer to it. */
+/** Source and destination of the first packet, then those of the reply. */
 const pattern =
   /^\[(\d+\.\d+)\]\s+\[NEW\]\s+(tcp|udp) .*?src=(\S+) dst=\S+ sport=\d+ dport=\d+ .*?src=(\S+) dst=\S+ sport=(\d+) dport=\d+/;
 
 /**
- * A line of `conntrack -E -e NEW -o timestamp`; null when it tells of something else. Who answers is whom the address of a
- * service was replaced by: policies see that one.
+ * Parses a line of `conntrack -E -e NEW -o timestamp`; returns null for a line about something else. The destination
+ * is the address that replies: network policies apply to it, and not to the service address that was replaced.
  */
 export function parseConntrackEvent(line: string): ConnectionEvent | null {
   const [found, at, protocol, from = '', to = '', port] = pattern.exec(line) ?? [];
@@ -88,9 +91,9 @@ export function parseConntrackEvent(line: string): ConnectionEvent | null {
   };
 }
 
-/** A change of an object, as the API server tells it. */
+/** A change of an object, as the API server reports it. */
 export interface WatchEvent<T> {
-  /** When it was heard of, in milliseconds. */
+  /** When the change was reported, in milliseconds since 1970. */
   at: number;
   type: string;
   object: T & { metadata: Metadata };
@@ -104,12 +107,12 @@ interface Metadata {
   labels?: Record<string, string>;
 }
 
-/** What kubectl is told to print, with `--output-watch-events`. */
+/** The output format for kubectl with `--output-watch-events`. */
 const watchEventLine = 'jsonpath={.type}{" "}{.object}{"\\n"}';
 
 /**
- * @param line as above, after the second it came in
- * @returns null for what tells of no change
+ * @param line a line in this format, preceded by its time in seconds
+ * @returns null if the line does not report a change
  */
 export function parseWatchEvent<T>(line: string): WatchEvent<T> | null {
   const [, at, type = '', object = ''] = /^([\d.]+) (ADDED|MODIFIED|DELETED) (.*)$/.exec(line) ?? [];
@@ -117,16 +120,16 @@ export function parseWatchEvent<T>(line: string): WatchEvent<T> | null {
   return { at: Math.round(Number(at) * 1000), type, object: JSON.parse(object) as WatchEvent<T>['object'] };
 }
 
-/** A pod that has, or had, an address. */
+/** A pod that has or had an address. */
 export interface SeenPod {
   name: string;
   ip: string;
-  /** In milliseconds. */
+  /** Milliseconds since 1970. */
   createdAt: number;
   party: PodParty;
 }
 
-/** The parts of a pod that matter here. */
+/** The fields of a pod that are used here. */
 export interface PodObject {
   spec: { containers: { ports?: { name: string; containerPort: number }[] }[] };
   status: { podIP?: string };
@@ -149,7 +152,10 @@ export function seenPods(events: readonly WatchEvent<PodObject>[]): SeenPod[] {
   return [...seen.values()];
 }
 
-/** A policy as it was last, and when there was one, in milliseconds: those of Helm's hooks go when the hook has ended. */
+/**
+ * The last version of a policy, and the time during which it existed, in milliseconds. Policies of Helm hooks are
+ * deleted when the hook ends.
+ */
 export interface KnownPolicy extends NetworkPolicy {
   from: number;
   until: number;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const mountPoint = '/sys/fs/cgroup';
 
-/** One tree (v2), or one for each controller (v1). */
+/** One tree (cgroup v2), or one for each controller (v1). */
 function hierarchies(): string[] {
   if (existsSync(join(mountPoint, 'cgroup.controllers'))) return [mountPoint];
   return readdirSync(mountPoint)
@@ -12,7 +12,7 @@ function hierarchies(): string[] {
     .filter((path) => existsSync(join(path, 'cgroup.procs')));
 }
 
-/** Makes the group a kubelet puts its pods under: it does not do so itself, and does not start without. */
+/** Creates the parent group of a kubelet's pods, without which the kubelet does not start. */
 export function createCgroup(path: string): void {
   for (const hierarchy of hierarchies()) {
     let parent = hierarchy;
@@ -28,7 +28,7 @@ export function createCgroup(path: string): void {
   }
 }
 
-/** All pods together would count as much as one process of this machine; they are to count as a dozen. */
+/** Gives all pods together the CPU weight of a dozen processes. By default, they would have the weight of one. */
 function weigh(group: string): void {
   for (const [file, weight] of [
     ['cpu.shares', 12 * 1024],
@@ -38,13 +38,13 @@ function weigh(group: string): void {
   }
 }
 
-/** Lets the groups below have every controller. */
+/** Enables all controllers for the child groups. */
 function delegate(group: string): void {
   const controllers = readFileSync(join(group, 'cgroup.controllers'), 'utf8').trim().split(' ').filter(Boolean);
   writeFileSync(join(group, 'cgroup.subtree_control'), controllers.map((name) => `+${name}`).join(' '));
 }
 
-/** A new group of this controller has no processor until it is given some. */
+/** A new group of this controller has no CPUs until they are assigned. */
 function inheritCpus(parent: string, group: string): void {
   for (const file of ['cpuset.cpus', 'cpuset.mems']) {
     if (readFileSync(join(group, file), 'utf8').trim() !== '') continue;
@@ -54,7 +54,7 @@ function inheritCpus(parent: string, group: string): void {
 
 const patienceMs = 10_000;
 
-/** Removes the group and all below it, as soon as the last of its processes has ended. */
+/** Removes a group and its child groups as soon as all their processes have ended. */
 export async function removeCgroup(name: string): Promise<void> {
   const deadline = Date.now() + patienceMs;
   for (const hierarchy of hierarchies()) {

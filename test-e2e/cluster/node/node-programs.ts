@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { readEnvironment } from '@millrace/runtime';
 import { debianFiles } from '../parts/debian-files.ts';
 
-/** What a node is made of beside the kubelet: Debian's packages, unpacked. */
+/** Programs of a node in addition to the kubelet, unpacked from Debian packages. */
 export interface NodePrograms {
   containerd: string;
-  /** containerd's own client. */
+  /** The containerd client. */
   ctr: string;
   runc: string;
-  /** Directory of the plugins that give pods their network. */
+  /** Directory of the CNI plugins. */
   cniPlugins: string;
-  /** With these on the PATH, and their libraries: containerd's shim, iptables, conntrack. */
+  /** Environment with containerd's shim, iptables and conntrack on the PATH, and their libraries. */
   env: Record<string, string | undefined>;
 }
 
@@ -21,12 +21,12 @@ const packages = [
   ...['conntrack', 'libnetfilter-conntrack3', 'libnfnetlink0', 'libseccomp2', 'ipset', 'libipset13'],
 ];
 
-/** Where Debian's packages are unpacked. */
+/** Directory of the unpacked Debian packages. */
 export function nodeFiles(): Promise<string> {
   return debianFiles('node', packages);
 }
 
-/** @param directory of this cluster, for what the packages would set up when they are installed */
+/** @param directory directory for links that installing the packages would create */
 export async function nodePrograms(directory: string): Promise<NodePrograms> {
   const root = await nodeFiles();
   const iptables = join(directory, 'iptables');
@@ -47,7 +47,7 @@ export async function nodePrograms(directory: string): Promise<NodePrograms> {
   };
 }
 
-/** One program that does what the name it is called by says; the names are made by an installation. */
+/** Programs of which one binary acts by the name it is called with. Installing the package would create the names. */
 function linkIptables(program: string, directory: string): void {
   if (existsSync(directory)) return;
   mkdirSync(directory);

@@ -18,9 +18,9 @@ import type { NodePrograms } from './node-programs.ts';
 export interface Containerd {
   socket: string;
   process: ServerProcess;
-  /** Takes the images of an OCI archive. */
+  /** Imports the images of an OCI archive. */
   load(archive: string): Promise<void>;
-  /** Gives an image that it has another name. */
+  /** Adds a name to an image. */
   tag(image: string, name: string): Promise<void>;
 }
 
@@ -28,11 +28,11 @@ export interface ContainerdOptions {
   directory: string;
   programs: NodePrograms;
   reaper: Reaper;
-  /** Archive of the image that holds the network of a pod. */
+  /** Archive of the pause image, which holds a pod's network namespace. */
   pause: string;
 }
 
-/** containerd for the node of this number, with a network plugin of its own. */
+/** Starts containerd for a node, with its own network plugin. */
 export async function startContainerd(
   node: number,
   { directory, programs, reaper, pause }: ContainerdOptions,
@@ -66,7 +66,7 @@ export async function startContainerd(
   return { socket, process: server, load, tag: (image, name) => images('tag', image, name) };
 }
 
-/** A bridge for the pods of this node; what they send elsewhere gets the address of the node. */
+/** Configures a bridge for the node's pods. Packets to other addresses get the node's address. */
 function bridge(node: number) {
   const range = podRangeOf(node);
   return {
@@ -115,15 +115,15 @@ function listens(socket: string): Promise<boolean> {
   });
 }
 
-/** The file of the program. */
+/** Path of the program. */
 export const pauseProgram = () => goProgram({ module: 'pause', path: 'millrace/pause' });
 
 const name = { repository: 'millrace.local/pause', tag: '1' };
 
-/** What containerd holds the network of a pod open with. */
+/** The pause program, with which containerd holds a pod's network namespace. */
 export const pauseImageName = `${name.repository}:${name.tag}`;
 
-/** @returns the archive, written to `directory` */
+/** @returns path of the archive, which is written to `directory` */
 export async function pauseImage(directory: string): Promise<string> {
   const layer = await writeLayer(new Map([['pause', file(readFileSync(await pauseProgram()), 0o755)]]));
   const labels = { version: name.tag, created: new Date(0).toISOString(), revision: '' };

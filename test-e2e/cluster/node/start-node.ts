@@ -9,27 +9,27 @@ import { startContainerd } from './start-containerd.ts';
 
 export interface ClusterNode {
   name: string;
-  /** Takes the images of an OCI archive. */
+  /** Imports the images of an OCI archive. */
   load(archive: string): Promise<void>;
-  /** Gives an image that it has another name. */
+  /** Adds a name to an image. */
   tag(image: string, name: string): Promise<void>;
-  /** The end of what its kubelet and its containerd said. */
+  /** Returns the end of the logs of its kubelet and its containerd. */
   lastLog(): string;
   stop(): Promise<void>;
 }
 
 export interface NodeOptions {
-  /** Where everything of the cluster is kept. */
+  /** Directory for all files of the cluster. */
   directory: string;
   programs: NodePrograms;
   reaper: Reaper;
   kubeconfig: string;
   cgroup: string;
-  /** Archive of the image that holds the network of a pod. */
+  /** Archive of the pause image, which holds a pod's network namespace. */
   pause: string;
 }
 
-/** A node: containerd and the kubelet that uses it. */
+/** Starts a node: containerd and the kubelet that uses it. */
 export async function startNode(node: number, options: NodeOptions): Promise<ClusterNode> {
   const { programs, reaper, kubeconfig, cgroup, pause } = options;
   const name = `node-${node}`;
@@ -55,15 +55,15 @@ interface KubeletOptions {
   directory: string;
   programs: NodePrograms;
   reaper: Reaper;
-  /** Of the API server. */
+  /** Path of the kubeconfig for the API server. */
   kubeconfig: string;
-  /** Of containerd. */
+  /** containerd's socket. */
   socket: string;
-  /** The group its pods live under. */
+  /** Control group of its pods. */
   cgroup: string;
 }
 
-/** The kubelet of the node of this number, `node-<number>`. */
+/** Starts the kubelet of the node `node-<number>`. */
 async function startKubelet(node: number, options: KubeletOptions): Promise<ServerProcess> {
   const { directory, programs, kubeconfig } = options;
   const program = await kubernetesProgram('kubelet');
@@ -99,13 +99,13 @@ function configuration(node: number, { directory, socket, cgroup, resolvers }: K
     podLogsDir: join(directory, 'pod-logs'),
     ...{ cgroupDriver: 'cgroupfs', cgroupRoot: `/${cgroup}`, enforceNodeAllocatable: [], failCgroupV1: false },
     ...{ clusterDNS: [dnsAddress], clusterDomain: 'cluster.local', resolvConf: resolvers },
-    // Nobody else is in this network.
+    // No other program has access to this network.
     authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
     authorization: { mode: 'AlwaysAllow' },
     ...{ failSwapOn: false, oomScoreAdj: 0, evictionHard: memoryAndDisk },
-    // Images cannot be had again: none is removed.
+    // Never delete images, because they cannot be downloaded again.
     ...{ imageGCHighThresholdPercent: 100, imageGCLowThresholdPercent: 99, maxPods: 60 },
-    // A crash is seen, and answered, soon.
+    // Detect crashes and restart containers quickly.
     ...{ syncFrequency: '10s', nodeStatusUpdateFrequency: '5s' },
   };
 }

@@ -8,9 +8,9 @@ import { runProgram } from '@millrace/stack/run-program';
 import { runOrExplain } from './run-or-explain.ts';
 
 /**
- * The files of Debian packages, unpacked into a directory and not installed: nothing of the machine changes.
+ * Returns the directory of unpacked Debian packages. The packages are not installed, so the machine does not change.
  * @param name of the directory in the cache
- * @throws SetupProblem where there is no apt, or with its words.
+ * @throws SetupProblem if apt is missing, or with its output.
  */
 export function debianFiles(name: string, packages: readonly string[]): Promise<string> {
   const mark = createHash('sha256').update(packages.join(' ')).digest('hex').slice(0, 8);
@@ -28,7 +28,7 @@ export function debianFiles(name: string, packages: readonly string[]): Promise<
   });
 }
 
-/** The list of packages is fetched by root only, and only when what stands in it is no longer there. */
+/** Only root can update the package list, which is updated only if a listed version no longer exists. */
 async function download(packages: readonly string[], directory: string): Promise<void> {
   const { status } = await runProgram('apt-get', ['download', '-q', ...packages], { cwd: directory });
   if (status === 0) return;

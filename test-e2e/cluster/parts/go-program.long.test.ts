@@ -11,7 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(cache, { recursive: true }));
 
-// What cannot be had is skipped, and said: a skipped test fails in CI.
+// Programs that cannot be built here are skipped with a message. In CI, a skipped test fails.
 ((await hasProgram('go')) ? test : test.skip)('sources that Go has never fetched are fetched', async () => {
   const env = { ...readEnvironment(), GOMODCACHE: cache, GOFLAGS: '-modcacherw' };
   const folder = await goSources('github.com/kedacore/keda/v2', { cwd: moduleDirectory('keda'), env });

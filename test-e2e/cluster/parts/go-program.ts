@@ -9,21 +9,21 @@ import { keepInCache } from '@millrace/stack/fetched-programs';
 import { runProgram } from '@millrace/stack/run-program';
 import { runOrExplain } from './run-or-explain.ts';
 
-/** A program that a Go module of ours, `test-e2e/cluster/go/<module>`, pins with all it is made of. */
+/** A program with its dependencies pinned by a Go module, `test-e2e/cluster/go/<module>`. */
 export interface GoProgram {
   module: 'coredns' | 'keda' | 'kubernetes' | 'metrics-server' | 'pause';
-  /** Its main package, e.g. `k8s.io/kubernetes/cmd/kubelet`. */
+  /** Main package, such as `k8s.io/kubernetes/cmd/kubelet`. */
   path: string;
-  /** What it is called; the last part of its path when left out. */
+  /** Name of the program. Default: the last part of the package path. */
   name?: string;
-  /** Variables of its packages that are set when it is linked. */
+  /** Package variables that are set by the linker. */
   variables?: Record<string, string>;
 }
 
 /**
- * The file of the program, built the first time and when its module has changed. What several of them share is compiled
- * once and kept by Go itself.
- * @throws SetupProblem when Go is missing, or with its words.
+ * Returns the path of the program. Builds it the first time and after a change of its module. Go compiles shared
+ * packages once and caches them.
+ * @throws SetupProblem if Go is missing, or with its output.
  */
 export async function goProgram(program: GoProgram): Promise<string> {
   const { module, path, name = basename(path), variables = {} } = program;
@@ -31,10 +31,10 @@ export async function goProgram(program: GoProgram): Promise<string> {
   const directory = await keepInCache(`cluster/${name}-${moduleMark(module)}`, async (temporary) => {
     const flags = ['-s', '-w', ...Object.entries(variables).map(([key, value]) => `-X ${key}=${value}`)].join(' ');
     const build = ['go', 'build', '-p', '2', '-trimpath', '-ldflags', flags, '-o', join(temporary, name), path];
-    // One build at a time: several would compile the same. Nothing waits for it that could not wait.
+    // Build one program at a time, because parallel builds would compile the same packages.
     const { status, output } = await runProgram('flock', [lock, 'nice', '-n', '15', ...build], {
       cwd: source,
-      // Without C nothing of this machine gets into the program, which then runs in an image too.
+      // Without C, the program does not depend on libraries of this machine and also runs in an image.
       env: { ...readEnvironment(), CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' },
     });
     if (status === 127 || /No such file or directory/.test(output)) {
@@ -54,9 +54,10 @@ export function moduleDirectory(name: GoProgram['module']): string {
 }
 
 /**
- * The folder with the sources of a Go module, fetched when Go has not got them yet: `go list -m` knows no folder before.
- * @param module with its version, or without one in a `cwd` whose go.mod requires it
- * @throws SetupProblem with Go's words.
+ * Returns the source folder of a Go module. Downloads the module first if necessary, because `go list -m` does not
+ * return a folder before.
+ * @param module module with its version, or without one in a `cwd` whose go.mod requires it
+ * @throws SetupProblem with Go's output.
  */
 export async function goSources(
   module: string,
@@ -68,7 +69,7 @@ export async function goSources(
   return JSON.parse(folder) as string;
 }
 
-/** Another one when the module's files have changed. */
+/** Returns a key that changes with the module's files. */
 export function moduleMark(name: GoProgram['module']): string {
   const directory = moduleDirectory(name);
   const hash = createHash('sha256');
@@ -81,7 +82,7 @@ export const kubernetesParts = [
 ];
 type KubernetesProgram = (typeof kubernetesParts)[number];
 
-/** The file of a part of Kubernetes. The first one takes minutes to build, the others share most of it. */
+/** Returns the path of a Kubernetes program. The first build takes minutes; the others reuse most of it. */
 export function kubernetesProgram(name: KubernetesProgram): Promise<string> {
   const version = kubernetesVersion();
   const [major = '', minor = ''] = version.replace(/^v/, '').split('.');
@@ -89,12 +90,12 @@ export function kubernetesProgram(name: KubernetesProgram): Promise<string> {
   return goProgram({
     module: 'kubernetes',
     path: `k8s.io/kubernetes/cmd/${name}`,
-    // The parts compare their versions with each other.
+    // The programs compare their versions with each other.
     variables: { [`${place}.gitVersion`]: version, [`${place}.gitMajor`]: major, [`${place}.gitMinor`]: minor },
   });
 }
 
-/** `v1.34.4`, as the module says. */
+/** Returns the version in the module, such as `v1.34.4`. */
 export function kubernetesVersion(): string {
   const text = readFileSync(join(moduleDirectory('kubernetes'), 'go.mod'), 'utf8');
   const version = /^require k8s\.io\/kubernetes (v\S+)/m.exec(text)?.[1];

@@ -2,8 +2,8 @@ import { SetupProblem } from '@millrace/stack/command';
 import { type ProgramOptions, runProgram } from '@millrace/stack/run-program';
 
 /**
- * Runs a program that must succeed, and gives what it said.
- * @throws SetupProblem with the end of it.
+ * Runs a program that must succeed, and returns its output.
+ * @throws SetupProblem with the end of the output.
  */
 export async function runOrExplain(
   command: string,

@@ -13,8 +13,8 @@ const year = 365 * 24 * 3600 * 1000;
 const consumer = 'consumer-live';
 
 /**
- * PostgreSQL's certificate runs out, every connection is lost, and a consumer restarts: nobody who checks it gets a new
- * connection until there is a new certificate.
+ * PostgreSQL's certificate expires, all connections are lost, and a consumer restarts. Clients that verify the
+ * certificate cannot connect until the server has a new one.
  */
 export const postgresCertificateStory: Story = {
   name: "PostgreSQL's certificate expires",
@@ -37,7 +37,7 @@ export const postgresCertificateStory: Story = {
     }),
 };
 
-/** @param refusal what a client that checks is told from then on; null when it is let in */
+/** @param refusal error that clients get from then on; null if they can connect */
 async function servePostgres({ stores }: StoryContext, validUntil: Date, refusal: string | null): Promise<void> {
   await stores.certificates.postgres.replace(validUntil);
   await stores.database.query('SELECT pg_reload_conf()');
@@ -63,7 +63,10 @@ async function refusalOfPostgres(address: string, authority: string): Promise<st
   }
 }
 
-/** The broker comes back with a certificate that has run out: nobody who checks it gets to it, until it has a new one. */
+/**
+ * The broker restarts with an expired certificate. Clients that verify the certificate cannot connect until the broker
+ * has a new one.
+ */
 export const kafkaCertificateStory: Story = {
   name: "Kafka's certificate expires",
   run: (context) =>
@@ -82,11 +85,11 @@ export const kafkaCertificateStory: Story = {
     }),
 };
 
-/** @param refusal what a client that checks is told from then on; null when it is let in */
+/** @param refusal error that clients get from then on; null if they can connect */
 async function serveKafka({ stores }: StoryContext, validUntil: Date, refusal: string | null): Promise<void> {
   const { kafka, kafkaByTls, certificates } = stores;
   await certificates.kafka.replace(validUntil);
-  // A broker reads it when it starts.
+  // A broker reads its certificate when it starts.
   await kafka.kill();
   await kafka.restart();
   await eventually(async () => (await refusalOfKafka(kafkaByTls, certificates.kafka.authority)) === refusal, {
@@ -107,7 +110,7 @@ async function refusalOfKafka(address: string, authority: string): Promise<strin
   }
 }
 
-/** How many pods of a component cannot work, and how many say that it is because a certificate has expired. */
+/** Counts the pods of a component that are not ready, and those that report an expired certificate. */
 async function expiredPods(release: Release, component: string, called: string): Promise<string> {
   const pods = await release.pods(component);
   const waiting = pods.filter(({ isReady, isEnding }) => !isReady && !isEnding);

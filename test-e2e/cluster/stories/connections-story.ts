@@ -5,8 +5,8 @@ import { imageRepository } from './install.ts';
 import { measureStory, type Story, type StoryContext } from './story.ts';
 
 /**
- * Nothing enforces the policies here, so a missing one would be noticed by those who install the chart where something does.
- * What pods have connected to since before the chart was installed, whatever has happened, is judged by the policies instead.
+ * Checks all connections of pods since before the installation of the chart against the network policies. This cluster
+ * does not enforce policies, so otherwise only users whose clusters enforce them would notice a missing one.
  */
 export const connectionsStory: Story = {
   name: 'pod connections, checked against the network policies',
@@ -26,20 +26,20 @@ export const connectionsStory: Story = {
     }),
 };
 
-/** What is documented, and nothing else here does. */
+/** Uses documented features that no other story uses. */
 async function useTheRest({ cluster, release, setting }: StoryContext): Promise<void> {
   for (const name of ['gateway', 'consumer-live', 'management-api']) {
     const words = ['exec', `deploy/millrace-${name}`, '--', 'millrace', 'doctor'];
     const { status, output } = await cluster.kubectl('--namespace', release.namespace, ...words);
-    // It ends with 1 when it has found a problem of the stores.
+    // Status 1 reports a problem with the stores.
     if (status > 1) throw new Error(`doctor in ${name} ended with ${status}:\n${output}`);
   }
-  // The API hands to a gateway what SDKs ask it that evaluate flags by themselves.
+  // The API forwards this request of SDKs with local evaluation to a gateway.
   const definitions = `/api/feature_flag/local_evaluation?token=${setting.projectApiKey}`;
   await (await fetch(`${await release.urlOf('management-api')}${definitions}`)).arrayBuffer();
 }
 
-/** A pod that asks for one page. */
+/** Runs a pod that requests one page. */
 async function ask(
   { release, tags }: StoryContext,
   { name, namespace, url }: { name: string; namespace: string; url: string },
@@ -51,7 +51,7 @@ async function ask(
   await kubectl('delete', 'pod', name);
 }
 
-/** As if the chart had forgotten what these rules allow. */
+/** Checks the connections as if some rules were missing from the chart. */
 function without(isForgotten: (rule: PolicyRule) => boolean, traffic: Traffic): Judgement {
   const rest = (rules: PolicyRule[] = []) => rules.filter((rule) => !isForgotten(rule));
   const policies = traffic.policies.map(({ spec, ...policy }) => {
@@ -60,24 +60,24 @@ function without(isForgotten: (rule: PolicyRule) => boolean, traffic: Traffic): 
   return judgeConnections({ ...traffic, policies });
 }
 
-/** @throws Error with what the policies miss, or when the reading has not seen what happened for certain. */
+/** @throws Error with the connections that no policy allows, or if an expected connection was not recorded. */
 function verdict({ release, print }: StoryContext, traffic: Traffic): string {
   const { allowed, refused, fromNode } = judgeConnections(traffic);
   for (const name of allowed) print(`  ${name}`);
   const { namespace } = release;
   const strangers = refused.filter((name) => name.startsWith(`${namespace}/stranger → ${namespace}/gateway:`));
-  if (strangers.length === 0) throw new Error("a stranger's connection was not seen, or not refused");
+  if (strangers.length === 0) throw new Error('the connection from an unrelated pod was not recorded, or not denied');
   const missing = refused.filter((name) => !strangers.includes(name));
   if (missing.length > 0) throw new Error(`no policy allows\n  ${missing.join('\n  ')}`);
   const open = without(() => true, traffic).allowed;
-  if (open.length > 0) throw new Error(`no policy is about\n  ${open.join('\n  ')}`);
+  if (open.length > 0) throw new Error(`no policy applies to\n  ${open.join('\n  ')}`);
   const seen = new Set(allowed.map((name) => name.split(' → ')[0]));
   const actors = ['monitoring/prometheus', ...traffic.policies.flatMap((policy) => nameOf(policy) ?? [])];
   const unseen = actors.filter((name) => !seen.has(name));
-  if (unseen.length > 0) throw new Error(`no connection was seen of ${unseen.join(', ')}`);
+  if (unseen.length > 0) throw new Error(`no connection was recorded from ${unseen.join(', ')}`);
   const dns = without(({ ports }) => ports?.some(({ port }) => port === 53) ?? false, traffic);
   const askForNames = dns.refused.length - refused.length;
-  if (askForNames === 0) throw new Error('nobody was seen to ask for names');
+  if (askForNames === 0) throw new Error('no DNS query was recorded');
   return [
     `${allowed.length} different pod connections since before the installation, all allowed by the policies on the API server`,
     `(without the DNS rules, ${askForNames} would not be allowed; without any rules, none would be). A connection from an unrelated pod was denied.`,
@@ -85,7 +85,7 @@ function verdict({ release, print }: StoryContext, traffic: Traffic): string {
   ].join(' ');
 }
 
-/** Whose connections a policy is about; undefined for the one that closes everything. */
+/** Returns the component that a policy is about; undefined for the policy that denies everything. */
 function nameOf({ metadata, spec }: NetworkPolicy): string | undefined {
   const component = spec.podSelector?.matchLabels?.['app.kubernetes.io/component'];
   return component && `${metadata.namespace}/${component}`;

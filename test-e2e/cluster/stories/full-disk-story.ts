@@ -6,7 +6,7 @@ import { measureStory, type Story } from './story.ts';
 
 const fullForMs = 20_000;
 
-/** The broker has no byte left, stops, and comes back when somebody has made room. */
+/** The broker's disk fills up, the broker stops, and it restarts after space has been freed. */
 export const fullDiskStory: Story = {
   name: 'full disk on the broker',
   run: ({ stores, setting }) =>
@@ -23,13 +23,13 @@ export const fullDiskStory: Story = {
     }),
 };
 
-/** Writes until there is no room for more. */
+/** Writes to a file until the disk is full. */
 function fill(file: string): void {
   const descriptor = openSync(file, 'w');
   try {
     for (let size = 1 << 20; size > 0; size >>= 1) {
       while (hasRoom(descriptor, size)) {
-        // On with the same size.
+        // Continue with the same size.
       }
     }
   } finally {

@@ -1,4 +1,4 @@
-// How Millrace comes into the cluster: its images, the values of its chart, and the first organization.
+// Installs Millrace in the cluster: images, chart values and the first organization.
 import type { Cluster } from '../cluster.ts';
 import { pauseImageName } from '../node/start-containerd.ts';
 import type { Release, Values } from './release.ts';
@@ -7,11 +7,11 @@ import type { StoryStores } from './story-stores.ts';
 
 export interface Installation {
   projectApiKey: string;
-  /** What a new operator waits for, one after the other, in seconds. */
+  /** Durations of the steps that a new operator waits for, in seconds. */
   seconds: { ready: number; keys: number; visible: number };
 }
 
-/** From an empty cluster to an event that was sent and is seen, by the commands the chart prints. */
+/** Installs Millrace with the commands that the chart prints, up to the first event that is visible. */
 export async function install(release: Release, stores: StoryStores): Promise<Installation> {
   await createNamespace(release, stores);
   const seconds = { ready: 0, keys: 0, visible: 0 };
@@ -26,7 +26,7 @@ export async function install(release: Release, stores: StoryStores): Promise<In
   return { projectApiKey, seconds };
 }
 
-/** With what has to be there before the chart. */
+/** Creates the objects that must exist before the chart is installed. */
 export async function createNamespace(release: Release, { certificates }: StoryStores): Promise<void> {
   await release.kubectl('create', 'namespace', release.namespace);
   for (const store of ['postgres', 'kafka'] as const) {
@@ -35,7 +35,7 @@ export async function createNamespace(release: Release, { certificates }: StoryS
   }
 }
 
-/** Makes the first organization. @returns the key of its project */
+/** Creates the first organization. @returns the key of its project */
 export async function bootstrap(release: Release): Promise<string> {
   const printed = await release.kubectl(
     ...['exec', 'deploy/millrace-management-api', '--', 'millrace'],
@@ -51,12 +51,13 @@ async function timed<T>(work: () => Promise<T>): Promise<[T, number]> {
   return [await work(), performance.now() - startedAt];
 }
 
-/** Of secrets with the authority that signed a store's certificate. */
+/** Names of the secrets with the certificates of the authorities that signed the stores' certificates. */
 const authoritySecrets = { postgres: 'postgres-authority', kafka: 'kafka-authority' };
 
 /**
- * A small installation on two nodes that share two cores: what is asked for is little, what is allowed is the chart's.
- * @param own where there are several installations: a database, and a beginning of topics' names
+ * Values of a small installation on two nodes with two cores in total: its resource requests are low, and its limits
+ * are those of the chart.
+ * @param own database and topic prefix, if there are several installations
  */
 export function storyValues(
   { postgres, kafkaByTls, redis }: StoryStores,
@@ -85,10 +86,10 @@ export function storyValues(
   };
 }
 
-/** As the chart calls it. */
+/** Name of the image in the chart. */
 export const imageRepository = 'docker.io/millrace/millrace';
 
-/** Gives every node the image of this version, under the name of another version too, one that does nothing, and others. */
+/** Imports images into every node: this version under two names, a version that never becomes ready, and others. */
 export async function loadImages(
   { nodes }: Cluster,
   { image, version, others }: { image: string; version: string; others: readonly string[] },

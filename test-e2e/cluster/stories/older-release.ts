@@ -9,13 +9,13 @@ import { buildRelease, type ReleaseBuild } from '@millrace/testing';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 import { imageRepository } from './install.ts';
 
-/** What an installation is upgraded from. */
+/** A release from which installations are upgraded. */
 export interface OlderRelease {
-  /** Short; also the tag of its image. */
+  /** Short commit hash, which is also the tag of its image. */
   commit: string;
   /** Archive of its image. */
   image: string;
-  /** Its own chart; this version's where it had none. */
+  /** Its chart, or this version's if it had none. */
   chart: string;
 }
 
@@ -23,10 +23,10 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const chartFolder = 'deploy/helm/millrace';
 
 /**
- * Builds it, and packs its programs as they are with the Node and the libraries of this version's image: it may be from before
- * there was an image.
- * @param ref anything git knows
- * @param directory where all of it is kept
+ * Builds a release, and packs its programs with Node.js and the libraries of this version's image, because the release
+ * may not have had an image.
+ * @param ref any git revision
+ * @param directory directory for all its files
  */
 export async function packOlderRelease(ref: string, directory: string): Promise<OlderRelease> {
   const release = await buildRelease(ref);

@@ -1,10 +1,10 @@
-// Stories in which pods go: by the emptying of their nodes, and by force.
+// Stories in which pods are drained or killed.
 import { readdirSync, readFileSync } from 'node:fs';
 import { eventually } from '@millrace/testing';
 import type { Release } from './release.ts';
 import { measureStory, type Story } from './story.ts';
 
-/** Every node is emptied in turn, as for its maintenance. */
+/** Drains one node after the other, as for maintenance. */
 export const drainStory: Story = {
   name: 'every node drained, one at a time',
   run: ({ cluster, release, setting }) =>
@@ -20,7 +20,7 @@ export const drainStory: Story = {
     }),
 };
 
-/** kill -9 of every pod in turn, the next when the one before is back. */
+/** Kills one pod after the other with SIGKILL. Each starts only after the previous one is ready again. */
 export const killStory: Story = {
   name: 'every pod killed (kill -9), one at a time',
   run: ({ release, setting }) =>
@@ -35,14 +35,17 @@ export const killStory: Story = {
     }),
 };
 
-/** Ready, and not the containers that were killed; or gone, because it was one too many meanwhile. */
+/** Returns whether a pod is ready with new containers, or was removed because the deployment was scaled down. */
 async function isBack(release: Release, name: string, killed: readonly string[]): Promise<boolean> {
   const pod = (await release.pods()).find((one) => one.name === name);
   if (pod === undefined || pod.isEnding) return true;
   return pod.isReady && !pod.containers.some((container) => killed.includes(container));
 }
 
-/** SIGKILL for every process of a container: containers of this cluster are seen from its own namespace of processes. */
+/**
+ * Sends SIGKILL to all processes of a container. The containers' processes are visible in the cluster's process
+ * namespace.
+ */
 function killContainer(id: string): number {
   let killed = 0;
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
@@ -57,7 +60,7 @@ function groupsOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/cgroup`, 'utf8');
   } catch {
-    // It has ended in between.
+    // The process has ended in the meantime.
     return '';
   }
 }

@@ -2,23 +2,26 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../cluster.ts';
 
-/** The chart as it is installed by these stories. */
+/** The chart as these stories install it. */
 export interface Release {
   namespace: string;
-  /** Installs or upgrades, waits until all of it is ready, and says how long it took. @throws Error with Helm's words */
+  /**
+   * Installs or upgrades, waits until everything is ready, and returns how long it took. @throws Error with Helm's
+   * output
+   */
   deploy(overrides?: Values, options?: { timeoutSeconds?: number }): Promise<number>;
-  /** The same, and gives Helm's answer whatever it is. */
+  /** Like `install`, but returns Helm's result even after a failure. */
   tryToDeploy(overrides: Values, options: { timeoutSeconds: number }): Promise<{ status: number; output: string }>;
-  /** To the revision before; waits. */
+  /** Rolls back to the previous revision, and waits. */
   rollback(): Promise<number>;
-  /** Waits until nothing of it is left. */
+  /** Uninstalls, and waits until all pods are deleted. */
   uninstall(): Promise<void>;
-  /** kubectl in the release's namespace. @throws Error with its words when it fails */
+  /** Runs kubectl in the release's namespace. @throws Error with its output if it fails */
   kubectl(...words: string[]): Promise<string>;
-  /** http://<address of the service> of a component. */
+  /** Returns `http://<service address>` of a component. */
   urlOf(component: string): Promise<string>;
   pods(component?: string): Promise<Pod[]>;
-  /** Waits until each deployment has as many ready pods as it wants, and no others. */
+  /** Waits until each deployment has exactly the desired number of ready pods. */
   settled(timeoutSeconds?: number): Promise<void>;
   /** Runs Helm. */
   helm: Cluster['helm'];
@@ -32,11 +35,11 @@ export interface Pod {
   node: string;
   isReady: boolean;
   isEnding: boolean;
-  /** Ids as containerd has them. */
+  /** Container IDs in containerd. */
   containers: string[];
 }
 
-/** A line for each pod, its fields in the order of `asPod`: whole pods as JSON are more than a person, or a pipe, wants. */
+/** Prints one line per pod with the fields of `asPod`, because complete pods as JSON would be too large. */
 const podFields = [
   ...['.metadata.name', '.metadata.labels.app\\.kubernetes\\.io/component', '.spec.nodeName', '.status.phase'],
   ...['.status.conditions[?(@.type=="Ready")].status', '.metadata.deletionTimestamp'],
@@ -44,16 +47,16 @@ const podFields = [
 ];
 const podLines = `jsonpath={range .items[*]}${podFields.map((field) => `{${field}}{"|"}`).join('')}{"\\n"}{end}`;
 
-/** A story may have changed with kubectl what Helm holds for its own. */
+/** Overwrites fields that a story changed with kubectl and that Helm manages. */
 const evenIfPatched = ['--force-conflicts'];
 const name = 'millrace';
 
 export interface ReleaseOptions {
   namespace: string;
   chart: string;
-  /** For files with values. */
+  /** Directory for files with values. */
   directory: string;
-  /** What differs from the chart's own. */
+  /** Values that differ from the chart's defaults. */
   values: Values;
 }
 
@@ -119,7 +122,7 @@ export function createRelease(cluster: Cluster, { namespace, chart, directory, v
   };
 }
 
-/** Nothing of a job that is done: it is no longer a pod of anything. */
+/** Returns no pod if its job is done, because the pod then no longer counts. */
 function asPod([name = '', component = '', node = '', phase, ready, endingSince, containers = '']: string[]): Pod[] {
   if (phase === 'Succeeded' || phase === 'Failed') return [];
   const ids = containers.split(' ').filter(Boolean);

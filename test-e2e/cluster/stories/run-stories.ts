@@ -13,7 +13,7 @@ import { type ClusterReport, refusals } from './story-report.ts';
 import { startStores } from './story-stores.ts';
 import { brokenImageStory, upgradeFromStory, upgradeStory } from './upgrade-stories.ts';
 
-/** In their order. */
+/** All stories, in the order in which they run. */
 const stories: Story[] = [
   ...[scaleStory, killStory, drainStory, upgradeStory],
   ...[brokenImageStory, fullDiskStory, postgresCertificateStory, kafkaCertificateStory],
@@ -26,17 +26,17 @@ export interface StoriesOptions {
   /** Archive of the image. */
   image: string;
   version: string;
-  /** What installations are upgraded from, beside this version under another name. */
+  /** Releases from which installations are upgraded, in addition to this version under another name. */
   older: OlderRelease[];
   eventsPerSecond: number;
-  /** Names of stories; null for all. */
+  /** Names of the stories to run; null for all. */
   only: string[] | null;
   print(line: string): void;
 }
 
 type Told = Omit<ClusterReport, 'surroundings'>;
 
-/** Installs the chart on a cluster and lets happen to it what happens in production. */
+/** Installs the chart on a cluster, and runs the stories on the installation. */
 export async function runStories(cluster: Cluster, options: StoriesOptions): Promise<Told> {
   const { directory, chart, print, only } = options;
   print('starting PostgreSQL, Kafka and Redis, and loading the image');
@@ -76,7 +76,7 @@ export async function runStories(cluster: Cluster, options: StoriesOptions): Pro
   return report;
 }
 
-/** What a story has left halfway must not be the beginning of the next. */
+/** Restores the installation, so that an unfinished story does not affect the next one. */
 async function restore({ cluster, release, stores }: StoryContext): Promise<void> {
   for (const { name } of cluster.nodes) await release.kubectl('uncordon', name);
   await stores.kafka.restart();

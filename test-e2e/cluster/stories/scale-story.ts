@@ -4,13 +4,16 @@ import type { Pod, Release } from './release.ts';
 import { measureStory, type Story } from './story.ts';
 
 const scaledObject = 'scaledobject/millrace-consumer-live';
-/** KEDA has made it. */
+/** Name of the autoscaler that KEDA creates. */
 const hpa = 'horizontalpodautoscaler.autoscaling/millrace-consumer-live';
-/** Far more than four consumers are asked for, and than one works off before they are there: KEDA and the autoscaler look every few seconds. */
+/**
+ * A backlog for far more than four consumers, which one consumer cannot clear before the others start: KEDA and the
+ * autoscaler check only every few seconds.
+ */
 const backlog = 240_000;
 const patience = { timeoutMs: 300_000, intervalMs: 1000 };
 
-/** KEDA starts and ends consumers by what is left to do: two at least, four while there is a backlog, then one. */
+/** KEDA scales consumers by their backlog: at least two at first, four during a backlog, then one. */
 export const scaleStory: Story = {
   name: 'consumers scaled by lag from 2 to 4 to 1',
   run: ({ release, stores, setting, print }) =>
@@ -30,7 +33,7 @@ export const scaleStory: Story = {
         await patch(release, { ...withoutPatience, minReplicaCount: 2 });
         await see(2);
         print('  two consumers');
-        // Nobody works while a backlog grows.
+        // Stop all consumers while the backlog grows.
         await pause(release, 'true');
         await release.kubectl('scale', 'deployment/millrace-consumer-live', '--replicas=0');
         await eventually(async () => (await lag()) > backlog, { what: 'a backlog', ...patience });
@@ -54,7 +57,7 @@ export const scaleStory: Story = {
     }),
 };
 
-/** The chart is slow on purpose, because every change moves partitions; a story has only minutes. */
+/** The chart scales slowly on purpose, because every change moves partitions. A story has only minutes. */
 const policies = [{ type: 'Pods', value: 4, periodSeconds: 15 }];
 const behavior = {
   scaleUp: { stabilizationWindowSeconds: 0, policies },
@@ -66,7 +69,7 @@ async function patch(release: Release, spec: Record<string, unknown>): Promise<v
   await release.kubectl('patch', scaledObject, '--type=merge', '-p', JSON.stringify({ spec }));
 }
 
-/** KEDA's own way to be told to keep out; null lets it go on. */
+/** Pauses KEDA with its own annotation; null resumes it. */
 async function pause(release: Release, value: 'true' | null): Promise<void> {
   const metadata = { annotations: { 'autoscaling.keda.sh/paused': value } };
   await release.kubectl('patch', scaledObject, '--type=merge', '-p', JSON.stringify({ metadata }));

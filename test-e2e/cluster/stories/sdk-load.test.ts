@@ -19,10 +19,10 @@ interface Seen {
 
 let server: Server;
 let url: string;
-/** Every request, in the order of their answers. */
+/** All requests, in the order of their responses. */
 const seen: Seen[] = [];
 
-/** Refuses one request in five. */
+/** Rejects one request in five. */
 beforeAll(async () => {
   server = createServer(async (request, response) => {
     const body = (await json(request)) as { batch?: Sent[] } & Sent;
@@ -38,7 +38,7 @@ afterAll(() => {
   server.close();
 });
 
-test('sends batches and single events at a rate, repeats what is refused, and keeps the order of each distinct id', async () => {
+test('sends batches and single events at a constant rate, repeats rejected requests, and keeps the order within a distinct ID', async () => {
   const load = startSdkLoad(url, { projectApiKey: 'phc_x', name: 'story', eventsPerSecond: 4000 });
   await eventually(() => load.acknowledged.size > 2000 && load.refused > 10, { what: 'acknowledged events' }).finally(
     load.stop,
@@ -48,7 +48,7 @@ test('sends batches and single events at a rate, repeats what is refused, and ke
   expect(sizes('/capture/')).toEqual(new Set([1]));
   expect(Math.min(...sizes('/batch/'))).toBeGreaterThan(1);
   expect(Math.max(...sizes('/batch/'))).toBeLessThanOrEqual(100);
-  // No more than was captured in the time that went by.
+  // No more than was captured in this time.
   expect(load.acknowledged.size).toBeLessThanOrEqual(load.seconds() * 4000 + 1);
 
   const taken = seen.filter(({ status }) => status === 200).flatMap(({ events }) => events);

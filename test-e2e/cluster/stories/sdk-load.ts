@@ -3,43 +3,46 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { sendEvents } from '@millrace/testing';
 import type { ClientLoad } from './judge-load.ts';
 
-/** What applications capture does not wait for anybody: what cannot be sent yet is sent later, in larger requests. */
+/**
+ * A load of SDK clients. Applications capture events without waiting: events that cannot be sent yet are sent later,
+ * in larger requests.
+ */
 export interface SdkLoad extends ClientLoad {
-  /** How often, by status; 0 is an answer that never came. */
+  /** Number of rejected requests by status; 0 for no response. */
   refusals: Map<number, number>;
-  /** Seconds from the start until it was stopped, or until now. */
+  /** Seconds from the start until the load stopped, or until now. */
   seconds(): number;
-  /** How many were captured in that time, and are not acknowledged. */
+  /** Number of captured events that are not acknowledged yet. */
   waiting(): number;
 }
 
-/** Clients of a kind share `part` of the events. A request is due when `flushAt` of them are waiting. */
+/** The clients of each kind send `part` of the events. A request is due when `flushAt` events are waiting. */
 const kinds = [
-  // Servers, whose SDKs gather events.
+  // Servers, whose SDKs batch events.
   { clients: 38, part: 0.95, flushAt: 20 },
   // Visitors.
   { clients: 10, part: 0.05, flushAt: 1 },
 ];
 const maxInRequest = 100;
 const idsOfClient = 20;
-/** One event in so many sets a property of its person. */
+/** One event in this number sets a person property. */
 const setsOneIn = 10;
 const pauseAfterRefusalMs = 200;
 
 interface SdkClient {
-  /** Begins its distinct ids. */
+  /** Prefix of its distinct IDs. */
   name: string;
   eventsPerMs: number;
   flushAt: number;
-  /** By `performance.now()`: not all at the same moment. */
+  /** Start by `performance.now()`, different for each client. */
   beginsAt: number;
 }
 
 /**
- * Clients that capture events at a constant rate, and send them as SDKs do: one request at a time, with all that waits, and
- * the same again until it is acknowledged. An event's `number` is higher than that of the one before it of the same distinct
- * id, which was acknowledged by then or precedes it in its request.
- * @param name begins their distinct ids
+ * Starts clients that capture events at a constant rate and send them as SDKs do: one request at a time with all
+ * waiting events, repeated until it is acknowledged. Within a distinct ID, the `number` of events increases, and an
+ * event is sent only together with or after the acknowledgment of the previous one.
+ * @param name prefix of their distinct IDs
  */
 export function startSdkLoad(
   url: string,
@@ -54,7 +57,7 @@ export function startSdkLoad(
   };
   let stoppedAt: number | null = null;
 
-  /** @returns whether it was acknowledged before the end */
+  /** @returns whether the request was acknowledged before the load stopped */
   async function deliver({ path, body }: Request): Promise<boolean> {
     for (;;) {
       const status = await sendEvents(`${url}${path}`, body);

@@ -10,7 +10,7 @@ const result = {
   ...{ lost: 0, doubled: 0, misordered: 0, longestGapMs: 1234, remark: '9 pods' },
 };
 
-test('shows each story as a row, and the way to the first event', () => {
+test('formats each story as a row, and lists the steps to the first event', () => {
   const page = storyReport({
     surroundings: ['Two nodes.'],
     installation: seconds,
@@ -23,7 +23,7 @@ test('shows each story as a row, and the way to the first event', () => {
   expect(page).not.toContain('Not completed');
 });
 
-test('names a story that did not come to its end', () => {
+test('names a story that failed', () => {
   const failures = [{ name: 'drain', reason: 'a pod never came back' }];
   const page = storyReport({ surroundings: [], installation: seconds, eventsPerSecond: 2000, results: [], failures });
   expect(page).toContain('Not completed: drain: a pod never came back');

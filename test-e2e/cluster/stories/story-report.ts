@@ -2,13 +2,13 @@ import type { Installation } from './install.ts';
 import type { StoryResult } from './story.ts';
 
 export interface ClusterReport {
-  /** What ran where, a line each. */
+  /** Versions and resources, one line each. */
   surroundings: string[];
   installation: Installation['seconds'];
-  /** That clients captured. */
+  /** Number of captured events. */
   eventsPerSecond: number;
   results: StoryResult[];
-  /** Stories that did not end, with the reason. */
+  /** Stories that failed, with the reason. */
   failures: { name: string; reason: string }[];
 }
 
@@ -20,7 +20,7 @@ export function refusals({ refused, refusals }: Pick<StoryResult, 'refused' | 'r
   return refused === 0 ? '0' : `${count(refused)}: ${reasons.join(', ')}`;
 }
 
-/** The report as a page, as it stands in `deploy/`. */
+/** Formats the report as the page in `deploy/`. */
 export function storyReport({ surroundings, installation, eventsPerSecond, results, failures }: ClusterReport): string {
   const { ready, keys, visible } = installation;
   const rows = results.map((result) =>

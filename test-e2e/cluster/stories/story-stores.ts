@@ -11,25 +11,25 @@ import pg from 'pg';
 import { hostAddress } from '../node/cluster-network.ts';
 import { runOrExplain } from '../parts/run-or-explain.ts';
 
-/** PostgreSQL, Kafka and Redis outside of the cluster, where pods reach them. */
+/** PostgreSQL, Kafka and Redis, which run outside of the cluster at addresses that pods can reach. */
 export interface StoryStores {
   postgres: BreakableServer;
-  /** What PostgreSQL and Kafka prove themselves with. */
+  /** The certificate of PostgreSQL and Kafka. */
   certificates: { postgres: ExpiringCertificate; kafka: ExpiringCertificate };
   kafka: BreakableServer;
-  /** Where it is spoken to by TLS. */
+  /** Address for TLS connections. */
   kafkaByTls: string;
-  /** Where Kafka keeps its records: a disk of its own that is soon full. */
+  /** Directory of Kafka's records, on a small disk of its own. */
   kafkaDisk: string;
   redis: BreakableServer;
-  /** Straight to the database. */
+  /** Direct connection to the database. */
   database: pg.Pool;
 }
 
-/** More than a story writes, and soon filled by a file of the story's own. */
+/** Larger than what a story writes, and small enough to be filled by a story's file. */
 const kafkaDiskSize = '2g';
 
-/** To be called in the cluster's namespaces, which also end them. */
+/** Starts the stores. Call this in the cluster's namespaces, which also end them. */
 export async function startStores(directory: string): Promise<StoryStores> {
   const reaper = createReaper();
   const place = (name: string) => {
@@ -51,7 +51,7 @@ export async function startStores(directory: string): Promise<StoryStores> {
     });
   const { key, certificate } = certificates.postgres;
   const tls = { ssl: 'on', ssl_cert_file: certificate, ssl_key_file: key };
-  // A commit must survive its server's end, but not that of the machine.
+  // A commit must survive a crash of its server, but not of the machine.
   const settings = { fsync: 'off', full_page_writes: 'off', ...tls };
   const secured = { port: await freePort(), keyStore: certificates.kafka.keyAndCertificate };
   const [postgres, kafka, redis] = await Promise.all([
@@ -65,15 +65,15 @@ export async function startStores(directory: string): Promise<StoryStores> {
   return { postgres, certificates, kafka, kafkaByTls, kafkaDisk, redis, database };
 }
 
-/** The certificate of a server, signed by an authority that clients are given; it can be replaced while it is in use. */
+/** A server certificate that can be replaced while it is in use, signed by an authority that clients trust. */
 interface ExpiringCertificate {
-  /** File of the authority. */
+  /** Path of the authority's certificate. */
   authority: string;
-  /** Files of the server's, and of both in one. */
+  /** Paths of the server's certificate and key, and of a file with both. */
   key: string;
   certificate: string;
   keyAndCertificate: string;
-  /** Puts one in its place that is valid until then. The server has to be told to read it. */
+  /** Replaces the certificate with one that is valid until then. The server must reload it. */
   replace(validUntil: Date): Promise<void>;
 }
 
@@ -97,7 +97,7 @@ async function createExpiringCertificate(directory: string, host: string): Promi
     await openssl('ca', '-batch', '-notext', '-config', 'ca.conf', ...dates, '-in', 'server.csr', '-out', 'server.crt');
     const both = ['server.key', 'server.crt'].map((name) => readFileSync(place(name), 'utf8'));
     writeFileSync(place('server.pem'), both.join(''), { mode: 0o600 });
-    // PostgreSQL insists on who may read its key.
+    // PostgreSQL checks the permissions of its key.
     const user = unprivilegedUser();
     if (user) for (const name of ['server.key', 'server.crt']) chownSync(place(name), user.uid, user.gid);
     chmodSync(place('server.key'), 0o600);
@@ -112,7 +112,7 @@ async function createExpiringCertificate(directory: string, host: string): Promi
   };
 }
 
-/** `openssl ca` is the one command that takes any time for the end. */
+/** `openssl ca` is the only command that accepts any end time. */
 function authorityConfig(host: string): string {
   return `[ca]
 default_ca = own

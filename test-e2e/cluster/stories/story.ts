@@ -1,4 +1,4 @@
-// What a story is, and how the load on the installation is measured while it happens.
+// Defines stories, and measures the load on the installation while a story runs.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '@millrace/testing';
 import type pg from 'pg';
@@ -8,21 +8,21 @@ import type { Release } from './release.ts';
 import { type SdkLoad, startSdkLoad } from './sdk-load.ts';
 import type { StoryStores } from './story-stores.ts';
 
-/** What a story has to work with: everything runs, and all is well. */
+/** The environment of a story, in which everything runs without problems. */
 export interface StoryContext {
   cluster: Cluster;
   release: Release;
   chart: string;
-  /** For files. */
+  /** Directory for files. */
   directory: string;
   stores: StoryStores;
   setting: StorySetting;
-  /** Tags of the image that every node has. */
+  /** Tags of the images on every node. */
   tags: { installed: string; next: string; broken: string };
   print(line: string): void;
 }
 
-/** Something that happens to an installation under load. It leaves everything as it was. */
+/** An incident on an installation under load. Afterwards, the installation is as it was before. */
 export interface Story {
   name: string;
   run(context: StoryContext): Promise<StoryResult>;
@@ -32,11 +32,11 @@ export interface StoryResult extends LoadVerdict {
   name: string;
   /** How long events were captured. */
   seconds: number;
-  /** The longest any client waited for an acknowledgment. */
+  /** The longest time that a client waited for an acknowledgment. */
   longestGapMs: number;
-  /** How often, by status; 0 is an answer that never came. */
+  /** Number of rejected requests by status; 0 for no response. */
   refusals: ReadonlyMap<number, number>;
-  /** What else was seen. */
+  /** Further observations. */
   remark: string;
 }
 
@@ -45,18 +45,18 @@ interface StorySetting {
   url: string;
   projectApiKey: string;
   database: pg.Pool;
-  /** Captured, whether or not they can be sent. */
+  /** Number of captured events, whether or not they can be sent. */
   eventsPerSecond: number;
 }
 
-/** How long all is well before something happens, and after it. */
+/** Time without an incident before and after it. */
 const calmMs = 5000;
-/** Sending what had to wait. What still waits then, the rate shows. */
+/** Time for sending the backlog. The measured rate shows what is still waiting afterwards. */
 const catchingUp = { timeoutMs: 60_000 };
-/** What may take a while: pods that come back, a backlog that is worked off. */
+/** Time for recovery, such as restarting pods and processing a backlog. */
 const patienceMs = 120_000;
 
-/** Sends events while something happens, and compares what was acknowledged with what is stored. */
+/** Sends events during an incident, and compares the acknowledged events with the stored ones. */
 export async function measureStory(
   name: string,
   { url, projectApiKey, database, eventsPerSecond }: StorySetting,

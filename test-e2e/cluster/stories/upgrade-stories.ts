@@ -1,4 +1,5 @@
-// Stories in which the version changes: to a newer one and back, to one that never works, from an older release.
+// Stories in which the version changes: upgrade and rollback, a version that never becomes ready, and an upgrade from
+// an older release.
 import pg from 'pg';
 import { bootstrap, createNamespace, storyValues } from './install.ts';
 import type { OlderRelease } from './older-release.ts';
@@ -7,7 +8,7 @@ import { measureStory, type Story, type StoryContext, type StoryResult } from '.
 
 const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
 
-/** Everything is replaced by another version, and then by the first one again. */
+/** Upgrades everything to another version, and then rolls back. */
 export const upgradeStory: Story = {
   name: 'rolling upgrade and rollback',
   run: ({ release, setting, tags }) =>
@@ -20,7 +21,7 @@ export const upgradeStory: Story = {
     }),
 };
 
-/** A version that starts and never becomes ready: the old pods have to stay. */
+/** Upgrades to a version that starts and never becomes ready. The old pods must stay. */
 export const brokenImageStory: Story = {
   name: 'an image that never becomes ready',
   run: ({ release, setting, tags }) =>
@@ -34,7 +35,7 @@ export const brokenImageStory: Story = {
       };
       const before = (await release.pods('gateway')).map(({ name }) => name);
       const { status } = await release.tryToDeploy(all, { timeoutSeconds: 40 });
-      if (status === 0) throw new Error('helm took an image that never became ready for a success');
+      if (status === 0) throw new Error('helm reported success for an image that never became ready');
       const kept = (await release.pods('gateway')).filter(({ name, isReady }) => isReady && before.includes(name));
       await release.rollback();
       await release.settled();
@@ -42,10 +43,7 @@ export const brokenImageStory: Story = {
     }),
 };
 
-/**
- * An installation of an older release, beside the one of this version, becomes this version too, its database with it, and
- * then is the older one again.
- */
+/** Installs an older release in addition to this version, upgrades it including its database, and rolls it back. */
 export function upgradeFromStory(older: OlderRelease): Story {
   return {
     name: `upgrade from ${older.commit} and rollback to it`,
@@ -66,7 +64,7 @@ export function upgradeFromStory(older: OlderRelease): Story {
 }
 
 interface Upgrade {
-  /** Of its namespace, its database, its topics and its events. */
+  /** Name of its namespace and database, and prefix of its topics and events. */
   name: string;
   database: pg.Pool;
   before: Release;
@@ -90,7 +88,7 @@ async function upgradeAndRollBack(
   });
 }
 
-/** The same release with the chart and the image of then, and of now. */
+/** The same release with the old and the new chart and image. */
 function releases(
   { cluster, chart, directory, stores, tags }: StoryContext,
   { older, name, database }: { older: OlderRelease; name: string; database: pg.Pool },
