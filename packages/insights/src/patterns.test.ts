@@ -4,7 +4,7 @@ const unsupported = expect.stringMatching(/^The escape \\. is not supported in r
 const nul = 'A regular expression cannot contain null characters.';
 const empty = 'Brackets in a regular expression must not be empty.';
 
-describe('patternProblem', () => {
+describe('findPatternProblem', () => {
   it.each([
     '^a$',
     '(?i)a|b',

@@ -10,7 +10,7 @@ export interface Release {
    * output
    */
   deploy(overrides?: Values, options?: { timeoutSeconds?: number }): Promise<number>;
-  /** Like `install`, but returns Helm's result even after a failure. */
+  /** Like `deploy`, but returns Helm's result even after a failure. */
   tryToDeploy(overrides: Values, options: { timeoutSeconds: number }): Promise<{ status: number; output: string }>;
   /** Rolls back to the previous revision, and waits. */
   rollback(): Promise<number>;

@@ -1,7 +1,7 @@
 import type { Sql } from '@millrace/db/sql';
 
 /** The person that a request is about. */
-export interface Asker {
+export interface FlagUser {
   environmentId: number;
   distinctId: string;
 }
@@ -28,7 +28,7 @@ const personText = `
 /** Reads the named properties of a person; empty for an unknown person. */
 export async function findPersonProperties(
   sql: Sql,
-  { environmentId, distinctId }: Asker,
+  { environmentId, distinctId }: FlagUser,
   names: readonly string[],
 ): Promise<Record<string, unknown>> {
   const [row] = await sql.query<{ properties: Record<string, unknown> }>(personText, [
@@ -68,7 +68,7 @@ export async function findGroupProperties(
 /** Returns those of the given static cohorts that the person belongs to. */
 export async function findStaticCohorts(
   sql: Sql,
-  { environmentId, distinctId }: Asker,
+  { environmentId, distinctId }: FlagUser,
   cohortIds: readonly number[],
 ): Promise<number[]> {
   const rows = await sql.query<{ cohort_id: number }>(

@@ -37,7 +37,7 @@ export interface SqlDeps {
 /** A query of kind `HogQLQuery`. */
 export interface SqlRequest {
   projectId: number;
-  /** The project's settings (`readSettings`). */
+  /** The project's settings (`readProjectSettings`). */
   settings: ProjectSettings;
   text: string;
   /** Values of `{name}`. */

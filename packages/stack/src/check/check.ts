@@ -3,6 +3,7 @@ import type { Command } from '../command.ts';
 import { findDocumentProblems } from '../docs/documents.ts';
 import { runProgram } from '../run-program.ts';
 import { findProseProblems } from './prose.ts';
+import { findRetiredNames } from './retired-names.ts';
 
 /** The programs that check the rules in CONTRIBUTING.md. */
 const programs: { name: string; program: string; arguments: string[] }[] = [
@@ -70,6 +71,7 @@ export const main: Command = async ({ progress, root }) => {
     ),
     run('links and references in documents', () => outcomeOf(findDocumentProblems(root))),
     run('phrases to avoid', () => outcomeOf(findProseProblems(root))),
+    run('retired names', () => outcomeOf(findRetiredNames(root))),
   ]);
   const failed = outcomes.filter(({ status }) => status !== 0);
   for (const { name, output } of failed) console.log(`\n── ${name} ──\n${output.trim()}`);

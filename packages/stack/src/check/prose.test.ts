@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { findProseProblems } from './prose.ts';
+import { findRetiredNames } from './retired-names.ts';
 
 let root: string;
 
@@ -36,6 +37,12 @@ describe('the prose check', () => {
       '/** Counts events.\n * Whoever waits. */',
       'services/a/src/b.ts:1: "Whoever": name the subject',
     ],
+    [
+      'services/a/src/b.test.ts',
+      "it('tells nobody', () => {});",
+      'services/a/src/b.test.ts:1: "nobody": name the role',
+    ],
+    ['test-e2e/b.test.ts', '\ntest.each([1])(`by itself %s`, () => {});', 'test-e2e/b.test.ts:2: "by itself"'],
     ['docs/flags.md', 'It has 3 letters.', 'docs/flags.md:1: "letters": dead letters'],
   ])('reports a phrase in %s: %s', async (path, text, problem) => {
     await write(path, text);
@@ -46,9 +53,14 @@ describe('the prose check', () => {
     ['docs/flags.md', 'There is no limit. Use dead letters, or letters and digits. `whoever`\n\n```\nwhoever\n```'],
     ['docs/flags.md', 'Who can sign in? What it is and is not'],
     ['services/a/src/b.ts', '// Runs as `nobody`.\nconst nobody = "somebody";'],
-    ['services/a/src/b.test.ts', "it('is told', () => {});"],
+    ['services/a/src/b.test.ts', "// Whoever waits.\nit('sends the text', () => send('is told', `nobody`));"],
   ])('accepts plain text and code in %s: %s', async (path, text) => {
     await write(path, text);
     expect(await findProseProblems(root)).toEqual([]);
   });
+});
+
+it('reports a retired name in code and tests', async () => {
+  await write('services/a/src/b.test.ts', "\nconst kept: KeptAnswer = read('KeptAnswers');");
+  expect(await findRetiredNames(root)).toEqual(['services/a/src/b.test.ts:2: "KeptAnswer": use CachedResult']);
 });

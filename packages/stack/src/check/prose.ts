@@ -30,10 +30,11 @@ interface Passage {
 const areas: readonly { folders: string[]; endings: string[]; read: (source: string, path: string) => Passage[] }[] = [
   { folders: ['packages', 'services'], endings: ['README.md'], read: proseOfMarkdown },
   { folders: ['packages', 'services'], endings: ['.ts', '.tsx'], read: textsOfProgram },
+  { folders: ['packages', 'services', 'test-e2e'], endings: ['.test.ts', '.test.tsx'], read: titlesOfTests },
   { folders: ['deploy'], endings: ['.tpl', '.yaml', '.yml', '.txt'], read: everyLine },
 ];
 
-/** Finds phrases to avoid in documents, in program output and in the Helm chart. Returns one line for each. */
+/** Finds phrases to avoid in documents, program output, test titles and the Helm chart. Returns one line for each. */
 export async function findProseProblems(root: string): Promise<string[]> {
   const files = await Promise.all(
     areas.map(async ({ folders, endings, read }) =>
@@ -42,7 +43,9 @@ export async function findProseProblems(root: string): Promise<string[]> {
   );
   const { pages } = await readRepositoryTexts(root);
   return [...pages.map((page) => ({ ...page, read: proseOfMarkdown })), ...files.flat()]
-    .filter(({ path }) => !/\.test\.tsx?$|\/testing?\/|\/tests\/|\/prose\.ts$/.test(path))
+    .filter(
+      ({ path, read }) => read === titlesOfTests || !/\.test\.tsx?$|\/testing?\/|\/tests\/|\/prose\.ts$/.test(path),
+    )
     .flatMap(({ path, text, read }) => read(text, path).flatMap((passage) => problemsOf(path, passage)));
 }
 
@@ -78,6 +81,21 @@ function textsOfProgram(source: string, path: string): Passage[] {
     const text = value.replace(/^['"`}]|(?:['"`]|\$\{)$/g, '').replace(/--.*|\\?`[^`]*`/g, '');
     if (/String|Template|JSXText/.test(type) && /[a-z] [a-z]/i.test(text)) passages.push({ line, text });
     if (/Comment/.test(type)) passages.push({ line, text: textOfComment(value) });
+    line += value.split('\n').length - 1;
+  }
+  return passages;
+}
+
+/** Returns the titles of tests and of their groups: `it('…')`, `describe('…')`, and `….each(…)('…')`. */
+function titlesOfTests(source: string, path: string): Passage[] {
+  const passages: Passage[] = [];
+  let line = 1;
+  let before = '';
+  for (const { type, value } of jsTokens(source, { jsx: path.endsWith('.tsx') })) {
+    if (/String|Template/.test(type) && /(?:\b(?:it|test|describe)(?:\.\w+)?|\))\($/.test(before)) {
+      passages.push({ line, text: textOfComment(value.slice(1, -1)) });
+    }
+    if (!/WhiteSpace|LineTerminator|Comment/.test(type)) before = (before + value).slice(-40);
     line += value.split('\n').length - 1;
   }
   return passages;

@@ -200,7 +200,7 @@ describe('a scan accepts no text that JSON.parse rejects', () => {
   });
 
   test.each(['01', '1.', '.5', '+1', '-', '1e', '1e+', 'nul', 'tru', 'fals', 'NaN', '"\\x"', '"\\u12g4"', '"\t"'])(
-    '%s is no value',
+    '%s is not a JSON value',
     (value) => {
       expect(isJson(value)).toBe(false);
       expect(scan(Buffer.from(around(`{"a":${value}}`)))).toBeNull();

@@ -24,7 +24,7 @@ export class RebuildLosesEvents extends Error {
 
   constructor(months: RebuildLosesEvents['months']) {
     super('PostgreSQL has fewer events than ClickHouse.');
-    this.name = 'CoversLess';
+    this.name = 'RebuildLosesEvents';
     this.months = months;
   }
 }
@@ -39,7 +39,7 @@ const pauseMs = 500;
  * Fills a new table from PostgreSQL and swaps it with the current one, which serves queries until then. Continues an
  * interrupted rebuild. Events deleted from PostgreSQL meanwhile stay in ClickHouse until the end
  * (`event_store_removal`), so that they are removed from the new table too. The delivery worker copies the persons again.
- * @throws CoversLess unless `mayLose`
+ * @throws RebuildLosesEvents unless `mayLose`
  */
 export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress }: RebuildOptions): Promise<void> {
   await createTables(client, postgres);

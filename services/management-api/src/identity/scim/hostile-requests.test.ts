@@ -83,7 +83,7 @@ describe('a search whose fields are not strings', () => {
   });
 });
 
-describe('characters that only look like letters of an address', () => {
+describe('email addresses with look-alike characters', () => {
   const kelvin = '\u212A';
   test('are rejected in userName, and do not match the user with the plain letter', async () => {
     const id = await createUser('kim');

@@ -1,0 +1,40 @@
+// Names that were replaced because they needed a glossary, and the check that keeps them from coming back.
+
+import { sourceFiles } from '../docs/documents.ts';
+
+/** What to use instead of each name. */
+const retiredNames: Readonly<Record<string, string>> = {
+  addShown: 'addVisibilityCondition',
+  askInsight: 'runInsight',
+  Asker: 'QueryCaller',
+  CoversLess: 'RebuildLosesEvents',
+  foundCohort: 'requireCohort',
+  FunnelLife: 'FunnelPath',
+  FunnelUnit: 'FunnelActor',
+  keepOut: 'blockAddress',
+  KeptAnswer: 'CachedResult',
+  liveDashboard: 'requireDashboard',
+  livesText: 'buildFunnelPathsSql',
+  noteGood: 'recordSuccess',
+  noteWrong: 'recordFailure',
+  SeriesQuestion: 'SeriesQuery',
+  sightOf: 'createVisibilityCheck',
+  UnitsBehind: 'ActorsSource',
+  whatIsKept: 'a noun',
+  whoAsks: 'a noun',
+};
+
+const pattern = new RegExp(`\\b(?:${Object.keys(retiredNames).join('|')})\\b`);
+
+/** Returns one line for each retired name in the code. */
+export async function findRetiredNames(root: string): Promise<string[]> {
+  const files = await sourceFiles(root, ['packages', 'services', 'test-e2e'], ['.ts', '.tsx']);
+  return files
+    .filter(({ path }) => !path.startsWith('packages/stack/src/check/'))
+    .flatMap(({ path, text }) =>
+      text.split('\n').flatMap((line, index) => {
+        const name = pattern.exec(line)?.[0];
+        return name === undefined ? [] : [`${path}:${index + 1}: "${name}": use ${retiredNames[name]}`];
+      }),
+    );
+}
