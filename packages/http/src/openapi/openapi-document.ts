@@ -6,7 +6,7 @@ export interface ApiDescription {
   version: string;
   description: string;
   contact: { name: string };
-  /** The name of the session cookie, if callers can authenticate with one. */
+  /** The name of the cookie with which callers can authenticate, if any. */
   sessionCookie?: string;
   tags: Record<string, string>;
 }

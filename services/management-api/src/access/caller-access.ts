@@ -16,7 +16,7 @@ interface CallerAccessDeps {
   requestLimit: RateLimit;
   /** Limits wrong and missing keys per address. */
   guessLimit: GuessLimit;
-  /** Limits invalid session cookies per address. If absent, cookies are ignored. */
+  /** Limits invalid sessions per address. If absent, cookies are ignored. */
   staleLimit?: GuessLimit | undefined;
 }
 

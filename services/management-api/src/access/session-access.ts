@@ -1,4 +1,4 @@
-// Authenticates a request by its session cookie.
+// Authenticates a request of a signed-in browser by its session.
 
 import { findLiveSession, hashSecret, recordSessionUse } from '@millrace/accounts/access';
 import type { Sql } from '@millrace/db';
@@ -12,7 +12,7 @@ import { readSessionCookie, requireOwnPage } from './session-cookie.ts';
 interface SessionAccessDeps {
   sql: Sql;
   logger: Logger;
-  /** Limits invalid session cookies per address. */
+  /** Limits invalid sessions per address. */
   guessLimit: GuessLimit;
 }
 

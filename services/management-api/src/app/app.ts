@@ -75,7 +75,7 @@ function createLimits(keyValue: KeyValueStore, limits: AppDeps['limits']) {
     requestLimit,
     guessLimit: createGuessLimit(perMinute('wrong', wrongKeysPerMinute)),
     staleLimit: createGuessLimit(perMinute('stale', wrongKeysPerMinute * staleSessionsPerWrongKey), {
-      what: 'an expired session cookie',
+      what: 'an expired session',
     }),
     scimLimits: { requestLimit, guessLimit: scimGuessLimit },
     signInLimits: createSignInLimits(keyValue, limits),
@@ -88,7 +88,7 @@ function createLimits(keyValue: KeyValueStore, limits: AppDeps['limits']) {
   };
 }
 
-/** An open page sends several requests at once. A session cookie has 256 bits, so it cannot be guessed. */
+/** An open page sends several requests at once. The secret of a session has 256 bits, so it cannot be guessed. */
 const staleSessionsPerWrongKey = 10;
 
 /** SQLSTATE of a canceled statement, which here ran longer than the pool's limit. */

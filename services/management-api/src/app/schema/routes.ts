@@ -10,7 +10,7 @@ const description = {
   version: '0.1.0',
   description:
     'API for organizations, projects and the data that Millrace stores for them. Every request needs either the ' +
-    'header `Authorization: Bearer <personal API key>` or a session cookie. Every path works with and without its ' +
+    'header `Authorization: Bearer <personal API key>` or the cookie of a session. Every path works with and without its ' +
     'trailing slash. A request with a query parameter that is not listed here is rejected with 400, and the error ' +
     "contains the parameter's name. The only " +
     'exception is `format=json`. Only the last page of a list can have fewer items than `limit`, unless a search for ' +

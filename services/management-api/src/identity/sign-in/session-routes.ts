@@ -94,7 +94,7 @@ export function sessionRoutes(deps: SignInDeps) {
       description:
         "Confirms the user's identity. For the next two hours, the session can be used for actions that require a " +
         'recent sign-in. Send either `password` (and `token` if a second factor is required), or `credential` (the ' +
-        'passkey response to the options from `POST /api/webauthn/login/begin`). The session cookie changes. ' +
+        'passkey response to the options from `POST /api/webauthn/login/begin`). The response replaces the cookie. ' +
         'Requires a session.',
       tags,
       scope: 'user:write',

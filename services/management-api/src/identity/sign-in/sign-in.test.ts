@@ -60,7 +60,7 @@ const ended = {
 };
 
 describe('signing in with a password', () => {
-  test('signin-001: returns 200 with a session cookie, forbids caching, and creates another secret each time', async () => {
+  test('signin-001: returns 200 with a cookie, forbids caching, and creates another secret each time', async () => {
     const answer = await login();
     expect([answer.status, answer.body, answer.headers.get('cache-control')]).toEqual([
       200,
