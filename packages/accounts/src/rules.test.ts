@@ -12,14 +12,14 @@ import {
 import {
   acceptInvite,
   addMember,
+  assignRole,
+  blockAddress,
   changeProvisioned,
   changeRoleMembers,
   createInvites,
   createRole,
   createUser,
   findMembership,
-  giveRole,
-  keepOut,
   listInvites,
   listMembers,
   listRoleHolders,
@@ -34,7 +34,7 @@ import {
   type ScimDomain,
   type ScimUserFields,
   setMemberLevel,
-  takeRole,
+  unassignRole,
 } from './index.ts';
 
 let testDatabase: TestDatabase;
@@ -296,12 +296,12 @@ describe('a role', () => {
     const stranger = await createUser(database.sql, { email: `${randomUUID()}@example.com` });
     const of = { organizationId, actor: null };
     const { id: roleId } = await database.transaction((tx) => createRole(tx, { ...of, name: 'Support' }));
-    const give = (userUuid: string) => database.transaction((tx) => giveRole(tx, { ...of, roleId, userUuid }));
+    const give = (userUuid: string) => database.transaction((tx) => assignRole(tx, { ...of, roleId, userUuid }));
     const id = await give(user.uuid);
     expect(await refusalOf(give(user.uuid))).toMatchObject({ kind: 'invalid', attr: 'user_uuid', code: 'unique' });
     expect(await refusalOf(give(stranger.uuid))).toMatchObject({ attr: 'user_uuid', code: 'does_not_exist' });
     await database.transaction((tx) => removeMember(tx, { ...of, userId: user.id }));
-    const taken = database.transaction((tx) => takeRole(tx, { ...of, roleId, id }));
+    const taken = database.transaction((tx) => unassignRole(tx, { ...of, roleId, id }));
     expect(await refusalOf(taken)).toMatchObject({ kind: 'not_found' });
   });
 });
@@ -355,7 +355,7 @@ describe('provisioning', () => {
     const { domain, fields, provision } = await world();
     const { organizationId } = domain;
     const email = fields('ada').userName;
-    await database.transaction((tx) => keepOut(tx, { organizationId, email, actor: null }));
+    await database.transaction((tx) => blockAddress(tx, { organizationId, email, actor: null }));
     expect(await refusalOf(provision(fields('ada')))).toMatchObject({ kind: 'forbidden' });
   });
 
@@ -377,7 +377,7 @@ describe('provisioning', () => {
     const of = { organizationId: domain.organizationId, actor: null };
     const { id: roleId } = await database.transaction((tx) => createRole(tx, { ...of, name: 'Support' }));
     const colleague = await join(tenant, member);
-    await database.transaction((tx) => giveRole(tx, { ...of, roleId, userUuid: colleague.uuid }));
+    await database.transaction((tx) => assignRole(tx, { ...of, roleId, userUuid: colleague.uuid }));
     const [ada, ben] = [await provision(fields('ada')), await provision(fields('ben'))];
     const set = (members: string[]) =>
       database.transaction((tx) => changeRoleMembers(tx, domain, { roleId, members: { set: members } }));
