@@ -103,7 +103,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     });
   const followPersons =
     copying === null
-      ? atIntervals(hourMs, () => forgetPersonCopy(database))
+      ? runAtIntervals(hourMs, () => forgetPersonCopy(database))
       : createPersonFollower({ database, target: copying, gauge: createPersonCopyMetrics(deps.metrics) });
   const drop =
     copying && copying.keepDays > 0 ? () => dropCopiedMonths({ ...deps, ...copying }, copying.keepDays) : null;
