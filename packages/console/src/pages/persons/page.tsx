@@ -56,7 +56,7 @@ async function readUuids({ path, query }: ApiCall): Promise<string[]> {
   do {
     const page = await call<Cursor<Person>>({ path, query: { ...query, limit: maxInCohort, cursor } });
     uuids.push(...page.results.map(({ uuid }) => uuid));
-    cursor = cursorOf(page.next);
+    cursor = readCursor(page.next);
   } while (cursor !== undefined && uuids.length < maxInCohort);
   return uuids.slice(0, maxInCohort);
 }
