@@ -10,7 +10,7 @@ export {
 } from './activity/record-activity.ts';
 export { createOwnedOrganization } from './create-owned-organization.ts';
 export { type ChallengeCheck, createChallengeLookup, type LookUpChallenge } from './domains/challenge.ts';
-export { switchEnforcementOff } from './domains/enforcement-off.ts';
+export { disableEnforcement } from './domains/enforcement-off.ts';
 export { mailAdministrators } from './domains/mail-administrators.ts';
 export { hasOwnerAddress } from './domains/owner-addresses.ts';
 export { readSamlCertificates, splitSamlCertificates } from './domains/saml-certificates.ts';
@@ -25,15 +25,15 @@ export {
 export { createInvites, type Inviter, type NewInvite, type ProjectGrant } from './invites/create-invites.ts';
 export { recordEmailingAttempt } from './invites/invite-store.ts';
 export {
+  findInviteSecretKind,
   type InviteSecretKind,
   inviteExpiresAt,
-  inviteSecretKind,
   isInviteExpired,
   listInvites,
   revokeInvite,
 } from './invites/invites.ts';
 export { hashPersonalApiKey } from './keys/key-values.ts';
-export { lockKeysOf, type PersonalApiKey } from './keys/personal-api-key-store.ts';
+export { lockUserKeys, type PersonalApiKey } from './keys/personal-api-key-store.ts';
 export {
   createPersonalApiKey,
   getPersonalApiKey,
@@ -100,14 +100,14 @@ export { type SettingField, settingFields } from './projects/setting-fields.ts';
 export { addRestriction, listRestrictions, removeRestriction } from './restrictions/restrictions.ts';
 export { assignRole, createRole, findRole, type Role, removeRole, renameRole, unassignRole } from './roles/roles.ts';
 export {
-  changeProvisioned,
+  changeProvisionedUser,
   changeRoleMembers,
   findScimUser,
   listRoleHolders,
   listScimUsers,
   provisionUser,
   refuseSharedRole,
-  removeProvisioned,
+  removeProvisionedUser,
   type ScimDomain,
   type ScimUser,
   type ScimUserFields,
@@ -157,8 +157,8 @@ export {
 export {
   beginSession,
   endSession,
-  endSessionOf,
-  endSessionsOf,
+  endUserSession,
+  endUserSessions,
   type NewSession,
   recordSecondFactor,
   renewSessionSecret,

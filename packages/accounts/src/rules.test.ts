@@ -14,7 +14,7 @@ import {
   addMember,
   assignRole,
   blockAddress,
-  changeProvisioned,
+  changeProvisionedUser,
   changeRoleMembers,
   createInvites,
   createRole,
@@ -28,7 +28,7 @@ import {
   provisionUser,
   refuseSharedRole,
   removeMember,
-  removeProvisioned,
+  removeProvisionedUser,
   removeRole,
   renameRole,
   type ScimDomain,
@@ -324,7 +324,7 @@ describe('provisioning', () => {
     const provision = (sent: ScimUserFields) =>
       database.transaction((tx) => provisionUser(tx, domain, { ...sent, now }));
     const change = (uuid: string, sent: ScimUserFields) =>
-      database.transaction((tx) => changeProvisioned(tx, domain, { uuid, fields: sent, now }));
+      database.transaction((tx) => changeProvisionedUser(tx, domain, { uuid, fields: sent, now }));
     const list = async () => (await listScimUsers(database.sql, domain, { filter: {}, limit: 9, offset: 0 })).rows;
     return { tenant, domain, fields, provision, change, list };
   }
@@ -338,7 +338,7 @@ describe('provisioning', () => {
     expect(await list()).toMatchObject([{ uuid, is_active: false }]);
     await change(uuid, fields('ada'));
     expect(await list()).toMatchObject([{ uuid, is_active: true }]);
-    await database.transaction((tx) => removeProvisioned(tx, domain, uuid));
+    await database.transaction((tx) => removeProvisionedUser(tx, domain, uuid));
     expect(await list()).toEqual([]);
   });
 

@@ -1,5 +1,10 @@
 import { topicNames } from '@millrace/contracts';
-import { eventsPerRequest, type prepareRequests, requestProperty, type sendPrepared } from './e2e/stamped-requests.ts';
+import {
+  eventsPerRequest,
+  type prepareRequests,
+  requestProperty,
+  type sendPreparedRequests,
+} from './e2e/stamped-requests.ts';
 import { watchMarkers } from './e2e/watch-markers.ts';
 import { type Bench, programs, type Worker, withBench } from './harness/bench.ts';
 import type { Print } from './harness/command.ts';
@@ -107,7 +112,7 @@ async function measure(
   const measured = markers.filter(({ dueAfterMs }) => dueAfterMs >= warmUpMs);
   const startAtMs = performance.timeOrigin + performance.now() + 500;
   const [sent, visibleAfterMs] = await Promise.all([
-    worker.perform<typeof sendPrepared>('sendPrepared', gateway.port, startAtMs),
+    worker.perform<typeof sendPreparedRequests>('sendPreparedRequests', gateway.port, startAtMs),
     watchMarkers(database, measured, startAtMs),
   ]);
   await waitUntilDrained(bench);

@@ -6,7 +6,7 @@ import type { Print } from './harness/command.ts';
 import { median, readable, report, type Target, textTable } from './harness/report.ts';
 import { fillInsights } from './insights/fill.ts';
 import { benchOnClickHouse } from './insights/on-clickhouse.ts';
-import { crowd, measureOverApi, type OverApi, timed } from './insights/over-api.ts';
+import { crowd, measureMs, measureOverApi, type OverApi } from './insights/over-api.ts';
 import { type BenchQuery, dashboardTargetMs, dashboardTiles, queries } from './insights/queries.ts';
 import { fillUmami } from './insights/umami.ts';
 
@@ -81,7 +81,7 @@ async function measureQuery(
 async function warmMedian(run: () => Promise<unknown>, runs: number): Promise<number> {
   await run();
   const times: number[] = [];
-  for (let at = 0; at < runs; at += 1) times.push(await timed(run));
+  for (let at = 0; at < runs; at += 1) times.push(await measureMs(run));
   return median(times);
 }
 

@@ -1,14 +1,14 @@
 /** The process that generates load: it performs one job at a time and sends back the result. See `Worker` in the harness. */
 import { publishEvents } from './console/publish-events.ts';
 import { closeStreams, countMessages, openStreams } from './console/watch-streams.ts';
-import { prepareRequests, sendPrepared } from './e2e/stamped-requests.ts';
+import { prepareRequests, sendPreparedRequests } from './e2e/stamped-requests.ts';
 import { evaluateFlagsFor } from './flags/evaluators.ts';
 import { sendLoad } from './load/measure-requests.ts';
 
 const jobs: Record<string, (...parameters: never[]) => unknown> = {
   sendLoad,
   prepareRequests,
-  sendPrepared,
+  sendPreparedRequests,
   evaluateFlagsFor,
   publishEvents,
   openStreams,

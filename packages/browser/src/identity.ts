@@ -7,7 +7,7 @@ import type { Bootstrap } from './client/options.ts';
 import type { Properties } from './client/values.ts';
 import type { EventParts } from './event/event-parts.ts';
 import { page } from './page/globals.ts';
-import { idleMsOf } from './session.ts';
+import { readIdleMs } from './session.ts';
 import type { WholeStore } from './storage/store.ts';
 import { newUuid, toPlain } from './values.ts';
 
@@ -195,7 +195,7 @@ export function startVisitor(options: Options, store: Store, log: Log): string |
   const { distinctID: given, isIdentifiedID } = options.bootstrap;
   const [known, device] = [store.get('distinct_id'), store.get('$device_id')];
   const isIdentified = store.get('$user_state') === 'identified';
-  const start = { $initialization_time: new Date().toISOString(), $configured_session_timeout_ms: idleMsOf(options) };
+  const start = { $initialization_time: new Date().toISOString(), $configured_session_timeout_ms: readIdleMs(options) };
   if (known && (!given || (isIdentifiedID && given !== known))) {
     store.set(start);
     if (given && isIdentified) log.warn('bootstrap.distinctID ignored: call reset() first, another user is identified');

@@ -1,4 +1,4 @@
-import { captureExceptionOf, createExceptions } from './exceptions/create-exceptions.ts';
+import { createCaptureException, createExceptions } from './exceptions/create-exceptions.ts';
 import { checkOptions, moreOptions } from './options/check-options.ts';
 import { createClient } from './start/create-client.ts';
 import { fullFeatures } from './start/full-features.ts';
@@ -13,7 +13,7 @@ export type * from './client/values.ts';
 /** The client of an application. Call `init` to start it. */
 export const posthog = createClient({
   features: fullFeatures(createExceptions, createWebVitals(captureVitals)),
-  always: captureExceptionOf,
+  always: createCaptureException,
   readOptions: checkOptions,
   moreOptions,
 });

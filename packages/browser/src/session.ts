@@ -23,7 +23,7 @@ const longestMs = 24 * 3600_000;
 /** The minimum interval between writes of the last activity time. */
 const writtenEveryMs = 5000;
 
-export function idleMsOf({ session_idle_timeout_seconds: seconds }: Options): number {
+export function readIdleMs({ session_idle_timeout_seconds: seconds }: Options): number {
   return Math.min(36_000, Math.max(60, seconds || 1800)) * 1000;
 }
 
@@ -38,7 +38,7 @@ export function createSession(options: Options, store: Store, signals: Emitter):
     const stored = store.get('$sesid');
     const [activeMs = 0, id, since] = (Array.isArray(stored) ? stored : []) as [number?, string?, number?];
     const noSessionId = !id;
-    const activityTimeout = !noSessionId && isActivity && Math.abs(nowMs - activeMs) > idleMsOf(options);
+    const activityTimeout = !noSessionId && isActivity && Math.abs(nowMs - activeMs) > readIdleMs(options);
     const sessionPastMaximumLength = !noSessionId && Math.abs(nowMs - (since ?? activeMs)) > longestMs;
     const isNew = noSessionId || activityTimeout || sessionPastMaximumLength;
     const sessionId = isNew ? (nextId ?? newUuid(nowMs)) : id;

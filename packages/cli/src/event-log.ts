@@ -146,7 +146,10 @@ interface UnreadCount {
 }
 
 /** @param offsets the offsets of one group. Those of other topics and logs are ignored. */
-export function unreadRecords({ topic, log, partitions }: InspectedTopic, offsets: readonly ReadOffset[]): UnreadCount {
+export function countUnreadRecords(
+  { topic, log, partitions }: InspectedTopic,
+  offsets: readonly ReadOffset[],
+): UnreadCount {
   const sum: UnreadCount = { unread: 0n, deleted: 0n };
   for (const { partition, low, high } of partitions) {
     const stored = offsets.find((one) => one.topic === topic && one.log === log && one.partition === partition);

@@ -27,15 +27,15 @@ export interface Api {
  * Adds the options for the URL of the management API, the key and the project.
  * @param scopes the scopes that the key needs, e.g. `the feature_flag scopes`.
  */
-export function withApiOptions(command: Command, scopes = 'the feature_flag scopes'): Command {
+export function addApiOptions(command: Command, scopes = 'the feature_flag scopes'): Command {
   const project = new Option('--project <id>', 'project ID').default(
     '@current',
     "the current project of the key's owner",
   );
-  return withHostOptions(command.addOption(project), scopes);
+  return addHostOptions(command.addOption(project), scopes);
 }
 
-export function withHostOptions(command: Command, scopes: string): Command {
+export function addHostOptions(command: Command, scopes: string): Command {
   return command
     .option('--api-url <url>', 'URL of the management API (default: API_URL)')
     .option('--personal-api-key <key>', `personal API key with ${scopes} (default: PERSONAL_API_KEY)`);

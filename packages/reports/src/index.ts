@@ -1,5 +1,5 @@
 export { createReport, maxInsights, type ReportContent, type ReportedInsight, webhookFormat } from './content.ts';
 export { createPictureLink, createReportLinks, createUnsubscribeLink, type PublicUrls } from './links.ts';
-export { buildReportMail, escapeHtml, type ReportMessage, textOf } from './mail.ts';
+export { buildReportMail, escapeHtml, type ReportMessage, renderText } from './mail.ts';
 export { drawInsight, hasPicture, toPng } from './picture.ts';
 export { buildSlackBlocks } from './slack.ts';

@@ -62,7 +62,7 @@ export async function buildReportMail(written: ReportMessage, logger: Pick<Logge
     unsubscribe === null
       ? {}
       : { 'List-Unsubscribe': `<${unsubscribe}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' };
-  return { subject, html: htmlOf(message, pictured), text: textOf(message), attachments, headers };
+  return { subject, html: htmlOf(message, pictured), text: renderText(message), attachments, headers };
 }
 
 /**
@@ -110,7 +110,7 @@ function sentences({ summary, nextAt, invite, end, content }: ReportMessage): { 
 const unsubscribeWord = 'Unsubscribe';
 
 /** Formats the complete report as plain text. */
-export function textOf(message: ReportMessage): string {
+export function renderText(message: ReportMessage): string {
   const { title, link, content, unsubscribe } = message;
   const { before, behind } = sentences(message);
   const insights = content?.insights ?? [];

@@ -1,7 +1,7 @@
 // Formats a report as a Slack message in Block Kit, with a text for clients without blocks.
 
 import type { ReportedInsight } from './content.ts';
-import { type ReportMessage, textOf } from './mail.ts';
+import { type ReportMessage, renderText } from './mail.ts';
 import { formatFigure, formatFigureChange, formatRange } from './text.ts';
 
 /** Limit of Slack in characters. */
@@ -22,7 +22,7 @@ export function buildSlackBlocks(
       ? ` It contains ${insights.length} of the ${content.total} insights on this dashboard.`
       : '';
   return {
-    text: escaped(textOf(message)),
+    text: escaped(renderText(message)),
     blocks: [
       ...lines.map((text) => section(escaped(text))),
       { type: 'header', text: { type: 'plain_text', text: title.slice(0, longestHeader) } },

@@ -7,13 +7,13 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { parse, parseAllDocuments } from 'yaml';
 import { kubectlAndHelm } from './fetched-programs.ts';
-import { ownPlatform } from './image/base.ts';
+import { detectPlatform } from './image/base.ts';
 import { publish } from './release.ts';
 import { runProgram } from './run-program.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../../../', import.meta.url));
-const { architecture } = ownPlatform();
+const { architecture } = detectPlatform();
 
 let directory: string;
 let made: string;

@@ -1,10 +1,10 @@
 import { mountSecret } from '@millrace/testing';
-import { signingSecrets } from './signing-secret.ts';
+import { readSigningSecrets } from './signing-secret.ts';
 
 test('uses a new secret in the file immediately, unless it is too short', () => {
   const secret = mountSecret({ token: 'the first that is long' });
   try {
-    const read = signingSecrets({ tokenSecret: 'the first that is long', tokenSecretFile: secret.file('token') });
+    const read = readSigningSecrets({ tokenSecret: 'the first that is long', tokenSecretFile: secret.file('token') });
     expect(read()).toEqual(['the first that is long']);
     secret.exchange({ token: 'half' });
     expect(read()).toEqual(['the first that is long']);
@@ -16,7 +16,7 @@ test('uses a new secret in the file immediately, unless it is too short', () => 
 });
 
 test('uses one random secret for the life of the process without a setting', () => {
-  const [one, other] = [signingSecrets({}), signingSecrets({})];
+  const [one, other] = [readSigningSecrets({}), readSigningSecrets({})];
   expect(one()).toEqual(one());
   expect(one()).not.toEqual(other());
 });

@@ -8,7 +8,7 @@ export const secretList = '^\\s*[^,\\s]([^,]{14,}[^,\\s])(\\s*,\\s*[^,\\s]([^,]{
  * The secret that signs tokens now, followed by those that are still accepted: the current content of the setting's file, or
  * a random secret for the life of the process. Ignores invalid content, because the file may just be being written.
  */
-export function signingSecrets(config: {
+export function readSigningSecrets(config: {
   tokenSecret?: string;
   tokenSecretFile?: string;
 }): () => readonly [string, ...string[]] {

@@ -38,11 +38,11 @@ import { createDestinationSecrets } from './deliveries/batch-exports/destination
 import { createPayloadSecrets } from './flags/feature-flags/payloads.ts';
 import { createInviteMailing, type InviteMailing } from './identity/invites/mailing.ts';
 import { createOidcSignIn } from './identity/oidc/oidc-sign-in.ts';
-import { providersOf } from './identity/oidc/providers.ts';
+import { createProviders } from './identity/oidc/providers.ts';
 import { type AccountMailing, createAccountMailing } from './identity/sign-in/account-mailing.ts';
 import { createSealedTexts } from './identity/sign-in/sealed-texts.ts';
 import { createLive } from './operations/live/live.ts';
-import { signingSecrets } from './signing-secret.ts';
+import { readSigningSecrets } from './signing-secret.ts';
 
 /** Longer than any statement should take, but shorter than users and proxies wait. */
 const statementTimeoutMs = 20_000;
@@ -111,13 +111,13 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     ...secretsBy(secretBox, { mayBePlain: !isProduction }),
     withSignIn: config.console === 'on',
     passwords: createPasswords(),
-    installed: providersOf(config),
+    installed: createProviders(config),
     oidc: createOidcSignIn({ mayBePrivate: config.allowPrivateDestinations }),
     keyValue,
     limits: limitsOf(config),
     ingestUrl: config.captureUrl ?? config.ingestUrl,
     maxSubscriptions: config.subscriptionsPerOrganization,
-    tokenSecrets: signingSecrets(config),
+    tokenSecrets: readSigningSecrets(config),
     logger,
     metrics,
     health,
@@ -204,7 +204,7 @@ async function consolePages(config: ApiConfig) {
     ...{ directory, publicUrl },
     ingestUrl: publicIngestUrl,
     sendsMail: publicUrl !== undefined && createSecretReader(config, 'smtpUrl') !== undefined,
-    signInProviders: [...providersOf(config).values()].map(({ kind, name }) => ({ kind, name })),
+    signInProviders: [...createProviders(config).values()].map(({ kind, name }) => ({ kind, name })),
   });
   return { console, sharedHtml: await readSharedPage({ directory, publicUrl }) };
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { ownPlatform } from '@millrace/stack/image/base';
+import { detectPlatform } from '@millrace/stack/image/base';
 import { file } from '@millrace/stack/image/layers';
 import { platformImage, writeArchive, writeLayer } from '@millrace/stack/image/oci-image';
 import {
@@ -129,6 +129,6 @@ export async function pauseImage(directory: string): Promise<string> {
   const labels = { version: name.tag, created: new Date(0).toISOString(), revision: '' };
   const content = { layers: [{ title: 'pause', layer }], labels, runs: { Entrypoint: ['/pause'] } };
   const archive = join(directory, 'pause.tar');
-  await writeArchive(archive, name, [platformImage(ownPlatform(), content)]);
+  await writeArchive(archive, name, [platformImage(detectPlatform(), content)]);
   return archive;
 }

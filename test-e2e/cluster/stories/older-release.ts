@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ownPlatform, readBaseLock } from '@millrace/stack/image/base';
+import { detectPlatform, readBaseLock } from '@millrace/stack/image/base';
 import { addFolder, nodeLayer, systemLayer, type Tree } from '@millrace/stack/image/layers';
 import { platformImage, writeArchive, writeLayer } from '@millrace/stack/image/oci-image';
 import { buildRelease, type ReleaseBuild } from '@millrace/testing';
@@ -41,7 +41,7 @@ export async function packOlderRelease(ref: string, directory: string): Promise<
 }
 
 async function packPrograms({ commit, directory }: ReleaseBuild, archive: string): Promise<void> {
-  const platform = ownPlatform();
+  const platform = detectPlatform();
   const lock = await readBaseLock(root);
   const programs: Tree = new Map();
   await addFolder(programs, 'app', { folder: directory, withPackages: true });

@@ -81,7 +81,7 @@ export async function recordActivity(tx: Sql, activity: Activity): Promise<void>
     id: uuidv7(),
     organization_id: activity.organizationId,
     environment_id: activity.environmentId ?? null,
-    user_id: userIdOf(actor),
+    user_id: findUserId(actor),
     scope,
     item_id: String(activity.itemId),
     activity: activity.activity,
@@ -100,7 +100,7 @@ export async function recordOwnActivity(
 }
 
 /** Returns the ID of the acting user; null if it was not a user. */
-export function userIdOf(actor: Actor): number | null {
+export function findUserId(actor: Actor): number | null {
   return actor && 'userId' in actor ? actor.userId : null;
 }
 

@@ -7,7 +7,7 @@ import { notFound } from '../input.ts';
  * @returns the organization of the domain, and the previous enforcement.
  * @throws AppError `not_found`.
  */
-export async function switchEnforcementOff(
+export async function disableEnforcement(
   tx: Transaction,
   { domain, actor }: { domain: string; actor: Actor },
 ): Promise<{ organizationId: string; before: string }> {

@@ -5,7 +5,7 @@ import { membershipLevels } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 
 /** Returns the forms in which addresses contain a domain. @param domain in lower case and ASCII. */
-export const hostsOf = (domain: string): string[] => [domain, domainToUnicode(domain)];
+export const listHostSpellings = (domain: string): string[] => [domain, domainToUnicode(domain)];
 
 /**
  * Returns whether an owner of the organization, or a pending invite for an owner, has an address in one of these
@@ -22,7 +22,7 @@ export async function hasOwnerAddress(
      SELECT FROM organization_invite
       WHERE organization_id = $1 AND level = $2 AND split_part(email_key, '@', 2) = ANY ($3::text[])
      LIMIT 1`,
-    [organizationId, membershipLevels.owner, domains.flatMap(hostsOf)],
+    [organizationId, membershipLevels.owner, domains.flatMap(listHostSpellings)],
   );
   return rows.length > 0;
 }

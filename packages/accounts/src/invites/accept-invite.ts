@@ -11,7 +11,7 @@ import { unblockAddress } from '../members/blocked-addresses.ts';
 import { findMember, type Membership } from '../members/member-store.ts';
 import { addMember } from '../members/members.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
-import { endSessionsOf } from '../sign-in/sessions.ts';
+import { endUserSessions } from '../sign-in/sessions.ts';
 import { confirmEmail, setCurrentEnvironment, type User } from '../users/user-store.ts';
 import { createUser } from '../users/users.ts';
 import { deleteInvite, grantAccess, type Invite, selectInvite } from './invite-store.ts';
@@ -103,7 +103,7 @@ export async function isolateUnverifiedAccount(
   { used, isProved }: { used: { kind: 'key' | 'session'; id: string }; isProved: boolean },
 ): Promise<void> {
   await restrictKeysToMemberships(tx, userId, used.kind === 'key' ? { except: used.id } : {});
-  await endSessionsOf(tx, userId, used.kind === 'session' ? { except: used.id } : {});
+  await endUserSessions(tx, userId, used.kind === 'session' ? { except: used.id } : {});
   if (isProved) await confirmEmail(tx, userId);
 }
 

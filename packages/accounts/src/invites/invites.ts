@@ -68,7 +68,7 @@ export function newInviteSecrets(): { mailed: string; shown: string; hash: strin
 }
 
 /** Returns which of the two secrets this is; null for neither. */
-export function inviteSecretKind(invite: { token_hash: string }, secret: string): InviteSecretKind | null {
+export function findInviteSecretKind(invite: { token_hash: string }, secret: string): InviteSecretKind | null {
   const stored = Buffer.from(invite.token_hash, 'hex');
   const givenDigest = digest(secret);
   if (timingSafeEqual(givenDigest, stored)) return 'shown';

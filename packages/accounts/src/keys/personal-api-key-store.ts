@@ -25,7 +25,7 @@ export interface PersonalApiKeyChoice {
  * Locks all keys of a user until the transaction ends. Concurrent requests then cannot exceed the maximum number of
  * keys, and checks of a key's restrictions stay valid until the key is changed.
  */
-export async function lockKeysOf(sql: Sql, userId: number): Promise<void> {
+export async function lockUserKeys(sql: Sql, userId: number): Promise<void> {
   await sql.query('SELECT 1 FROM "user" WHERE id = $1 FOR NO KEY UPDATE', [userId]);
 }
 

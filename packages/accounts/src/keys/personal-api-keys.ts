@@ -13,7 +13,7 @@ import {
   deleteKey,
   findKey,
   insertKey,
-  lockKeysOf,
+  lockUserKeys,
   type PersonalApiKey,
   type PersonalApiKeyChoice,
   selectKeys,
@@ -61,7 +61,7 @@ export async function createPersonalApiKey(sql: Sql, input: NewPersonalApiKey): 
   checkExpiry(expiresAt, now);
   if (!isRowId(userId)) throw notFound('User');
   // Within a transaction, prevents concurrent requests from exceeding the maximum number of keys.
-  await lockKeysOf(sql, userId);
+  await lockUserKeys(sql, userId);
   await checkScopedOrganizations(sql, userId, scopedOrganizations);
   await checkScopedTeams(sql, userId, { environmentIds: scopedTeams, organizationIds: scopedOrganizations });
   if ((await countKeys(sql, userId)) >= maxPersonalApiKeys) {

@@ -76,7 +76,7 @@ interface WithdrawnInvite {
  * @param maker.level the user's new level there; null for none. Invites that grant at most this level are kept; below
  * an administrator, those that grant access to private projects are deleted.
  */
-export async function deleteInvitesOf(
+export async function deleteMemberInvites(
   sql: Sql,
   { organizationId, userId, level }: { organizationId: string | null; userId: number; level: number | null },
 ): Promise<WithdrawnInvite[]> {

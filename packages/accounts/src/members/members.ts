@@ -10,8 +10,8 @@ import { lockOrganization } from '../organizations/organization-store.ts';
 import { type RankedMember, refuseLevel, refuseRemoval } from './member-rules.ts';
 import {
   countOwners,
-  deleteInvitesOf,
   deleteMember,
+  deleteMemberInvites,
   findMember,
   insertMembership,
   type Membership,
@@ -148,12 +148,12 @@ async function keepAnOwner(tx: Transaction, member: MemberWithEmail): Promise<vo
   throw new AppError('conflict', 'An organization must have at least one owner. Make another member an owner first.');
 }
 
-/** Revokes the invites that a user may no longer grant (see `deleteInvitesOf`), and records each. */
+/** Revokes the invites that a user may no longer grant (see `deleteMemberInvites`), and records each. */
 export async function withdrawInvites(
   tx: Transaction,
   { actor, ...maker }: { organizationId: string | null; userId: number; level: number | null; actor: Actor },
 ): Promise<void> {
-  for (const { id, organization_id: organizationId, target_email: name } of await deleteInvitesOf(tx, maker)) {
+  for (const { id, organization_id: organizationId, target_email: name } of await deleteMemberInvites(tx, maker)) {
     const scope = 'OrganizationInvite';
     await recordActivity(tx, { organizationId, scope, itemId: id, activity: 'deleted', actor, name });
   }

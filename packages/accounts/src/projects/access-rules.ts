@@ -6,7 +6,7 @@
 
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
-import { type Actor, recordActivity, userIdOf } from '../activity/record-activity.ts';
+import { type Actor, findUserId, recordActivity } from '../activity/record-activity.ts';
 import { invalidField, isRowId, isUuid, notFound } from '../input.ts';
 import { recordEnvironmentChange } from './change-environment.ts';
 import { lockEnvironment, type StoredEnvironment, updateEnvironment } from './environment-store.ts';
@@ -166,7 +166,7 @@ async function writeRule(
        VALUES ($1, $2, $3, $4, $5, $6, $7)
        ON CONFLICT (environment_id, resource, resource_id, membership_id, role_id)
        DO UPDATE SET level = excluded.level, updated_at = clock_timestamp()`,
-      [...key, level, userIdOf(actor)],
+      [...key, level, findUserId(actor)],
     );
   }
   return before?.level ?? null;

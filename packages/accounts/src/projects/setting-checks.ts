@@ -49,7 +49,7 @@ export function checkOnboarding(value: unknown): unknown {
   );
 }
 
-export function withoutEmpty(value: unknown): unknown {
+export function removeEmptyElements(value: unknown): unknown {
   return Array.isArray(value) ? value.filter((element) => element !== null && element !== '') : value;
 }
 

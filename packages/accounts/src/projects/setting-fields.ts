@@ -12,7 +12,7 @@ import {
   checkSampleRate,
   checkTimeZone,
   checkWebhook,
-  withoutEmpty,
+  removeEmptyElements,
 } from './setting-checks.ts';
 
 /** A setting of an environment. */
@@ -83,7 +83,7 @@ export const settingFields: Record<string, SettingField> = {
     ...texts('URLs of your application.', 200),
     does: 'stored only',
     effect: 'Millrace accepts events from every origin, regardless of this setting.',
-    check: withoutEmpty,
+    check: removeEmptyElements,
     example: ['https://example.com'],
   },
   slack_incoming_webhook: {
@@ -157,7 +157,7 @@ export const settingFields: Record<string, SettingField> = {
     ...nullableTexts('Person properties to use as the display name, in order of preference.', 400),
     does: 'stored only',
     effect: 'Lists show persons by `email`, `name`, `username` or distinct ID, regardless of this setting.',
-    check: withoutEmpty,
+    check: removeEmptyElements,
     example: ['email'],
   },
   correlation_config: {
@@ -262,7 +262,7 @@ export const settingFields: Record<string, SettingField> = {
     ...nullableTexts('Events that start a recording.'),
     ...partOfReplay,
     isEnvironmentOnly: true,
-    check: withoutEmpty,
+    check: removeEmptyElements,
     example: ['e'],
   },
   session_replay_config: {
@@ -308,13 +308,13 @@ export const settingFields: Record<string, SettingField> = {
     ...nullableTexts('Columns of the live events list.'),
     does: 'stored only',
     effect: 'Other applications can use this setting for the columns of an event list.',
-    check: withoutEmpty,
+    check: removeEmptyElements,
     example: ['a'],
   },
   recording_domains: {
     ...nullableTexts('Domains on which sessions can be recorded. Null means all domains.', 200),
     ...partOfReplay,
-    check: withoutEmpty,
+    check: removeEmptyElements,
     example: ['https://example.com'],
   },
   cookieless_server_hash_mode: {

@@ -7,21 +7,21 @@ import { membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError, isAppError, toPlainName } from '@millrace/runtime';
 import { recordOwnActivity } from '../activity/record-activity.ts';
-import { hostsOf } from '../domains/owner-addresses.ts';
+import { listHostSpellings } from '../domains/owner-addresses.ts';
 import { checkEmail, invalidField, isUuid, notFound, parseEmailAddress } from '../input.ts';
 import { acceptInvite } from '../invites/accept-invite.ts';
 import { findPendingInvite } from '../invites/invite-store.ts';
 import { isInviteExpired } from '../invites/invites.ts';
-import { lockKeysOf } from '../keys/personal-api-key-store.ts';
+import { lockUserKeys } from '../keys/personal-api-key-store.ts';
 import { isAddressBlocked } from '../members/blocked-addresses.ts';
 import { findMember } from '../members/member-store.ts';
 import { addMember, removeMember } from '../members/members.ts';
 import { lockOrganization } from '../organizations/organization-store.ts';
 import { assignRole, unassignRole } from '../roles/roles.ts';
-import { endSessionsOf } from '../sign-in/sessions.ts';
+import { endUserSessions } from '../sign-in/sessions.ts';
 import { parseEmailDomain } from '../single-sign-on/enforcement.ts';
 import { claimAccount } from '../single-sign-on/provider-sign-in.ts';
-import { findUser, selectOrganizationsOf, type User, updateUser } from '../users/user-store.ts';
+import { findUser, selectUserOrganizations, type User, updateUser } from '../users/user-store.ts';
 import { changeEmail, createUser } from '../users/users.ts';
 
 /** The verified domain of an authenticated provider. */
@@ -86,7 +86,7 @@ export async function provisionUser(
     throw new AppError('conflict', `A user with the email address ${email} already exists.`, { code: 'uniqueness' });
   }
   const user = found ?? (await makeUser(tx, domain, { ...fields, email }));
-  await lockKeysOf(tx, user.id);
+  await lockUserKeys(tx, user.id);
   const isClaimed = found !== undefined && !found.is_email_verified;
   if (isClaimed) await claimAccount(tx, found);
   await noteUser(tx, domain, { userId: user.id, externalId: fields.externalId });
@@ -150,7 +150,7 @@ async function letJoin(
  * @throws AppError like `provisionUser`; `not_found`; `conflict` for the last owner, and for an address of another
  * user.
  */
-export async function changeProvisioned(
+export async function changeProvisionedUser(
   tx: Transaction,
   domain: ScimDomain,
   { uuid, fields, now }: { uuid: string; fields: ScimUserFields; now: Date },
@@ -160,7 +160,7 @@ export async function changeProvisioned(
   if (!before) throw notFound('User');
   const user = await findUser(tx, { id: before.userId });
   if (!user) throw notFound('User');
-  await lockKeysOf(tx, user.id);
+  await lockUserKeys(tx, user.id);
   const email =
     parseEmailAddress(fields.userName) === before.email ? before.email : checkAddress(domain, fields.userName);
   if (email !== before.email || (before.is_active && !fields.isActive)) await refuseOwner(tx, domain, user.id);
@@ -179,15 +179,15 @@ async function changeAddress(
 ): Promise<void> {
   try {
     await changeEmail(tx, user, email, { scimDomain: name });
-    await endSessionsOf(tx, user.id);
+    await endUserSessions(tx, user.id);
   } catch (error) {
     if (!isAppError(error, 'invalid')) throw error;
     throw new AppError('conflict', error.message, { code: 'uniqueness', cause: error });
   }
 }
 
-/** Removes a user from the organization and from the provider's users. @throws like `changeProvisioned`. */
-export async function removeProvisioned(tx: Transaction, domain: ScimDomain, uuid: string): Promise<void> {
+/** Removes a user from the organization and from the provider's users. @throws like `changeProvisionedUser`. */
+export async function removeProvisionedUser(tx: Transaction, domain: ScimDomain, uuid: string): Promise<void> {
   await lockOrganization(tx, domain.organizationId);
   const user = await findScimUser(tx, domain, uuid);
   if (!user) throw notFound('User');
@@ -223,7 +223,7 @@ async function refuseOwner(
  */
 async function takeOut(tx: Transaction, { organizationId, name }: ScimDomain, userId: number): Promise<void> {
   await removeMember(tx, { organizationId, userId, actor: { scimDomain: name } });
-  if ((await selectOrganizationsOf(tx, userId)).length === 0) await endSessionsOf(tx, userId);
+  if ((await selectUserOrganizations(tx, userId)).length === 0) await endUserSessions(tx, userId);
 }
 
 async function noteUser(
@@ -265,7 +265,7 @@ export async function listScimUsers(
        AND split_part(u.email, '@', 2) = ANY ($3::text[])
        AND ($4::text IS NULL OR u.uuid::text = $4) AND ($5::text IS NULL OR u.email = $5)
        AND ($6::text IS NULL OR s.external_id = $6)`;
-  const values = [id, organizationId, hostsOf(name), filter.uuid, filter.email, filter.externalId].map(
+  const values = [id, organizationId, listHostSpellings(name), filter.uuid, filter.email, filter.externalId].map(
     (value) => value ?? null,
   );
   const [[counted], rows] = await Promise.all([
@@ -332,7 +332,7 @@ export async function refuseSharedRole(tx: Transaction, { name }: ScimDomain, ro
   const others = await tx.query(
     `SELECT FROM role_membership held JOIN membership m ON m.id = held.membership_id JOIN "user" u ON u.id = m.user_id
       WHERE held.role_id = $1 AND split_part(u.email, '@', 2) <> ALL ($2::text[]) LIMIT 1`,
-    [roleId, hostsOf(name)],
+    [roleId, listHostSpellings(name)],
   );
   if (others.length === 0) return;
   throw new AppError(
@@ -351,7 +351,7 @@ async function selectActive(
     `SELECT u.uuid FROM membership m JOIN "user" u ON u.id = m.user_id
       WHERE m.organization_id = $1 AND u.uuid = ANY ($2::uuid[]) AND u.is_active
         AND split_part(u.email, '@', 2) = ANY ($3::text[])`,
-    [organizationId, uuids, hostsOf(name)],
+    [organizationId, uuids, listHostSpellings(name)],
   );
   return new Set(rows.map(({ uuid }) => uuid));
 }
@@ -367,6 +367,6 @@ export async function listRoleHolders(
        FROM role_membership held JOIN membership m ON m.id = held.membership_id JOIN "user" u ON u.id = m.user_id
       WHERE held.role_id = $1 AND m.organization_id = $2 AND split_part(u.email, '@', 2) = ANY ($3::text[])
       ORDER BY held.joined_at, held.id`,
-    [roleId, organizationId, hostsOf(name)],
+    [roleId, organizationId, listHostSpellings(name)],
   );
 }

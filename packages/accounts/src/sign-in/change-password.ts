@@ -1,6 +1,6 @@
 import type { Transaction } from '@millrace/db';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
-import { endSessionsOf } from './sessions.ts';
+import { endUserSessions } from './sessions.ts';
 import { deleteSignInSteps } from './sign-in-steps.ts';
 import { deleteDevices, deleteLinks, type SignInUser, writePasswordHash } from './sign-in-store.ts';
 
@@ -16,7 +16,7 @@ export async function changePassword(
   { hash, actor, keptSession }: { hash: string; actor: Actor; keptSession?: string },
 ): Promise<void> {
   await writePasswordHash(tx, user.id, hash);
-  await endSessionsOf(tx, user.id, keptSession === undefined ? {} : { except: keptSession });
+  await endUserSessions(tx, user.id, keptSession === undefined ? {} : { except: keptSession });
   await deleteSignInSteps(tx, user.id);
   await deleteLinks(tx, user.id);
   await deleteDevices(tx, user.id, { but: 0 });

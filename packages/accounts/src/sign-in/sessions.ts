@@ -7,7 +7,7 @@ import { isUuid } from '../input.ts';
 import { hashSecret, newSecret } from '../keys/secrets.ts';
 import type { ProviderKind } from './provider-store.ts';
 import { deleteSignInSteps } from './sign-in-steps.ts';
-import { deleteOldSessions, deleteSessionOf, deleteSessions, insertSession, renewSession } from './sign-in-store.ts';
+import { deleteOldSessions, deleteSessions, deleteUserSession, insertSession, renewSession } from './sign-in-store.ts';
 
 /** A session ends this long after it began, however it is used. */
 export const sessionDays = 14;
@@ -70,7 +70,7 @@ export async function recordSecondFactor(
 
 /** Ends the session of a cookie, if it exists, because the user signs out. */
 export async function signOut(tx: Transaction, secret: string): Promise<void> {
-  const user = await deleteSessionOf(tx, hashSecret(secret));
+  const user = await deleteUserSession(tx, hashSecret(secret));
   if (user !== undefined) await recordOwnActivity(tx, user, { activity: 'logged_out', changes: [] });
 }
 
@@ -80,7 +80,7 @@ export async function endSession(sql: Sql, secret: string): Promise<void> {
 }
 
 /** @returns whether the user had this session. */
-export async function endSessionOf(sql: Sql, userId: number, id: string): Promise<boolean> {
+export async function endUserSession(sql: Sql, userId: number, id: string): Promise<boolean> {
   return isUuid(id) && (await deleteSessions(sql, { userId, id })) > 0;
 }
 
@@ -90,7 +90,7 @@ export async function endSessionOf(sql: Sql, userId: number, id: string): Promis
  *
  * @param except ID of a session to keep. @returns how many sessions ended.
  */
-export async function endSessionsOf(sql: Sql, userId: number, { except }: { except?: string } = {}): Promise<number> {
+export async function endUserSessions(sql: Sql, userId: number, { except }: { except?: string } = {}): Promise<number> {
   await deleteSignInSteps(sql, userId, except === undefined ? undefined : 'second_factor');
   return deleteSessions(sql, { userId, ...(except !== undefined && { except }) });
 }

@@ -88,7 +88,7 @@ export async function selectSessions(sql: Sql, userId: number): Promise<SessionR
 }
 
 /** @returns the user of the session. */
-export async function deleteSessionOf(
+export async function deleteUserSession(
   tx: Transaction,
   tokenHash: string,
 ): Promise<Columns<'user', 'id' | 'uuid' | 'email'> | undefined> {

@@ -55,7 +55,7 @@ const hasOwn = (domain: EnforcingDomain, kind: ProviderKind): boolean =>
  *
  * @param provider `domainId` is null for a provider of the installation.
  */
-export function isProviderOf(
+export function isDomainProvider(
   domain: EnforcingDomain & Pick<AddressDomain, 'id'>,
   kind: ProviderKind,
   provider: { kind: ProviderKind; domainId: string | null },

@@ -15,7 +15,7 @@ import { recordActivity, recordOwnActivity } from '../activity/record-activity.t
 import { acceptInvite } from '../invites/accept-invite.ts';
 import { findPendingInvite } from '../invites/invite-store.ts';
 import { isInviteExpired } from '../invites/invites.ts';
-import { lockKeysOf, restrictKeysToMemberships } from '../keys/personal-api-key-store.ts';
+import { lockUserKeys, restrictKeysToMemberships } from '../keys/personal-api-key-store.ts';
 import { isAddressBlocked } from '../members/blocked-addresses.ts';
 import { findMember } from '../members/member-store.ts';
 import { addMember } from '../members/members.ts';
@@ -30,10 +30,10 @@ import {
   recordProviderProof,
   useIdentity,
 } from '../sign-in/provider-store.ts';
-import { endSessionsOf } from '../sign-in/sessions.ts';
+import { endUserSessions } from '../sign-in/sessions.ts';
 import { confirmEmail, findUser, setCurrentEnvironment, type User } from '../users/user-store.ts';
 import { changeEmail, createUser } from '../users/users.ts';
-import { enforcedProvider, type Installed, isProviderOf, parseEmailDomain } from './enforcement.ts';
+import { enforcedProvider, type Installed, isDomainProvider, parseEmailDomain } from './enforcement.ts';
 
 /** A provider's verified response about a person: it is authentic, recent and intended for this installation. */
 export interface ProviderProfile {
@@ -125,7 +125,7 @@ export async function signInThroughProvider(
   }
 
   let user = found ?? (await createArrived(tx, answer, own));
-  await lockKeysOf(tx, user.id);
+  await lockUserKeys(tx, user.id);
   const changed = linked ? [] : await link(tx, answer, { user, isNew: !found });
   if (email !== own) {
     await changeEmail(tx, user, email);
@@ -184,7 +184,7 @@ async function refusalOf(
   if (domainId !== null && (place?.id !== domainId || reported?.id !== domainId)) return 'other_domain';
   for (const domain of [place, reported]) {
     const enforced = domain ? enforcedProvider(domain, installed) : null;
-    if (domain && enforced !== null && !isProviderOf(domain, enforced, answer)) return { enforced };
+    if (domain && enforced !== null && !isDomainProvider(domain, enforced, answer)) return { enforced };
   }
   return null;
 }
@@ -264,7 +264,7 @@ async function createArrived(tx: Transaction, { firstName, lastName }: ProviderP
  */
 export async function claimAccount(tx: Transaction, user: User): Promise<void> {
   await deleteProofs(tx, user.id);
-  await endSessionsOf(tx, user.id);
+  await endUserSessions(tx, user.id);
   await restrictKeysToMemberships(tx, user.id, {});
   await confirmEmail(tx, user.id);
 }
@@ -279,7 +279,7 @@ async function prove(
   { user, answer, installed }: { user: User; answer: ProviderProfile; installed: Installed },
 ): Promise<boolean> {
   const { kind } = answer;
-  if (!isProviderOf(domain, kind, answer)) return false;
+  if (!isDomainProvider(domain, kind, answer)) return false;
   const { id, organization_id: organizationId, domain: name } = domain;
   const member = await findMember(tx, { organizationId, userId: user.id });
   if (!member || member.level < membershipLevels.administrator || !(await recordProviderProof(tx, id, kind)))

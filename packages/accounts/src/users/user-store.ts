@@ -49,7 +49,7 @@ export async function selectUsers(sql: Sql, organizationId: string | null): Prom
 }
 
 /** IDs of the user's organizations, sorted. */
-export async function selectOrganizationsOf(sql: Sql, userId: number): Promise<string[]> {
+export async function selectUserOrganizations(sql: Sql, userId: number): Promise<string[]> {
   const rows = await sql.query<{ id: string }>(
     'SELECT organization_id AS id FROM membership WHERE user_id = $1 ORDER BY organization_id',
     [userId],

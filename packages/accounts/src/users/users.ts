@@ -12,13 +12,13 @@ import {
   parseEmailAddress,
 } from '../input.ts';
 import { removeMember } from '../members/members.ts';
-import { endSessionsOf } from '../sign-in/sessions.ts';
+import { endUserSessions } from '../sign-in/sessions.ts';
 import { deleteLinks } from '../sign-in/sign-in-store.ts';
 import {
   deleteUser,
   findUser,
   insertUser,
-  selectOrganizationsOf,
+  selectUserOrganizations,
   selectUsers,
   type User,
   type UserFields,
@@ -78,7 +78,7 @@ export async function setUserActive(sql: Sql, userId: number, isActive: boolean)
   const changed = isRowId(userId) ? await updateUserActive(sql, userId, isActive) : undefined;
   if (!changed) throw notFound('User');
   if (!isActive) {
-    await endSessionsOf(sql, userId);
+    await endUserSessions(sql, userId);
     await deleteLinks(sql, userId);
   }
   return changed;
@@ -125,7 +125,7 @@ export async function changeEmail(
 export async function removeUser(tx: Transaction, user: Pick<User, 'id' | 'uuid' | 'email'>): Promise<void> {
   const actor = { userId: user.id };
   // In a fixed order, which all code uses for locking several organizations.
-  for (const organizationId of await selectOrganizationsOf(tx, user.id)) {
+  for (const organizationId of await selectUserOrganizations(tx, user.id)) {
     await removeMember(tx, { organizationId, userId: user.id, actor });
   }
   await recordOwnActivity(tx, user, { activity: 'deleted' });

@@ -3,7 +3,7 @@ import type { CapturedEvent } from '@millrace/contracts';
 import { serviceSettings } from '../harness/bench.ts';
 import type { BenchDatabase } from '../harness/bench-database.ts';
 import { measureCpu } from '../harness/measure-cpu.ts';
-import { startMeasured } from '../harness/measured-process.ts';
+import { startMeasuredProcess } from '../harness/measured-process.ts';
 
 export type DrainMeasurement = Awaited<ReturnType<typeof measureDrain>>;
 
@@ -26,7 +26,7 @@ export async function measureDrain(
 ) {
   const [clock] = await database.query<{ now: string }>('SELECT clock_timestamp()::text AS now');
   const since = clock?.now ?? '';
-  const consumer = await startMeasured(file, {
+  const consumer = await startMeasuredProcess(file, {
     DATABASE_URL: database.url,
     ...serviceSettings(prefix),
     NAIVE_PROJECT_ID: String(database.projectId),

@@ -71,7 +71,7 @@ export function stampRequest(request: Buffer, timeMs: number): Buffer {
 
 let prepared: { load: StampedLoad; requests: Buffer[] } | null = null;
 
-/** Runs in a worker: builds the requests of the next `sendPrepared` and returns their markers. */
+/** Runs in a worker: builds the requests of the next `sendPreparedRequests` and returns their markers. */
 export function prepareRequests(load: StampedLoad): Marker[] {
   const { requests, markers } = buildStampedRequests(load);
   prepared = { load, requests };
@@ -79,7 +79,7 @@ export function prepareRequests(load: StampedLoad): Marker[] {
 }
 
 /** Runs in a worker: sends the prepared requests, starting at `startAtMs` (Unix time). */
-export async function sendPrepared(port: number, startAtMs: number) {
+export async function sendPreparedRequests(port: number, startAtMs: number) {
   if (prepared === null) throw new Error('No requests are prepared.');
   const { load, requests } = prepared;
   let sent = 0;

@@ -5,7 +5,7 @@ import { compilePrograms, testServers } from '@millrace/testing';
 import { type BenchDatabase, createBenchDatabase, newProjectKey } from './bench-database.ts';
 import { type BenchTopics, connectBenchTopics, partitions } from './bench-topics.ts';
 import type { Print } from './command.ts';
-import { type MeasuredProcess, startMeasured, waitUntilReady } from './measured-process.ts';
+import { type MeasuredProcess, startMeasuredProcess, waitUntilReady } from './measured-process.ts';
 
 export const programs = {
   gateway: 'services/ingest-gateway/src/main.ts',
@@ -64,7 +64,7 @@ export async function withBench(print: Print, measure: (bench: Bench) => Promise
     };
     const settings = { DATABASE_URL: database.url, ...serviceSettings(prefix) };
     const start = async (program: string, more: Record<string, string> = {}) => {
-      const started = await startMeasured(await compile(program), { ...settings, ...more });
+      const started = await startMeasuredProcess(await compile(program), { ...settings, ...more });
       ends.push(() => started.stop());
       if (program.startsWith('services/')) await waitUntilReady(started.port);
       return started;

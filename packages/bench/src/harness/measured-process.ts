@@ -20,7 +20,10 @@ export interface MeasuredProcess extends ServiceProcess {
 const probe = fileURLToPath(new URL('./usage-probe.mjs', import.meta.url));
 
 /** Starts a compiled program with this process's environment and waits until it listens. @throws as `startService` */
-export async function startMeasured(file: string, settings: Record<string, string> = {}): Promise<MeasuredProcess> {
+export async function startMeasuredProcess(
+  file: string,
+  settings: Record<string, string> = {},
+): Promise<MeasuredProcess> {
   const all = { ...readEnvironment(), NODE_ENV: 'production', NODE_OPTIONS: '', ...settings };
   const service = await startService(basename(file), file, all, { probe });
   return {

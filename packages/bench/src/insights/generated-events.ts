@@ -16,7 +16,7 @@ export interface Generated {
   begin: number;
 }
 
-export function sizeOf(projectId: number, events: number): Generated {
+export function planGeneratedEvents(projectId: number, events: number): Generated {
   const visits = Math.floor(events / eventsPerVisit);
   return { projectId, visits, regulars: Math.ceil(visits / 25), begin: Date.now() - days * dayMs };
 }
@@ -31,7 +31,11 @@ const uuidOf = (number: string) => `toUUID(lower(hex(MD5(concat('person ', toStr
  * Selects generated events with the visits in a range.
  * @param columns expressions of `number`, `visit`, `step`, `person`, `owner` (the person after merges), `ms` and `event`
  */
-export function generated({ visits, regulars, begin }: Generated, columns: string, [from, to] = [0, visits]): string {
+export function selectGeneratedEvents(
+  { visits, regulars, begin }: Generated,
+  columns: string,
+  [from, to] = [0, visits],
+): string {
   const msPerVisit = (days * dayMs) / visits;
   return `SELECT ${columns} FROM (
     SELECT number, intDiv(number, ${eventsPerVisit}) AS visit, number % ${eventsPerVisit} AS step,
@@ -78,7 +82,7 @@ export async function fillClickHouse(client: ClickHouseClient, size: Generated):
       query: `INSERT INTO events (project_id, timestamp, uuid, event, distinct_id, person_id, person_created_at, person_properties,
           person_mode, properties, readable, usual, elements_chain, historical_migration, captured_at, created_at)
         SETTINGS insert_allow_materialized_columns = 1, max_insert_threads = 1, min_insert_block_size_rows = 2000000,
-          min_insert_block_size_bytes = 2000000000 ${generated(size, columns, [visitOf(size, day), visitOf(size, day + 1)])}`,
+          min_insert_block_size_bytes = 2000000000 ${selectGeneratedEvents(size, columns, [visitOf(size, day), visitOf(size, day + 1)])}`,
     });
   }
 }

@@ -22,8 +22,14 @@ import { installClickHouse, startClickHouse } from '@millrace/testing';
 import { withBench } from '../harness/bench.ts';
 import type { Print } from '../harness/command.ts';
 import { median, readable, textTable } from '../harness/report.ts';
-import { fillClickHouse, fillPersons, type Generated, generated, sizeOf } from './generated-events.ts';
-import { timed } from './over-api.ts';
+import {
+  fillClickHouse,
+  fillPersons,
+  type Generated,
+  planGeneratedEvents,
+  selectGeneratedEvents,
+} from './generated-events.ts';
+import { measureMs } from './over-api.ts';
 import { clickHouseQueries, daily, dashboardTiles, uniques, weekly } from './queries.ts';
 
 const maxMs = 600_000;
@@ -49,7 +55,7 @@ export async function benchOnClickHouse({ events, pairs }: { events: number; pai
     const client = connectClickHouse(server.url);
     onEnd(() => client.close());
     await createTables(client, { url: database.url });
-    const size = sizeOf(database.projectId, events);
+    const size = planGeneratedEvents(database.projectId, events);
     print(`generating ${events} events of 90 days`);
     await fillPersons(database, size);
     await fillClickHouse(client, size);
@@ -59,7 +65,7 @@ export async function benchOnClickHouse({ events, pairs }: { events: number; pai
     const records = createSqlDatabase({ url: database.url, logger, poolSize: 1 });
     onEnd(() => records.stop());
     const copying = { database: records, client, postgres: { url: database.url } };
-    const copyMs = await timed(async () => {
+    const copyMs = await measureMs(async () => {
       while ((await copyPersonPortion(copying))?.hasMore !== false);
     });
     print(`copied the persons in ${Math.round(copyMs)} ms`);
@@ -119,12 +125,12 @@ async function checkAnswers(
 ): Promise<void> {
   const from = Math.floor(Date.now() / 86_400_000 - 30) * 86_400_000;
   const views = (number: string, first = from) =>
-    `SELECT groupArray(number) FROM (SELECT ${number} AS number FROM (${generated(size, 'ms, event, owner')})
+    `SELECT groupArray(number) FROM (SELECT ${number} AS number FROM (${selectGeneratedEvents(size, 'ms, event, owner')})
       WHERE event = '$pageview' AND ms >= ${first} GROUP BY intDiv(ms, 86400000) ORDER BY intDiv(ms, 86400000))`;
   const week = 6 * 86_400_000;
   const inWeek = `SELECT groupArray(number) FROM (SELECT uniqExact(owner) AS number
       FROM (SELECT owner, arrayJoin(range(intDiv(ms, 86400000), intDiv(ms, 86400000) + 7)) AS day
-              FROM (${generated(size, 'ms, event, owner')}) WHERE event = '$pageview' AND ms >= ${from - week})
+              FROM (${selectGeneratedEvents(size, 'ms, event, owner')}) WHERE event = '$pageview' AND ms >= ${from - week})
      WHERE day >= ${from / 86_400_000} AND day <= ${Math.floor(Date.now() / 86_400_000)} GROUP BY day ORDER BY day)`;
   for (const [query, text] of [
     [daily, views('count()')],
@@ -165,7 +171,7 @@ async function measurePeak(client: ClickHouseClient, work: () => Promise<unknown
 async function measure(client: ClickHouseClient, work: () => Promise<unknown>): Promise<Omit<Measured, 'peakBytes'>> {
   const before = await readCounters(client);
   const [cpu, received] = [process.cpuUsage(), receivedBytes];
-  const ms = await timed(work);
+  const ms = await measureMs(work);
   const { user, system } = process.cpuUsage(cpu);
   const sentBytes = receivedBytes - received;
   const after = await readCounters(client);

@@ -26,10 +26,10 @@ export async function measureOverApi({ start, database }: Bench) {
   for (const tile of dashboardTiles) await untilComplete(tile, 'blocking');
   const cached: number[] = [];
   for (let round = 0; round < rounds; round += 1) {
-    cached.push(await timed(() => Promise.all(dashboardTiles.map((tile) => untilComplete(tile, 'blocking')))));
+    cached.push(await measureMs(() => Promise.all(dashboardTiles.map((tile) => untilComplete(tile, 'blocking')))));
   }
   const all = Array.from({ length: crowd }, (_, at) => dashboardTiles[at % dashboardTiles.length] ?? {});
-  const crowdMs = await timed(() => Promise.all(all.map((tile) => untilComplete(tile, 'force_blocking'))));
+  const crowdMs = await measureMs(() => Promise.all(all.map((tile) => untilComplete(tile, 'force_blocking'))));
   const { maxRssBytes } = await api.usage();
   return {
     /** Time until all tiles of a dashboard have arrived from cached results. */
@@ -51,7 +51,7 @@ export async function runQueryOverApi(api: MeasuredProcess, database: BenchDatab
   return response;
 }
 
-export async function timed(work: () => Promise<unknown>): Promise<number> {
+export async function measureMs(work: () => Promise<unknown>): Promise<number> {
   const startedAt = performance.now();
   await work();
   return performance.now() - startedAt;

@@ -3,10 +3,10 @@
 import type { Core, Feature } from '../client/core.ts';
 import type { AutocaptureOptions } from '../client/options.ts';
 import type { Properties } from '../client/values.ts';
-import { attributeOf, isElement, matchesAny, pathOf, tagOf } from '../page/dom.ts';
+import { findPath, isElement, matchesAny, readAttribute, readTag } from '../page/dom.ts';
 import { ofDocument, onDocument, stopSignal } from '../page/globals.ts';
 import { readEvent, usefulTags } from './describe.ts';
-import { isReadable, partsOf, readableText } from './privacy.ts';
+import { isReadable, readableText, readParts } from './privacy.ts';
 
 const switchedOff = '$autocapture_disabled_server_side';
 
@@ -61,11 +61,11 @@ function createEventCapture({ options, captureSoon }: Core): (event: Event, with
     if (isClipboard && !chosen.capture_copied_text) return;
 
     const eventPath = nodesOf(event);
-    const path = pathOf(eventPath[0] as Node);
+    const path = findPath(eventPath[0] as Node);
     if (!isMeant(type, path) || !isChosen(type, path, chosen)) return;
     const around = eventPath.filter(isElement).filter((element) => !path.includes(element));
     if (matchesAny([...path, ...around], ['.ph-no-capture'])) return;
-    const parts = partsOf(path, around);
+    const parts = readParts(path, around);
     const canCopy = !options.mask_all_text && parts.slice(0, 1).every(isReadable);
     const copied = isClipboard ? clipboardProperties(type, canCopy) : {};
     if (!copied) return;
@@ -97,7 +97,7 @@ function isChosen(type: string, path: Element[], options: AutocaptureOptions): b
   if (url_ignorelist && isAddressOf(url_ignorelist)) return false;
   const isOfDom = !clipboardEvents.includes(type);
   if (isOfDom && dom_event_allowlist && !(dom_event_allowlist as string[]).includes(type)) return false;
-  if (element_allowlist && !path.some((element) => element_allowlist.includes(tagOf(element)))) return false;
+  if (element_allowlist && !path.some((element) => element_allowlist.includes(readTag(element)))) return false;
   if (css_selector_allowlist && !matchesAny(path, css_selector_allowlist)) return false;
   return !matchesAny(path, options.css_selector_ignorelist ?? ignoredByDefault);
 }
@@ -112,7 +112,7 @@ const isAddressOf = (patterns: (string | RegExp)[]): boolean =>
 function isMeant(type: string, path: Element[]): boolean {
   const [target] = path;
   if (!target) return false;
-  const tag = tagOf(target);
+  const tag = readTag(target);
   if (tag === 'html') return false;
   if (clipboardEvents.includes(type)) return tag !== 'body';
   if (type === 'click' && tag !== 'form' && isClickable(path)) return true;
@@ -123,8 +123,8 @@ function isMeant(type: string, path: Element[]): boolean {
 /** Cheap checks come first, because the browser may have to compute styles for the last one. */
 function isClickable(path: Element[]): boolean {
   return (
-    path.some((element) => usefulTags.includes(tagOf(element))) ||
-    (path[0] && attributeOf(path[0], 'contenteditable') === 'true') ||
+    path.some((element) => usefulTags.includes(readTag(element))) ||
+    (path[0] && readAttribute(path[0], 'contenteditable') === 'true') ||
     path.some(hasPointer)
   );
 }

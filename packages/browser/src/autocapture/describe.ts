@@ -2,9 +2,9 @@
 
 import type { Options } from '../client/client.ts';
 import type { Properties } from '../client/values.ts';
-import { childrenOf, isElement, nodeType, placeOf, tagOf } from '../page/dom.ts';
+import { findPlace, isElement, listChildren, nodeType, readTag } from '../page/dom.ts';
 import { ofDocument } from '../page/globals.ts';
-import { isReadable, isReadableItself, isSensitive, type Part, readableText, readHeld, wordsOf } from './privacy.ts';
+import { isReadable, isReadableItself, isSensitive, type Part, readableText, readHeld, splitWords } from './privacy.ts';
 
 interface Seen {
   type: string;
@@ -117,7 +117,7 @@ function link(element: ElementDescription): string {
   for (const name in element) {
     if (name.startsWith('attr__')) pairs[name] = element[name as `attr__${string}`] ?? '';
   }
-  const classes = wordsOf(attr__class).sort();
+  const classes = splitWords(attr__class).sort();
   const written = Object.keys(pairs).sort();
   return `${[tag_name, ...classes.map((name) => name.replace(/"/g, ''))].join('.')}:${written
     .map((name) => `${quoted(name)}="${quoted(String(pairs[name]))}"`)
@@ -149,7 +149,7 @@ type Hides = (text: string, isName?: boolean) => boolean;
 /** Reads an element immediately, and returns a function that describes it later. */
 function describeElement(part: Part, masks: Masks, isTarget: boolean): (hides: Hides) => ElementDescription {
   const { element, tag: tag_name } = part;
-  const description: ElementDescription = { tag_name, ...placeOf(element) };
+  const description: ElementDescription = { tag_name, ...findPlace(element) };
   const hasText = !masks.mask_all_text && (isTarget || usefulTags.includes(tag_name));
   const text = hasText && isReadable(part) ? textOf(element) : '';
   return (hides) => ({
@@ -185,7 +185,7 @@ const shorten = (text: string): string => (text.length > longest ? `${text.slice
 
 /** Returns the text of an element: its own text nodes, and for links and buttons also those of nested spans. */
 function textOf(element: Element): string {
-  const text = joinWords(ownText(element), /^(a|button)$/.test(tagOf(element)) ? spanText(element) : '');
+  const text = joinWords(ownText(element), /^(a|button)$/.test(readTag(element)) ? spanText(element) : '');
   return isSplit(text) ? '' : shorten(text);
 }
 
@@ -194,7 +194,7 @@ const isSplit = (text: string): boolean => isSensitive(text) || isSensitive(text
 
 function ownText(element: Element): string {
   let text = '';
-  for (const child of childrenOf(element)) {
+  for (const child of listChildren(element)) {
     if (text.length > longest) break;
     if (nodeType.call(child) === 3) text += readableText((child as Text).data);
   }
@@ -206,9 +206,9 @@ const deepestSpan = 50;
 
 function spanText(element: Element, depth = 0): string {
   let text = '';
-  for (const child of childrenOf(element)) {
+  for (const child of listChildren(element)) {
     if (text.length > longest) break;
-    if (!isElement(child) || tagOf(child) !== 'span' || !isReadableItself(child)) continue;
+    if (!isElement(child) || readTag(child) !== 'span' || !isReadableItself(child)) continue;
     text = joinWords(text, ownText(child), depth < deepestSpan ? spanText(child, depth + 1) : '');
   }
   return text;

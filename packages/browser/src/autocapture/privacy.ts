@@ -1,6 +1,15 @@
 // Detects data that must not leave the page: secret elements, field contents, and numbers of payment cards and persons.
 
-import { attributesOf, childrenOf, findIn, parentOf, rootOf, shadowRoot, tagOf, textContent } from '../page/dom.ts';
+import {
+  findIn,
+  findParent,
+  findRoot,
+  listChildren,
+  readAttributes,
+  readTag,
+  shadowRoot,
+  textContent,
+} from '../page/dom.ts';
 import { attempt, page } from '../page/globals.ts';
 
 const secretName =
@@ -55,7 +64,7 @@ export interface Part extends ReadElement, Privacy {}
  * Returns the parts of a path. `around` contains elements that surround the path in other ways: the document, and
  * elements of shadow trees that render the path in a slot.
  */
-export function partsOf(path: Element[], around: Element[]): Part[] {
+export function readParts(path: Element[], around: Element[]): Part[] {
   const outer = around.map(readElement);
   let isWithinMarked = outer.some(isMarked);
   let isTyped = outer.some(isField);
@@ -91,11 +100,11 @@ export function readHeld(parts: Part[]): Repeats {
   const forms: unknown[] = parts.map(({ tag, element }) => (tag === 'form' ? element : attempt(() => formOf(element))));
   const held = placesIn(path).flatMap((place) => {
     const { type } = place as HTMLInputElement;
-    const isField = /^(input|select|textarea)$/.test(tagOf(place));
+    const isField = /^(input|select|textarea)$/.test(readTag(place));
     // The content is hidden in all parts from this index on. It is 0 for a field whose form is on the path. Otherwise,
     // it is the index of the first part that contains the element.
     let from = isField && forms.includes(formOf(place) ?? -1) ? 0 : -1;
-    for (let at: Element | null = place; at && from < 0; at = parentOf(at)) from = path.indexOf(at);
+    for (let at: Element | null = place; at && from < 0; at = findParent(at)) from = path.indexOf(at);
     const isTyped = !isField || !/^(select|radio|hidden|range|color|file)/.test(type);
     return (isField ? textsOfField(place, type) : textsOfEditor(place)).map((text) => {
       // Typed content is hidden in all parts, unless it is short. A visitor who types `2` has not typed every `2` on
@@ -126,7 +135,7 @@ export function readHeld(parts: Part[]): Repeats {
 
 /** Returns the fields and editors in the document and in the shadow trees on the path. */
 function placesIn(path: Element[]): Element[] {
-  const roots = path.flatMap((element) => [rootOf(element), shadowRoot.call(element)]);
+  const roots = path.flatMap((element) => [findRoot(element), shadowRoot.call(element)]);
   return [...new Set(roots)].flatMap((root) => (root ? [...findIn(root, places)] : []));
 }
 
@@ -142,7 +151,7 @@ function textsOfField(field: Element, type: string): string[] {
 }
 
 const textsOfEditor = (editor: Element): string[] =>
-  [editor, ...childrenOf(editor)].map((node) => String(textContent.call(node)).slice(0, maxRead));
+  [editor, ...listChildren(editor)].map((node) => String(textContent.call(node)).slice(0, maxRead));
 
 /** Normalizes a text for comparison, ignoring case and punctuation. */
 function read(text: string): { own: string; words: string[]; letters: string } {
@@ -224,8 +233,8 @@ interface ReadElement {
 }
 
 function readElement(element: Element): ReadElement {
-  const attributes = attributesOf(element);
-  return { element, tag: tagOf(element), attributes, classes: wordsOf(attributes.class) };
+  const attributes = readAttributes(element);
+  return { element, tag: readTag(element), attributes, classes: splitWords(attributes.class) };
 }
 
-export const wordsOf = (text = ''): string[] => text.split(/\s+/).filter(Boolean);
+export const splitWords = (text = ''): string[] => text.split(/\s+/).filter(Boolean);

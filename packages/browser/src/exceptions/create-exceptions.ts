@@ -15,7 +15,7 @@ export const createExceptions: Feature = (core) => {
 };
 
 /** Uses the client's own `capture`, even if the application has replaced it, and also before `init`. */
-export const captureExceptionOf = (client: Client): Pick<Client, 'captureException'> => ({
+export const createCaptureException = (client: Client): Pick<Client, 'captureException'> => ({
   captureException: (error, properties) =>
     client.capture('$exception', { ...exceptionEvent(error, true, new Error().stack), ...properties }),
 });

@@ -34,17 +34,17 @@ export interface FlagSnapshot {
 }
 
 /** Reads only own properties, because a flag may be named `constructor`. */
-export function own<Value>(values: Record<string, Value> | undefined, key: string): Value | undefined {
+export function readOwn<Value>(values: Record<string, Value> | undefined, key: string): Value | undefined {
   return Object.getOwnPropertyDescriptor(values ?? {}, key)?.value;
 }
 
 /** Returns the flags that are on or have a variant. */
-export function activeOf(values: Record<string, FlagValue> = {}): Record<string, FlagValue> {
+export function selectActive(values: Record<string, FlagValue> = {}): Record<string, FlagValue> {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value));
 }
 
 /** Converts values from other sources to the form of a service response. */
-export function documentOf(
+export function createDocument(
   values: Record<string, FlagValue>,
   payloads: Record<string, JsonValue> | null | undefined,
   errorsWhileComputingFlags = false,
@@ -79,7 +79,7 @@ export function snapshotAfter(
   }
   return {
     $enabled_feature_flags: values,
-    $active_feature_flags: Object.keys(activeOf(values)),
+    $active_feature_flags: Object.keys(selectActive(values)),
     $feature_flag_payloads: payloads,
     $feature_flag_details: details,
     $feature_flag_request_id: requestId ?? known.$feature_flag_request_id,

@@ -1,7 +1,7 @@
 import type { Core, ServerResponse } from '../client/core.ts';
 import type { Bootstrap } from '../client/options.ts';
 import type { Properties } from '../client/values.ts';
-import { documentOf, type FlagSnapshot, type FlagsDocument, snapshotAfter } from './flag-snapshot.ts';
+import { createDocument, type FlagSnapshot, type FlagsDocument, snapshotAfter } from './flag-snapshot.ts';
 
 /** The stored properties. */
 const names = Object.keys(snapshotAfter({ flags: {} }, {}));
@@ -26,7 +26,7 @@ export function createFlagState({ store, options }: Core) {
       const isNew = !state.known.$enabled_feature_flags;
       // Null comes from servers that had no flags.
       if (featureFlags && Object.keys(featureFlags).length)
-        state.learn(documentOf(featureFlags, featureFlagPayloads), isNew);
+        state.learn(createDocument(featureFlags, featureFlagPayloads), isNew);
     },
 
     learn(document: FlagsDocument, isKept = true): void {

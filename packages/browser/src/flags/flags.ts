@@ -3,7 +3,7 @@ import type { Core } from '../client/core.ts';
 import type { FlagValue } from '../client/values.ts';
 import { longestTimerMs, ofDocument, onDocument, page } from '../page/globals.ts';
 import { createFlagRequest, createInputMembers, type FlagRequest } from './flag-request.ts';
-import { activeOf, documentOf } from './flag-snapshot.ts';
+import { createDocument, selectActive } from './flag-snapshot.ts';
 import { createFlagState, type FlagState } from './flag-state.ts';
 import type { Overrides } from './override-flags.ts';
 import { type CallReport, createCallReport, createReadMembers } from './read-flags.ts';
@@ -41,7 +41,7 @@ export function createFlags(core: Core, overrides?: Overrides): OfFlags {
     },
     reloadFeatureFlags: request.reload,
     updateFlags(flags, payloads, { merge } = {}) {
-      state.learn(documentOf(flags, payloads, merge));
+      state.learn(createDocument(flags, payloads, merge));
       listeners.tell();
     },
     featureFlags: {
@@ -60,7 +60,7 @@ function createFlagListeners({ log }: Core, values: () => Record<string, FlagVal
   const listeners = new Set<FlagsListener>();
 
   function call(listener: FlagsListener, ...context: [] | [{ errorsLoading: boolean }]): void {
-    const active = activeOf(values());
+    const active = selectActive(values());
     try {
       listener(Object.keys(active), active, ...context);
     } catch (error) {

@@ -27,12 +27,12 @@ export const shadowRoot = getterOf<ShadowRoot | null>('shadowRoot');
 const previousElementSibling = getterOf<Element | null>('previousElementSibling');
 
 export const isElement = (node: Node | null): node is Element => node !== null && nodeType.call(node) === 1;
-export const tagOf = (element: Element): string => tagName.call(element).toLowerCase();
-export const attributeOf = (element: Element, name: string): string | null => native.getAttribute.call(element, name);
+export const readTag = (element: Element): string => tagName.call(element).toLowerCase();
+export const readAttribute = (element: Element, name: string): string | null => native.getAttribute.call(element, name);
 
 /** Reads attributes by name, because the `attributes` property creates a node for each. */
-export const attributesOf = (element: Element): Record<string, string> =>
-  Object.fromEntries(native.getAttributeNames.call(element).map((name) => [name, attributeOf(element, name) ?? '']));
+export const readAttributes = (element: Element): Record<string, string> =>
+  Object.fromEntries(native.getAttributeNames.call(element).map((name) => [name, readAttribute(element, name) ?? '']));
 
 /** An invalid selector matches nothing. */
 export function matchesAny(elements: Element[], selectors: readonly string[]): boolean {
@@ -46,7 +46,7 @@ export function matchesAny(elements: Element[], selectors: readonly string[]): b
 }
 
 /** Returns the parent element, also across a shadow root. */
-export function parentOf(node: Node): Element | null {
+export function findParent(node: Node): Element | null {
   const parent = parentNode.call(node);
   return isElement(parent) ? parent : ((parent as ShadowRoot | null)?.host ?? null);
 }
@@ -54,17 +54,17 @@ export function parentOf(node: Node): Element | null {
 const deepest = 1000;
 
 /** Returns the elements from a node up to the body. */
-export function pathOf(target: Node): Element[] {
+export function findPath(target: Node): Element[] {
   const path: Element[] = [];
-  for (let at = isElement(target) ? target : parentOf(target); at && path.length < deepest; at = parentOf(at)) {
+  for (let at = isElement(target) ? target : findParent(target); at && path.length < deepest; at = findParent(at)) {
     path.push(at);
-    if (tagOf(at) === 'body') break;
+    if (readTag(at) === 'body') break;
   }
   return path;
 }
 
 /** Returns the document or shadow root that contains the element. */
-export const rootOf = (element: Element): Node => native.getRootNode.call(element);
+export const findRoot = (element: Element): Node => native.getRootNode.call(element);
 
 export function findIn(root: Node, selector: string): Iterable<Element> {
   const query = root === document ? ofDocument('querySelectorAll') : (root as ParentNode).querySelectorAll;
@@ -72,12 +72,12 @@ export function findIn(root: Node, selector: string): Iterable<Element> {
 }
 
 /** Yields the first child nodes of an element. */
-export function* childrenOf(element: Element, most = 1000): Generator<Node> {
+export function* listChildren(element: Element, most = 1000): Generator<Node> {
   for (let child = firstChild.call(element); child && most--; child = nextSibling.call(child)) yield child;
 }
 
 /** Returns the 1-based position among all siblings and among siblings with the same tag. */
-export function placeOf(element: Element): { nth_child: number; nth_of_type: number } {
+export function findPlace(element: Element): { nth_child: number; nth_of_type: number } {
   const tag = tagName.call(element);
   const place = { nth_child: 1, nth_of_type: 1 };
   for (let at = previousElementSibling.call(element); at; at = previousElementSibling.call(at)) {

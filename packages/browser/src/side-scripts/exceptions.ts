@@ -1,4 +1,4 @@
 import { createReadException } from '../exceptions/read-exception.ts';
-import { offer } from './offer.ts';
+import { offerSideScripts } from './offer.ts';
 
-offer({ exceptions: createReadException });
+offerSideScripts({ exceptions: createReadException });

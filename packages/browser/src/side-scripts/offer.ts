@@ -2,6 +2,6 @@ import { ofWindow, page } from '../page/globals.ts';
 import type { SideScripts } from './load-side-script.ts';
 
 /** Stores a script's exports where the library finds them. */
-export function offer(scripts: Partial<SideScripts>): void {
+export function offerSideScripts(scripts: Partial<SideScripts>): void {
   if (page) page.__millrace = { ...ofWindow('__millrace'), ...scripts };
 }

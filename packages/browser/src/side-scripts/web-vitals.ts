@@ -1,4 +1,4 @@
 import { captureVitals } from '../web-vitals/capture-vitals.ts';
-import { offer } from './offer.ts';
+import { offerSideScripts } from './offer.ts';
 
-offer({ 'web-vitals': captureVitals });
+offerSideScripts({ 'web-vitals': captureVitals });

@@ -8,7 +8,7 @@ import { defaultOptions, type ReadOptions } from '../options/default-options.ts'
 import { attempt, page } from '../page/globals.ts';
 import { createCore } from './create-core.ts';
 import { memberNames, subscriptionNames } from './member-names.ts';
-import { membersOf } from './members.ts';
+import { createMembers } from './members.ts';
 
 type Member = (...args: unknown[]) => unknown;
 
@@ -50,7 +50,7 @@ export function createClient(parts: ClientParts): Client {
     if (!page) return client;
     const started = createCore(client, options, log);
     state.settle = started.core.settle;
-    state.members = Object.assign(membersOf(started, parts), always);
+    state.members = Object.assign(createMembers(started, parts), always);
     const { featureFlags = {} } = state.members;
     for (const [name, member] of Object.entries(featureFlags))
       if (typeof member === 'function') Object.assign(featureFlags, { [name]: guarded(name, member as Member, log) });

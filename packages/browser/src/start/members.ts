@@ -15,7 +15,7 @@ interface MemberParts {
 }
 
 /** Returns all methods of a started client: those of the core, then those of the features. */
-export function membersOf({ core, parts }: Started, { features, readOptions }: MemberParts): Partial<Client> {
+export function createMembers({ core, parts }: Started, { features, readOptions }: MemberParts): Partial<Client> {
   const { client, capture, options, signals, sender, log } = core;
   const identity = createIdentity({ ...parts, client, capture });
   const own: Partial<Client> = {

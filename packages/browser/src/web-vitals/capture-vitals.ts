@@ -3,7 +3,7 @@
 import type { Core } from '../client/core.ts';
 import type { Properties } from '../client/values.ts';
 import { maskAddress } from '../origin.ts';
-import { attributeOf, parentOf, tagOf } from '../page/dom.ts';
+import { findParent, readAttribute, readTag } from '../page/dom.ts';
 import { ofDocument, ofWindow, onDocument, stopSignal } from '../page/globals.ts';
 
 /** Longer values come from a broken clock or a suspended page. */
@@ -213,11 +213,11 @@ function describeAnswer(longest: Entry, entries: Entry[]) {
 /** Returns a readable selector for an element, starting at the nearest id: `#cart>button.buy`. */
 function nameElement(node: Node | null | undefined): string {
   let name = '';
-  for (let at = node as Element | null; at; at = parentOf(at)) {
-    const id = attributeOf(at, 'id');
+  for (let at = node as Element | null; at; at = findParent(at)) {
+    const id = readAttribute(at, 'id');
     const own = id
       ? `#${id}`
-      : [tagOf(at), ...(attributeOf(at, 'class') ?? '').trim().split(/\s+/)].filter(Boolean).join('.');
+      : [readTag(at), ...(readAttribute(at, 'class') ?? '').trim().split(/\s+/)].filter(Boolean).join('.');
     name = name ? `${own}>${name}` : own;
     if (id || name.length > 99) break;
   }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type ApiOptions, connectApi, withApiOptions } from '../management-api.ts';
+import { type ApiOptions, addApiOptions, connectApi } from '../management-api.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 
 interface Annotation {
@@ -26,7 +26,7 @@ export function addAnnotationCommands(program: Command, terminal: Terminal): voi
       const page = (await connectApi(options, terminal).call('GET', 'annotations/')) as { results: Annotation[] };
       createPrinter(terminal, options.json === true).table(page.results.map(toRow));
     });
-  withApiOptions(list, 'the scope annotation:read');
+  addApiOptions(list, 'the scope annotation:read');
   const create = commands
     .command('create')
     .description('annotate a point in time, such as a release')
@@ -44,7 +44,7 @@ export function addAnnotationCommands(program: Command, terminal: Terminal): voi
       const created = (await connectApi(options, terminal).call('POST', 'annotations/', body)) as Annotation;
       createPrinter(terminal, options.json === true).record(toRow(created));
     });
-  withApiOptions(create, 'the scope annotation:write');
+  addApiOptions(create, 'the scope annotation:write');
 }
 
 const toRow = ({ id, content, date_marker, scope, creation_type }: Annotation) => ({

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createUnknownFlagError, type Explanation, type Reason } from '../flag-api.ts';
-import { type ApiOptions, connectApi, withApiOptions } from '../management-api.ts';
+import { type ApiOptions, addApiOptions, connectApi } from '../management-api.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 
 interface EvaluateOptions extends ApiOptions {
@@ -12,7 +12,7 @@ interface EvaluateOptions extends ApiOptions {
 
 /** Adds `flags evaluate`, which shows the value of a flag for one person, and why it has this value. */
 export function addEvaluateCommand(commands: Command, terminal: Terminal): void {
-  withApiOptions(
+  addApiOptions(
     commands
       .command('evaluate')
       .description('evaluate a flag for a person, using stored person and group properties')

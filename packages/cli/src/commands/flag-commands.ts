@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../failures.ts';
 import { type Condition, type Filters, type Flag, getFlag, listFlags } from '../flag-api.ts';
-import { type Api, type ApiOptions, connectApi, withApiOptions } from '../management-api.ts';
+import { type Api, type ApiOptions, addApiOptions, connectApi } from '../management-api.ts';
 import { createPrinter, type Row, type Terminal } from '../output.ts';
 import { addEvaluateCommand } from './evaluate-flag-command.ts';
 
@@ -18,7 +18,7 @@ export function addFlagCommands(program: Command, terminal: Terminal): void {
 }
 
 function addList(commands: Command, terminal: Terminal): void {
-  withApiOptions(commands.command('list').description("list a project's flags, sorted by key")).action(
+  addApiOptions(commands.command('list').description("list a project's flags, sorted by key")).action(
     async (_options: unknown, command: Command) => {
       const { api, isJson } = opened(command, terminal);
       const flags = await listFlags(api);
@@ -29,7 +29,7 @@ function addList(commands: Command, terminal: Terminal): void {
 }
 
 function addShow(commands: Command, terminal: Terminal): void {
-  withApiOptions(commands.command('show').description('show a flag').argument('<key>', 'flag key')).action(
+  addApiOptions(commands.command('show').description('show a flag').argument('<key>', 'flag key')).action(
     async (key: string, _options: unknown, command: Command) => {
       const { api, isJson } = opened(command, terminal);
       print(terminal, await getFlag(api, key), isJson);
@@ -61,7 +61,7 @@ function addSet(commands: Command, terminal: Terminal): void {
 }
 
 function withChangeOptions(command: Command): Command {
-  return withApiOptions(
+  return addApiOptions(
     command
       .argument('<key>', 'flag key')
       .option('--rollout <percentage>', 'rollout percentage among matching users', parsePercentage)
@@ -73,7 +73,7 @@ function withChangeOptions(command: Command): Command {
 }
 
 function addToggle(commands: Command, terminal: Terminal): void {
-  withApiOptions(
+  addApiOptions(
     commands
       .command('toggle')
       .description('enable a disabled flag, or disable an enabled one')

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type ApiOptions, connectApi, withApiOptions } from '../management-api.ts';
+import { type ApiOptions, addApiOptions, connectApi } from '../management-api.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 
 /**
@@ -30,7 +30,7 @@ interface Health {
  * disks.
  */
 export function addHealthCommand(program: Command, terminal: Terminal): void {
-  withApiOptions(
+  addApiOptions(
     program
       .command('health')
       .description(

@@ -6,7 +6,7 @@ import { formatCsv } from '@millrace/contracts/csv';
 import { type ResultTable, toResultTable } from '@millrace/contracts/result-table';
 import type { Command } from 'commander';
 import { UsageError } from '../failures.ts';
-import { type ApiOptions, connectApi, withApiOptions } from '../management-api.ts';
+import { type ApiOptions, addApiOptions, connectApi } from '../management-api.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 
 interface Answer {
@@ -64,7 +64,7 @@ export function addInsightCommands(program: Command, terminal: Terminal): void {
 }
 
 function withAnswerOptions(command: Command, scope: string): void {
-  withApiOptions(command, scope)
+  addApiOptions(command, scope)
     .option('--csv', 'print the results as CSV')
     .option('--new', 'compute the result even if a fresh cached result exists');
 }

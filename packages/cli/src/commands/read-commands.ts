@@ -2,7 +2,7 @@
 // too.
 
 import type { Command } from 'commander';
-import { type ApiOptions, connectApi, connectBelow, withApiOptions, withHostOptions } from '../management-api.ts';
+import { type ApiOptions, addApiOptions, addHostOptions, connectApi, connectBelow } from '../management-api.ts';
 import { createPrinter, type Row, type Terminal } from '../output.ts';
 
 interface ReadCommand {
@@ -162,8 +162,8 @@ export function addReadCommands(program: Command, terminal: Terminal): void {
       else command.option(flags, description);
     }
     const scope = `the scope ${definition.scope}`;
-    if (definition.base === undefined) withApiOptions(command, scope);
-    else withHostOptions(command, scope);
+    if (definition.base === undefined) addApiOptions(command, scope);
+    else addHostOptions(command, scope);
     command.action((_options: object, called: Command) => runReadCommand(definition, called, terminal));
   }
 }

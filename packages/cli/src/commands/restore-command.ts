@@ -3,7 +3,7 @@ import type { PrismaClient } from '@millrace/db';
 import { createKafkaInspector, type InspectedTopic, type KafkaInspector } from '@millrace/event-log';
 import { createLogger } from '@millrace/runtime';
 import type { Command } from 'commander';
-import { type LogSettings, readLogSettings, readStoredOffsets, unreadRecords } from '../event-log.ts';
+import { countUnreadRecords, type LogSettings, readLogSettings, readStoredOffsets } from '../event-log.ts';
 import { Refusal } from '../failures.ts';
 import type { Terminal } from '../output.ts';
 import { withSession } from '../session.ts';
@@ -83,7 +83,7 @@ async function readReplayedTopics(
       const found = topics.find(({ topic }) => topic === names[eventTopic]);
       if (found === undefined) return [];
       const ours = offsets.filter(({ group }) => group === consumerGroup(eventTopic, config.topicPrefix));
-      const { unread, deleted } = unreadRecords(found, ours);
+      const { unread, deleted } = countUnreadRecords(found, ours);
       const isKnown = ours.some(({ topic, log }) => topic === found.topic && log === found.log);
       return [{ topic: found.topic, log: found.log, isKnown, unread: Number(unread), deleted: Number(deleted) }];
     });

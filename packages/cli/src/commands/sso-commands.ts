@@ -1,4 +1,4 @@
-import { mailAdministrators, switchEnforcementOff } from '@millrace/accounts';
+import { disableEnforcement, mailAdministrators } from '@millrace/accounts';
 import type { Sql } from '@millrace/db';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { createMailer } from '@millrace/runtime/mail';
@@ -17,7 +17,7 @@ export function addSsoCommands(program: Command, terminal: Terminal): void {
     .requiredOption('--domain <name>', 'a verified domain, such as example.com')
     .action(({ domain }: { domain: string }, command: Command) =>
       withSession(command, terminal, async ({ sql, change, printer }) => {
-        const { organizationId, before } = await change((tx, { actor }) => switchEnforcementOff(tx, { domain, actor }));
+        const { organizationId, before } = await change((tx, { actor }) => disableEnforcement(tx, { domain, actor }));
         const notified = before === '' ? 0 : await notifyAdministrators(terminal, sql, { domain, organizationId });
         printer.record({ domain, organizationId, before, notified });
         if (before !== '' && notified === 0)

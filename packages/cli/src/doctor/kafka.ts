@@ -9,7 +9,7 @@ import {
 } from '@millrace/event-log';
 import { readConfig } from '@millrace/runtime';
 import { Type } from 'typebox';
-import { type ReadOffset, readStoredOffsets, unreadRecords } from '../event-log.ts';
+import { countUnreadRecords, type ReadOffset, readStoredOffsets } from '../event-log.ts';
 import { checkPresentedCertificates, formatHostAndPort, type TlsServer } from './certificates.ts';
 import {
   type Check,
@@ -159,7 +159,7 @@ async function consumers({ kafka, settings, topics, offsets }: KafkaContext) {
       const topic = topics.find((one) => one.topic === topicNames(settings.topicPrefix)[eventTopic]);
       if (topic === undefined) return [];
       const group = consumerGroup(eventTopic, settings.topicPrefix);
-      const { unread } = unreadRecords(
+      const { unread } = countUnreadRecords(
         topic,
         offsets.filter((one) => one.group === group),
       );

@@ -1,4 +1,4 @@
-import { checkLine, type Line, readLines, withUuid } from './lines.ts';
+import { addUuid, checkLine, type Line, readLines } from './lines.ts';
 
 async function read(chunks: string[], maxLineBytes = 100) {
   async function* source() {
@@ -129,7 +129,7 @@ test.each([
   expect(check(line)).toEqual(expected);
 });
 
-const add = (text: string, line = 1) => withUuid(JSON.parse(text) as Record<string, unknown>, text, line);
+const add = (text: string, line = 1) => addUuid(JSON.parse(text) as Record<string, unknown>, text, line);
 const uuidOf = (text: string, line = 1) => (JSON.parse(add(text, line)) as { uuid: string }).uuid;
 
 test('keeps the uuid and the text of an event that has a uuid', () => {

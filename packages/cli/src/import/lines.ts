@@ -186,7 +186,7 @@ export function describeFault({ line, field, reason }: Fault): string {
  * file that is sent twice, completely or in part, is stored once. Two equal lines are two events, because their line
  * numbers differ.
  */
-export function withUuid(event: JsonObject, text: string, lineNumber: number): string {
+export function addUuid(event: JsonObject, text: string, lineNumber: number): string {
   if (event.uuid) return text;
   const uuid = deriveUuid(text, lineNumber);
   // Insert the uuid into the original text, because a JavaScript number may not keep all digits of a number.

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ImportStopped } from '../failures.ts';
 import { describeBody, describeNetworkError, parseObject } from '../http.ts';
-import { checkLine, describeFault, type Fault, type Line, type Rejections, readLines, withUuid } from './lines.ts';
+import { addUuid, checkLine, describeFault, type Fault, type Line, type Rejections, readLines } from './lines.ts';
 import type { ImportSource } from './source.ts';
 
 /**
@@ -79,7 +79,7 @@ function sizeInBatch({ text }: Item, batchBytes: number): number {
 function toItem(line: Line): Item | null {
   const checked = checkLine(line);
   if (checked.kind !== 'event') return null;
-  return { line: line.number, text: withUuid(checked.event, checked.text, line.number) };
+  return { line: line.number, text: addUuid(checked.event, checked.text, line.number) };
 }
 
 interface Item {

@@ -10,7 +10,7 @@ import { Icon } from '../parts/icon.tsx';
 import { Empty, Loaded } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { findMember, indentJson, parseMembers, plainText, visible } from './json-text.ts';
-import { nameOf } from './person-name.tsx';
+import { findPersonName } from './person-name.tsx';
 import { LongText, Properties, Value, type ValueActions } from './properties.tsx';
 import { Times } from './times.tsx';
 import { text } from './words.ts';
@@ -98,7 +98,7 @@ function Stored({
       <div className="detail-head">
         <DetailTitle name={visible(name)} focusKey={takesFocus ? (event.get('uuid') ?? '') : null} onClose={onClose} />
         <p className="cut">
-          <strong>{visible(nameOf(JSON.parse(findMember(person, 'properties') ?? '{}')))}</strong>{' '}
+          <strong>{visible(findPersonName(JSON.parse(findMember(person, 'properties') ?? '{}')))}</strong>{' '}
           <code className="quiet">{visible(plainText(event.get('distinct_id') ?? '""').slice(0, 200))}</code>
         </p>
         <div className="form-buttons">

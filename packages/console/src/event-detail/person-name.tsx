@@ -10,19 +10,19 @@ export interface NamedPerson {
 const filled = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value.slice(0, 100) : '');
 
 /** Display name of a person on all pages: the name, else the email. Empty if the person has neither. */
-export function nameOf({ name, email, $email, username }: Record<string, unknown>): string {
+export function findPersonName({ name, email, $email, username }: Record<string, unknown>): string {
   return [name, email, $email, username].map(filled).find((one) => one !== '') ?? '';
 }
 
 /** One-line title of a person: the name, or else a distinct ID. */
-export const titleOf = ({ properties = {}, distinct_ids: ids = [] }: NamedPerson) =>
-  visible(nameOf(properties) || (ids[0]?.slice(0, 200) ?? ''));
+export const formatPersonTitle = ({ properties = {}, distinct_ids: ids = [] }: NamedPerson) =>
+  visible(findPersonName(properties) || (ids[0]?.slice(0, 200) ?? ''));
 
 /** Distinguishes persons with the same name: the email, or else a distinct ID. Empty if the title already shows it. */
-export function subtitleOf(person: NamedPerson): string {
+export function formatPersonSubtitle(person: NamedPerson): string {
   const { properties = {}, distinct_ids: ids = [] } = person;
   const second = filled(properties.email) || filled(properties.$email) || (ids[0]?.slice(0, 200) ?? '');
-  return visible(second) === titleOf(person) ? '' : visible(second);
+  return visible(second) === formatPersonTitle(person) ? '' : visible(second);
 }
 
 /** Initials in a circle, in a color derived from the name. */

@@ -5,7 +5,7 @@ import { Popover } from 'react-aria-components/Popover';
 import { Button } from '../parts/button.tsx';
 import { copyText } from '../parts/copy.ts';
 import { Icon } from '../parts/icon.tsx';
-import { isOfSdk, matchesProperty, propertyName, usualOf } from '../parts/properties.ts';
+import { isOfSdk, matchesProperty, propertyName, selectUsualProperties } from '../parts/properties.ts';
 import { words } from '../words.ts';
 import { indentJson, plainText, visible, webAddress } from './json-text.ts';
 import { text } from './words.ts';
@@ -43,7 +43,7 @@ export function Properties({
   if (members.length === 0) return <p className="detail-note quiet">{text.noProperties}</p>;
   const own = found.filter(([name]) => !isOfSdk(name));
   const ofSdk = new Map(found.filter(([name]) => isOfSdk(name)));
-  const usual = usualOf((name) => ofSdk.has(name));
+  const usual = selectUsualProperties((name) => ofSdk.has(name));
   const shown = [...own, ...usual.map((name) => [name, ofSdk.get(name) ?? ''] as [string, string])];
   const folded = [...ofSdk].filter(([name]) => !usual.includes(name));
   return (

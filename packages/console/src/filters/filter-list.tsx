@@ -5,7 +5,7 @@ import { visible } from '../event-detail/json-text.ts';
 import { Button } from '../parts/button.tsx';
 import { FocusFirst } from '../parts/focus-first.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { fieldsOf, isFields } from '../results/insight-query.ts';
+import { isFields, toFields } from '../results/insight-query.ts';
 import { words } from '../words.ts';
 import { eventNameKey, type Filter, isComplete, lineOfFilter, newFilter } from './filter.ts';
 import { useCohorts, useGroupTypes } from './filter-options.ts';
@@ -85,10 +85,10 @@ export function FilterList({
 
 /** Returns a function that describes a filter in words. Filters of an unknown type are marked as such. */
 export function useFilterLines(filters: readonly unknown[]): (filter: unknown) => string {
-  const cohorts = useCohorts(filters.some((one) => fieldsOf(one).type === 'cohort'));
+  const cohorts = useCohorts(filters.some((one) => toFields(one).type === 'cohort'));
   const groups = useGroupTypes();
   return (one) => {
-    const filter = fieldsOf(one);
+    const filter = toFields(one);
     if (typeof filter.key !== 'string') return text.otherFilter;
     const cohort = cohorts.find(({ id }) => id === Number(filter.value));
     const owner =
@@ -107,7 +107,7 @@ export function useFilterLines(filters: readonly unknown[]): (filter: unknown) =
 
 const editable = new Set<unknown>([undefined, 'event', 'person', 'group', 'cohort']);
 function isEditable(filter: unknown): filter is Filter {
-  const { type, key } = fieldsOf(filter);
+  const { type, key } = toFields(filter);
   return typeof key === 'string' && (editable.has(type) || (type === 'event_metadata' && key === eventNameKey));
 }
 

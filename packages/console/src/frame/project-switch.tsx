@@ -10,7 +10,7 @@ import { type Me, meQuery, type OrganizationOfMe, type Project, queryClient } fr
 import { call } from '../api/request.ts';
 import { Icon } from '../parts/icon.tsx';
 import { words } from '../words.ts';
-import { namesOf } from './project.ts';
+import { findDisplayNames } from './project.ts';
 
 const noOrganization: Pick<OrganizationOfMe, 'teams' | 'projects'> & { name: string } = {
   name: '',
@@ -27,7 +27,7 @@ export function ProjectSwitch({ project }: { project: Project | undefined }) {
   const page = usePageOfEveryProject();
   const { contains } = useFilter({ sensitivity: 'base' });
   const organization = me?.organization ?? noOrganization;
-  const names = project && namesOf(organization, project);
+  const names = project && findDisplayNames(organization, project);
   const others = me?.organizations.filter(({ id }) => id !== me.organization?.id) ?? [];
   const mayMake = project !== undefined && (me?.organization?.membership_level ?? 0) >= 8;
   const go = async (key: string) => {
@@ -69,7 +69,12 @@ export function ProjectSwitch({ project }: { project: Project | undefined }) {
             <MenuSection>
               <Header className="menu-head">{organization.name}</Header>
               {organization.teams.map((team) => (
-                <Place key={team.id} team={team} names={namesOf(organization, team)} isOpen={team.id === project?.id} />
+                <Place
+                  key={team.id}
+                  team={team}
+                  names={findDisplayNames(organization, team)}
+                  isOpen={team.id === project?.id}
+                />
               ))}
               {mayMake ? (
                 <MenuItem id={`new ${project.id}`} className="menu-item">
@@ -106,7 +111,7 @@ function Place({
   isOpen,
 }: {
   team: OrganizationOfMe['teams'][number];
-  names: ReturnType<typeof namesOf>;
+  names: ReturnType<typeof findDisplayNames>;
   isOpen: boolean;
 }) {
   return (

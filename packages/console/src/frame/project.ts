@@ -34,7 +34,7 @@ export function useHasLevelInOrganization(level: 1 | 8 | 15): boolean {
 }
 
 /** Display names of an environment: the project's name, plus its own name if the project has several environments. */
-export function namesOf(
+export function findDisplayNames(
   { teams, projects }: Pick<OrganizationOfMe, 'teams' | 'projects'>,
   { project_id: projectId, name }: Pick<Project, 'project_id' | 'name'>,
 ): { project: string; environment: string | null } {

@@ -12,7 +12,7 @@ import { groupEntries } from '../parts/group-entries.ts';
 import { Icon } from '../parts/icon.tsx';
 import { areShortcutsOn, saveShortcutsOn } from '../parts/keys.ts';
 import { words } from '../words.ts';
-import { namesOf } from './project.ts';
+import { findDisplayNames } from './project.ts';
 import { ProjectSwitch } from './project-switch.tsx';
 import { setTheme, type Theme, useTheme } from './theme.ts';
 import { forgetUserStorage } from './user-storage.ts';
@@ -90,7 +90,7 @@ export function Rail({ project, onSearch }: { project: Project | undefined; onSe
 function useProjectName(project: Project | undefined): string {
   const { data: me } = useQuery(meQuery);
   if (project === undefined || !me?.organization) return '';
-  const names = namesOf(me.organization, project);
+  const names = findDisplayNames(me.organization, project);
   return [names.project, names.environment].filter((name) => name !== null).join(' · ');
 }
 

@@ -14,7 +14,7 @@ import { Icon } from '../parts/icon.tsx';
 import { explain } from '../parts/states.tsx';
 import { words } from '../words.ts';
 import { keepRecent, readRecent } from './recent.ts';
-import { actionsOf, type Found, pagesOf, projectsOf, recordQueries } from './targets.ts';
+import { type Found, listActions, listPages, listProjects, recordQueries } from './targets.ts';
 
 /** Finds pages, projects and records by part of their name, and opens the one that the user chooses. */
 export function Palette({ onClose }: { onClose: () => void }) {
@@ -87,9 +87,9 @@ function useFound(text: string): { sections: Section[]; isSearching: boolean; er
   const isMatch = ({ name, hint }: Found) => contains(name, text) || contains(hint, text);
   const local = [
     { name: words.palette.recent, items: readRecent(project.id).filter(isMatch) },
-    { name: words.palette.pages, items: pagesOf(project.id).filter(isMatch) },
-    { name: words.palette.actionsTitle, items: text === '' ? [] : actionsOf(project.id).filter(isMatch) },
-    { name: words.palette.projects, items: projectsOf(me?.organization ?? null, project, page).filter(isMatch) },
+    { name: words.palette.pages, items: listPages(project.id).filter(isMatch) },
+    { name: words.palette.actionsTitle, items: text === '' ? [] : listActions(project.id).filter(isMatch) },
+    { name: words.palette.projects, items: listProjects(me?.organization ?? null, project, page).filter(isMatch) },
   ];
   const records = queries.map(({ name }, at) => ({ name, items: results[at]?.data ?? [] }));
   const seen = new Set<string>();

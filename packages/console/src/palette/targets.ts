@@ -1,8 +1,8 @@
 import type { OrganizationOfMe, Project } from '../api/queries.ts';
 import { call } from '../api/request.ts';
 import { visible } from '../event-detail/json-text.ts';
-import { subtitleOf, titleOf } from '../event-detail/person-name.tsx';
-import { namesOf } from '../frame/project.ts';
+import { formatPersonSubtitle, formatPersonTitle } from '../event-detail/person-name.tsx';
+import { findDisplayNames } from '../frame/project.ts';
 import { sections } from '../pages/settings/sections.ts';
 import { pages } from '../pages.ts';
 import type { IconName } from '../parts/icon.tsx';
@@ -22,7 +22,7 @@ export interface Found {
 }
 
 /** The pages of a project and the sections of its settings. */
-export function pagesOf(projectId: number): Found[] {
+export function listPages(projectId: number): Found[] {
   const ofPages = pages.map(
     ({ path, title, question, icon }): Found => ({
       ...{ key: `page ${path}`, name: title, hint: question, icon },
@@ -39,7 +39,7 @@ export function pagesOf(projectId: number): Found[] {
 }
 
 /** Forms for new records, and the documentation. They only appear when the user searches. */
-export function actionsOf(projectId: number): Found[] {
+export function listActions(projectId: number): Found[] {
   const { actions } = words.palette;
   const form = (key: keyof typeof actions, page: string, search: Record<string, string>): Found => ({
     ...{ key: `action ${key}`, name: actions[key], hint: '', icon: iconOf(page), search },
@@ -59,10 +59,10 @@ export function actionsOf(projectId: number): Found[] {
 const iconOf = (page: string): IconName => pages.find(({ path }) => page.startsWith(path))?.icon ?? 'settings';
 
 /** The other projects of the organization. @param page path of the page to open in them */
-export function projectsOf(organization: OrganizationOfMe | null, open: Project, page: string): Found[] {
+export function listProjects(organization: OrganizationOfMe | null, open: Project, page: string): Found[] {
   const teams = organization?.teams.filter(({ id }) => id !== open.id) ?? [];
   return teams.map((team) => {
-    const { project, environment } = namesOf(organization as OrganizationOfMe, team);
+    const { project, environment } = findDisplayNames(organization as OrganizationOfMe, team);
     const hint = [organization?.name, environment].filter(Boolean).join(' · ');
     return { key: `project ${team.id}`, name: project, hint, icon: 'mill', to: `/projects/${team.id}/${page}` };
   });
@@ -125,7 +125,7 @@ const kinds: readonly RecordKind[] = [
     name: words.pages.persons.title,
     path: 'persons',
     found: (row) => ({
-      ...{ key: `person ${row.uuid}`, name: titleOf(row), hint: subtitleOf(row) },
+      ...{ key: `person ${row.uuid}`, name: formatPersonTitle(row), hint: formatPersonSubtitle(row) },
       ...{ icon: 'persons', page: 'persons', search: { person: row.uuid } },
     }),
   },

@@ -7,7 +7,7 @@ import { type Span, spanLength } from './span.tsx';
 export type Interval = 'minute' | 'hour' | 'day';
 
 /** Chooses the interval so that the bars of a span are wide enough to tell apart. */
-export function intervalOf(span: Span): Interval {
+export function chooseInterval(span: Span): Interval {
   const hours = spanLength(span) / 3_600_000;
   if (hours <= 3) return 'minute';
   return hours <= 24 * 7 ? 'hour' : 'day';

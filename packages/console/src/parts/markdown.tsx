@@ -5,7 +5,7 @@ import { Fragment, type ReactNode } from 'react';
 export type AddressOf = (target: string) => string | undefined;
 
 /** The ID of a heading, as links use it: `docs/wire-rules.md#dropped-events`. */
-export const idOf = (title: string) =>
+export const toHeadingId = (title: string) =>
   title
     .toLowerCase()
     .replace(/[^\p{Letter}\p{Number} _-]/gu, '')
@@ -39,7 +39,7 @@ function elementOf(token: Token, addressOf: AddressOf): ReactNode {
     case 'heading': {
       const Heading = (['h1', 'h2', 'h3'] as const)[token.depth - 1] ?? 'h4';
       return (
-        <Heading id={idOf(token.text)} tabIndex={-1}>
+        <Heading id={toHeadingId(token.text)} tabIndex={-1}>
           {inner(token.tokens)}
         </Heading>
       );

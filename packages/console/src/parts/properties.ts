@@ -47,4 +47,4 @@ const withoutDollar = new Set(['token', 'distinct_id']);
 export const isOfSdk = (key: string): boolean => key.startsWith('$') || withoutDollar.has(key);
 
 /** Returns the usual properties that exist, in display order. */
-export const usualOf = (has: (key: string) => boolean): string[] => usual.filter(has);
+export const selectUsualProperties = (has: (key: string) => boolean): string[] => usual.filter(has);

@@ -13,7 +13,7 @@ export interface Annotation {
   created_by: { first_name: string; email: string } | null;
 }
 
-export const contentOf = ({ content }: Annotation) => visible(content || text.emptyAnnotation);
+export const formatContent = ({ content }: Annotation) => visible(content || text.emptyAnnotation);
 
 /** The saved insight and the dashboard that a chart belongs to. Without this context, charts show no annotations. */
 export const ChartPlace = createContext<{ insight?: number | undefined; dashboard?: number | undefined } | null>(null);

@@ -9,7 +9,7 @@ import { Field } from '../parts/form.tsx';
 import { RequestDialog } from '../parts/request-dialog.tsx';
 import { explain } from '../parts/states.tsx';
 import { formatMinute, fromLocalTime, toLocalTime } from '../parts/time.ts';
-import { type Annotation, ChartPlace, contentOf } from './annotation.ts';
+import { type Annotation, ChartPlace, formatContent } from './annotation.ts';
 import { text } from './words.ts';
 
 /** Lists annotations and creates new ones, by default at the time of those listed. */
@@ -95,7 +95,7 @@ function StoredAnnotation({ annotation, onDone }: { annotation: Annotation; onDo
   const { date_marker: date, created_by: by, scope } = annotation;
   return (
     <li>
-      <p>{contentOf(annotation)}</p>
+      <p>{formatContent(annotation)}</p>
       <p className="hint">
         {[
           date === null ? '' : formatMinute(date, timezone),
@@ -113,7 +113,7 @@ function StoredAnnotation({ annotation, onDone }: { annotation: Annotation; onDo
       <Button
         look="plain"
         isDisabled={remove.isPending}
-        aria-label={text.deleteAnnotation(contentOf(annotation))}
+        aria-label={text.deleteAnnotation(formatContent(annotation))}
         onPress={() =>
           remove.mutate({
             method: 'PATCH',

@@ -6,8 +6,8 @@ import { loadPart } from '../frame/broken.tsx';
 import { useHasLevel, useProject } from '../frame/project.ts';
 import { Button } from '../parts/button.tsx';
 import { explain } from '../parts/states.tsx';
-import { type Annotation, ChartPlace, contentOf } from './annotation.ts';
-import { fieldsOf, type InsightQuery } from './insight-query.ts';
+import { type Annotation, ChartPlace, formatContent } from './annotation.ts';
+import { type InsightQuery, toFields } from './insight-query.ts';
 import type { Plot } from './plot.ts';
 import { wallTime } from './retention-cells.ts';
 import { text } from './words.ts';
@@ -27,7 +27,7 @@ interface Marker {
 const filters = ['trendsFilter', 'funnelsFilter', 'lifecycleFilter'];
 /** The query stores whether annotations are shown, as in PostHog. */
 const hidesAnnotations = (insightQuery: InsightQuery) =>
-  filters.some((name) => fieldsOf(insightQuery[name]).showAnnotations === false);
+  filters.some((name) => toFields(insightQuery[name]).showAnnotations === false);
 
 /** The markers of a chart, in time order. A single request loads the annotations for all charts of a page. */
 function useMarkers({ days, interval }: Plot, insightQuery: InsightQuery): { markers: Marker[]; error: unknown } {
@@ -81,7 +81,7 @@ export function Annotations({ plot, insightQuery }: { plot: Plot; insightQuery: 
             <button
               type="button"
               className="chart-annotation"
-              aria-label={`${dateOf(plot, at)}: ${annotations.map(contentOf).join('; ')}`}
+              aria-label={`${dateOf(plot, at)}: ${annotations.map(formatContent).join('; ')}`}
               onPointerEnter={() => setShown(at)}
               onPointerLeave={() => setShown(null)}
               onFocus={() => setShown(at)}
@@ -94,7 +94,7 @@ export function Annotations({ plot, insightQuery }: { plot: Plot; insightQuery: 
               <div className={plot.x(at) > 0.5 ? 'chart-note chart-note-left' : 'chart-note'} aria-hidden="true">
                 <strong>{dateOf(plot, at)}</strong>
                 {annotations.map((annotation) => (
-                  <p key={annotation.id}>{contentOf(annotation)}</p>
+                  <p key={annotation.id}>{formatContent(annotation)}</p>
                 ))}
               </div>
             )}

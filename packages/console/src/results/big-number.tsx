@@ -3,11 +3,11 @@ import { useContext } from 'react';
 import { call } from '../api/request.ts';
 import { ProjectContext, useProject } from '../frame/project.ts';
 import { Headline } from './headline.tsx';
-import { fieldsOf, type InsightQuery } from './insight-query.ts';
+import { type InsightQuery, toFields } from './insight-query.ts';
 import { Marks } from './marks.tsx';
 import { createPlot, toDrawnSeries } from './plot.ts';
 import { wallTime } from './retention-cells.ts';
-import { currentOf, type Series } from './series.ts';
+import { type Series, selectCurrent } from './series.ts';
 import { seriesOverTime } from './tables.tsx';
 import { text } from './words.ts';
 import './chart.css';
@@ -19,7 +19,7 @@ export function BigNumber({ series, insightQuery }: { series: readonly Series[];
   return (
     <div className="big-number">
       <Headline series={series} insightQuery={insightQuery} />
-      {isInProject && currentOf(series).length === 1 && <Sparkline insightQuery={insightQuery} />}
+      {isInProject && selectCurrent(series).length === 1 && <Sparkline insightQuery={insightQuery} />}
     </div>
   );
 }
@@ -28,7 +28,7 @@ export function BigNumber({ series, insightQuery }: { series: readonly Series[];
 function Sparkline({ insightQuery }: { insightQuery: InsightQuery }) {
   const { id, timezone } = useProject();
   const { compareFilter: _, ...source } = insightQuery;
-  const query = { ...source, trendsFilter: { ...fieldsOf(insightQuery.trendsFilter), display: 'ActionsLineGraph' } };
+  const query = { ...source, trendsFilter: { ...toFields(insightQuery.trendsFilter), display: 'ActionsLineGraph' } };
   const { data, error } = useQuery({
     queryKey: ['answer', id, JSON.stringify(query), 'over time'],
     queryFn: ({ signal }) =>

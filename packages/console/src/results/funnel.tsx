@@ -1,7 +1,7 @@
 import { chooseSeriesColor } from '@millrace/contracts/chart';
 import { formatDuration, formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
-import { type Fields, type InsightQuery, listOf } from './insight-query.ts';
+import { type Fields, type InsightQuery, toFieldsList } from './insight-query.ts';
 import { PersonsButton } from './persons-button.tsx';
 import type { Point } from './series.ts';
 import { text } from './words.ts';
@@ -64,7 +64,7 @@ interface FunnelProps {
 
 /** Bars for the persons who reached each step, with breakdown values side by side, and the same numbers as a table. */
 export function Funnel({ results, insightQuery, isTile = false, onPersons }: FunnelProps) {
-  const groups = (results.some(Array.isArray) ? results.map(listOf) : [listOf(results)]).map(groupOf);
+  const groups = (results.some(Array.isArray) ? results.map(toFieldsList) : [toFieldsList(results)]).map(groupOf);
   const [first] = groups;
   if (first === undefined) return null;
   const open =

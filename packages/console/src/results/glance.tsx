@@ -1,7 +1,7 @@
 import { formatPercent, formatValue, readNumberFormat } from '@millrace/contracts/numbers';
 import { Spark } from '../parts/chart.tsx';
-import { findSource, type InsightQuery, listOf } from './insight-query.ts';
-import { currentOf, overallOfAll, type Series } from './series.ts';
+import { findSource, type InsightQuery, toFieldsList } from './insight-query.ts';
+import { overallOfAll, type Series, selectCurrent } from './series.ts';
 import { seriesInTotal, seriesOverTime } from './tables.tsx';
 import { text } from './words.ts';
 
@@ -10,7 +10,7 @@ export function Glance({ query, result }: { query: unknown; result: unknown }) {
   const insightQuery = findSource(query);
   if (insightQuery === null) return null;
   const series = seriesOverTime(insightQuery, result) ?? seriesInTotal(insightQuery, result);
-  const current = series === null ? [] : currentOf(series);
+  const current = series === null ? [] : selectCurrent(series);
   const [only, ...others] = current;
   const line = others.length === 0 ? (only?.data ?? []) : [];
   return (
@@ -27,7 +27,7 @@ function figureOf(insightQuery: InsightQuery, { current, result }: { current: re
     return overall && formatValue(overall.value, readNumberFormat(insightQuery));
   }
   if (insightQuery.kind !== 'FunnelsQuery' || current.length > 0) return null;
-  const counts = listOf(result).map(({ count }) => Number(count));
+  const counts = toFieldsList(result).map(({ count }) => Number(count));
   const [first = 0, last = 0] = [counts[0], counts.at(-1)];
   return first === 0 ? null : formatPercent((last / first) * 100);
 }

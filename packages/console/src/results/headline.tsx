@@ -1,14 +1,14 @@
 import { computeChange, formatChange, formatValue, isGoodChange, readNumberFormat } from '@millrace/contracts/numbers';
-import { fieldsOf, type InsightQuery } from './insight-query.ts';
-import { currentOf, overallOfAll, type Series } from './series.ts';
+import { type InsightQuery, toFields } from './insight-query.ts';
+import { overallOfAll, type Series, selectCurrent } from './series.ts';
 import { text } from './words.ts';
 import './results.css';
 
 /** One figure for the entire range and its change, or the reason why it cannot be compared. */
 export function Headline({ series, insightQuery }: { series: readonly Series[]; insightQuery: InsightQuery }) {
-  const current = currentOf(series);
+  const current = selectCurrent(series);
   const previous = series.filter((one) => !current.includes(one));
-  const isCompared = fieldsOf(insightQuery.compareFilter).compare === true;
+  const isCompared = toFields(insightQuery.compareFilter).compare === true;
   const hasPrevious = previous.some(({ data, aggregated_value: total }) => total || data?.some((value) => value !== 0));
   // Daily rates and the categories of a lifecycle cannot be summed.
   const overall = insightQuery.kind === 'TrendsQuery' ? overallOfAll(current, insightQuery) : null;

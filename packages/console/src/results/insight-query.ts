@@ -11,8 +11,8 @@ export interface InsightQuery extends Fields {
 
 export const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
-export const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
-export const listOf = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
+export const toFields = (value: unknown): Fields => (isFields(value) ? value : {});
+export const toFieldsList = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
 /** The query without the parts that only describe how to draw it. */
 export function findSource(query: unknown): InsightQuery | null {

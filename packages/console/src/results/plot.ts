@@ -3,8 +3,8 @@
 import { computeTicks, findFirstOpenInterval, type Interval, readInterval } from '@millrace/contracts/chart';
 import type { NumberFormat } from '@millrace/contracts/numbers';
 import { readNumberFormat, seriesValueAt } from '@millrace/contracts/numbers';
-import { fieldsOf, type InsightQuery } from './insight-query.ts';
-import { currentOf, keyOf, nameOfSeries, type Series, toneOf } from './series.ts';
+import { type InsightQuery, toFields } from './insight-query.ts';
+import { chooseTone, keyOf, nameOfSeries, type Series, selectCurrent } from './series.ts';
 
 /** A series with its color and its values in the previous period. */
 export interface Drawn {
@@ -38,17 +38,17 @@ export interface Plot {
 
 const isBarChart = (insightQuery: InsightQuery) =>
   insightQuery.kind === 'LifecycleQuery' ||
-  /^Actions(Unstacked|Stacked)?Bar$/.test(String(fieldsOf(insightQuery.trendsFilter).display));
+  /^Actions(Unstacked|Stacked)?Bar$/.test(String(toFields(insightQuery.trendsFilter).display));
 
 /** Pairs every series of the current period with its previous period. */
 export function toDrawnSeries(series: readonly Series[]): Drawn[] {
   const before = new Map(
     series.filter(({ compare_label: period }) => period === 'previous').map((one) => [keyOf(one), one]),
   );
-  return currentOf(series).map((one, at) => ({
+  return selectCurrent(series).map((one, at) => ({
     key: keyOf(one),
     name: nameOfSeries(one),
-    tone: toneOf(one, at),
+    tone: chooseTone(one, at),
     series: one,
     before: before.get(keyOf(one)),
   }));

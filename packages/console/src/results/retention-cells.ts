@@ -1,7 +1,7 @@
 // Computes which intervals of a retention table are complete, and the mean of each column.
 
 import { retentionColumnRange } from '@millrace/contracts/chart';
-import { type Fields, listOf } from './insight-query.ts';
+import { type Fields, toFieldsList } from './insight-query.ts';
 
 export interface RetentionCell {
   /** Null if the row has no persons who could come back. */
@@ -36,7 +36,7 @@ export function retentionRows(
       if (from > now) return 'future';
       return to > now ? 'in progress' : 'over';
     };
-    const [size = 0, ...later] = listOf(values).map(({ count }) => Number(count));
+    const [size = 0, ...later] = toFieldsList(values).map(({ count }) => Number(count));
     return {
       begin,
       size,

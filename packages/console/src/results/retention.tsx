@@ -2,7 +2,7 @@ import { formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
 import { useTimezone } from '../frame/project.ts';
 import { SeriesChart } from './chart.tsx';
-import { type Fields, fieldsOf, type InsightQuery, listOf } from './insight-query.ts';
+import { type Fields, type InsightQuery, toFields, toFieldsList } from './insight-query.ts';
 import { PersonsButton } from './persons-button.tsx';
 import { meanShares, type RetentionCell, type RetentionRow, retentionRows, wallTime } from './retention-cells.ts';
 import type { Point } from './series.ts';
@@ -17,7 +17,7 @@ export function Retention(props: {
   onPersons?: ((point: Point) => void) | undefined;
 }) {
   const timezone = useTimezone();
-  const filter = fieldsOf(props.insightQuery.retentionFilter);
+  const filter = toFields(props.insightQuery.retentionFilter);
   const { period = 'Day', aggregationType = 'count' } = filter;
   const isShare = aggregationType === 'count';
   const now = wallTime(new Date(), timezone);
@@ -25,8 +25,8 @@ export function Retention(props: {
   const tables = names.map((value) => {
     const groups = props.groups.filter(({ breakdown_value: own }) => (own ?? null) === value);
     const rows = retentionRows(groups, { filter, isShare, now });
-    const widest = groups.find(({ values }) => listOf(values).length === Math.max(...rows.map(widthOf)));
-    const labels = listOf(widest?.values).map(({ label }) => String(label));
+    const widest = groups.find(({ values }) => toFieldsList(values).length === Math.max(...rows.map(widthOf)));
+    const labels = toFieldsList(widest?.values).map(({ label }) => String(label));
     return { name: value === null ? '' : visible(String(value)), rows, labels: labels.slice(1) };
   });
   return (

@@ -3,7 +3,7 @@
 import { chooseSeriesColor } from '@millrace/contracts/chart';
 import { computeOverallValue, type SeriesTotals } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
-import { fieldsOf, type InsightQuery } from './insight-query.ts';
+import { type InsightQuery, toFields } from './insight-query.ts';
 import { text } from './words.ts';
 
 /** A data point as the source of an `ActorsQuery`, with its name. */
@@ -28,7 +28,7 @@ export interface Series extends SeriesTotals {
 }
 
 export const isCumulative = (insightQuery: InsightQuery) =>
-  fieldsOf(insightQuery.trendsFilter).display === 'ActionsLineGraphCumulative';
+  toFields(insightQuery.trendsFilter).display === 'ActionsLineGraphCumulative';
 
 /** A single number for all series. Null if they cannot be summed, because for example the same user may occur under two browsers. */
 export function overallOfAll(series: readonly Series[], insightQuery: InsightQuery) {
@@ -59,11 +59,11 @@ export const keyOf = ({ order, label, breakdown_value: value, status }: Series) 
   JSON.stringify([order, label, value, status]);
 
 /** Only the series of the current period. */
-export const currentOf = (series: readonly Series[]) =>
+export const selectCurrent = (series: readonly Series[]) =>
   series.filter(({ compare_label: period }) => period !== 'previous');
 
 /** The CSS class that colors a series. @param at its index among the current series */
-export function toneOf(one: Series, at: number): string {
+export function chooseTone(one: Series, at: number): string {
   const color = chooseSeriesColor(at, one);
   return `series-${typeof color === 'number' ? color + 1 : color}`;
 }

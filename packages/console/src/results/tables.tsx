@@ -9,17 +9,17 @@ import {
 } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
 import { Funnel } from './funnel.tsx';
-import { fieldsOf, type InsightQuery, listOf } from './insight-query.ts';
+import { type InsightQuery, toFields, toFieldsList } from './insight-query.ts';
 import { PersonsButton } from './persons-button.tsx';
 import { Retention } from './retention.tsx';
-import { currentOf, isCumulative, keyOf, nameOfSeries, type Point, type Series, toneOf } from './series.ts';
+import { chooseTone, isCumulative, keyOf, nameOfSeries, type Point, type Series, selectCurrent } from './series.ts';
 import { readTimes, TimesToConvert } from './times.tsx';
 import { text } from './words.ts';
 import './results.css';
 
 /** The series of a result that has values over time; null for other results. */
 export function seriesOverTime(insightQuery: InsightQuery, results: unknown): Series[] | null {
-  const isOverTime = listOf(results).some(({ days }) => Array.isArray(days) && days.length > 0);
+  const isOverTime = toFieldsList(results).some(({ days }) => Array.isArray(days) && days.length > 0);
   if (!isOverTime || insightQuery.kind === 'RetentionQuery') return null;
   // A funnel trend has no label of its own.
   return (results as Series[]).map((one) => (one.label === undefined ? { ...one, label: text.converted } : one));
@@ -27,7 +27,7 @@ export function seriesOverTime(insightQuery: InsightQuery, results: unknown): Se
 
 /** The series of a result that has one value for the entire range; null for other results. */
 export function seriesInTotal(insightQuery: InsightQuery, results: unknown): Series[] | null {
-  const isInTotal = listOf(results).some(({ aggregated_value: total }) => typeof total === 'number');
+  const isInTotal = toFieldsList(results).some(({ aggregated_value: total }) => typeof total === 'number');
   return isInTotal && insightQuery.kind === 'TrendsQuery' ? (results as Series[]) : null;
 }
 
@@ -47,13 +47,13 @@ export function ResultTable({
   onPersons?: ((point: Point) => void) | undefined;
 }) {
   const list = Array.isArray(results) ? results : [];
-  const times = readTimes(fieldsOf(results));
+  const times = readTimes(toFields(results));
   if (times) return <TimesToConvert times={times} />;
   if (columns) return <RowsTable rows={list} columns={columns} />;
   if (insightQuery.kind === 'RetentionQuery')
-    return <Retention groups={listOf(list)} insightQuery={insightQuery} onPersons={onPersons} />;
+    return <Retention groups={toFieldsList(list)} insightQuery={insightQuery} onPersons={onPersons} />;
   if (insightQuery.kind === 'FunnelsQuery') return <Funnel results={list} {...{ insightQuery, isTile, onPersons }} />;
-  const hasPersons = fieldsOf(insightQuery.trendsFilter).formula === undefined;
+  const hasPersons = toFields(insightQuery.trendsFilter).formula === undefined;
   const open = (one: Series) =>
     onPersons?.({ name: text.personsOf(nameOfSeries(one)), source: actorsQuery(insightQuery, one) });
   return (
@@ -90,7 +90,7 @@ export function SeriesTable({
   series: readonly Series[];
   onSeries?: ((series: Series) => void) | undefined;
 }) {
-  const current = currentOf(series);
+  const current = selectCurrent(series);
   const isCompared = current.length < series.length;
   const format = readNumberFormat(insightQuery);
   const figureOf = (one: Series) => computeOverallValue(one, isCumulative(insightQuery));
@@ -123,7 +123,7 @@ export function SeriesTable({
             return (
               <tr key={keyOf(one)}>
                 <td>
-                  <span className={`insight-mark ${toneOf(one, at)}`} />
+                  <span className={`insight-mark ${chooseTone(one, at)}`} />
                   {nameOfSeries(one)}
                 </td>
                 <td className="number">

@@ -30,7 +30,7 @@ const everyMs = 5 * 60_000;
 const pendingMs = 5000;
 
 /** Loads the tiles one by one. The server may have to compute results, and loading all at once would overload it. */
-export function useShared(token: string) {
+export function useSharedPage(token: string) {
   const path = `/api/shared/${token}`;
   const page = useQuery({
     queryKey: ['shared', token],
@@ -51,4 +51,4 @@ export function useShared(token: string) {
   return { page, tiles: tiles.map((tile, at) => ({ ...tile, result: results[at] })), isGone };
 }
 
-export type LoadedTile = ReturnType<typeof useShared>['tiles'][number];
+export type LoadedTile = ReturnType<typeof useSharedPage>['tiles'][number];

@@ -6,12 +6,12 @@ import { TextBody, TileMessage, TileResult } from '../pages/dashboards/tile-body
 import { formatPast } from '../parts/ago.ts';
 import { explain } from '../parts/states.tsx';
 import { words } from '../words.ts';
-import { type LoadedTile, useShared } from './load.ts';
+import { type LoadedTile, useSharedPage } from './load.ts';
 import { text } from './words.ts';
 
 /** An insight or a dashboard behind a public link: only the numbers, without access to the underlying data. */
 export function SharedPage({ token }: { token: string }) {
-  const { page, tiles, isGone } = useShared(token);
+  const { page, tiles, isGone } = useSharedPage(token);
   const { data, error } = page;
   const title = data ? visible(data.name || text.untitled) : text.page;
   useTheme(data?.theme);

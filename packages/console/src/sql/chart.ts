@@ -2,7 +2,7 @@
 
 import type { Interval } from '@millrace/contracts/chart';
 import { parseSeriesTime } from '@millrace/contracts/chart';
-import { fieldsOf, type InsightQuery, listOf } from '../results/insight-query.ts';
+import { type InsightQuery, toFields, toFieldsList } from '../results/insight-query.ts';
 import type { Series } from '../results/series.ts';
 import { type Column, cellAt, cellText, localTime } from './columns.ts';
 import { type Display, displayOf, type SqlNode } from './node.ts';
@@ -23,14 +23,14 @@ export interface ChartColumns {
 
 /** The columns that a chart shows: those of the settings, if the result has them. @returns null if nothing can be drawn */
 export function chartColumns({ chartSettings }: SqlNode, columns: readonly Column[], rows: readonly unknown[]) {
-  const settings = fieldsOf(chartSettings);
+  const settings = toFields(chartSettings);
   const named = (name: unknown) => columns.find((one) => one.name === name);
   const isMoment = ({ kind }: Column) => kind === 'time' || kind === 'date';
   const usualX = columns.find(isMoment) ?? columns.find(({ kind }) => kind === 'text');
-  const x = named(fieldsOf(settings.xAxis).column) ?? usualX;
+  const x = named(toFields(settings.xAxis).column) ?? usualX;
   if (x === undefined) return null;
   const numbers = columns.filter((one) => one.kind === 'number' && one !== x);
-  const chosen = listOf(settings.yAxis).flatMap(({ column }) => numbers.filter(({ name }) => name === column));
+  const chosen = toFieldsList(settings.yAxis).flatMap(({ column }) => numbers.filter(({ name }) => name === column));
   const y = chosen.length > 0 ? chosen : numbers;
   if (y.length === 0) return null;
   // Null: the user chose none.

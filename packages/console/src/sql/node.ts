@@ -1,7 +1,7 @@
 // SQL insights as they are stored: a query and how its result is shown.
 
 import { ApiProblem } from '../api/request.ts';
-import { type Fields, fieldsOf, isFields } from '../results/insight-query.ts';
+import { type Fields, isFields, toFields } from '../results/insight-query.ts';
 
 export interface SqlSource extends Fields {
   kind: 'HogQLQuery';
@@ -25,7 +25,7 @@ export const newNode = (query: string): SqlNode => ({
 
 /** @returns null for queries of other kinds. */
 export function sqlNodeOf(query: unknown): SqlNode | null {
-  const { kind, source, ...more } = fieldsOf(query);
+  const { kind, source, ...more } = toFields(query);
   if (isSource(query)) return { kind: 'DataVisualizationNode', source: query };
   if (typeof kind !== 'string' || !/^(DataVisualizationNode|DataTableNode)$/.test(kind) || !isSource(source))
     return null;

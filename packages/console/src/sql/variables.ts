@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { queryClient } from '../api/queries.ts';
 import { call } from '../api/request.ts';
 import { useProject } from '../frame/project.ts';
-import { fieldsOf } from '../results/insight-query.ts';
+import { toFields } from '../results/insight-query.ts';
 import type { SqlSource } from './node.ts';
 
 export const variableTypes = ['String', 'Number', 'Boolean', 'List', 'Date'] as const;
@@ -53,8 +53,8 @@ export const placeholderOf = (name: string) =>
 
 /** The value of a variable: the one that is set, or else the default value. */
 export function chosenValue({ code_name: name, default_value: usual }: Variable, set: unknown) {
-  const own = Object.values(fieldsOf(set))
-    .map(fieldsOf)
+  const own = Object.values(toFields(set))
+    .map(toFields)
     .find((one) => one.code_name === name);
   if (own?.isNull === true) return { value: null, isSet: true };
   const value = own?.value ?? null;
@@ -70,9 +70,9 @@ export function withValue(set: unknown, { id, code_name }: Variable, value: unkn
 
 /** Values of a query or a dashboard, of which others replace those with the same code name. */
 export function mergedValues(own: unknown, others: unknown): VariableValues {
-  const names = new Set(Object.values(fieldsOf(others)).map((one) => fieldsOf(one).code_name));
-  const kept = Object.entries(fieldsOf(own)).filter(([, one]) => !names.has(fieldsOf(one).code_name));
-  return { ...Object.fromEntries(kept), ...fieldsOf(others) };
+  const names = new Set(Object.values(toFields(others)).map((one) => toFields(one).code_name));
+  const kept = Object.entries(toFields(own)).filter(([, one]) => !names.has(toFields(one).code_name));
+  return { ...Object.fromEntries(kept), ...toFields(others) };
 }
 
 /** The query with these values. */

@@ -102,7 +102,7 @@ const platforms: readonly Platform[] = [
 ];
 
 /** Returns the platform of this machine's processor, on any operating system. */
-export function ownPlatform(): Platform {
+export function detectPlatform(): Platform {
   const own = platforms.find(({ cpu }) => cpu === process.arch);
   if (!own) throw new SetupProblem(`Images can be built for linux/amd64 and linux/arm64. Choose one with --platform.`);
   return own;
@@ -158,7 +158,7 @@ async function fetchFiles(packages: readonly DebianPackage[], platform: Platform
         );
       });
       for (const [path, hash] of Object.entries(pinned)) {
-        const content = await readUnpacked(folder, path);
+        const content = await readUnpackedFile(folder, path);
         if (!content || sha256(content) !== hash)
           throw new SetupProblem(`${name} ${version}: ${path} does not have the pinned hash`);
         files.set(path, content);
@@ -191,7 +191,7 @@ async function readIf(path: string, hash: string): Promise<Buffer | null> {
 interface DebianArchive {
   /** Returns the output of `apt-cache show` for the newest version. */
   show(name: string): Promise<string>;
-  /** Unpacks one package for `readUnpacked`. @returns its directory, which `close` deletes */
+  /** Unpacks one package for `readUnpackedFile`. @returns its directory, which `close` deletes */
   unpack(name: string, version: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -245,7 +245,7 @@ export async function openDebianArchive({ architecture }: Platform): Promise<Deb
 /**
  * Reads a file of an unpacked package. Before Debian 13, packages of the C library use `/lib` instead of `/usr/lib`.
  */
-export async function readUnpacked(folder: string, path: string): Promise<Buffer | null> {
+export async function readUnpackedFile(folder: string, path: string): Promise<Buffer | null> {
   const found = [path, path.replace(/^usr\//, '')].map((one) => join(folder, one)).find(existsSync);
   return found ? readFile(found) : null;
 }
@@ -321,7 +321,7 @@ async function librariesFor(platform: Platform): Promise<DebianPackage[]> {
       const paths = found.flat().flatMap((file) => (/\.so\.\d+$/.test(file) ? [`${libraries}/${file}`] : []));
       const files: Record<string, string> = {};
       for (const path of [...paths.sort(), `usr/share/doc/${name}/copyright`]) {
-        const content = await readUnpacked(folder, path);
+        const content = await readUnpackedFile(folder, path);
         if (content) files[path] = sha256(content);
       }
       packages.push({ name, version, source, files });

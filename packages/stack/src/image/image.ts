@@ -5,7 +5,7 @@ import { type Command, type Progress, parseOptions, SetupProblem } from '../comm
 import { runProgram } from '../run-program.ts';
 import {
   baseLockFile,
-  ownPlatform,
+  detectPlatform,
   type Platform,
   parsePlatforms,
   readBaseLock,
@@ -43,7 +43,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
     return 0;
   }
   const labels = await imageLabels(root);
-  const platforms = options.platform ? parsePlatforms(options.platform) : [ownPlatform()];
+  const platforms = options.platform ? parsePlatforms(options.platform) : [detectPlatform()];
   const trees = await buildImageTrees(root, { platforms, labels, progress });
   if (options.folders) {
     await progress.step('Writing the folders', () => writeFolders(resolve(String(options.folders)), trees));

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Command, dataDirectory, SetupProblem } from '../command.ts';
 import { connectionFile } from './connection-file.ts';
 import { freeServicePorts, readPorts } from './ports.ts';
-import { serviceEnvironment, serviceUrl, settingsOf } from './service-environment.ts';
+import { serviceEnvironment, serviceUrl, toServiceSettings } from './service-environment.ts';
 
 const services: Record<string, { directory: string; address: 'ingest' | 'api' | 'health' }> = {
   gateway: { directory: 'ingest-gateway', address: 'ingest' },
@@ -29,7 +29,7 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   const ports = await freeServicePorts(readPorts(process.env));
   const env = serviceEnvironment(
     { ...process.env, INGEST_URL: process.env.INGEST_URL || connection.ingestUrl },
-    settingsOf(connection.settings),
+    toServiceSettings(connection.settings),
     ports,
   );
   progress.print(`  ${service.directory} will listen on ${serviceUrl(env, service.address, ports[service.address])}`);

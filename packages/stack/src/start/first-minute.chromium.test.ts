@@ -6,7 +6,7 @@ import { createLogger } from '@millrace/runtime';
 import { eventually } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import { removePostgresFiles } from '../servers/postgres.ts';
-import { paste } from '../testing/paste.ts';
+import { pasteIntoTerminal } from '../testing/paste.ts';
 import { runStartCommand, type StartCommand } from '../testing/start-command.ts';
 import { createConsoleLink } from './demo.ts';
 import { ensureExampleShop } from './example-shop.ts';
@@ -48,7 +48,7 @@ test('console-047 npm start prints a sign-in link, the page shows a command to p
   const row = page.getByRole('option').filter({ hasText: 'hello' });
   await eventually(
     async () => {
-      expect(await paste(line)).toMatch(/"status": ?"?(Ok|1)/i);
+      expect(await pasteIntoTerminal(line)).toMatch(/"status": ?"?(Ok|1)/i);
       expect(await row.count()).toBeGreaterThan(0);
     },
     { what: 'the event on the page' },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { eventually, testServers } from '@millrace/testing';
 import { removePostgresFiles } from '../servers/postgres.ts';
 import { findProcesses } from '../testing/find-processes.ts';
-import { paste } from '../testing/paste.ts';
+import { pasteIntoTerminal } from '../testing/paste.ts';
 import { curlLines, sendAndSee, useStartDirectory } from '../testing/start-directory.ts';
 
 const directory = useStartDirectory();
@@ -17,7 +17,7 @@ test('restarts crashed services, and a killed system leaves no process behind an
   await eventually(() => command.output().includes('! The services process was terminated by SIGKILL'), {
     what: 'noticing the crash',
   });
-  await eventually(async () => (await paste(String(curlLines(command)[0]))) === '{"status":"Ok"}', {
+  await eventually(async () => (await pasteIntoTerminal(String(curlLines(command)[0]))) === '{"status":"Ok"}', {
     what: 'coming back',
   });
 
@@ -39,7 +39,7 @@ test('npm start -- --fresh starts with empty data and keeps the previous data', 
 
   const fresh = directory.start({}, ['--fresh']);
   expect((await fresh.ready()).projectApiKey).not.toBe(former.projectApiKey);
-  expect(await paste(String(curlLines(fresh)[1]))).not.toContain('"distinct_id":"you"');
+  expect(await pasteIntoTerminal(String(curlLines(fresh)[1]))).not.toContain('"distinct_id":"you"');
   const [aside = ''] = readdirSync(directory.path()).filter((name) => name.startsWith('before-'));
   expect(fresh.output()).toContain(join(directory.path(), aside));
   expect(readFileSync(join(directory.path(), aside, 'demo.json'), 'utf8')).toContain(former.projectApiKey);

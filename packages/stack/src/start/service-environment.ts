@@ -46,7 +46,7 @@ export function storageSettings(
 }
 
 /** The reverse of `storageSettings`. */
-export const settingsOf = (settings: Record<string, string>): ServiceSettings => ({
+export const toServiceSettings = (settings: Record<string, string>): ServiceSettings => ({
   databaseUrl: settings.DATABASE_URL ?? '',
   secretsKey: settings.SECRETS_KEY ?? '',
   ...(settings.KAFKA_BROKERS && { kafkaBrokers: settings.KAFKA_BROKERS }),

@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@millrace/testing';
 import { findProcesses } from '../testing/find-processes.ts';
-import { paste } from '../testing/paste.ts';
+import { pasteIntoTerminal } from '../testing/paste.ts';
 import type { StartCommand } from '../testing/start-command.ts';
 import { curlLines, sendAndSee, useStartDirectory } from '../testing/start-directory.ts';
 import type { Connection } from './connection-file.ts';
@@ -46,7 +46,7 @@ async function tryReadme(connection: Connection): Promise<string[]> {
   for (const line of lines) {
     await eventually(
       async () => {
-        const answer = await paste(line.replace('curl ', 'curl -s ').replace('npx ', npx));
+        const answer = await pasteIntoTerminal(line.replace('curl ', 'curl -s ').replace('npx ', npx));
         // An event or flag is only visible after a moment.
         if (line.includes('/events/')) expect(answer).toContain('"distinct_id":"ada"');
         if (line.includes('/flags/?')) expect(JSON.parse(answer).flags).toHaveProperty('new-checkout');
@@ -89,7 +89,7 @@ test('npm start stores an event on a new machine even if its ports are in use, a
   // Retried, because a busy machine may exceed the time limit of flag requests for the database.
   await eventually(
     async () =>
-      expect(flagsOf(JSON.parse(await paste(String(curlLines(command)[2]))))).toMatchObject({
+      expect(flagsOf(JSON.parse(await pasteIntoTerminal(String(curlLines(command)[2]))))).toMatchObject({
         'new-home-page': { enabled: true },
         'button-color': { enabled: true, variant: expect.stringMatching(/^(control|green|orange)$/) },
         'staff-tools': { enabled: false },
@@ -110,14 +110,14 @@ test('npm start stores an event on a new machine even if its ports are in use, a
   expect(secret).toMatch(/^secret key +phs_\w+$/m);
   expect(others).toEqual([]);
 
-  expect(await paste(printedCommand(command))).toMatch(/^new-checkout +- +true +active +20%/m);
+  expect(await pasteIntoTerminal(printedCommand(command))).toMatch(/^new-checkout +- +true +active +20%/m);
 
   const second = directory.start();
   expect(await second.ended).toBe(1);
   expect(second.output().trim().split('\n')).toEqual([expect.stringMatching(/already running/)]);
   expect(existsSync(join(directory.path(), 'connection.json'))).toBe(true);
 
-  const seen = await paste(String(curlLines(command)[1]));
+  const seen = await pasteIntoTerminal(String(curlLines(command)[1]));
   command.kill('SIGINT');
   expect(await command.ended).toBe(0);
   expect(existsSync(join(directory.path(), 'connection.json'))).toBe(false);
@@ -129,7 +129,7 @@ test('npm start stores an event on a new machine even if its ports are in use, a
     projectApiKey: connection.projectApiKey,
     personalApiKey: connection.personalApiKey,
   });
-  expect(await paste(String(curlLines(again)[1]))).toBe(seen);
+  expect(await pasteIntoTerminal(String(curlLines(again)[1]))).toBe(seen);
 }, 600_000);
 
 test('reports an unknown option in one line', async () => {

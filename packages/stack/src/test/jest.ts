@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { SetupProblem } from '../command.ts';
 import { cacheDirectory, npmPackage } from '../fetched-programs.ts';
-import { ownPlatform, readBaseLock } from '../image/base.ts';
+import { detectPlatform, readBaseLock } from '../image/base.ts';
 import type { TestServerSet } from './test-servers.ts';
 
 /** Node.js options of jest and its workers. Programs that tests start do not inherit them. */
@@ -167,7 +167,7 @@ const runsAgain =
 export async function jestRuns(root: string, suite: Suite, jestArguments: readonly string[]): Promise<JestRun[]> {
   const first: JestRun = { suite, title: '', node: process.execPath, isAtLength: suite === 'long', jestArguments };
   if (suite === 'quick' || jestArguments.length > 0 || process.platform !== 'linux') return [first];
-  const { node } = (await readBaseLock(root))[ownPlatform().architecture];
+  const { node } = (await readBaseLock(root))[detectPlatform().architecture];
   const quick = await listTests(root, { ...first, suite: 'quick' });
   const again = quick.filter((file) => runsAgain.test(relative(root, file)));
   return [

@@ -4,7 +4,7 @@ import { spawnSync } from 'node:child_process';
  * Runs a printed curl command, with curl if it is installed, otherwise by parsing the command.
  * @returns the response body
  */
-export async function paste(line: string): Promise<string> {
+export async function pasteIntoTerminal(line: string): Promise<string> {
   const { status, stdout } = spawnSync('sh', ['-c', line], { encoding: 'utf8' });
   const isMissing = status === 127;
   if (!isMissing) return stdout;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { eventually } from '@millrace/testing';
 import { removePostgresFiles } from '../servers/postgres.ts';
 import { findProcesses } from './find-processes.ts';
-import { paste } from './paste.ts';
+import { pasteIntoTerminal } from './paste.ts';
 import { runStartCommand, type StartCommand } from './start-command.ts';
 
 /** The directory in which the tests of one file run `npm start`. */
@@ -69,11 +69,11 @@ export const curlLines = (command: StartCommand) =>
 /** Runs the two printed commands that send an event and list it. Returns what the second prints. */
 export async function sendAndSee(command: StartCommand): Promise<string> {
   const [send = '', see = ''] = curlLines(command);
-  expect(await paste(send)).toBe('{"status":"Ok"}');
+  expect(await pasteIntoTerminal(send)).toBe('{"status":"Ok"}');
   let seen = '';
   await eventually(
     async () => {
-      seen = await paste(see);
+      seen = await pasteIntoTerminal(see);
       return seen.includes('"distinct_id":"you"');
     },
     { what: 'the arrival of the event' },

@@ -3,7 +3,7 @@
 import type { Sql, Transaction } from '@millrace/db';
 import { type ClickHouseClient, countCopiedEvents, isRebuilding, readCopiedUntil } from '@millrace/insights';
 import { dropMonth, type RetentionDeps } from '../retention/retention.ts';
-import { dropDetached, listPartitionsBefore } from '../retention/store.ts';
+import { dropDetachedPartitions, listPartitionsBefore } from '../retention/store.ts';
 
 const dayMs = 86_400_000;
 
@@ -21,7 +21,7 @@ export async function dropCopiedMonths(
 ): Promise<false> {
   const { client, logger } = deps;
   const { sql } = deps.database;
-  await dropDetached(sql);
+  await dropDetachedPartitions(sql);
   const { events: copiedUntil } = await readCopiedUntil(sql);
   if (copiedUntil === null || (await isRebuilding(sql))) return false;
   for (const partition of await listPartitionsBefore(sql, new Date(now - days * dayMs))) {

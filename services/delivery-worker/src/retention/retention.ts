@@ -11,7 +11,7 @@ import {
   deleteOldOutcomes,
   deleteOldWarnings,
   detachPartition,
-  dropDetached,
+  dropDetachedPartitions,
   findCommonEnd,
   listOwnEnds,
   listPartitionsBefore,
@@ -61,7 +61,7 @@ export interface RetentionDeps {
  */
 export async function dropMonths(deps: RetentionDeps, installationDays: number): Promise<boolean> {
   const { sql } = deps.database;
-  await dropDetached(sql);
+  await dropDetachedPartitions(sql);
   const end = await findCommonEnd(sql, installationDays);
   const [partition] = end === null ? [] : await listPartitionsBefore(sql, end);
   return partition !== undefined && (await dropMonth(deps, partition));
@@ -87,7 +87,7 @@ export async function dropMonth(
     logger.info('could not drop an expired month of events yet, because the table is in use', { partition });
     return false;
   }
-  await dropDetached(database.sql);
+  await dropDetachedPartitions(database.sql);
   logger.info('dropped expired month of events', { partition });
   return true;
 }

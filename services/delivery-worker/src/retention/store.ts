@@ -145,7 +145,7 @@ export async function listPartitionsBefore(sql: Sql, end: Date): Promise<string[
 const partitionLock = 620_150_101;
 
 /**
- * Detaches a month and renames it, so that `dropDetached` finds it. This only changes the catalog, but blocks all
+ * Detaches a month and renames it, so that `dropDetachedPartitions` finds it. This only changes the catalog, but blocks all
  * access to events for that moment. It waits for at most 90 ms for each of two locks, on all events and on the month,
  * while later transactions wait behind it.
  *
@@ -165,7 +165,7 @@ export async function detachPartition(tx: Transaction, name: string): Promise<st
 }
 
 /** Drops detached months, including those of a worker that died before dropping them. */
-export async function dropDetached(sql: Sql): Promise<void> {
+export async function dropDetachedPartitions(sql: Sql): Promise<void> {
   const rows = await sql.query<{ name: string }>(
     "SELECT relname AS name FROM pg_class WHERE relname ~ '^event_expired_\\d{4}_\\d{2}$' AND relkind = 'r'",
   );

@@ -79,7 +79,7 @@ const daySeconds = 24 * 3600;
 const stepSeconds = 600;
 
 /** Headers that set the session cookie and delete the cookie of the unfinished action. */
-export function withSession(request: ApiRequest, { session, device }: SignedIn) {
+export function setSessionCookies(request: ApiRequest, { session, device }: SignedIn) {
   const { baseUrl } = request;
   return {
     'set-cookie': [
@@ -91,12 +91,12 @@ export function withSession(request: ApiRequest, { session, device }: SignedIn) 
 }
 
 /** Headers that set the cookie of an unfinished action. */
-export function withStep({ baseUrl }: ApiRequest, secret: string) {
+export function setStepCookie({ baseUrl }: ApiRequest, secret: string) {
   return { 'set-cookie': setCookie(baseUrl, 'step', { value: secret, maxAge: stepSeconds }) };
 }
 
 /** Headers that delete the session cookie. The device stays known. */
-export function withoutSession({ baseUrl }: ApiRequest) {
+export function deleteSessionCookie({ baseUrl }: ApiRequest) {
   return { 'set-cookie': setCookie(baseUrl, 'session', { value: '', maxAge: 0 }) };
 }
 

@@ -2,7 +2,7 @@ import { lineOfFilter, plain } from '../../filters/filter.ts';
 import { isFields } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { parseGroups } from '../cohorts/shapes.ts';
-import { type FlagFilters, linesOf } from '../flags/flag.ts';
+import { describeFlagFilters, type FlagFilters } from '../flags/flag.ts';
 import { findDifferences } from '../flags/history.tsx';
 import { text } from './words.ts';
 
@@ -65,7 +65,7 @@ const firstOf = (lines: readonly string[]) =>
 function linesOfValue(scope: string, field: string, value: unknown): string[] {
   if (field === 'level' && typeof value === 'number') return [words.level[value] ?? String(value)];
   if (field === 'filters' && isFields(value)) {
-    if (scope === 'FeatureFlag') return linesOf(value as FlagFilters, (id) => `#${id}`);
+    if (scope === 'FeatureFlag') return describeFlagFilters(value as FlagFilters, (id) => `#${id}`);
     const groups = scope === 'Cohort' ? parseGroups(value) : null;
     if (groups !== null) return groups.map((filters, at) => `${at + 1}. ${filters.map(lineOfFilter).join(text.and)}`);
   }

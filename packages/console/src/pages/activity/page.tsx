@@ -2,7 +2,7 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { meQuery } from '../../api/queries.ts';
 import { type ApiCall, call, readCursor } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
-import { namesOf, useProject } from '../../frame/project.ts';
+import { findDisplayNames, useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, type Chip, Chips } from '../../parts/chips.tsx';
@@ -161,7 +161,7 @@ function usePlaces(): (team: number | null) => string {
     if (id === null) return text.ofOrganization;
     const team = organization?.teams.find((one) => one.id === id);
     if (!organization || team === undefined) return `#${id}`;
-    const { project, environment } = namesOf(organization, team);
+    const { project, environment } = findDisplayNames(organization, team);
     return [project, environment].filter((name) => name !== null).join(' · ');
   };
 }

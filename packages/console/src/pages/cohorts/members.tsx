@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call, readCursor } from '../../api/request.ts';
-import { type NamedPerson, subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
+import { formatPersonSubtitle, formatPersonTitle, type NamedPerson } from '../../event-detail/person-name.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { More } from '../../parts/more.tsx';
@@ -53,14 +53,14 @@ export function Members({ cohort }: { cohort: Cohort }) {
                   <li key={uuid}>
                     <span className="grow">
                       <Link to={`/projects/${id}/persons`} search={{ person: uuid } as never}>
-                        {titleOf(member)}
+                        {formatPersonTitle(member)}
                       </Link>
-                      <span className="hint cut">{subtitleOf(member)}</span>
+                      <span className="hint cut">{formatPersonSubtitle(member)}</span>
                     </span>
                     {mayWrite && (
                       <Button
                         look="plain"
-                        aria-label={text.takeOut(titleOf(member))}
+                        aria-label={text.takeOut(formatPersonTitle(member))}
                         isDisabled={takeOut.isPending}
                         onPress={() =>
                           takeOut.mutate({

@@ -4,7 +4,7 @@ import { type ApiCall, call } from '../../api/request.ts';
 import { type Filter, newFilter } from '../../filters/filter.ts';
 import { useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';
-import { fieldsOf, isFields, listOf } from '../../results/insight-query.ts';
+import { isFields, toFields, toFieldsList } from '../../results/insight-query.ts';
 
 /** The fields of a cohort that this page uses. */
 export interface Cohort {
@@ -42,8 +42,8 @@ export function useCohortChange(onDone?: (cohort: Cohort) => void) {
 /** Groups combined with OR, each with filters combined with AND. Null for conditions that this page cannot edit. */
 export function parseGroups(filters: unknown): Filter[][] | null {
   if (!isFields(filters)) return [[newFilter('person')]];
-  const tree = fieldsOf(filters.properties);
-  const values = listOf(tree.values);
+  const tree = toFields(filters.properties);
+  const values = toFieldsList(tree.values);
   if (values.length === 0) return [[]];
   if (values.every(({ values: inner }) => inner === undefined)) {
     const leaves = filtersAmong(values);
@@ -51,13 +51,13 @@ export function parseGroups(filters: unknown): Filter[][] | null {
   }
   if (tree.type !== 'OR' && values.length > 1) return null;
   const groups = values.map(({ type, values: inner }) => {
-    const leaves = listOf(inner);
+    const leaves = toFieldsList(inner);
     return type === 'AND' || leaves.length < 2 ? filtersAmong(leaves) : null;
   });
   return groups.every((group) => group !== null) ? groups : null;
 }
 
-function filtersAmong(leaves: ReturnType<typeof listOf>): Filter[] | null {
+function filtersAmong(leaves: ReturnType<typeof toFieldsList>): Filter[] | null {
   const filters = leaves.map(({ negation, ...leaf }) => {
     if (leaf.type === 'cohort')
       return { ...leaf, operator: leaf.operator === 'not_in' || negation === true ? 'not_in' : 'in' } as Filter;

@@ -1,6 +1,6 @@
 import { isRangeKey } from '../../filters/date-range.tsx';
 import { matching, part, useAddress } from '../../parts/address.ts';
-import { fieldsOf } from '../../results/insight-query.ts';
+import { toFields } from '../../results/insight-query.ts';
 import type { BoardView } from './load.ts';
 
 /** How a user looks at a dashboard. */
@@ -18,7 +18,7 @@ export const boardParts = {
 export const boardViewOf = ({ time, filters, variables }: Record<keyof BoardView, string>): BoardView => ({
   time,
   filters: readList(filters),
-  variables: fieldsOf(readJson(variables)),
+  variables: toFields(readJson(variables)),
 });
 
 /** A change of this view, as parameters of the address. */

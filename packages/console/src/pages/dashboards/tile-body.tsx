@@ -6,7 +6,7 @@ import { BigNumber } from '../../results/big-number.tsx';
 import { SeriesChart } from '../../results/chart.tsx';
 import { Headline } from '../../results/headline.tsx';
 import { findSource, type InsightQuery } from '../../results/insight-query.ts';
-import { currentOf } from '../../results/series.ts';
+import { selectCurrent } from '../../results/series.ts';
 import { ResultTable, seriesInTotal, seriesOverTime } from '../../results/tables.tsx';
 import { text as resultTexts } from '../../results/words.ts';
 import { sqlNodeOf, variableProblemOf } from '../../sql/node.ts';
@@ -74,7 +74,7 @@ function Shown({
     return (
       <>
         {totals && <BigNumber series={totals} insightQuery={insightQuery} />}
-        {(totals === null || currentOf(totals).length > 1) && (
+        {(totals === null || selectCurrent(totals).length > 1) && (
           <ResultTable insightQuery={insightQuery} results={result} columns={columns} isTile />
         )}
       </>

@@ -1,6 +1,6 @@
 import type { Token } from 'marked';
 import { loadPart } from '../../frame/broken.tsx';
-import { idOf, isHeading, readMarkdown } from '../../parts/markdown.tsx';
+import { isHeading, readMarkdown, toHeadingId } from '../../parts/markdown.tsx';
 
 /** The documentation of the running version. It is bundled with the console, so it is available without internet access. */
 const loaders = import.meta.glob<string>('../../../../../docs/**/*.md', {
@@ -54,7 +54,7 @@ export async function loadSections(): Promise<Section[]> {
     for (const token of tokens ?? []) {
       if (isHeading(token)) {
         sections.push({
-          id: `${name}#${idOf(token.text)}`,
+          id: `${name}#${toHeadingId(token.text)}`,
           document: title,
           heading: token.text.replaceAll('`', ''),
           text: '',

@@ -3,7 +3,7 @@ import { useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';
 import { ApiProblem, consolePath } from '../../api/request.ts';
 import { Icon } from '../../parts/icon.tsx';
-import { idOf, isHeading, Markdown } from '../../parts/markdown.tsx';
+import { isHeading, Markdown, toHeadingId } from '../../parts/markdown.tsx';
 import { Failed } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { documentOf, indexName, loadDocument } from './documents.ts';
@@ -56,7 +56,7 @@ export function DocsPage() {
               ({ depth, text }) =>
                 depth === 2 && (
                   <li key={text}>
-                    <a className="rail-item" href={`#${idOf(text)}`}>
+                    <a className="rail-item" href={`#${toHeadingId(text)}`}>
                       {text.replaceAll('`', '')}
                     </a>
                   </li>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
-import { CountsOverTime, type Interval, intervalOf } from '../../parts/counts-over-time.tsx';
+import { CountsOverTime, chooseInterval, type Interval } from '../../parts/counts-over-time.tsx';
 import type { Span } from '../../parts/span.tsx';
 import { explain } from '../../parts/states.tsx';
 import { shouldRetry } from './slow.tsx';
@@ -50,7 +50,7 @@ export function useCounts(query: Record<string, string>, span: Span) {
   const project = useProject();
   const request = {
     path: `/api/projects/${project.id}/events/counts`,
-    query: { ...query, interval: intervalOf(span) },
+    query: { ...query, interval: chooseInterval(span) },
   };
   return useQuery({
     queryKey: ['event counts', project.id, request.query],

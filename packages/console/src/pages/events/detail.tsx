@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react';
 import { EventDetail, type useEventJson } from '../../event-detail/event-detail.tsx';
 import type { FilteredBy } from '../../event-detail/properties.tsx';
-import { withProperty } from './filters.tsx';
+import { addPropertyFilter } from './filters.tsx';
 import type { EventsView } from './view.ts';
 import { text } from './words.ts';
 
@@ -25,7 +25,7 @@ export function DetailPane({
     if (by === 'event' || by === 'distinct_id') return narrow({ [by]: value });
     const operator = isNot ? 'is_not' : 'exact';
     const type = by === 'person' ? 'person' : 'event';
-    narrow({ properties: withProperty(properties, { key: name, operator, value, type }) });
+    narrow({ properties: addPropertyFilter(properties, { key: name, operator, value, type }) });
   };
   const onColumn = (name: string) => change({ columns: [...new Set([...view.columns, name])] });
   return (

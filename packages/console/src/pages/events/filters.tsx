@@ -50,7 +50,7 @@ export function parseProperties(json: string): PropertyFilter[] | null {
 }
 
 /** The filters together with a part of the event name, as the API takes them. */
-export const withName = (properties: readonly PropertyFilter[], part: string) =>
+export const setNameFilter = (properties: readonly PropertyFilter[], part: string) =>
   writeProperties([
     ...properties,
     ...(part === '' ? [] : [{ key: 'event', operator: 'icontains', value: part, type: 'event_metadata' as const }]),
@@ -59,7 +59,7 @@ export const withName = (properties: readonly PropertyFilter[], part: string) =>
 const writeProperties = (filters: readonly PropertyFilter[]) => (filters.length === 0 ? '' : JSON.stringify(filters));
 
 /** The filters as chips, each with a remove button. */
-export function chipsOf(
+export function createChips(
   filters: Filters,
   properties: readonly PropertyFilter[],
   change: (changed: Partial<Filters>) => void,
@@ -84,7 +84,7 @@ export function chipsOf(
   return chips;
 }
 
-export const withProperty = (properties: readonly PropertyFilter[], added: PropertyFilter) =>
+export const addPropertyFilter = (properties: readonly PropertyFilter[], added: PropertyFilter) =>
   writeProperties([...properties.filter((one) => JSON.stringify(one) !== JSON.stringify(added)), added]);
 
 export const searchId = 'event-search';
@@ -160,7 +160,7 @@ export function FilterDialog({
     else {
       const type = by === 'person' ? 'person' : 'event';
       const filter = { key: key.trim(), operator, ...(needsValue && { value }), type } as const;
-      onFilters({ properties: withProperty(properties, filter) });
+      onFilters({ properties: addPropertyFilter(properties, filter) });
     }
   };
   return (

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { Fragment, useEffect, useRef } from 'react';
 import { visible } from '../../event-detail/json-text.ts';
-import { nameOf } from '../../event-detail/person-name.tsx';
+import { findPersonName } from '../../event-detail/person-name.tsx';
 import { formatValue, summarizeProperties } from '../../event-detail/summary.ts';
 import { propertyName } from '../../parts/properties.ts';
 import { formatClock, formatDay } from '../../parts/time.ts';
@@ -99,7 +99,7 @@ export function EventList({
                 </td>
                 <td className="events-person">
                   <div className="cut">
-                    {visible(nameOf(event.person.properties) || event.distinct_id.slice(0, 200))}
+                    {visible(findPersonName(event.person.properties) || event.distinct_id.slice(0, 200))}
                   </div>
                 </td>
                 <td className="mono quiet events-from">

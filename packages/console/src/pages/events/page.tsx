@@ -12,7 +12,7 @@ import { words } from '../../words.ts';
 import { ColumnsDialog } from './columns.tsx';
 import { CsvButton } from './csv.tsx';
 import { DetailPane } from './detail.tsx';
-import { chipsOf, FilterDialog, NameSearch, searchId } from './filters.tsx';
+import { createChips, FilterDialog, NameSearch, searchId } from './filters.tsx';
 import { ListPane } from './list-pane.tsx';
 import { isLongScan } from './slow.tsx';
 import { type EventsView, useEventsView } from './view.ts';
@@ -63,7 +63,7 @@ function FilterLine({ shown }: { shown: EventsView }) {
   return (
     <>
       <Chips
-        chips={chipsOf(view, properties, narrow)}
+        chips={createChips(view, properties, narrow)}
         search={
           <NameSearch
             value={view.search}

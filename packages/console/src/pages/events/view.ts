@@ -4,7 +4,7 @@ import { useProject } from '../../frame/project.ts';
 import { isUuid, matching, part, useAddress } from '../../parts/address.ts';
 import { isTime, parseTime, resolveZone, type Span, zones } from '../../parts/span.tsx';
 import { useCounts } from './counts.tsx';
-import { type Filters, parseProperties, withName } from './filters.tsx';
+import { type Filters, parseProperties, setNameFilter } from './filters.tsx';
 import type { ListedEvent } from './list.tsx';
 import { findScannedFilters, shouldRetry } from './slow.tsx';
 
@@ -31,7 +31,7 @@ export function useEventsView() {
   const { after, before, event, search, distinct_id, person_id } = view;
   const span: Span = { after, before };
   const properties = parseProperties(view.properties) ?? [];
-  const filters: Filters = { event, distinct_id, person_id, properties: withName(properties, search) };
+  const filters: Filters = { event, distinct_id, person_id, properties: setNameFilter(properties, search) };
   const counted = { ...filters, after, before: before || untilNow(after) };
   const request = {
     path: `/api/projects/${project.id}/events`,

@@ -103,7 +103,7 @@ export function describeFilter(filter: Filter, keyOf: KeyOf): string {
 }
 
 /** The filters of a flag in lines, to compare two versions. */
-export function linesOf(filters: FlagFilters, keyOf: KeyOf): string[] {
+export function describeFlagFilters(filters: FlagFilters, keyOf: KeyOf): string[] {
   const conditions = conditionsOf(filters).map((condition, at) => `${at + 1}. ${lineOf(condition, keyOf)}`);
   const variants = variantsOf(filters).map(({ key, rollout_percentage: share }) => `${key}: ${share}%`);
   const payloads = Object.entries(filters.payloads ?? {}).map(([key, payload]) =>

@@ -7,7 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { Empty, Failed } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
-import { type FlagFilters, type KeyOf, linesOf } from './flag.ts';
+import { describeFlagFilters, type FlagFilters, type KeyOf } from './flag.ts';
 import { useFlagSuggestions } from './flag-suggestions.ts';
 import { text } from './words.ts';
 
@@ -105,7 +105,8 @@ function Change({ field, before, after }: { field: string; before: unknown; afte
 
 /** Formats a field of a flag for display. */
 export function formatLines(field: string, value: unknown, keyOf: KeyOf): string[] {
-  if (field === 'filters' && typeof value === 'object' && value !== null) return linesOf(value as FlagFilters, keyOf);
+  if (field === 'filters' && typeof value === 'object' && value !== null)
+    return describeFlagFilters(value as FlagFilters, keyOf);
   if (value === null || value === undefined || value === '') return [text.history.nothing];
   return [Array.isArray(value) ? value.map(plain).join(', ') || text.history.nothing : plain(value)];
 }

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../api/request.ts';
-import { subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
+import { formatPersonSubtitle, formatPersonTitle } from '../../event-detail/person-name.tsx';
 import { type Filter, plain } from '../../filters/filter.ts';
 import { useGroupTypes } from '../../filters/filter-options.ts';
 import { useProject } from '../../frame/project.ts';
@@ -129,7 +129,7 @@ function PersonChoice({
   onChoose: (distinctId: string) => void;
 }) {
   const [typed, setTyped] = useState<string | null>(null);
-  const shown = typed ?? (person ? titleOf(person) : chosen);
+  const shown = typed ?? (person ? formatPersonTitle(person) : chosen);
   const isSearching = typed !== null && typed.trim() !== '';
   const found = useSuggestions(
     'persons',
@@ -138,7 +138,9 @@ function PersonChoice({
   );
   const take = () => {
     const text = (typed ?? chosen).trim();
-    const exact = found.find((one) => one.name === text || titleOf(one) === text || one.distinct_ids.includes(text));
+    const exact = found.find(
+      (one) => one.name === text || formatPersonTitle(one) === text || one.distinct_ids.includes(text),
+    );
     const [only] = found;
     const match = exact ?? (found.length === 1 ? only : undefined);
     if (text !== '') onChoose(match && !match.distinct_ids.includes(text) ? (match.distinct_ids[0] ?? text) : text);
@@ -164,7 +166,7 @@ function PersonChoice({
           {found.map((one) => (
             <li key={one.uuid}>
               <button type="button" className="menu-item" onClick={() => onChoose(one.distinct_ids[0] ?? '')}>
-                {titleOf(one)} <span className="quiet">{subtitleOf(one)}</span>
+                {formatPersonTitle(one)} <span className="quiet">{formatPersonSubtitle(one)}</span>
               </button>
             </li>
           ))}

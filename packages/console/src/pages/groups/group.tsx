@@ -4,7 +4,7 @@ import { useMemo } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { type ApiCall, call, readCursor } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
-import { type NamedPerson, subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
+import { formatPersonSubtitle, formatPersonTitle, type NamedPerson } from '../../event-detail/person-name.tsx';
 import { membersInOrder, Properties } from '../../event-detail/properties.tsx';
 import { Timeline } from '../../event-detail/timeline.tsx';
 import { useProject } from '../../frame/project.ts';
@@ -179,9 +179,9 @@ function Members({ group: { group_type_index, group_key }, after }: { group: Gro
                   <tr key={uuid}>
                     <td className="groups-member">
                       <Link to={`/projects/${id}/persons`} search={{ person: uuid } as never}>
-                        {titleOf(member)}
+                        {formatPersonTitle(member)}
                       </Link>
-                      <span className="hint">{subtitleOf(member)}</span>
+                      <span className="hint">{formatPersonSubtitle(member)}</span>
                     </td>
                     <td className="number">{formatNumber(count)}</td>
                     <td className="quiet">

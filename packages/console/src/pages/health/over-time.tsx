@@ -4,8 +4,8 @@ import type { ReactNode } from 'react';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import { groupIntoSpans } from '../../parts/chart.tsx';
-import { CountsOverTime, type Interval, intervalOf } from '../../parts/counts-over-time.tsx';
-import { edgesOf, type Span } from '../../parts/span.tsx';
+import { CountsOverTime, chooseInterval, type Interval } from '../../parts/counts-over-time.tsx';
+import { resolveEdges, type Span } from '../../parts/span.tsx';
 import { Loaded } from '../../parts/states.tsx';
 import { formatNumber } from '../../words.ts';
 import { text } from './words.ts';
@@ -22,7 +22,7 @@ interface Counted {
 
 /** Events received over time. */
 export function EventsOverTime({ span, zone }: Shown) {
-  const interval = intervalOf(span);
+  const interval = chooseInterval(span);
   const query = useOverTime<{ total: number; results: Counted[] }>('events/counts', span, interval);
   return (
     <Chart title={text.events.title} hint={text.events.hint}>
@@ -41,7 +41,7 @@ const spans = 60;
 /** Dropped events over time, for all reasons together. */
 export function DropsOverTime({ span, zone }: Shown) {
   const { id } = useProject();
-  const interval = intervalOf(span) === 'minute' ? 'minute' : 'hour';
+  const interval = chooseInterval(span) === 'minute' ? 'minute' : 'hour';
   const query = useOverTime<{ results: { outcome: string; count: number; counts: Counted[] }[] }>(
     'ingestion_warnings/counts',
     span,
@@ -63,7 +63,7 @@ export function DropsOverTime({ span, zone }: Shown) {
         {({ results }) => {
           const dropped = results.filter(({ outcome }) => outcome === 'dropped');
           const total = dropped.reduce((sum, { count }) => sum + count, 0);
-          const edges = { ...edgesOf(span), spans };
+          const edges = { ...resolveEdges(span), spans };
           const values = groupIntoSpans(
             dropped.flatMap(({ counts }) => counts),
             edges,

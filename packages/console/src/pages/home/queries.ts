@@ -81,7 +81,7 @@ export interface QueryResponse<Results> {
   last_refresh: string;
 }
 
-export const callOf = (projectId: number, query: object, refresh?: string) => ({
+export const createQueryCall = (projectId: number, query: object, refresh?: string) => ({
   method: 'POST' as const,
   path: `/api/projects/${projectId}/query`,
   body: { query, ...(refresh !== undefined && { refresh }) },
@@ -95,7 +95,10 @@ export function useWebQuery<Results>(query: object, round: number) {
     queryFn: ({ signal }) =>
       runQueued(async () => {
         signal.throwIfAborted();
-        return call<QueryResponse<Results>>(callOf(id, query, round > 0 ? 'force_blocking' : undefined), signal);
+        return call<QueryResponse<Results>>(
+          createQueryCall(id, query, round > 0 ? 'force_blocking' : undefined),
+          signal,
+        );
       }),
     placeholderData: (before) => before,
     staleTime: 60_000,
@@ -114,7 +117,9 @@ export function useOnline() {
   return useQuery({
     queryKey: ['home-online', id],
     queryFn: ({ signal }) =>
-      runQueued(() => call<QueryResponse<{ aggregated_value: number }[]>>(callOf(id, query, 'force_blocking'), signal)),
+      runQueued(() =>
+        call<QueryResponse<{ aggregated_value: number }[]>>(createQueryCall(id, query, 'force_blocking'), signal),
+      ),
     refetchInterval: 30_000,
     retry: false,
     select: ({ results }) => results[0]?.aggregated_value ?? 0,

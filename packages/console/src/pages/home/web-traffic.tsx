@@ -15,7 +15,7 @@ import { Checklist } from './checklist.tsx';
 import { Figures, type Item } from './figures.tsx';
 import { type Dimension, nameOfValue, type RowFilter, readFilter, writeFilter } from './filters.ts';
 import { Online } from './online.tsx';
-import { type Change, callOf, sharedFields, useHomeAddress, useWebQuery, type View } from './queries.ts';
+import { type Change, createQueryCall, sharedFields, useHomeAddress, useWebQuery, type View } from './queries.ts';
 import { text } from './words.ts';
 
 /** Website traffic. Clicking a row filters all figures by its value. */
@@ -53,7 +53,7 @@ export function WebTraffic() {
           </>
         }
       >
-        <AsApiCallButton request={callOf(id, overviewQuery)} />
+        <AsApiCallButton request={createQueryCall(id, overviewQuery)} />
         <Button isDisabled={overview.isFetching} onPress={() => setRound(round + 1)}>
           {words.refresh}
         </Button>

@@ -15,7 +15,7 @@ import { ChartPlace } from '../../results/annotation.ts';
 import { findSource, type InsightQuery, nameOfInsight, newInsightQuery } from '../../results/insight-query.ts';
 import { type DialogOfInsight, InsightActions, InsightDialog } from './insight-actions.tsx';
 import { PersonsDialog } from './persons.tsx';
-import { partOf, readInsightQuery, wrapped } from './query.ts';
+import { partOf, readInsightQuery, wrapQuery } from './query.ts';
 import { QueryForm } from './query-form.tsx';
 import { ResultPane } from './result.tsx';
 import { suggestedName } from './suggested-name.ts';
@@ -75,7 +75,7 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
               : save.mutate({
                   method: 'PATCH',
                   path: `/api/projects/${id}/insights/${stored.id}`,
-                  body: { query: wrapped(stored, insightQuery), saved: true },
+                  body: { query: wrapQuery(stored, insightQuery), saved: true },
                 })
           }
           isDisabled={save.isPending || (stored !== null && !isChanged)}
@@ -107,7 +107,7 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
       {dialog !== null && (
         <InsightDialog
           {...{ dialog, stored, offerUndo }}
-          query={wrapped(stored, insightQuery)}
+          query={wrapQuery(stored, insightQuery)}
           suggestion={suggestedName(insightQuery)}
           onSaved={(saved) => {
             setDialog(null);

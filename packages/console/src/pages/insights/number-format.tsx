@@ -2,7 +2,7 @@ import { useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { LabelledInput, readForm } from '../../parts/form.tsx';
-import { fieldsOf, type InsightQuery } from '../../results/insight-query.ts';
+import { type InsightQuery, toFields } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { textOf } from './fields.tsx';
 import { text } from './words.ts';
@@ -22,7 +22,7 @@ export function NumberFormatButton({
   onQuery: (insightQuery: InsightQuery) => void;
 }) {
   const [isOpen, setOpen] = useState(false);
-  const filter = fieldsOf(insightQuery.trendsFilter);
+  const filter = toFields(insightQuery.trendsFilter);
   const close = () => setOpen(false);
   const apply = (fields: Record<string, string>) => {
     const { aggregationAxisFormat, aggregationAxisPrefix, aggregationAxisPostfix, decimalPlaces, ...more } = filter;

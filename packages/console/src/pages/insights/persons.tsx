@@ -4,14 +4,14 @@ import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
-import { Avatar, nameOf, subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
+import { Avatar, findPersonName, formatPersonSubtitle, formatPersonTitle } from '../../event-detail/person-name.tsx';
 import { useProject } from '../../frame/project.ts';
 import { Button } from '../../parts/button.tsx';
 import { AsApiCallButton, Dialog } from '../../parts/dialog.tsx';
 import { More } from '../../parts/more.tsx';
 import { saveCsv } from '../../parts/save-file.ts';
 import { explain, Loaded } from '../../parts/states.tsx';
-import { fieldsOf, isFields } from '../../results/insight-query.ts';
+import { isFields, toFields } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { maxInCohort, SaveAsCohort } from '../cohorts/save-as-cohort.tsx';
 import { type QueryResponse, queryCall } from './view.ts';
@@ -99,7 +99,7 @@ function Actor({ actor: { id, type, properties = {}, distinct_ids: ids } }: { ac
     properties: isGroup ? { name: properties.name } : properties,
     distinct_ids: ids?.length ? ids : [id],
   };
-  const title = titleOf(person);
+  const title = formatPersonTitle(person);
   const target = isGroup
     ? { to: `/projects/${project.id}/groups`, search: { search: id } }
     : { to: `/projects/${project.id}/persons`, search: { person: id } };
@@ -110,7 +110,7 @@ function Actor({ actor: { id, type, properties = {}, distinct_ids: ids } }: { ac
         <Link to={target.to} search={target.search as never}>
           {title}
         </Link>
-        <span className="hint cut">{subtitleOf(person)}</span>
+        <span className="hint cut">{formatPersonSubtitle(person)}</span>
       </span>
     </span>
   );
@@ -126,7 +126,7 @@ function CsvButton({ read }: { read: () => Promise<QueryResponse> }) {
     try {
       const rows = actorsIn(await read()).map(({ id, properties = {}, distinct_ids: ids = [] }) => {
         const email = typeof properties.email === 'string' ? properties.email : '';
-        return [id, nameOf(properties), email, ids[0] ?? '', JSON.stringify(properties)];
+        return [id, findPersonName(properties), email, ids[0] ?? '', JSON.stringify(properties)];
       });
       saveCsv('persons.csv', formatCsv([['id', 'name', 'email', 'distinct_id', 'properties'], ...rows]));
     } catch (error) {
@@ -151,7 +151,7 @@ function CsvButton({ read }: { read: () => Promise<QueryResponse> }) {
 
 function readPoint(json: string): { name: string; source: object } {
   try {
-    const { name, source } = fieldsOf(JSON.parse(json));
+    const { name, source } = toFields(JSON.parse(json));
     return { name: typeof name === 'string' ? name : text.persons, source: isFields(source) ? source : {} };
   } catch {
     return { name: text.persons, source: {} };

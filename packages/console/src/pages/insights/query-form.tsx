@@ -6,7 +6,7 @@ import { NamePicker } from '../../filters/name-picker.tsx';
 import { Select } from '../../filters/select.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';
-import { type Fields, fieldsOf, type InsightQuery, listOf } from '../../results/insight-query.ts';
+import { type Fields, type InsightQuery, toFields, toFieldsList } from '../../results/insight-query.ts';
 import { Part, type PartProps, textOf } from './fields.tsx';
 import { Filters } from './filters.tsx';
 import { asKind, isKind, kinds, lacksProperty, letterOf, ofProperty } from './query.ts';
@@ -51,7 +51,7 @@ export function QueryForm({ insightQuery, problem, onQuery }: FormProps) {
 }
 
 function Series({ insightQuery, problem, change }: PartProps) {
-  const series = listOf(insightQuery.series);
+  const series = toFieldsList(insightQuery.series);
   const { kind } = insightQuery;
   const set = (at: number, fields: Fields) =>
     change({ series: series.map((one, other) => (other === at ? { ...one, ...fields } : one)) });
@@ -72,7 +72,7 @@ function Series({ insightQuery, problem, change }: PartProps) {
     });
   };
   const least = kind === 'FunnelsQuery' ? 2 : 1;
-  const { formula } = fieldsOf(insightQuery.trendsFilter);
+  const { formula } = toFields(insightQuery.trendsFilter);
   return (
     <Part
       title={kind === 'FunnelsQuery' ? text.steps : text.events}
@@ -149,7 +149,7 @@ function Series({ insightQuery, problem, change }: PartProps) {
           onChange={({ target }) =>
             change({
               trendsFilter: {
-                ...fieldsOf(insightQuery.trendsFilter),
+                ...toFields(insightQuery.trendsFilter),
                 formula: target.value === '' ? undefined : target.value,
               },
             })
@@ -161,7 +161,7 @@ function Series({ insightQuery, problem, change }: PartProps) {
 }
 
 function Funnel({ insightQuery, problem, change }: PartProps) {
-  const filter = fieldsOf(insightQuery.funnelsFilter);
+  const filter = toFields(insightQuery.funnelsFilter);
   const set = (fields: Fields) => change({ funnelsFilter: { ...filter, ...fields } });
   return (
     <Part title={text.within} fields={['funnelsFilter']} problem={problem}>
@@ -193,7 +193,7 @@ function Funnel({ insightQuery, problem, change }: PartProps) {
 }
 
 function Retention({ insightQuery, problem, change }: PartProps) {
-  const filter = fieldsOf(insightQuery.retentionFilter);
+  const filter = toFields(insightQuery.retentionFilter);
   const set = (fields: Fields) => change({ retentionFilter: { ...filter, ...fields } });
   const entity = (name: 'targetEntity' | 'returningEntity', label: string) => (
     <div className="field">
@@ -203,9 +203,9 @@ function Retention({ insightQuery, problem, change }: PartProps) {
         hint={text.eventHint}
         of="events"
         empty={text.eventHint}
-        value={textOf(fieldsOf(filter[name]).id)}
+        value={textOf(toFields(filter[name]).id)}
         onName={(event) =>
-          set({ [name]: { ...fieldsOf(filter[name]), id: event === '' ? null : event, type: 'events' } })
+          set({ [name]: { ...toFields(filter[name]), id: event === '' ? null : event, type: 'events' } })
         }
       />
     </div>
@@ -264,7 +264,7 @@ function Counted({ insightQuery, problem, change }: PartProps) {
 }
 
 function Breakdown({ insightQuery, problem, change }: PartProps) {
-  const filter = fieldsOf(insightQuery.breakdownFilter);
+  const filter = toFields(insightQuery.breakdownFilter);
   const groups = useGroupTypes();
   const ofGroups = groups.map(({ index, name }) => [`group ${index}`, text.breakdownOfGroup(visible(name))]);
   const { breakdown_type: stored, breakdown_group_type_index: group } = filter;
@@ -313,7 +313,7 @@ function Breakdown({ insightQuery, problem, change }: PartProps) {
 function Range({ insightQuery, problem, change }: PartProps) {
   const { kind } = insightQuery;
   const isRetention = kind === 'RetentionQuery';
-  const { compare } = fieldsOf(insightQuery.compareFilter);
+  const { compare } = toFields(insightQuery.compareFilter);
   // Retention has no date range: its number of periods decides the range, and is shown with its events.
   if (isRetention && !problem.part.startsWith('dateRange')) return null;
   return (
@@ -321,7 +321,7 @@ function Range({ insightQuery, problem, change }: PartProps) {
       {!isRetention && (
         <div className="insight-line">
           <DateRangeFields
-            range={fieldsOf(insightQuery.dateRange)}
+            range={toFields(insightQuery.dateRange)}
             onRange={(dateRange) => change({ dateRange, ...intervalFor(insightQuery, dateRange) })}
           />
           {kind !== 'FunnelsQuery' && (

@@ -1,6 +1,6 @@
 // Creates and edits queries in the insight builder.
 
-import { type Fields, fieldsOf, findSource, type InsightQuery, listOf } from '../../results/insight-query.ts';
+import { type Fields, findSource, type InsightQuery, toFields, toFieldsList } from '../../results/insight-query.ts';
 import { text } from './words.ts';
 
 export const kinds = ['TrendsQuery', 'FunnelsQuery', 'RetentionQuery', 'LifecycleQuery'] as const;
@@ -60,26 +60,26 @@ export function asKind(insightQuery: InsightQuery, kind: Kind): InsightQuery {
 function namesOf({ kind, series, retentionFilter }: InsightQuery): (string | null)[] {
   const nameOf = (value: unknown) => (typeof value === 'string' ? value : null);
   if (kind !== 'RetentionQuery') {
-    const names = listOf(series).map((one) => nameOf(one.event));
+    const names = toFieldsList(series).map((one) => nameOf(one.event));
     return names.length > 0 ? names : ['$pageview'];
   }
-  const { targetEntity, returningEntity } = fieldsOf(retentionFilter);
-  return [nameOf(fieldsOf(targetEntity).id), nameOf(fieldsOf(returningEntity).id)];
+  const { targetEntity, returningEntity } = toFields(retentionFilter);
+  return [nameOf(toFields(targetEntity).id), nameOf(toFields(returningEntity).id)];
 }
 
 /** The chart types of a query by their API names, and the selected one. `table` exists in the console only. */
-export function chartTypesOf(insightQuery: InsightQuery): {
+export function listChartTypes(insightQuery: InsightQuery): {
   chartTypes: Record<string, string> | null;
   chosen: string;
 } {
-  const { display } = fieldsOf(insightQuery.trendsFilter);
+  const { display } = toFields(insightQuery.trendsFilter);
   switch (insightQuery.kind) {
     case 'TrendsQuery':
       return { chartTypes: text.displays, chosen: typeof display === 'string' ? display : 'ActionsLineGraph' };
     case 'LifecycleQuery':
       return { chartTypes: { ActionsBar: text.displays.ActionsBar, table: text.displays.table }, chosen: 'ActionsBar' };
     case 'FunnelsQuery': {
-      const { funnelVizType: type } = fieldsOf(insightQuery.funnelsFilter);
+      const { funnelVizType: type } = toFields(insightQuery.funnelsFilter);
       return { chartTypes: text.funnelViews, chosen: typeof type === 'string' ? type : 'steps' };
     }
     default:
@@ -88,18 +88,18 @@ export function chartTypesOf(insightQuery: InsightQuery): {
 }
 
 /** Sets the chart type of a query. Returns the same query if it cannot store one. */
-export function withChartType(insightQuery: InsightQuery, chartType: string): InsightQuery {
-  const { display } = fieldsOf(insightQuery.trendsFilter);
+export function setChartType(insightQuery: InsightQuery, chartType: string): InsightQuery {
+  const { display } = toFields(insightQuery.trendsFilter);
   switch (insightQuery.kind) {
     case 'TrendsQuery': {
       // A table has a row for each interval, which a query for a single number does not return.
       const named = chartType !== 'table' ? chartType : display === 'BoldNumber' ? 'ActionsLineGraph' : display;
       return named === display
         ? insightQuery
-        : { ...insightQuery, trendsFilter: { ...fieldsOf(insightQuery.trendsFilter), display: named } };
+        : { ...insightQuery, trendsFilter: { ...toFields(insightQuery.trendsFilter), display: named } };
     }
     case 'FunnelsQuery':
-      return { ...insightQuery, funnelsFilter: { ...fieldsOf(insightQuery.funnelsFilter), funnelVizType: chartType } };
+      return { ...insightQuery, funnelsFilter: { ...toFields(insightQuery.funnelsFilter), funnelVizType: chartType } };
     default:
       return insightQuery;
   }
@@ -112,10 +112,10 @@ export const ofProperty = new Set(['sum', 'avg', 'median', 'p75', 'p90', 'p95', 
 export function isComplete({ kind, series, breakdownFilter, funnelsFilter, retentionFilter }: InsightQuery): boolean {
   const needsNumber = (value: unknown) => value !== undefined && !(Number(value) > 0);
   return (
-    !(kind === 'TrendsQuery' && listOf(series).some(lacksProperty)) &&
-    fieldsOf(breakdownFilter).breakdown !== '' &&
-    !needsNumber(fieldsOf(funnelsFilter).funnelWindowInterval) &&
-    !needsNumber(fieldsOf(retentionFilter).totalIntervals)
+    !(kind === 'TrendsQuery' && toFieldsList(series).some(lacksProperty)) &&
+    toFields(breakdownFilter).breakdown !== '' &&
+    !needsNumber(toFields(funnelsFilter).funnelWindowInterval) &&
+    !needsNumber(toFields(retentionFilter).totalIntervals)
   );
 }
 
@@ -130,7 +130,7 @@ export function partOf(detail: string): string {
 }
 
 /** Replaces the source of the stored query, and preserves the rest of it, such as display settings of other clients. */
-export function wrapped(stored: { query: unknown } | null, insightQuery: InsightQuery): unknown {
+export function wrapQuery(stored: { query: unknown } | null, insightQuery: InsightQuery): unknown {
   const around = stored?.query;
   const isWrapped = typeof around === 'object' && around !== null && 'source' in around;
   return isWrapped ? { ...around, source: insightQuery } : { kind: 'InsightVizNode', source: insightQuery };

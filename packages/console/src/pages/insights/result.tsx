@@ -7,7 +7,7 @@ import { SeriesChart } from '../../results/chart.tsx';
 import { ExportMenu } from '../../results/export-menu.tsx';
 import { Headline } from '../../results/headline.tsx';
 import { renderImage } from '../../results/image.ts';
-import { fieldsOf, type InsightQuery } from '../../results/insight-query.ts';
+import { type InsightQuery, toFields } from '../../results/insight-query.ts';
 import type { Plot } from '../../results/plot.ts';
 import { nameOfSeries, type Point, type Series } from '../../results/series.ts';
 import {
@@ -20,7 +20,7 @@ import {
 } from '../../results/tables.tsx';
 import { text as resultTexts } from '../../results/words.ts';
 import { NumberFormatButton } from './number-format.tsx';
-import { chartTypesOf, isKind, withChartType } from './query.ts';
+import { isKind, listChartTypes, setChartType } from './query.ts';
 import type { ShownResult } from './view.ts';
 import { text } from './words.ts';
 import { useZoom, type Zoom } from './zoom.ts';
@@ -84,10 +84,10 @@ function Shown({
     if (shown.current === null) throw new Error('No chart is shown.');
     return renderImage(shown.current);
   };
-  const { chartTypes, chosen } = chartTypesOf(insightQuery);
+  const { chartTypes, chosen } = listChartTypes(insightQuery);
   const choose = (chartType: string) => {
     setTable(chartType === 'table');
-    const next = withChartType(insightQuery, chartType);
+    const next = setChartType(insightQuery, chartType);
     if (next !== insightQuery) onQuery(next);
   };
   return (
@@ -152,7 +152,7 @@ function OverTime({
   shown: RefObject<Plot | null>;
 }) {
   // The value of a formula does not correspond to a set of persons.
-  const hasPersons = fieldsOf(insightQuery.trendsFilter).formula === undefined;
+  const hasPersons = toFields(insightQuery.trendsFilter).formula === undefined;
   const open = (one: Series, at: number) => {
     const day = one.days[at] ?? '';
     onPersons({ name: resultTexts.personsAt(nameOfSeries(one), day), source: actorsQuery(insightQuery, one, day) });

@@ -3,7 +3,7 @@
 import { visible } from '../../event-detail/json-text.ts';
 import { formatRange } from '../../filters/date-range.tsx';
 import { propertyName } from '../../parts/properties.ts';
-import { type Fields, fieldsOf, type InsightQuery, listOf } from '../../results/insight-query.ts';
+import { type Fields, type InsightQuery, toFields, toFieldsList } from '../../results/insight-query.ts';
 import { isKind } from './query.ts';
 import { text } from './words.ts';
 
@@ -12,31 +12,31 @@ const { suggested } = text;
 /** `order (unique users) by Browser, last 7 days`. Empty for a kind of query that the console cannot edit. */
 export function suggestedName(insightQuery: InsightQuery): string {
   if (!isKind(insightQuery.kind)) return '';
-  const { breakdown } = fieldsOf(insightQuery.breakdownFilter);
+  const { breakdown } = toFields(insightQuery.breakdownFilter);
   const by = typeof breakdown === 'string' && breakdown !== '' ? suggested.by(propertyName(breakdown)) : '';
   const range = insightQuery.kind === 'RetentionQuery' ? '' : suggested.during(lowered(rangeOf(insightQuery)));
   return visible(subjectOf(insightQuery) + by + range).slice(0, 400);
 }
 
 const rangeOf = ({ dateRange }: InsightQuery) => {
-  const range = fieldsOf(dateRange);
+  const range = toFields(dateRange);
   return formatRange(range.date_from ? range : { date_from: '-7d' });
 };
 
 function subjectOf({ kind, series, trendsFilter, retentionFilter }: InsightQuery): string {
-  const events = listOf(series).map(({ event }) => nameOf(event));
+  const events = toFieldsList(series).map(({ event }) => nameOf(event));
   switch (kind) {
     case 'FunnelsQuery':
       return suggested.funnel(events);
     case 'LifecycleQuery':
       return suggested.lifecycle(suggested.all(events));
     case 'RetentionQuery': {
-      const { targetEntity, returningEntity } = fieldsOf(retentionFilter);
-      return suggested.retention(nameOf(fieldsOf(targetEntity).id), nameOf(fieldsOf(returningEntity).id));
+      const { targetEntity, returningEntity } = toFields(retentionFilter);
+      return suggested.retention(nameOf(toFields(targetEntity).id), nameOf(toFields(returningEntity).id));
     }
     default: {
-      const { formula } = fieldsOf(trendsFilter);
-      const counted = suggested.all(listOf(series).map(nameOfSeries));
+      const { formula } = toFields(trendsFilter);
+      const counted = suggested.all(toFieldsList(series).map(nameOfSeries));
       return typeof formula === 'string' && formula !== '' ? suggested.formula(formula, counted) : counted;
     }
   }

@@ -1,6 +1,6 @@
 import { endOfInterval, type Interval, parseSeriesTime, readInterval } from '@millrace/contracts/chart';
 import { useState } from 'react';
-import { fieldsOf, type InsightQuery } from '../../results/insight-query.ts';
+import { type InsightQuery, toFields } from '../../results/insight-query.ts';
 
 /** Two points are not a useful chart, so short ranges switch to a shorter interval. */
 const finer: Partial<Record<Interval, Interval>> = { month: 'day', week: 'day', day: 'hour', hour: 'minute' };
@@ -12,7 +12,7 @@ function zoomed(insightQuery: InsightQuery, days: readonly string[], from: numbe
   const end = new Date(endOfInterval(parseSeriesTime(last), interval) - 1000).toISOString();
   const hasTimes = last.length > 10;
   // The last interval ends at the end of the range, which may be now.
-  const until = fieldsOf(insightQuery.dateRange).date_to;
+  const until = toFields(insightQuery.dateRange).date_to;
   const dateTo = to === days.length - 1 ? until : hasTimes ? end.slice(0, 19) : end.slice(0, 10);
   return {
     ...insightQuery,

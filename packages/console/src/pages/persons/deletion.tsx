@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react';
 import { queryClient } from '../../api/queries.ts';
 import { call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
-import { titleOf } from '../../event-detail/person-name.tsx';
+import { formatPersonTitle } from '../../event-detail/person-name.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { Button } from '../../parts/button.tsx';
@@ -42,7 +42,7 @@ export function DeletePerson({
     },
   });
   return (
-    <Dialog title={text.deletion.title(titleOf(person))} onClose={onClose}>
+    <Dialog title={text.deletion.title(formatPersonTitle(person))} onClose={onClose}>
       <p className="quiet">{text.deletion.what(person.distinct_ids.length)}</p>
       <form className="form" action={() => remove.mutate()}>
         <label className="person-check">

@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ApiCall, call, readCursor } from '../../api/request.ts';
-import { Avatar, nameOf, subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
+import { Avatar, findPersonName, formatPersonSubtitle, formatPersonTitle } from '../../event-detail/person-name.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { formatPast } from '../../parts/ago.ts';
@@ -205,13 +205,15 @@ function Rows({
             <tr key={uuid} className="list-row" {...(uuid === open && { 'data-open': '' })}>
               <td>
                 <span className="person-cell">
-                  <Avatar name={titleOf(person)} />
+                  <Avatar name={formatPersonTitle(person)} />
                   <span className="grow">
                     <button type="button" className="link-button row-link" data-row={uuid} onClick={() => onOpen(uuid)}>
-                      {titleOf(person)}
+                      {formatPersonTitle(person)}
                     </button>
                     {!isIdentified && <span className="pill">{text.anonymous}</span>}
-                    {nameOf(properties) !== '' && <span className="hint cut">{subtitleOf(person)}</span>}
+                    {findPersonName(properties) !== '' && (
+                      <span className="hint cut">{formatPersonSubtitle(person)}</span>
+                    )}
                   </span>
                 </span>
               </td>

@@ -5,7 +5,7 @@ import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import { useOffsetPages } from '../../api/offset-pages.ts';
 import { ApiProblem, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
-import { Avatar, nameOf, subtitleOf, titleOf } from '../../event-detail/person-name.tsx';
+import { Avatar, findPersonName, formatPersonSubtitle, formatPersonTitle } from '../../event-detail/person-name.tsx';
 import { membersInOrder, Properties } from '../../event-detail/properties.tsx';
 import { Timeline } from '../../event-detail/timeline.tsx';
 import { useHasLevel, useProject } from '../../frame/project.ts';
@@ -33,7 +33,7 @@ export function PersonDetail({ id, address }: { id: string; address: PersonsAddr
   });
   const close = () => address.change({ person: '', tab: 'properties' });
   const person = query.data;
-  useRecordTitle(person ? titleOf(person) : '');
+  useRecordTitle(person ? formatPersonTitle(person) : '');
   if (query.error instanceof ApiProblem && query.error.status === 404) {
     return (
       <Aside title={text.deletion.title2} onClose={close}>
@@ -43,7 +43,7 @@ export function PersonDetail({ id, address }: { id: string; address: PersonsAddr
   }
   return (
     <Aside
-      title={person ? titleOf(person) : ''}
+      title={person ? formatPersonTitle(person) : ''}
       onClose={close}
       head={
         person && (
@@ -69,10 +69,12 @@ function Head({ person, onClose, onDeleted }: { person: Person; onClose: () => v
   return (
     <div className="detail-head">
       <div className="detail-title">
-        <Avatar name={titleOf(person)} />
+        <Avatar name={formatPersonTitle(person)} />
         <h2>
-          {titleOf(person)}
-          {nameOf(person.properties) !== '' && <span className="hint person-subtitle">{subtitleOf(person)}</span>}
+          {formatPersonTitle(person)}
+          {findPersonName(person.properties) !== '' && (
+            <span className="hint person-subtitle">{formatPersonSubtitle(person)}</span>
+          )}
         </h2>
         <CloseButton label={text.close} onClose={onClose} />
       </div>
@@ -145,7 +147,7 @@ function Body({ person, address: { view, change } }: { person: Person; address: 
       selectedKey={view.tab}
       onSelectionChange={(tab) => change({ tab: names.find((name) => name === tab) ?? 'properties' })}
     >
-      <TabList className="tabs" aria-label={titleOf(person)}>
+      <TabList className="tabs" aria-label={formatPersonTitle(person)}>
         {names.map((name) => (
           <Tab key={name} id={name} className="tab">
             {text.tabs[name]}

@@ -19,7 +19,7 @@ export interface Offered {
 const maxOffered = 200;
 
 /** Loads dashboards or insights as options for a form, with the error if loading fails. */
-export function useOffered(name: 'dashboards' | 'insights', query: Query = {}, isNeeded = true) {
+export function useSubjectOptions(name: 'dashboards' | 'insights', query: Query = {}, isNeeded = true) {
   const { id } = useProject();
   const all = { ...query, limit: maxOffered, ...(name === 'insights' && { basic: true }) };
   return useQuery({

@@ -31,7 +31,7 @@ export function Entry({ title, children }: { title: string; children: ReactNode 
   );
 }
 
-export function LinkGone({ children }: { children: ReactNode }) {
+export function InvalidLink({ children }: { children: ReactNode }) {
   return (
     <main className="entry">
       <Empty title={text.linkGoneTitle} icon="gone">
@@ -108,7 +108,7 @@ export function takeSecret(): string {
 }
 
 /** After signing in, discards all cached data and opens the page that the user wanted. */
-export function useEntered() {
+export function useOpenAfterSignIn() {
   const router = useRouter();
   return {
     open: () => {

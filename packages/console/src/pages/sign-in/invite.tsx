@@ -8,7 +8,7 @@ import { Field, FormProblem } from '../../parts/form.tsx';
 import { createPasskey, supportsPasskeys } from '../../parts/passkey.ts';
 import { Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
-import { Entry, Form, LinkGone, passwordRules, takeSecret, useEntered, useForm } from './entry.tsx';
+import { Entry, Form, InvalidLink, passwordRules, takeSecret, useForm, useOpenAfterSignIn } from './entry.tsx';
 import { text } from './words.ts';
 
 /** `/invite/<id>#<secret>` from the invite email: creates an account in the organization. */
@@ -18,7 +18,7 @@ export function InvitePage() {
   /** Null until the user edits the name from the invite. */
   const [typedName, setTypedName] = useState<string | null>(null);
   const [isSigningIn, setSigningIn] = useState(false);
-  const { open } = useEntered();
+  const { open } = useOpenAfterSignIn();
   const path = `/api/signup/${encodeURIComponent(inviteId)}`;
   const invite = useQuery({
     queryKey: ['invite', inviteId],
@@ -30,7 +30,7 @@ export function InvitePage() {
   const hasAccount = invite.data?.has_account === true || isSigningIn || isCode(form.problem, 'account_exists');
   // On later visits the secret is missing. In most cases it is not needed, because the account has the invited email address.
   if (secret === '' || hasAccount) return <AcceptInvite inviteId={inviteId} secret={secret} />;
-  if (invite.error) return <LinkGone>{text.resetGone}</LinkGone>;
+  if (invite.error) return <InvalidLink>{text.resetGone}</InvalidLink>;
   return (
     <Loaded query={invite} what={text.oneMoment}>
       {({ target_email, first_name, organization_name, has_account }) => (
@@ -113,7 +113,7 @@ interface Invitation {
 
 /** Accepts an invite for a user who is signed in or signs in first. */
 function AcceptInvite({ inviteId, secret }: { inviteId: string; secret: string }) {
-  const { open } = useEntered();
+  const { open } = useOpenAfterSignIn();
   const path = `/api/invites/${encodeURIComponent(inviteId)}/accept`;
   const form = useForm(() => ({ method: 'POST', path, body: secret === '' ? {} : { token: secret } }), open);
   return (

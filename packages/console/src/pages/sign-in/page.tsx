@@ -10,12 +10,12 @@ import { Loaded } from '../../parts/states.tsx';
 import { words } from '../../words.ts';
 import { SecondFactors } from '../settings/account/second-factor.tsx';
 import { ConfirmItIsYou } from '../settings/recent-sign-in.tsx';
-import { Entry, Form, LinkGone, passwordRules, takeSecret, useEntered, useForm } from './entry.tsx';
+import { Entry, Form, InvalidLink, passwordRules, takeSecret, useForm, useOpenAfterSignIn } from './entry.tsx';
 import { text } from './words.ts';
 
 /** Signs the user in with any sign-in method, and returns to the page that required it. */
 export function SignInPage() {
-  const { open } = useEntered();
+  const { open } = useOpenAfterSignIn();
   const [parameters] = useState(() => new URLSearchParams(location.search));
   const [secrets] = useState(() => new URLSearchParams(takeSecret()));
   const halves = useQuery({
@@ -55,14 +55,14 @@ function sentenceOf(code: string): string {
 
 /** Completes a sign-in that the identity provider started, after the user confirms it. */
 function ConfirmSignIn({ ticket }: { ticket: string }) {
-  const { open } = useEntered();
+  const { open } = useOpenAfterSignIn();
   const look = useQuery({
     queryKey: ['sign-in-ticket', ticket],
     queryFn: () => call<{ email: string | null }>({ method: 'POST', path: '/api/login/sso/look', body: { ticket } }),
     retry: false,
   });
   const form = useForm(() => ({ method: 'POST', path: '/api/login/sso', body: { ticket } }), open);
-  if (look.error) return <LinkGone>{text.failures.state_unknown}</LinkGone>;
+  if (look.error) return <InvalidLink>{text.failures.state_unknown}</InvalidLink>;
   return (
     <Loaded query={look} what={text.oneMoment}>
       {({ email }) => (
@@ -81,7 +81,7 @@ function ConfirmSignIn({ ticket }: { ticket: string }) {
 /** `/enter#<secret>`: a one-time link that signs a user in, or creates the first account of an installation. */
 export function EnterPage() {
   const [secret] = useState(takeSecret);
-  const { open } = useEntered();
+  const { open } = useOpenAfterSignIn();
   const look = useQuery({
     queryKey: ['console-link', secret],
     queryFn: () =>
@@ -99,7 +99,7 @@ export function EnterPage() {
   useEffect(() => {
     if (isSignIn) void submit(new FormData());
   }, [isSignIn, submit]);
-  if (look.error || (isSignIn && form.problem)) return <LinkGone>{text.linkGone}</LinkGone>;
+  if (look.error || (isSignIn && form.problem)) return <InvalidLink>{text.linkGone}</InvalidLink>;
   return (
     <Loaded query={look} what={text.oneMoment}>
       {(found) =>
@@ -179,7 +179,7 @@ export function ResetPage() {
     (fields) => ({ method: 'POST', path, body: { ...fields, token } }),
     () => setDone(true),
   );
-  if (check.error) return <LinkGone>{text.resetGone}</LinkGone>;
+  if (check.error) return <InvalidLink>{text.resetGone}</InvalidLink>;
   return (
     <Entry title={text.askTitle}>
       {isDone ? (
@@ -196,7 +196,7 @@ export function ResetPage() {
 
 /** `/second-factor`: shown until the user has set up the second factor that the organization requires. */
 export function SecondFactorPage() {
-  const { open } = useEntered();
+  const { open } = useOpenAfterSignIn();
   return (
     <Entry title={text.factorTitle}>
       <p className="quiet">{text.factorText}</p>

@@ -5,7 +5,7 @@ import { loadPart } from '../../frame/broken.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Choice } from '../../parts/choice.tsx';
 import { explain } from '../../parts/states.tsx';
-import { fieldsOf } from '../../results/insight-query.ts';
+import { toFields } from '../../results/insight-query.ts';
 import { type SqlNode, usesFilters, variablesIn } from '../../sql/node.ts';
 import { words } from '../../words.ts';
 import type { Edits } from './address.ts';
@@ -127,8 +127,8 @@ function RunProblem({ error, isChecked }: { error: unknown; isChecked: boolean }
 /** The dates of `{filters}`. */
 function DateFields({ node, onNode }: { node: SqlNode; onNode: (node: SqlNode) => void }) {
   const { source } = node;
-  const filters = fieldsOf(source.filters);
-  const range: DateRange = fieldsOf(filters.dateRange);
+  const filters = toFields(source.filters);
+  const range: DateRange = toFields(filters.dateRange);
   const { value, options } = rangeOptions(range);
   const set = (dateRange: DateRange | undefined) =>
     onNode({ ...node, source: { ...source, filters: { ...filters, dateRange } } });

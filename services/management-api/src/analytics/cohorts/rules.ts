@@ -18,7 +18,7 @@ const fieldsOfNothing: CohortFields = {
 };
 
 /** Applies the fields that are sent and keeps all others (docs/api/cohorts.md). @throws AppError `invalid` naming the field. */
-export function withChanges(before: CohortFields, changes: CohortChanges): CohortFields {
+export function applyCohortChanges(before: CohortFields, changes: CohortChanges): CohortFields {
   const { name, description, groups, deleted, is_static } = { ...before, ...changes };
   const filters = filtersOf(before, changes);
   checkQuery(changes);
@@ -26,7 +26,7 @@ export function withChanges(before: CohortFields, changes: CohortChanges): Cohor
 }
 
 export function fillNewFields(changes: CohortChanges): CohortFields {
-  return withChanges(fieldsOfNothing, changes);
+  return applyCohortChanges(fieldsOfNothing, changes);
 }
 
 /** Uses `filters` if they are sent, otherwise converts the former `groups`. */

@@ -7,12 +7,12 @@ import { requireNamedRecords } from '../../access/named-records.ts';
 import { requireFound, requireKind } from '../../access/record-rights.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import {
+  applyCohortChanges,
   type CohortChanges,
   checkReferences,
   fillNewFields,
   findCohortType,
   refuseDeletionInUse,
-  withChanges,
 } from './rules.ts';
 import {
   type CohortFields,
@@ -57,7 +57,7 @@ export async function changeCohort(
   const { environmentId } = author.target;
   await lockEnvironment(tx, environmentId);
   const before = await requireCohort(tx, author.target, { id, needed: 'editor' });
-  const fields = withChanges(before, changes);
+  const fields = applyCohortChanges(before, changes);
   const isDefined = [changes.filters, changes.groups, changes.query].some((sent) => sent !== undefined);
   if (isDefined) await requireNamedRecords(tx, author.target, fields.filters, fields.query);
   if (fields.deleted && !before.deleted) await refuseDeletionInUse(tx, { environmentId, id });

@@ -92,7 +92,7 @@ interface NamedInsight {
 }
 
 /** Deletes the insights that are only on this dashboard. Their tiles are kept, so that they can be restored with the dashboard. */
-export async function deleteInsightsOf(tx: Transaction, dashboardId: number): Promise<NamedInsight[]> {
+export async function deleteDashboardInsights(tx: Transaction, dashboardId: number): Promise<NamedInsight[]> {
   return tx.query<NamedInsight & Record<string, unknown>>(
     `UPDATE insight i SET deleted = true, updated_at = now()
        FROM dashboard_tile t
@@ -105,7 +105,7 @@ export async function deleteInsightsOf(tx: Transaction, dashboardId: number): Pr
 }
 
 /** Restores the insights that were deleted with a dashboard. Insights that were deleted separately have no tile anymore. */
-export async function restoreInsightsOf(tx: Transaction, dashboardId: number): Promise<NamedInsight[]> {
+export async function restoreDashboardInsights(tx: Transaction, dashboardId: number): Promise<NamedInsight[]> {
   return tx.query<NamedInsight & Record<string, unknown>>(
     `UPDATE insight i SET deleted = false, updated_at = now()
        FROM dashboard_tile t

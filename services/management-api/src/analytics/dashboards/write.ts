@@ -14,7 +14,7 @@ import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { refusal, requireSmall } from '../insights/rules.ts';
 import { findInsights, type InsightRow } from '../insights/store.ts';
-import { createInsight, verbOf } from '../insights/write.ts';
+import { chooseActivityVerb, createInsight } from '../insights/write.ts';
 import { requireUsable, requireVariables } from './filters.ts';
 import type { dashboardChanges, newDashboard } from './schema.ts';
 import {
@@ -25,7 +25,13 @@ import {
   insertDashboard,
   updateDashboard,
 } from './store.ts';
-import { deleteInsightsOf, insertTile, listTiles, restoreInsightsOf, type TileRow } from './tile-store.ts';
+import {
+  deleteDashboardInsights,
+  insertTile,
+  listTiles,
+  restoreDashboardInsights,
+  type TileRow,
+} from './tile-store.ts';
 import { changeTiles } from './tiles.ts';
 
 export interface DashboardAuthor extends Pick<Caller, 'userId' | 'scopes'> {
@@ -201,7 +207,11 @@ async function followDeletion(
 ): Promise<void> {
   const { organizationId, environmentId } = target;
   const common = { organizationId, environmentId, actor: { userId } };
-  const following = isDeleted ? (withInsights ? await deleteInsightsOf(tx, id) : []) : await restoreInsightsOf(tx, id);
+  const following = isDeleted
+    ? withInsights
+      ? await deleteDashboardInsights(tx, id)
+      : []
+    : await restoreDashboardInsights(tx, id);
   if (following.length > 0 || withInsights) requireScope({ scopes }, 'insight:write');
   const ids = following.map((insight) => insight.id);
   for (const insight of await findInsights(tx, environmentId, ids)) {
@@ -315,7 +325,7 @@ async function recordDashboardActivity(
     environmentId: target.environmentId,
     scope: 'Dashboard',
     itemId: after.id,
-    activity: verbOf(before, after),
+    activity: chooseActivityVerb(before, after),
     actor: { userId },
     name: after.name,
     ...(change && { change }),

@@ -1,7 +1,7 @@
 // Finds the properties that events with given names have, in a sample of the latest events.
 
 import type { Sql } from '@millrace/db';
-import { budgetOf, type StoreRead } from '../events/reads.ts';
+import { createBudget, type StoreRead } from '../events/reads.ts';
 
 /** Number of latest events of each name in the sample. */
 export const latestOfName = 2000;
@@ -33,7 +33,7 @@ export async function listPropertiesOfStoredEvents(read: StoreRead, eventNames: 
         ...{ projectId: read.projectId, by: 'timestamp', events: [eventName], uuid: null, where: { all: [] } },
         ...{ from: null, to: null, behind: null, isOldestFirst: false, limit: latestOfName, maxBytes: mostBytes },
       },
-      budgetOf(read),
+      createBudget(read),
     );
     for (const { properties } of events) for (const name of Object.keys(JSON.parse(properties))) names.add(name);
   }

@@ -63,8 +63,8 @@ export function toDefinitionFilter({
   verified,
   tags,
 }: DefinitionQuery) {
-  const excludedNames = namesOf(excluded_properties, 'excluded_properties');
-  const listedTags = namesOf(tags, 'tags');
+  const excludedNames = parseNames(excluded_properties, 'excluded_properties');
+  const listedTags = parseNames(tags, 'tags');
   return {
     ...(search !== undefined && { search }),
     ...(ordering !== undefined && { order: ordering }),
@@ -76,7 +76,7 @@ export function toDefinitionFilter({
 }
 
 /** @throws AppError `invalid` naming the parameter. */
-export function namesOf(given: string | undefined, attr: string): string[] | undefined {
+export function parseNames(given: string | undefined, attr: string): string[] | undefined {
   if (given === undefined || given === '') return undefined;
   let names: unknown;
   try {

@@ -14,7 +14,7 @@ import {
   listPropertiesOfStoredEvents,
   maxEventNames,
 } from './event-properties-store.ts';
-import { definitionListQuery, definitionParams, namesOf, toDefinitionFilter } from './list-query.ts';
+import { definitionListQuery, definitionParams, parseNames, toDefinitionFilter } from './list-query.ts';
 import {
   propertyDefinition,
   propertyDefinitionChanges,
@@ -213,7 +213,7 @@ function toEventNames(query: Static<typeof listQuery>): string[] | undefined {
   const { event_names } = query;
   // PostHog documents a JSON array. Command-line tools such as phog-cli send a single name as it is.
   const isSingle = event_names !== undefined && event_names !== '' && !event_names.startsWith('[');
-  const names = namesOf(isSingle ? JSON.stringify([event_names]) : event_names, 'event_names');
+  const names = parseNames(isSingle ? JSON.stringify([event_names]) : event_names, 'event_names');
   const refuse = (attr: string, detail: string) => new AppError('invalid', detail, { attr });
   if (names === undefined || names.length === 0) {
     if (!query.filter_by_event_names) return undefined;

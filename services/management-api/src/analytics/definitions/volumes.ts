@@ -1,7 +1,7 @@
 // Counts how often defined events and properties occurred in the last 30 days, and how many insights use them.
 
 import type { Sql } from '@millrace/db';
-import { budgetOf, type StoreRead } from '../events/reads.ts';
+import { createBudget, type StoreRead } from '../events/reads.ts';
 
 /** Fields are null if the request did not include `volumes=true`, or if this kind of definition is not counted. */
 export interface Volume {
@@ -46,7 +46,7 @@ async function countNames(read: StoreRead, names: readonly string[]): Promise<Na
       ...{ edges: [], windows: null, measure: { of: 'events' }, limit: names.length, nullsLast: false },
       breakdowns: [{ property: { of: 'column', key: 'event' }, isUrl: false, isBoolean: false, bins: null }],
     },
-    budgetOf(read),
+    createBudget(read),
   );
   return rows.map(({ values: [name], number: count }) => ({ name: name ?? '', count }));
 }

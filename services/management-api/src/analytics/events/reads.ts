@@ -57,7 +57,7 @@ export function eventRead(
   return { ...read, store: otherStore ?? ofPostgres() };
 }
 
-export const budgetOf = ({ store, signal }: Pick<StoreRead, 'store' | 'signal'>) => ({
+export const createBudget = ({ store, signal }: Pick<StoreRead, 'store' | 'signal'>) => ({
   signal,
   maxMs: Math.min(store.maxMs, longestMs),
   maxBytes: mostBytes,
@@ -65,7 +65,7 @@ export const budgetOf = ({ store, signal }: Pick<StoreRead, 'store' | 'signal'>)
 
 /** Time of the latest event of each distinct ID. */
 export async function findLatest(read: StoreRead, distinctIds: readonly string[]): Promise<Map<string, Date>> {
-  const found = await read.store.events.latest({ projectId: read.projectId, distinctIds }, budgetOf(read));
+  const found = await read.store.events.latest({ projectId: read.projectId, distinctIds }, createBudget(read));
   return new Map(found.map(({ distinctId, time }) => [distinctId, new Date(time)]));
 }
 
@@ -112,7 +112,7 @@ export async function findEventKeys(
       limit,
       offset,
     },
-    budgetOf(read),
+    createBudget(read),
   );
 }
 
@@ -130,14 +130,14 @@ function createReader(read: StoreRead) {
       before += sizes.get(uuid) ?? 0;
       return fits;
     });
-    const rows = await store.events.read({ projectId, keys: given }, budgetOf(read));
+    const rows = await store.events.read({ projectId, keys: given }, createBudget(read));
     return { rows: rows.map(toRow), used: given.length };
   };
 
   /** Measures each event together with its current person, who is returned with it and may be much larger. */
   async function measure(keys: EventKey[]): Promise<void> {
     sizes.clear();
-    const measured = await store.events.sizes({ projectId, keys }, budgetOf(read));
+    const measured = await store.events.sizes({ projectId, keys }, createBudget(read));
     const distinctIds = new Set(measured.map(({ distinctId }) => distinctId));
     const ofPersons = await sizesOfPersons(read.sql, projectId, [...distinctIds]);
     for (const { uuid } of keys) sizes.set(uuid, 0);
@@ -151,7 +151,7 @@ function toRow(event: ListedEvent): EventWithTimes {
 }
 
 /** Reads an event that PostgreSQL no longer stores, but whose time it still stores. */
-export async function readStored(read: StoreRead, uuid: string): Promise<EventWithTimes | undefined> {
+export async function readStoredEvent(read: StoreRead, uuid: string): Promise<EventWithTimes | undefined> {
   const time = await readTimeOfEvent(read.sql, read.projectId, uuid);
   if (time === undefined) return undefined;
   const from = time.getTime();
@@ -160,7 +160,7 @@ export async function readStored(read: StoreRead, uuid: string): Promise<EventWi
       ...{ projectId: read.projectId, events: null, by: 'timestamp', from, to: from + 1, where: { all: [] }, uuid },
       ...{ behind: null, isOldestFirst: false, limit: 1, maxBytes: 1 },
     },
-    budgetOf(read),
+    createBudget(read),
   );
   return events.map(toRow)[0];
 }
@@ -185,7 +185,7 @@ export async function countEvents(
       },
       ...{ edges, windows: null, measure: { of: 'events' }, breakdowns: [], limit: 1, nullsLast: false },
     },
-    budgetOf(read),
+    createBudget(read),
   );
   const counts = new Map(rows.map(({ bucket, number }) => [bucket, number]));
   return edges.map((start, at) => ({ start_ms: start, count: counts.get(at) ?? 0 }));

@@ -18,7 +18,7 @@ import {
 import { listDistinctIds } from '../distinct-ids/distinct-id-store.ts';
 import { readListFilters } from '../property-filters/parse-property-filters.ts';
 import { parseElements } from './elements.ts';
-import { createEventPage, eventRead, type OtherStore, readStored } from './reads.ts';
+import { createEventPage, eventRead, type OtherStore, readStoredEvent } from './reads.ts';
 import { eventExample, eventFilterQuery, eventPage, owners, shownEvent, shownEventExample } from './schema.ts';
 import { type EventFilter, type EventRow, listPersonsOfDistinctIds, readEvent, readEvents } from './store.ts';
 
@@ -29,7 +29,7 @@ const orders = ['-timestamp', 'timestamp', '["-timestamp"]', '["timestamp"]'];
 const maxSkipped = 50_000;
 
 /** Returns parameters that would make a search faster, for error messages. */
-export function narrowingOf({
+export function toNarrowing({
   distinct_id,
   person_id,
   offset,
@@ -111,7 +111,7 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
             const find = (on: Sql) => page.findKeys(reading(on), filter, window);
             // PostgreSQL reads the newest page from an index. Another store has to read more, so it counts as a search.
             const isWalk = otherStore !== null || isSearch(filter) || keys.offset > 0;
-            return isWalk ? searches.run({ caller, target }, narrowingOf(query), find) : find(sql);
+            return isWalk ? searches.run({ caller, target }, toNarrowing(query), find) : find(sql);
           },
           async read(keys, maxBytes) {
             const { rows, used } = await read(keys, maxBytes);
@@ -150,7 +150,7 @@ export function eventItemRoute({ sql, searches, otherStore }: EventDeps) {
       const kept = isUuid ? await readEvent(sql, environmentId, uuid) : undefined;
       const readOther = () =>
         searches.run({ caller, target }, null, (on) =>
-          readStored(
+          readStoredEvent(
             eventRead(otherStore, { sql: on, projectId: environmentId, signal: request.disconnectSignal() }),
             uuid,
           ),

@@ -110,7 +110,7 @@ export function readOverrides(query: { filters_override?: string; variables_over
 }
 
 /** Returns the insight with the query that results from these filters and variables. */
-export function withOverrides(row: InsightRow, { filters, variables }: Partial<Overrides>): InsightRow {
+export function applyOverrides(row: InsightRow, { filters, variables }: Partial<Overrides>): InsightRow {
   return { ...row, query: overrideVariables(overrideFilters(row.query, filters), variables) as InsightRow['query'] };
 }
 

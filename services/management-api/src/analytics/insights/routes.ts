@@ -15,6 +15,7 @@ import { csvContent, csvDeclaration } from '../query/csv.ts';
 import type { QueryCaller, QueryRunner } from '../query/query-runner.ts';
 import { insightConditions, insightOrder, listInsightsQuery } from './list-query.ts';
 import {
+  applyOverrides,
   type InsightResult,
   noResult,
   overrideQuery,
@@ -23,7 +24,6 @@ import {
   refreshQuery,
   runInsight,
   runInsightOfMany,
-  withOverrides,
 } from './result.ts';
 import { parseSqlAhead } from './rules.ts';
 import {
@@ -148,7 +148,7 @@ function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner:
         const given = readOverrides(query);
         await requireNamedRecords(sql, target, given.filters);
         const ofTile = await overridesOn(sql, row, { target, dashboardId });
-        const shown = withOverrides(row, {
+        const shown = applyOverrides(row, {
           filters: given.filters ?? ofTile?.filters,
           variables: mergeVariables(ofTile?.variables, given.variables),
         });

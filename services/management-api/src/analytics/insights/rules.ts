@@ -32,14 +32,14 @@ export function fieldsOfNew(body: InsightChanges): InsightFields {
     saved: false,
   };
   if (body.query === undefined) throw refusal('query', '`query` is required.', 'required');
-  return withChanges(defaults, { saved: false, ...body });
+  return applyInsightChanges(defaults, { saved: false, ...body });
 }
 
 /**
  * Applies the fields that are sent and keeps all others. A change also marks the insight as saved.
  * @throws AppError `invalid` naming the field.
  */
-export function withChanges(
+export function applyInsightChanges(
   fields: InsightFields,
   { filters, dashboards: _, ...changes }: InsightChanges,
 ): InsightFields {

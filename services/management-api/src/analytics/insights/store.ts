@@ -172,7 +172,7 @@ export async function noteViews(
 }
 
 /** The insights that a user opened most recently, latest first. */
-export async function listLastViewed(
+export async function listLastViewedInsights(
   sql: Sql,
   { environmentId, userId }: { environmentId: number; userId: number },
   limit: number,

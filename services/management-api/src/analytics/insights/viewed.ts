@@ -8,7 +8,7 @@ import { embeddedUser, embeddedUserExample } from '../../identity/embedded-users
 import { insightConditions } from './list-query.ts';
 import { insight, insightExample, insightParams, insightsPath, insightTags as tags } from './schema.ts';
 import { toInsight } from './show.ts';
-import { listLastViewed, listTrending, noteViews } from './store.ts';
+import { listLastViewedInsights, listTrending, noteViews } from './store.ts';
 import { foundInsight } from './write.ts';
 
 /** Number of insights that `my_last_viewed` returns. */
@@ -53,7 +53,7 @@ export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
       responses: { 200: { description: 'The insights.', schema: Type.Array(insight) } },
       examples: { response: [insightExample] },
       handler: async ({ caller: { userId }, target }) => {
-        const rows = await listLastViewed(sql, { environmentId: target.environmentId, userId }, shown);
+        const rows = await listLastViewedInsights(sql, { environmentId: target.environmentId, userId }, shown);
         return rows
           .filter((row) => hasRecordLevel(target.rights, 'insight', 'viewer', toRecordName(row)))
           .map((row) => toInsight(row, { ...target, userId }));

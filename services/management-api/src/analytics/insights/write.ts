@@ -10,7 +10,7 @@ import { requireNamedRecords } from '../../access/named-records.ts';
 import { hasRecordLevel, requireFound } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
-import { fieldsOfNew, type InsightChanges, requireRunnable, withChanges } from './rules.ts';
+import { applyInsightChanges, fieldsOfNew, type InsightChanges, requireRunnable } from './rules.ts';
 import { findInsight, type InsightFields, type InsightRow, insertInsight, updateInsight } from './store.ts';
 
 export interface InsightAuthor extends Pick<Caller, 'userId' | 'scopes'> {
@@ -60,7 +60,7 @@ export async function changeInsight(
     const detail = 'This insight is on a dashboard that can only be edited by its owner and project admins.';
     throw new AppError('forbidden', detail);
   }
-  const fields = withChanges(fieldsOf(before), changes);
+  const fields = applyInsightChanges(fieldsOf(before), changes);
   // Do not check an unchanged query, because a cohort in it may have been deleted since.
   if (fields.query && !isDeepStrictEqual(fields.query, before.query))
     await requireRunnable({ sql: tx, parser }, environmentId, fields.query);
@@ -119,7 +119,7 @@ async function recordInsightActivity(
     environmentId: target.environmentId,
     scope: 'Insight',
     itemId: after.id,
-    activity: verbOf(before, after),
+    activity: chooseActivityVerb(before, after),
     actor: { userId },
     name: after.name ?? after.derived_name,
     ...(before && { change: { before: visible(before), after: visible(after) } }),
@@ -127,7 +127,7 @@ async function recordInsightActivity(
 }
 
 /** The activity for a change to a record that has a `deleted` field. */
-export function verbOf(
+export function chooseActivityVerb(
   before: { deleted: boolean } | undefined,
   after: { deleted: boolean },
 ): 'created' | 'updated' | 'deleted' | 'restored' {

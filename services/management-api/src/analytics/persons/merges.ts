@@ -7,7 +7,7 @@ import { Type } from 'typebox';
 import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { listIdsOfPerson, maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';
-import { budgetOf, eventRead, type StoreRead } from '../events/reads.ts';
+import { createBudget, eventRead, type StoreRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
 import { personParams } from './routes.ts';
 import { idNamedBy, type MergeEvent, maxMergeEvents, mergeEvents, readPerson } from './store.ts';
@@ -65,7 +65,7 @@ async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<
       ...{ by: 'timestamp', from: null, to: null, behind: null, isOldestFirst: true },
       ...{ limit: maxMergeEvents, maxBytes: maxMergeBytes },
     },
-    budgetOf(read),
+    createBudget(read),
   );
   return events.flatMap(({ uuid, event, timestamp, distinct_id, properties }) => {
     const other = JSON.parse(properties)[idNamedBy(event)];

@@ -1,6 +1,6 @@
 import type { Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
-import { budgetOf, lastMs, type StoreRead } from '../events/reads.ts';
+import { createBudget, lastMs, type StoreRead } from '../events/reads.ts';
 
 interface WantedValues {
   /** Name of the property. */
@@ -40,7 +40,7 @@ export function listEventValues(
       containing: value === undefined || value === '' ? null : value,
       ...{ latest: latestRows, longest: longestValue, limit: maxValues },
     },
-    budgetOf(read),
+    createBudget(read),
   );
 }
 

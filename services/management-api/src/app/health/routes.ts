@@ -15,7 +15,7 @@ import { createWaitingCount } from '../../operations/dead-letters/waiting-count.
 import type { TopicLag } from '../../operations/live/lag.ts';
 import type { Live } from '../../operations/live/live.ts';
 import { findWarningKind } from '../../operations/live/warning-kinds.ts';
-import { countConnections, countStored, countWarnings, hasSqlRole } from './store.ts';
+import { countConnections, countStoredEvents, countWarnings, hasSqlRole } from './store.ts';
 
 /** Same threshold as the alert MillraceLagSeconds (docs/operations/alerts.md). */
 const alarmSeconds = 300;
@@ -52,7 +52,7 @@ export function healthOfProjectRoutes({ sql, live, deadLetterLog, otherStore }: 
     handler: async ({ target: { environmentId } }) => {
       const [lag, stored, warnings, deadLetters, connections, role, copies] = await Promise.all([
         ask(live.lag()),
-        ask(countStored(sql, environmentId, windowSeconds)),
+        ask(countStoredEvents(sql, environmentId, windowSeconds)),
         ask(countWarnings(sql, environmentId, windowSeconds)),
         ask(waiting ? waiting.count(environmentId) : Promise.reject(withoutLog())),
         ask(countConnections(sql)),

@@ -4,7 +4,7 @@ import { type Sql, type UserSqlSafeguards, userSqlSafeguardsQuery } from '@millr
 const maxRows = 200_000;
 
 /** Events that happened and were stored within the last seconds, without imports. */
-export async function countStored(sql: Sql, environmentId: number, seconds: number): Promise<number> {
+export async function countStoredEvents(sql: Sql, environmentId: number, seconds: number): Promise<number> {
   const rows = await sql.query<{ count: number }>(
     `SELECT count(*)::int AS count
        FROM (SELECT created_at, historical_migration FROM event

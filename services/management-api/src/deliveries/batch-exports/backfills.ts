@@ -5,7 +5,7 @@ import type { Columns, Sql, Transaction } from '@millrace/db';
 import { formatDateTime, parseDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { type ExportRhythm, exportIntervalAt, exportSpans, type TimeSpan } from '@millrace/schedule';
-import { type BatchExportRow, orderOf } from './store.ts';
+import { type BatchExportRow, buildOrder } from './store.ts';
 
 export interface Range {
   start: Date;
@@ -29,7 +29,7 @@ export async function startBackfill(
   exported: BatchExportRow,
   { byStoredTime = false, ...range }: Range & { byStoredTime?: boolean },
 ): Promise<{ id: string; hasBegun: boolean }> {
-  runRangesOf(range, exported);
+  listRunRanges(range, exported);
   const exportId = exported.id;
   const id = `${exportId}-Backfill-${formatDateTime(range.start)}-${formatDateTime(range.end)}`;
   if ((await countOtherRunning(tx, { exportId, id })) >= maxRunning) {
@@ -66,7 +66,7 @@ export function parseRange(
  * The time ranges of all runs, in order.
  * @throws AppError `invalid` if there are too many.
  */
-export function runRangesOf(range: Range, rhythm: ExportRhythm): TimeSpan[] {
+export function listRunRanges(range: Range, rhythm: ExportRhythm): TimeSpan[] {
   const spans: TimeSpan[] = [];
   for (const span of exportSpans(range, rhythm)) {
     if (spans.push(span) <= maxBackfillRuns) continue;
@@ -145,7 +145,7 @@ export async function listBackfills(
   exportId: string,
   { limit, offset, ordering }: { limit: number; offset: number; ordering: (typeof backfillOrders)[number] },
 ): Promise<{ count: number; rows: BackfillRow[] }> {
-  const { column, direction } = orderOf(ordering);
+  const { column, direction } = buildOrder(ordering);
   const [counted, rows] = await Promise.all([
     sql.query<{ count: number }>(
       'SELECT count(*)::int AS count FROM batch_export_backfill WHERE batch_export_id = $1',

@@ -19,22 +19,22 @@ import {
   backfillOrders,
   cancelBackfill,
   listBackfills,
+  listRunRanges,
   parseRange,
   type Range,
-  runRangesOf,
   startBackfill,
 } from './backfills.ts';
 import { recordRunActivity, requireExportScopes } from './rules.ts';
 import { backfill, backfillExample, exportId, run, runExample, toBackfill, toRun } from './schema.ts';
 import {
   type BatchExportRow,
+  buildOrder,
   cancelRun,
   type ExportAddress,
   findBatchExport,
   findRun,
   listRuns,
   lockBatchExport,
-  orderOf,
   runOrders,
   selectsByStoredTime,
 } from './store.ts';
@@ -176,7 +176,7 @@ export function runRoutes(
           limit: rowsToFetch(query),
           ordering: query.ordering,
         });
-        const sortedBy = orderOf(query.ordering).column;
+        const sortedBy = buildOrder(query.ordering).column;
         const page = cutPage(found, query, (row) => ({ timestamp: row[sortedBy].getTime(), id: row.id }));
         return { previous: null, ...keysetPage(request, page, page.rows.map(toRun)) };
       },
@@ -259,7 +259,7 @@ export function runRoutes(
       handler: async ({ target: address, params: { id }, query }) => {
         const row = await requireExport(sql, address, id);
         const range = parseRange(query, row, new Date());
-        const spans = runRangesOf(range, row).map(({ start, end }) => written(start, end));
+        const spans = listRunRanges(range, row).map(({ start, end }) => written(start, end));
         const [first, last] = [spans[0], spans.at(-1)];
         if (!first || !last) throw new Error('A backfill range must contain at least one run.');
         return { ...written(range.start, range.end), total_runs: spans.length, first_run: first, last_run: last };

@@ -230,7 +230,7 @@ export async function latestRuns(sql: Sql, exportIds: string[]): Promise<RunRow[
 export const runOrders = ['-created_at', 'created_at', '-data_interval_start', 'data_interval_start'] as const;
 
 /** The column and the direction of an order such as `-created_at`. */
-export function orderOf<Column extends string>(ordering: Column | `-${Column}`) {
+export function buildOrder<Column extends string>(ordering: Column | `-${Column}`) {
   const isDescending = ordering.startsWith('-');
   return {
     column: ordering.replace(/^-/, '') as Column,
@@ -256,7 +256,7 @@ export async function listRuns(
     ordering: (typeof runOrders)[number];
   },
 ): Promise<RunRow[]> {
-  const { column, direction } = orderOf(ordering);
+  const { column, direction } = buildOrder(ordering);
   const time = `date_trunc('milliseconds', r.${column})`;
   const where = createConditions();
   where.add(`r.batch_export_id = ${where.parameter(exportId)}`);

@@ -49,11 +49,14 @@ export function fieldsOfNew(body: Static<typeof newSubscription>): SubscriptionF
     dashboard_export_insights: [],
   };
   const { target_type, target_value, frequency, start_date } = body;
-  return withChanges({ ...defaults, target_type, target_value, frequency, start_date: new Date(start_date) }, body);
+  return applySubscriptionChanges(
+    { ...defaults, target_type, target_value, frequency, start_date: new Date(start_date) },
+    body,
+  );
 }
 
 /** Fields that are not sent keep their values. */
-export function withChanges(fields: SubscriptionFields, changes: Changes): SubscriptionFields {
+export function applySubscriptionChanges(fields: SubscriptionFields, changes: Changes): SubscriptionFields {
   const { start_date, until_date, dashboard_export_insights: insights, ...others } = changes;
   const { invite_message: _, send_test_now: __, ...kept } = others;
   return {
@@ -65,7 +68,7 @@ export function withChanges(fields: SubscriptionFields, changes: Changes): Subsc
   };
 }
 
-export function ruleOf(fields: SubscriptionFields): RecurrenceRule {
+export function toRule(fields: SubscriptionFields): RecurrenceRule {
   const { frequency, interval, byweekday, bysetpos, count, start_date, until_date } = fields;
   return { frequency, interval, byweekday, bysetpos, count, startDate: start_date, untilDate: until_date };
 }
@@ -80,11 +83,11 @@ export function nextDateAfterChange(
   { now, timeZone }: { now: Date; timeZone: string },
 ): Date | null {
   if (!after.enabled) return null;
-  const isSameRule = JSON.stringify(ruleOf(before)) === JSON.stringify(ruleOf(after));
+  const isSameRule = JSON.stringify(toRule(before)) === JSON.stringify(toRule(after));
   const isMissed =
     before.deleted && !after.deleted && before.next_delivery_date !== null && before.next_delivery_date < now;
   if (isSameRule && !isMissed && before.enabled) return before.next_delivery_date;
-  return nextDeliveryDate(ruleOf(after), { now, previous: null, timeZone });
+  return nextDeliveryDate(toRule(after), { now, previous: null, timeZone });
 }
 
 const maxAddresses = 100;

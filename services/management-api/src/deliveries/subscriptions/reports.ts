@@ -13,7 +13,7 @@ import {
   type ReportContent,
   type ReportedInsight,
   type ReportMessage,
-  textOf,
+  renderText,
   toPng,
   webhookFormat,
 } from '@millrace/reports';
@@ -226,7 +226,7 @@ async function show(message: ReportMessage, { format: asked, logger }: { format:
   }
   const { title: subject, content } = message;
   const insights = (content?.insights ?? []).map(webhookFormat);
-  return { subject, text: textOf(message), total_insights: content?.total ?? 0, insights };
+  return { subject, text: renderText(message), total_insights: content?.total ?? 0, insights };
 }
 
 function linkOf(

@@ -15,7 +15,7 @@ import {
   recordSubscriptionActivity,
   requireReportScopes,
   requireSubjectAccess,
-  withinSubscriptionLimit,
+  writeWithinSubscriptionLimit,
 } from './rules.ts';
 import {
   delivery,
@@ -111,7 +111,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
       handler: async ({ caller, target: address, body }) =>
         transaction(async (tx) => {
           const author = { userId: caller.userId, environmentId: address.environmentId };
-          const { after } = await withinSubscriptionLimit(tx, { ...address, max }, async () => {
+          const { after } = await writeWithinSubscriptionLimit(tx, { ...address, max }, async () => {
             const after = await createSubscription(tx, author, { body, now: new Date() });
             if (!after.deleted) requireReportScopes(caller, after);
             await requireSubjectAccess(tx, address, after);
@@ -164,7 +164,7 @@ export function subscriptionRoutes({ sql, transaction, maxSubscriptions: max, ..
         handler: async ({ caller, target: address, params: { id }, body }) =>
           transaction(async (tx) => {
             const { environmentId } = address;
-            const change = await withinSubscriptionLimit(tx, { ...address, max }, async () => {
+            const change = await writeWithinSubscriptionLimit(tx, { ...address, max }, async () => {
               const change = await changeSubscription(tx, { environmentId, id }, { changes: body, now: new Date() });
               if (!change.after.deleted) requireReportScopes(caller, change.after);
               for (const about of [change.before, change.after]) await requireSubjectAccess(tx, address, about);

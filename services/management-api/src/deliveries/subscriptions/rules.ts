@@ -14,12 +14,12 @@ import { createForbiddenError, createVisibilityCheck, findRecord, requireRecord 
 import { requireScope } from '../../access/require-scope.ts';
 import { findTimeZone } from '../../time/time-zone-store.ts';
 import {
+  applySubscriptionChanges,
   checkSubscription,
   fieldsOfNew,
   nextDateAfterChange,
-  ruleOf,
   type SubscriptionFields,
-  withChanges,
+  toRule,
 } from './fields.ts';
 import type { newSubscription, subscriptionChanges } from './schema.ts';
 import {
@@ -59,7 +59,7 @@ export async function createSubscription(
   checkSubscription(fields);
   const inviteMessage = checkInviteMessage(body.invite_message);
   const timeZone = await findTimeZone(tx, author.environmentId);
-  const next = fields.enabled ? nextDeliveryDate(ruleOf(fields), { now, previous: null, timeZone }) : null;
+  const next = fields.enabled ? nextDeliveryDate(toRule(fields), { now, previous: null, timeZone }) : null;
   const id = await insertSubscription(
     tx,
     { environmentId: author.environmentId, createdById: author.userId },
@@ -84,7 +84,7 @@ export async function changeSubscription(
   const before = found(await lockSubscription(tx, environmentId, id));
   // A client that only saw the masked address sends it back with the other fields.
   const isMask = changes.target_value === maskTarget(before.target_value);
-  const fields = withChanges(before, isMask ? { ...changes, target_value: before.target_value } : changes);
+  const fields = applySubscriptionChanges(before, isMask ? { ...changes, target_value: before.target_value } : changes);
   await checkSubjects(tx, environmentId, { before, fields });
   await checkChosenInsights(tx, { before, fields });
   checkSubscription(fields);
@@ -188,7 +188,7 @@ function addedTargets(before: Target, after: Target): string[] {
  * @param write returns whether it added a subscription.
  * @throws AppError `invalid` if there are too many now.
  */
-export async function withinSubscriptionLimit<T extends { isOneMore: boolean }>(
+export async function writeWithinSubscriptionLimit<T extends { isOneMore: boolean }>(
   tx: Transaction,
   { organizationId, max }: { organizationId: string; max: number },
   write: () => Promise<T>,

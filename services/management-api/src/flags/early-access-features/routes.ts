@@ -17,7 +17,7 @@ import {
   newFeatureExample,
   replacedFeature,
 } from './schema.ts';
-import { type FeatureRow, flagsOf, listFeatures } from './store.ts';
+import { type FeatureRow, findFeatureFlags, listFeatures } from './store.ts';
 import { changeFeature, createFeature, type FeatureWriter, removeFeature, requireFeature } from './write.ts';
 
 const path = '/early_access_feature';
@@ -52,7 +52,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
       handler: async ({ target, query, request }) =>
         offsetPage(request, query, async (window) => {
           const { count, rows } = await listFeatures(sql, target, window);
-          const flags = await flagsOf(sql, target.environmentId, rows);
+          const flags = await findFeatureFlags(sql, target.environmentId, rows);
           return { count, results: rows.map((row) => toFeature(row, flags.get(row.feature_flag_id), target.rights)) };
         }),
     }),
@@ -90,7 +90,7 @@ export function earlyAccessFeatureRoutes({ sql, transaction, payloadSecrets: sec
         const row = await requireFeature(sql, target, { id, needed: 'viewer' });
         return toFeature(
           row,
-          (await flagsOf(sql, target.environmentId, [row])).get(row.feature_flag_id),
+          (await findFeatureFlags(sql, target.environmentId, [row])).get(row.feature_flag_id),
           target.rights,
         );
       },

@@ -86,7 +86,11 @@ export async function deleteFeature(tx: Transaction, id: string): Promise<void> 
 }
 
 /** The flags of these features, by ID. */
-export async function flagsOf(sql: Sql, environmentId: number, features: FeatureRow[]): Promise<Map<number, FlagRow>> {
+export async function findFeatureFlags(
+  sql: Sql,
+  environmentId: number,
+  features: FeatureRow[],
+): Promise<Map<number, FlagRow>> {
   const flags = new Map<number, FlagRow>();
   let missing = [...new Set(features.map(({ feature_flag_id }) => feature_flag_id))];
   // A page of flags can end early because of its size in bytes.

@@ -73,7 +73,7 @@ function withConditions({ filters, rollout_percentage }: StoredFilters): Record<
 }
 
 /** The payloads of a flag as they are stored. */
-export function payloadsOf({ filters }: Pick<FlagRow, 'filters'>): Record<string, string> {
+export function readPayloads({ filters }: Pick<FlagRow, 'filters'>): Record<string, string> {
   return isObject(filters.payloads) ? (filters.payloads as Record<string, string>) : {};
 }
 
@@ -89,5 +89,5 @@ export function redactedFilters(row: FlagRow): Record<string, unknown> {
 
 function withPayloads(row: FlagRow, change: (payloads: Record<string, string>) => Record<string, string>) {
   const filters = withConditions(row);
-  return row.has_encrypted_payloads === true ? { ...filters, payloads: change(payloadsOf(row)) } : filters;
+  return row.has_encrypted_payloads === true ? { ...filters, payloads: change(readPayloads(row)) } : filters;
 }

@@ -14,7 +14,7 @@ import { cohort, cohortExample, toCohort } from '../../analytics/cohorts/schema.
 import { createCohort } from '../../analytics/cohorts/write.ts';
 import { flagActivityRoutes } from './changes/activity.ts';
 import { flagBulkRoutes } from './changes/bulk.ts';
-import { dependentsOf } from './changes/references.ts';
+import { findDependents } from './changes/references.ts';
 import { changeFlag, createFlag, type FlagWriter, requireFlag } from './changes/write.ts';
 import { flagBlastRadiusRoute } from './evaluation/blast-radius.ts';
 import { flagDefinitionRoutes } from './evaluation/definition-routes.ts';
@@ -167,7 +167,7 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
       examples: { response: [{ id: 2, key: 'new-checkout-color', name: 'The color of the new checkout' }] },
       handler: async ({ target, params: { id } }) => {
         const { environmentId, rights } = target;
-        const dependents = await dependentsOf(sql, await requireFlag(sql, target, { id, needed: 'viewer' }));
+        const dependents = await findDependents(sql, await requireFlag(sql, target, { id, needed: 'viewer' }));
         const isSeen = await createVisibilityCheck(sql, rights, { environmentId, kind: 'feature_flag' });
         return dependents
           .filter((flag) => flag.active && isSeen(flag))

@@ -1,7 +1,7 @@
 import type { Sql } from '@millrace/db';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import { startTestApi, type TestAnswer, type TestApi } from '../../testing/start-test-api.ts';
-import { withNames } from './show.ts';
+import { addNames } from './show.ts';
 
 let api: TestApi;
 let tenant: TestTenant;
@@ -116,13 +116,13 @@ test('reads the names for a hundred flags in two queries, skips them if there ar
   const { environmentId } = tenant;
   const everything = { userId: tenant.userId, rules: null };
   const named = { groups: [...ofGroups.groups, ...groups(...Array.from({ length: 50 }, () => inCohort(id))).groups] };
-  const shown = await withNames(
+  const shown = await addNames(
     sql,
     Array.from({ length: 100 }, () => ({ environmentId, filters: structuredClone(named) })),
     everything,
   );
   expect(texts).toHaveLength(2);
   expect(JSON.stringify(shown).match(/"Testers"/g)).toHaveLength(2000);
-  await withNames(sql, [{ environmentId, filters: everybody }], everything);
+  await addNames(sql, [{ environmentId, filters: everybody }], everything);
   expect(texts).toHaveLength(2);
 });

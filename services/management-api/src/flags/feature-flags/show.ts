@@ -12,7 +12,7 @@ type FeatureFlag = ReturnType<typeof toFeatureFlag>;
 
 /** Flags in a list. */
 export async function showFlags(sql: Sql, rows: readonly FlagRow[], rights: RecordRights): Promise<FeatureFlag[]> {
-  const shown = await withNames(
+  const shown = await addNames(
     sql,
     rows.map((row) => ({ environmentId: row.environment_id, filters: redactedFilters(row) })),
     rights,
@@ -27,7 +27,7 @@ export async function showFlag(
   { secrets, rights }: { secrets: PayloadSecrets; rights: RecordRights },
 ): Promise<FeatureFlag> {
   const filters = openedFilters(row, secrets);
-  const [shown = filters] = await withNames(sql, [{ environmentId: row.environment_id, filters }], rights);
+  const [shown = filters] = await addNames(sql, [{ environmentId: row.environment_id, filters }], rights);
   return toFeatureFlag(row, shown, mayEdit(row, rights));
 }
 
@@ -136,7 +136,7 @@ interface Found extends FiltersOf {
  * @param rights the caller's, in the environment of the flags.
  * @returns the filters in the order of the flags.
  */
-export async function withNames(
+export async function addNames(
   sql: Sql,
   flags: readonly FiltersOf[],
   rights: RecordRights,

@@ -28,7 +28,7 @@ import {
   newVerificationChallenge,
   recordDomainActivity,
   refuseScimChange,
-  requireOwnerOf,
+  requireDomainOwner,
 } from './rules.ts';
 import {
   checkedDomain,
@@ -144,7 +144,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       if (withScim !== undefined) refuseScimChange(withScim, await hasScimToken(tx, before.id));
       const mayProvision = hasPlanFeature(features, 'automatic_provisioning');
       const after = changeDomain(before, sealed(before.id, wanted), mayProvision);
-      if (changesSignIn(before, after)) await requireOwnerOf(tx, member, before.domain, after.domain);
+      if (changesSignIn(before, after)) await requireDomainOwner(tx, member, before.domain, after.domain);
       if ((await isNameTaken(tx, after)) || !(await updateDomain(tx, after))) throw domainIsTaken();
       // Linked identities belong to the previous name. Under the new name, the provider's users can be other people.
       if (after.domain !== before.domain) await forgetIdentities(tx, before.id);
@@ -210,7 +210,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
         return transaction(async (tx) => {
           // Lock the organization, so that two concurrent requests cannot add the same name.
           await lockOrganization(tx, target.organizationId);
-          if (hasProvider(row)) await requireOwnerOf(tx, target, row.domain);
+          if (hasProvider(row)) await requireDomainOwner(tx, target, row.domain);
           if (await isNameTaken(tx, row)) throw domainIsTaken();
           // If another organization adds the name concurrently, the first insert fails, and the second one sees that row.
           const created = (await insertDomain(tx, row)) ?? (await insertDomain(tx, row));
@@ -261,7 +261,7 @@ export function domainWriteRoutes({ sql, transaction, installed, sealedTexts, ac
       handler: async ({ caller, target, params }) =>
         transaction(async (tx) => {
           const before = requireDomain(await deleteDomain(tx, target.organizationId, params.id));
-          if (before.verified_at !== null) await requireOwnerOf(tx, target, before.domain);
+          if (before.verified_at !== null) await requireDomainOwner(tx, target, before.domain);
           await recordDomainActivity(tx, caller, { activity: 'deleted', before });
           return undefined;
         }),
@@ -308,7 +308,7 @@ export function verifyDomainRoute(deps: VerifyDomainDeps) {
         id: params.id,
         onVerified: async (tx, before, after) => {
           // Verification activates the provider settings that were stored before it.
-          if (hasProvider(after)) await requireOwnerOf(tx, target, after.domain);
+          if (hasProvider(after)) await requireDomainOwner(tx, target, after.domain);
           await recordDomainActivity(tx, caller, { activity: 'updated', before, after });
         },
       });

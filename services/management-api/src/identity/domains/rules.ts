@@ -45,7 +45,7 @@ export function changeDomain(row: DomainRow, changes: Changes, mayProvision: boo
   if (changes.saml_x509_cert) splitSamlCertificates(changes.saml_x509_cert);
   requireSecretOfIssuer(row, changes);
   const changed = { ...row, ...changes };
-  return changed.domain === row.domain ? keepProofsOfUnchangedProviders(row, changed) : withoutProof(changed);
+  return changed.domain === row.domain ? keepProofsOfUnchangedProviders(row, changed) : clearProof(changed);
 }
 
 /**
@@ -130,7 +130,7 @@ export function changesSignIn(before: DomainRow, after: DomainRow): boolean {
  * @param level of the caller in the organization.
  * @throws AppError `forbidden`.
  */
-export async function requireOwnerOf(
+export async function requireDomainOwner(
   sql: Sql,
   { organizationId, level }: Membership,
   ...domains: readonly string[]
@@ -154,7 +154,7 @@ function refuseUntilVerified(changes: Changes): void {
 }
 
 /** A domain whose verification is no longer valid, without the settings that require one. */
-export function withoutProof(row: DomainRow): DomainRow {
+export function clearProof(row: DomainRow): DomainRow {
   return {
     ...row,
     verified_at: null,

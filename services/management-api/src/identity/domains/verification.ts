@@ -3,7 +3,7 @@
 import { type ChallengeCheck, forgetIdentities, type LookUpChallenge } from '@millrace/accounts';
 import type { Database, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
-import { domainIsTaken, recordDomainActivity, withoutProof } from './rules.ts';
+import { clearProof, domainIsTaken, recordDomainActivity } from './rules.ts';
 import { type DomainRow, findDomain, lockDomain, noteVerificationRetry, releaseName, updateDomain } from './store.ts';
 
 /**
@@ -49,7 +49,7 @@ export async function verifyDomain(
 
 /** Removes the verification, so that the provider can no longer sign users in, even after the organization verifies the name again. */
 async function withdrawProof(tx: Transaction, before: DomainRow): Promise<void> {
-  const after = withoutProof(before);
+  const after = clearProof(before);
   await updateDomain(tx, after);
   await forgetIdentities(tx, before.id);
   await recordDomainActivity(tx, null, { activity: 'updated', before, after });

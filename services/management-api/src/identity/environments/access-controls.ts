@@ -10,7 +10,7 @@ import { hideMissing } from '../../access/addressed-project.ts';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type BasePath, defineRoutes } from '../../access/define-route.ts';
 import { environment, environmentExample } from './schema.ts';
-import { type AddressedRecord, accessLevelOf, type RecordDeps, type ShowRecord } from './show.ts';
+import { type AddressedRecord, type RecordDeps, type ShowRecord, toAccessLevel } from './show.ts';
 import { findDefaultAccess, listAccessRules } from './store.ts';
 
 const nullableText = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
@@ -181,7 +181,7 @@ export function projectAccessRoutes(
             : await readAccessRules(deps.sql, id),
         available_access_levels: [...accessLevels],
         default_access_level: 'member',
-        user_access_level: accessLevelOf(level),
+        user_access_level: toAccessLevel(level),
         user_can_edit_access_levels: level !== null && level >= membershipLevels.administrator,
       }),
     }),

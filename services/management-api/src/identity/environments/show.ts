@@ -55,12 +55,12 @@ export function toEnvironment(row: EnvironmentRow, showing: Showing): Record<str
     person_on_events_querying_enabled: true,
     default_modifiers: defaultModifiers,
     product_intents: JSON.stringify(row.product_intents.map(toIntent)),
-    user_access_level: accessLevelOf(level),
+    user_access_level: toAccessLevel(level),
   };
 }
 
 /** The access level that a membership level gives (docs/api/access.md#access-to-an-environment). */
-export function accessLevelOf(level: number | null): 'admin' | 'member' | null {
+export function toAccessLevel(level: number | null): 'admin' | 'member' | null {
   return level === null ? null : level >= membershipLevels.administrator ? 'admin' : 'member';
 }
 

@@ -3,11 +3,11 @@
 import {
   changePassword,
   findInvite,
+  findInviteSecretKind,
   getOrganization,
   type Installed,
   type InviteSecretKind,
   inviteExpiresAt,
-  inviteSecretKind,
   isInviteExpired,
   type Passwords,
   revokeInvite,
@@ -22,7 +22,12 @@ import { addressedOrganization, organizationParams } from '../../access/addresse
 import { hideMissing } from '../../access/addressed-project.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import type { SignUpLimit } from '../../access/rate-limit.ts';
-import { rejectForeignPage, requireSecureOrigin, type SignedIn, withSession } from '../../access/session-cookie.ts';
+import {
+  rejectForeignPage,
+  requireSecureOrigin,
+  type SignedIn,
+  setSessionCookies,
+} from '../../access/session-cookie.ts';
 import type { AccountMailing } from '../sign-in/account-mailing.ts';
 import { rejectEnforced } from '../sign-in/enforcement.ts';
 import { checkNewPassword } from '../sign-in/password-rules.ts';
@@ -303,7 +308,7 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
               return { ...(await toJoined(tx, joined)), personal_api_key: joined.personalApiKey };
             }),
           );
-          return signedIn === null ? joined : new WithHeaders(joined, withSession(request, signedIn));
+          return signedIn === null ? joined : new WithHeaders(joined, setSessionCookies(request, signedIn));
         }),
     }),
     defineRoute({
@@ -335,7 +340,7 @@ const wantsSession = ({ password, with_passkey: withPasskey }: Static<typeof sig
 
 /** @throws AppError `not_found` if the token is none of the invite's secrets. */
 function requireToken(invite: { token_hash: string }, token: string): InviteSecretKind {
-  const kind = inviteSecretKind(invite, token);
+  const kind = findInviteSecretKind(invite, token);
   if (kind === null) throw new AppError('not_found', 'Not found.');
   return kind;
 }

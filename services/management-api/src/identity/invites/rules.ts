@@ -4,11 +4,11 @@ import {
   type AcceptedInvite,
   acceptInvite,
   createInvites,
+  findInviteSecretKind,
   getOrganization,
   getUser,
   type Inviter,
   type InviteSecretKind,
-  inviteSecretKind,
   isolateUnverifiedAccount,
   type NewInvite,
 } from '@millrace/accounts';
@@ -142,7 +142,7 @@ export async function acceptAsUser(
       now: new Date(),
       requireInvited: (invite) => {
         if (user.email.toLowerCase() !== invite.email_key) throw new AppError('not_found', 'Not found.');
-        secretKind = inviteSecretKind(invite, token);
+        secretKind = findInviteSecretKind(invite, token);
         if (!user.is_email_verified && secretKind === null) throw needsToken();
       },
       chooseUser: async () => {

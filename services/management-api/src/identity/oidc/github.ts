@@ -1,13 +1,13 @@
 // GitHub has no OpenID Connect for users, so this reads the account from its API after OAuth 2.
 
 import {
-  attributesOf,
+  createRefusal,
   type Fetch,
   type OidcOutcome,
   type OidcProvider,
   type OidcQuestion,
-  refusalOf,
-  refused,
+  readAttributes,
+  toRefusal,
 } from './outcome.ts';
 
 export function gitHubUrl({ issuer, clientId }: OidcProvider, parameters: Record<string, string>): string {
@@ -34,15 +34,15 @@ export async function fetchGitHubIdentity(provider: OidcProvider, answer: Answer
   const query = new URL(answer.callbackUrl).searchParams;
   const failed = query.get('error');
   if (query.get('state') !== answer.state)
-    return refused('wrong_state', 'The response belongs to a different sign-in (state).');
-  if (failed === 'access_denied') return refused('denied', 'The user declined the sign-in (access_denied).');
+    return createRefusal('wrong_state', 'The response belongs to a different sign-in (state).');
+  if (failed === 'access_denied') return createRefusal('denied', 'The user declined the sign-in (access_denied).');
   const code = query.get('code');
   if (failed !== null || code === null)
-    return refused('provider_refused', 'GitHub did not return an authorization code.');
+    return createRefusal('provider_refused', 'GitHub did not return an authorization code.');
   try {
     const token = await tokenFor(provider, { ...answer, code }, fetch);
     if (token === null)
-      return refused(
+      return createRefusal(
         'provider_refused',
         'GitHub rejected the authorization code. Check the client ID and the client secret.',
       );
@@ -55,7 +55,7 @@ export async function fetchGitHubIdentity(provider: OidcProvider, answer: Answer
     const user = (await read('/user')) as { id?: unknown; login?: unknown; name?: unknown } | null;
     const emails = (await read('/user/emails')) as { email?: unknown; primary?: unknown; verified?: unknown }[] | null;
     if (typeof user?.id !== 'number' || !Array.isArray(emails)) {
-      return refused('provider_refused', 'GitHub did not return the user and their email addresses.');
+      return createRefusal('provider_refused', 'GitHub did not return the user and their email addresses.');
     }
     const primary = emails.find((one) => one.primary === true);
     const [firstName = '', ...rest] = typeof user.name === 'string' ? user.name.split(' ') : [];
@@ -67,11 +67,11 @@ export async function fetchGitHubIdentity(provider: OidcProvider, answer: Answer
         isEmailVerified: primary?.verified === true,
         firstName,
         lastName: rest.join(' '),
-        attributes: attributesOf({ id: user.id, login: user.login, name: user.name, email: primary?.email }),
+        attributes: readAttributes({ id: user.id, login: user.login, name: user.name, email: primary?.email }),
       },
     };
   } catch (error) {
-    return refusalOf(error);
+    return toRefusal(error);
   }
 }
 

@@ -7,14 +7,14 @@ import { LRUCache } from 'lru-cache';
 import * as openid from 'openid-client';
 import { fetchGitHubIdentity, gitHubUrl } from './github.ts';
 import {
-  attributesOf,
+  createRefusal,
   type OidcIdentity,
   type OidcOutcome,
   type OidcProvider,
   type OidcQuestion,
   type OidcRefusal,
-  refusalOf,
-  refused,
+  readAttributes,
+  toRefusal,
 } from './outcome.ts';
 
 export interface OidcSignIn {
@@ -79,7 +79,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
   return {
     async begin(provider, { redirectUri, loginHint, reauthenticate = false }) {
       if (provider.kind === 'github' && reauthenticate) {
-        return refused('not_recent', 'GitHub cannot ask users to sign in again. Sign out, then sign in again.');
+        return createRefusal('not_recent', 'GitHub cannot ask users to sign in again. Sign out, then sign in again.');
       }
       const question = {
         nonce: openid.randomNonce(),
@@ -107,7 +107,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
         });
         return { ok: true, url: url.href, state, question };
       } catch (error) {
-        return refusalOf(error);
+        return toRefusal(error);
       }
     },
     async finish(provider, { callbackUrl, redirectUri, state, question }) {
@@ -129,22 +129,22 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
         });
         const { alg } = JSON.parse(Buffer.from(tokens.id_token?.split('.')[0] ?? '', 'base64url').toString());
         if (!algorithms.test(String(alg)))
-          return refused('weak_algorithm', `The signature algorithm ${alg} is not accepted.`);
+          return createRefusal('weak_algorithm', `The signature algorithm ${alg} is not accepted.`);
         const claims = tokens.claims() as openid.IDToken;
         // The library compares it only if the token has several audiences.
         if (claims.azp !== undefined && claims.azp !== provider.clientId) {
-          return refused('wrong_audience', 'The ID token was issued for a different client (azp).');
+          return createRefusal('wrong_audience', 'The ID token was issued for a different client (azp).');
         }
         if (!isSubject(claims.sub)) {
           const rule = 'sub must be 1 to 256 characters, must not be blank, and must not contain control characters';
-          return refused('no_subject', `The ID token does not identify the user: ${rule}.`);
+          return createRefusal('no_subject', `The ID token does not identify the user: ${rule}.`);
         }
         // Some providers return the address only from the userinfo endpoint.
         const hasMore = claims.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;
         const userInfo = hasMore ? await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
         return { ok: true, identity: identityOf({ ...userInfo, ...claims }) };
       } catch (error) {
-        return refusalOf(error);
+        return toRefusal(error);
       }
     },
   };
@@ -161,6 +161,6 @@ function identityOf(claims: Record<string, unknown> & { sub: string }): OidcIden
     isEmailVerified: verified,
     firstName: text('given_name') || first,
     lastName: text('family_name') || rest.join(' '),
-    attributes: attributesOf(claims),
+    attributes: readAttributes(claims),
   };
 }

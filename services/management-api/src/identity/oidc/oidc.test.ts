@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { createOidcSignIn } from './oidc-sign-in.ts';
 import type { OidcProvider } from './outcome.ts';
-import { providersOf } from './providers.ts';
+import { createProviders } from './providers.ts';
 
 /** A test provider that can return responses which no real provider should. */
 let server: Server;
@@ -284,15 +284,15 @@ test('settings: a provider needs all of its variables', () => {
     googleClientSecret: 'secret',
     publicApiUrl: 'https://a.example',
   };
-  expect([...providersOf(config)]).toMatchObject([
+  expect([...createProviders(config)]).toMatchObject([
     ['google-oauth2', { name: 'Google', clientId: 'id', clientSecret: 'secret' }],
   ]);
-  expect(() => providersOf({ ...config, publicApiUrl: undefined })).toThrow(
+  expect(() => createProviders({ ...config, publicApiUrl: undefined })).toThrow(
     'PUBLIC_API_URL is required with GOOGLE_CLIENT_ID',
   );
-  expect(providersOf({ oidcName: 'Example' }).size).toBe(0);
+  expect(createProviders({ oidcName: 'Example' }).size).toBe(0);
   for (const part of [{ googleClientId: 'id' }, { githubClientSecret: 's' }, { oidcIssuer: 'https://a.example' }]) {
-    expect(() => providersOf({ oidcName: 'Example', ...part })).toThrow(
+    expect(() => createProviders({ oidcName: 'Example', ...part })).toThrow(
       /Set all of .*CLIENT_ID, .*CLIENT_SECRET, or none of them/,
     );
   }

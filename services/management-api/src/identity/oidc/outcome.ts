@@ -55,7 +55,7 @@ export type Fetch = (
 ) => Promise<Response>;
 
 /** What an administrator sees in a test, without anything that could be used to sign in. */
-export function attributesOf(claims: Record<string, unknown>): Record<string, string[]> {
+export function readAttributes(claims: Record<string, unknown>): Record<string, string[]> {
   // PostgreSQL cannot store null characters.
   const clean = (text: string, length: number) => text.replaceAll('\0', '').slice(0, length);
   const hidden = new Set(['nonce', 'at_hash', 'c_hash', 's_hash', 'sid']);
@@ -72,12 +72,12 @@ export function attributesOf(claims: Record<string, unknown>): Record<string, st
   );
 }
 
-export function refused(reason: OidcRefusal, detail: string): OidcOutcome & { ok: false } {
+export function createRefusal(reason: OidcRefusal, detail: string): OidcOutcome & { ok: false } {
   return { ok: false, reason, detail: detail.slice(0, 200) };
 }
 
 /** The message of the library or of the network. */
-export function refusalOf(error: unknown): OidcOutcome & { ok: false } {
+export function toRefusal(error: unknown): OidcOutcome & { ok: false } {
   const {
     code,
     message,
@@ -93,67 +93,70 @@ export function refusalOf(error: unknown): OidcOutcome & { ok: false } {
   switch (code) {
     case 'OAUTH_AUTHORIZATION_RESPONSE_ERROR':
       return word === 'access_denied'
-        ? refused('denied', 'The user declined the sign-in, or the provider does not allow it (access_denied).')
-        : refused('provider_refused', `The provider returned an error (${plain(word)}).`);
+        ? createRefusal('denied', 'The user declined the sign-in, or the provider does not allow it (access_denied).')
+        : createRefusal('provider_refused', `The provider returned an error (${plain(word)}).`);
     case 'OAUTH_RESPONSE_BODY_ERROR':
-      return refused(
+      return createRefusal(
         'provider_refused',
         `The provider rejected the authorization code (${plain(word)}). Check the client ID and the client secret.`,
       );
     case 'OAUTH_JWT_TIMESTAMP_CHECK_FAILED':
       return claim === 'auth_time'
-        ? refused('not_recent', 'The provider did not ask the user to confirm their identity again.')
-        : refused(
+        ? createRefusal('not_recent', 'The provider did not ask the user to confirm their identity again.')
+        : createRefusal(
             'expired',
             `The ID token is not valid at this time (${plain(claim)}). Check the clocks of this server and the provider.`,
           );
     case 'OAUTH_JWT_CLAIM_COMPARISON_FAILED':
     case 'OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED':
-      if (claim === 'nonce') return refused('wrong_nonce', 'The ID token belongs to a different sign-in (nonce).');
+      if (claim === 'nonce')
+        return createRefusal('wrong_nonce', 'The ID token belongs to a different sign-in (nonce).');
       if (claim === 'aud' || claim === 'azp')
-        return refused('wrong_audience', `The ID token was issued for a different client (${claim}).`);
-      return refused(
+        return createRefusal('wrong_audience', `The ID token was issued for a different client (${claim}).`);
+      return createRefusal(
         'wrong_issuer',
         `The provider identifies itself with a different issuer than configured (${plain(claim)}).`,
       );
     case 'OAUTH_KEY_SELECTION_FAILED':
-      return refused(
+      return createRefusal(
         'bad_signature',
         'The ID token is signed with a key that the provider does not publish, or publishes more than once.',
       );
     case 'OAUTH_UNSUPPORTED_OPERATION':
-      return refused('weak_algorithm', 'The ID token is not signed, or the signature algorithm is not accepted.');
+      return createRefusal('weak_algorithm', 'The ID token is not signed, or the signature algorithm is not accepted.');
     case 'OAUTH_INVALID_RESPONSE':
       return invalidResponse(String(message ?? ''), String(cause?.message ?? ''));
     case 'OAUTH_PARSE_ERROR':
     case 'OAUTH_RESPONSE_IS_NOT_JSON':
     case 'OAUTH_RESPONSE_IS_NOT_CONFORM':
-      return refused('provider_refused', "The provider's response does not conform to OpenID Connect.");
+      return createRefusal('provider_refused', "The provider's response does not conform to OpenID Connect.");
     case 'OAUTH_HTTP_REQUEST_FORBIDDEN':
     case 'OAUTH_REQUEST_PROTOCOL_FORBIDDEN':
-      return refused('provider_unreachable', 'The provider uses a URL without https.');
+      return createRefusal('provider_unreachable', 'The provider uses a URL without https.');
     default: {
       const code = reasonOf(error);
       // Network errors have a code. Without one, the response arrived but could not be parsed.
-      if (code === null) return refused('provider_refused', "The provider's response could not be read.");
+      if (code === null) return createRefusal('provider_refused', "The provider's response could not be read.");
       const reason = plain(code);
-      return refused('provider_unreachable', `The provider ${describeOutboundFailure(reason)} (${reason}).`);
+      return createRefusal('provider_unreachable', `The provider ${describeOutboundFailure(reason)} (${reason}).`);
     }
   }
 }
 
 function invalidResponse(message: string, cause: string): OidcOutcome & { ok: false } {
   const text = `${message} ${cause}`;
-  if (/"?state"?/.test(text)) return refused('wrong_state', 'The response belongs to a different sign-in (state).');
-  if (/signature/i.test(text)) return refused('bad_signature', "The ID token's signature is invalid.");
-  if (/"iss"|issuer/i.test(text)) return refused('wrong_issuer', 'The response comes from a different provider (iss).');
-  if (/nonce/.test(text)) return refused('wrong_nonce', 'The ID token belongs to a different sign-in (nonce).');
+  if (/"?state"?/.test(text))
+    return createRefusal('wrong_state', 'The response belongs to a different sign-in (state).');
+  if (/signature/i.test(text)) return createRefusal('bad_signature', "The ID token's signature is invalid.");
+  if (/"iss"|issuer/i.test(text))
+    return createRefusal('wrong_issuer', 'The response comes from a different provider (iss).');
+  if (/nonce/.test(text)) return createRefusal('wrong_nonce', 'The ID token belongs to a different sign-in (nonce).');
   if (/auth_time|max_age/i.test(text)) {
-    return refused('not_recent', 'The provider did not say when the user last confirmed their identity.');
+    return createRefusal('not_recent', 'The provider did not say when the user last confirmed their identity.');
   }
   if (/alg/i.test(text))
-    return refused('weak_algorithm', 'The ID token is not signed, or the signature algorithm is not accepted.');
-  return refused('provider_refused', "The provider's response does not conform to OpenID Connect.");
+    return createRefusal('weak_algorithm', 'The ID token is not signed, or the signature algorithm is not accepted.');
+  return createRefusal('provider_refused', "The provider's response does not conform to OpenID Connect.");
 }
 
 /** The claim or field that was wrong. The library names it in one of the causes. */

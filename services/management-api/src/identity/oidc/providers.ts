@@ -37,7 +37,7 @@ const schema = Type.Object(providerFields);
 type ProviderSettings = Static<typeof schema> & { publicApiUrl?: string };
 
 /** @throws ConfigError for an incomplete provider, and for a provider without `PUBLIC_API_URL`. */
-export function providersOf(config: ProviderSettings): ReadonlyMap<ProviderKind, OidcProvider> {
+export function createProviders(config: ProviderSettings): ReadonlyMap<ProviderKind, OidcProvider> {
   const providers = new Map<ProviderKind, OidcProvider>();
   const add = (
     kind: OidcProvider['kind'],

@@ -2,7 +2,7 @@ import {
   createPersonalApiKey,
   getPersonalApiKey,
   listPersonalApiKeys,
-  lockKeysOf,
+  lockUserKeys,
   type PersonalApiKeyWithValue,
   revokePersonalApiKey,
   rollPersonalApiKey,
@@ -41,7 +41,7 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
   ): Promise<T> =>
     transaction(async (tx) => {
       const choice = chooseKey(caller, params.id);
-      await lockKeysOf(tx, caller.userId);
+      await lockUserKeys(tx, caller.userId);
       const own = await permissionsOfCaller(tx, caller);
       requireWithin(own, await getPersonalApiKey(tx, choice));
       return work(tx, choice, own);
@@ -83,7 +83,7 @@ export function personalApiKeyRoutes({ sql, transaction }: Pick<Database, 'sql' 
       examples: { request: { label: 'Terraform', scopes: ['project:write'] }, response: createdExample },
       handler: async ({ caller, body }) =>
         transaction(async (tx) => {
-          await lockKeysOf(tx, caller.userId);
+          await lockUserKeys(tx, caller.userId);
           const own = await permissionsOfCaller(tx, caller);
           requireWithinReach(own, reachAfter({ scoped_teams: [], scoped_organizations: [] }, body));
           const created = await createPersonalApiKey(tx, {

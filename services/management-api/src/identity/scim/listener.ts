@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from 'node:http';
 import {
-  changeProvisioned,
+  changeProvisionedUser,
   changeRoleMembers,
   createRole,
   findScimUser,
@@ -11,7 +11,7 @@ import {
   parseEmailAddress,
   provisionUser,
   refuseSharedRole,
-  removeProvisioned,
+  removeProvisionedUser,
   removeRole,
   renameRole,
   type ScimDomain,
@@ -215,7 +215,7 @@ async function handleUsers(
   requireMethod(scimRequest, 'GET', 'PUT', 'PATCH', 'DELETE');
   if (method === 'GET') return { status: 200, body: parts(toUser(scimRequest, await requireUser(sql, domain, id))) };
   if (method === 'DELETE') {
-    await transaction((tx) => removeProvisioned(tx, domain, id));
+    await transaction((tx) => removeProvisionedUser(tx, domain, id));
     return { status: 204 };
   }
   // A user that does not exist gets 404 before the body is read.
@@ -224,7 +224,7 @@ async function handleUsers(
   const { user, emailBefore } = await transaction(async (tx) => {
     const before = await requireUser(tx, domain, id);
     const fields = method === 'PUT' ? readUser(sent) : patchUser(fieldsOf(before), sent);
-    const emailBefore = await changeProvisioned(tx, domain, { uuid: id, fields, now });
+    const emailBefore = await changeProvisionedUser(tx, domain, { uuid: id, fields, now });
     return { user: await requireUser(tx, domain, id), emailBefore };
   });
   if (emailBefore !== null) {

@@ -10,7 +10,7 @@ import { Type } from 'typebox';
 import { addressedOrganization } from '../../access/addressed-organization.ts';
 import type { Caller, Membership } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { requireOwnerOf } from '../domains/rules.ts';
+import { requireDomainOwner } from '../domains/rules.ts';
 import { domainParams } from '../domains/schema.ts';
 import { type DomainRow, findDomain, lockDomain } from '../domains/store.ts';
 import { deleteToken, findToken, listRequests, putToken, type ScimTokenRow } from './store.ts';
@@ -101,7 +101,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
 
   async function renew(tx: Transaction, domain: DomainRow, { caller, member }: { caller: Caller; member: Membership }) {
     requireUsable(domain);
-    await requireOwnerOf(tx, member, domain.domain);
+    await requireDomainOwner(tx, member, domain.domain);
     const before = (await findToken(tx, domain.id)) !== undefined;
     const token = `scim_${newSecret()}`;
     await putToken(tx, { domainId: domain.id, token, createdById: caller.userId });

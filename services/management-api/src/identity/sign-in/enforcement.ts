@@ -69,10 +69,10 @@ export async function rejectEnforced(
   { code = 'sso_enforced', attr }: { code?: string; attr?: string } = {},
 ): Promise<void> {
   const enforced = await findEnforcedProvider(deps, email);
-  if (enforced !== null) throw ssoEnforced(enforced.kind, { code, attr });
+  if (enforced !== null) throw createSsoEnforcedError(enforced.kind, { code, attr });
 }
 
-export function ssoEnforced(
+export function createSsoEnforcedError(
   kind: ProviderKind,
   { code = 'sso_enforced', attr }: { code?: string; attr?: string | undefined } = {},
 ): AppError {

@@ -8,7 +8,7 @@ import {
   hasIdentity,
   insertPasskey,
   listPasskeys,
-  lockKeysOf,
+  lockUserKeys,
   type Passkey,
   recordOwnActivity,
   recordPasskeyUse,
@@ -108,7 +108,7 @@ export async function finishRegistration(
   if (!info) throw badPasskey();
   const transports = info.credential.transports ?? [];
   const passkey = await transaction(async (tx) => {
-    await lockKeysOf(tx, user.id);
+    await lockUserKeys(tx, user.id);
     const inserted = await insertPasskey(tx, {
       id: uuidv7(),
       user_id: user.id,

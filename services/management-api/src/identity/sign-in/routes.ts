@@ -2,11 +2,11 @@ import { signOut } from '@millrace/accounts';
 import { WithHeaders } from '@millrace/http';
 import { defineRoute } from '../../access/define-route.ts';
 import {
+  deleteSessionCookie,
   readSessionCookie,
   rejectForeignPage,
   requireSecureOrigin,
-  withoutSession,
-  withSession,
+  setSessionCookies,
 } from '../../access/session-cookie.ts';
 import { findSignInMethods } from './enforcement.ts';
 import { describeLink, type SignInDeps, signInByPassword, useLink } from './rules.ts';
@@ -73,7 +73,8 @@ export function signInRoutes(deps: SignInDeps) {
       handler: async ({ body, request }) =>
         countSignIn(
           'password',
-          async () => new WithHeaders(isDone, withSession(request, await signInByPassword(deps, { ...body, request }))),
+          async () =>
+            new WithHeaders(isDone, setSessionCookies(request, await signInByPassword(deps, { ...body, request }))),
         ),
     }),
     defineRoute({
@@ -90,7 +91,7 @@ export function signInRoutes(deps: SignInDeps) {
         rejectForeignPage(request);
         const secret = readSessionCookie(request);
         if (secret !== null) await transaction((tx) => signOut(tx, secret));
-        return new WithHeaders(undefined, withoutSession(request));
+        return new WithHeaders(undefined, deleteSessionCookie(request));
       },
     }),
     defineRoute({
@@ -131,7 +132,7 @@ export function signInRoutes(deps: SignInDeps) {
       handler: async ({ body, request }) =>
         countSignIn(
           'link',
-          async () => new WithHeaders(isDone, withSession(request, await useLink(deps, { body, request }))),
+          async () => new WithHeaders(isDone, setSessionCookies(request, await useLink(deps, { body, request }))),
         ),
     }),
   ];

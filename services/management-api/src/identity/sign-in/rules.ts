@@ -16,7 +16,7 @@ import {
   hasSignedIn,
   isKnownDevice,
   listOrganizations,
-  lockKeysOf,
+  lockUserKeys,
   type NewSession,
   type Passwords,
   parseEmailAddress,
@@ -36,10 +36,10 @@ import { AppError, isAppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import { type Caller, requireRecentSignIn, requireSession } from '../../access/caller.ts';
 import { readDeviceCookie, readSessionCookie, type SignedIn } from '../../access/session-cookie.ts';
-import { findEnforcedProvider, isExemptOwner, ssoEnforced } from './enforcement.ts';
+import { createSsoEnforcedError, findEnforcedProvider, isExemptOwner } from './enforcement.ts';
 import { checkNewPassword } from './password-rules.ts';
 import { describeBrowser, firstOwner, type linkUse } from './schema.ts';
-import { findSecondFactor, type SecondFactorDeps, secondFactorRequired } from './second-factor.ts';
+import { createSecondFactorError, findSecondFactor, type SecondFactorDeps } from './second-factor.ts';
 import type { SignInCount } from './sign-in-count.ts';
 
 export interface SignInDeps extends SecondFactorDeps {
@@ -61,8 +61,8 @@ export async function signInByPassword(
   const account = parseEmailAddress(email);
   const enforced = account === null ? null : await findEnforcedProvider(deps, account);
   // If the domain makes no exception for owners, the password is not checked.
-  if (enforced?.domain.sso_owner_exception === false) throw ssoEnforced(enforced.kind);
-  const refused = () => (enforced === null ? wrongCredentials() : ssoEnforced(enforced.kind));
+  if (enforced?.domain.sso_owner_exception === false) throw createSsoEnforcedError(enforced.kind);
+  const refused = () => (enforced === null ? wrongCredentials() : createSsoEnforcedError(enforced.kind));
   const device = account === null ? null : await findKnownDevice(sql, request, account);
   const refundAttempt = await signInLimits.countAttempt(request.address, account ?? email, device);
   const user = account === null ? undefined : await findSignInUser(sql, { email: account });
@@ -80,13 +80,13 @@ export async function signInByPassword(
     return startSession(deps, tx, request, { user, method: 'password', secondFactor: factor.shown });
   });
   await refundAttempt();
-  if ('step' in signedIn) throw secondFactorRequired(request, signedIn.step);
+  if ('step' in signedIn) throw createSecondFactorError(request, signedIn.step);
   return signedIn;
 }
 
 /** Rejects the sign-in if the password was changed or the user was deactivated while the password was compared. */
 async function requireUnchanged(tx: Transaction, seen: SignInUser): Promise<void> {
-  await lockKeysOf(tx, seen.id);
+  await lockUserKeys(tx, seen.id);
   const user = await findSignInUser(tx, { id: seen.id });
   if (!user?.is_active || user.password_hash !== seen.password_hash) throw wrongCredentials();
 }
@@ -242,7 +242,7 @@ export async function resetPassword(
   await checkNewPassword(password, [user.email, user.first_name, user.last_name]);
   const hash = await passwords.hash(password);
   await transaction(async (tx) => {
-    await lockKeysOf(tx, user.id);
+    await lockUserKeys(tx, user.id);
     const current = await requireResetLink(tx, userUuid, token);
     if (!(await consumeOneTimeLink(tx, token))) throw badLink('token');
     await changePassword(tx, current, { hash, actor: { userId: user.id } });
@@ -280,7 +280,7 @@ export async function useLink(
   return deps.transaction(async (tx) => {
     const link = await consumeOneTimeLink(tx, body.secret);
     if (link?.kind !== 'sign_in' || link.user_id === null) throw badLink();
-    await lockKeysOf(tx, link.user_id);
+    await lockUserKeys(tx, link.user_id);
     const user = await findSignInUser(tx, { id: link.user_id });
     if (!user?.is_active) throw badLink();
     // The link replaces a second factor, because the operator vouches for the user. Users who have lost theirs sign in this

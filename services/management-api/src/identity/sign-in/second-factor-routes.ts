@@ -4,7 +4,7 @@ import {
   deletePasskey,
   findSecondFactors,
   listPasskeys,
-  lockKeysOf,
+  lockUserKeys,
   type Passkey,
   removeBackupCodes,
   renamePasskey,
@@ -229,7 +229,7 @@ export function secondFactorRoutes(deps: SecondFactorDeps) {
       handler: async ({ caller, params: { id } }) => {
         const user = await requireUser(sql, caller.userId);
         await transaction(async (tx) => {
-          await lockKeysOf(tx, user.id);
+          await lockUserKeys(tx, user.id);
           const before = await findSecondFactors(tx, user.id);
           const removed = await deletePasskey(tx, user.id, id);
           if (!removed) throw new AppError('not_found', 'Not found.');

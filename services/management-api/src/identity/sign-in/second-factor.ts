@@ -5,13 +5,13 @@ import {
   consumeBackupCode,
   consumeSignInStep,
   consumeTotpStep,
-  endSessionsOf,
+  endUserSessions,
   findSecondFactors,
   findTotpSecret,
   forgetTrustedDevices,
   type Installed,
   isTrustedDevice,
-  lockKeysOf,
+  lockUserKeys,
   type NewSession,
   recordOwnActivity,
   recordSecondFactor,
@@ -29,7 +29,7 @@ import type { ApiRequest } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 import { Secret, TOTP } from 'otpauth';
 import type { SessionCredential } from '../../access/caller.ts';
-import { withStep } from '../../access/session-cookie.ts';
+import { setStepCookie } from '../../access/session-cookie.ts';
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
 import type { AccountMailing } from './account-mailing.ts';
 import type { SealedTexts } from './sealed-texts.ts';
@@ -83,7 +83,7 @@ export async function finishTotpSetup(
 ): Promise<string[]> {
   const refundAttempt = await signInLimits.countCode(user.id);
   const codes = await transaction(async (tx) => {
-    await lockKeysOf(tx, user.id);
+    await lockUserKeys(tx, user.id);
     const begun = await consumeSignInStep(tx, 'totp_setup', session.id);
     if (begun === undefined) {
       throw new AppError('invalid', 'The setup took longer than ten minutes. Start again.', {
@@ -96,7 +96,7 @@ export async function finishTotpSetup(
     if (step === null) throw wrongCode('token_invalid');
     await writeTotp(tx, user.id, { secret: sealed, lastStep: step });
     await forgetTrustedDevices(tx, user.id);
-    await endSessionsOf(tx, user.id, { except: session.id });
+    await endUserSessions(tx, user.id, { except: session.id });
     await recordSecondFactor(tx, session.id, 'totp');
     await recordFactor(tx, user, true);
     return renewBackupCodes(tx, user.id);
@@ -112,7 +112,7 @@ export async function createBackupCodes(
   user: SignInUser,
 ): Promise<string[]> {
   const codes = await transaction(async (tx) => {
-    await lockKeysOf(tx, user.id);
+    await lockUserKeys(tx, user.id);
     if (!requiresSecondFactor(await findSecondFactors(tx, user.id))) throw notEnabled();
     const renewed = { type: 'User', action: 'changed', field: 'backup_codes', before: null, after: null } as const;
     await recordOwnActivity(tx, user, { activity: 'updated', changes: [renewed] });
@@ -129,7 +129,7 @@ export async function createBackupCodes(
  */
 export async function disableTotp({ transaction, accountMailing }: SecondFactorDeps, user: SignInUser): Promise<void> {
   await transaction(async (tx) => {
-    await lockKeysOf(tx, user.id);
+    await lockUserKeys(tx, user.id);
     const factors = await findSecondFactors(tx, user.id);
     if (!factors.hasTotp) throw notEnabled();
     requireRemainingFactor({ ...factors, hasTotp: false });
@@ -209,10 +209,10 @@ export async function findSecondFactor(
 }
 
 /** The response to a right password: the client continues with `POST /api/login/token`. */
-export function secondFactorRequired(request: ApiRequest, step: string): AppError {
+export function createSecondFactorError(request: ApiRequest, step: string): AppError {
   return new AppError('unauthenticated', 'A second factor is required. Enter a code or use a passkey.', {
     code: '2fa_required',
-    headers: withStep(request, step),
+    headers: setStepCookie(request, step),
   });
 }
 

@@ -7,7 +7,7 @@ import {
   findSignInStep,
   findSignInUser,
   listPasskeys,
-  lockKeysOf,
+  lockUserKeys,
   type NewSession,
   type SignInUser,
   updateSignInStep,
@@ -21,14 +21,14 @@ import {
   rejectForeignPage,
   requireSecureOrigin,
   type SignedIn,
-  withSession,
-  withStep,
+  setSessionCookies,
+  setStepCookie,
 } from '../../access/session-cookie.ts';
 import { rejectEnforced } from './enforcement.ts';
 import { badPasskey, checkDiscoverablePasskey, checkPasskey, createPasskeyChallenge, noChallenge } from './passkeys.ts';
 import { findKnownDevice, type SignInDeps, startSession } from './rules.ts';
 import { done, passkeyOptions, passkeySignIn, secondStep, secondStepMethods } from './schema.ts';
-import { checkCode, findSecondFactor, secondFactorRequired } from './second-factor.ts';
+import { checkCode, createSecondFactorError, findSecondFactor } from './second-factor.ts';
 
 const tags: [string] = ['sign-in'];
 const isDone = { success: true };
@@ -59,7 +59,7 @@ export function secondStepRoutes(deps: SignInDeps) {
     { secret, ...how }: Pick<Parameters<typeof startSession>[3], 'secondFactor' | 'remember'> & { secret: string },
   ): Promise<SignedIn> {
     return transaction(async (tx) => {
-      await lockKeysOf(tx, user.id);
+      await lockUserKeys(tx, user.id);
       const step = await consumeSignInStep(tx, 'second_factor', secret);
       const current = await findSignInUser(tx, { id: user.id });
       // A new password, a removed factor and a deactivation delete the unfinished sign-in.
@@ -144,7 +144,7 @@ export function secondStepRoutes(deps: SignInDeps) {
           const secondFactor = token === undefined || credential ? 'passkey' : await checkCode(deps, user, token);
           return new WithHeaders(
             isDone,
-            withSession(request, await finish(request, user, { secret, secondFactor, remember })),
+            setSessionCookies(request, await finish(request, user, { secret, secondFactor, remember })),
           );
         }),
     }),
@@ -165,7 +165,7 @@ export function secondStepRoutes(deps: SignInDeps) {
         const options = await createPasskeyChallenge(requirePublicUrl(request));
         const data = { challenge: options.challenge };
         const step = await beginSignInStep(sql, { kind: 'passkey_sign_in', userId: null, data });
-        return new WithHeaders({ ...options }, withStep(request, step));
+        return new WithHeaders({ ...options }, setStepCookie(request, step));
       },
     }),
     defineRoute({
@@ -189,7 +189,7 @@ export function secondStepRoutes(deps: SignInDeps) {
           const { user, isVerified } = await checkDiscoverablePasskey(deps, { credential, request });
           await rejectEnforced(deps, user.email);
           const signedIn = await transaction(async (tx) => {
-            await lockKeysOf(tx, user.id);
+            await lockUserKeys(tx, user.id);
             if (!(await findSignInUser(tx, { id: user.id }))?.is_active) throw badPasskey();
             const device = await findKnownDevice(tx, request, user.email);
             const factor = isVerified
@@ -198,8 +198,8 @@ export function secondStepRoutes(deps: SignInDeps) {
             if ('step' in factor) return factor;
             return startSession(deps, tx, request, { user, method: 'passkey', secondFactor: factor.shown });
           });
-          if ('step' in signedIn) throw secondFactorRequired(request, signedIn.step);
-          return new WithHeaders(isDone, withSession(request, signedIn));
+          if ('step' in signedIn) throw createSecondFactorError(request, signedIn.step);
+          return new WithHeaders(isDone, setSessionCookies(request, signedIn));
         }),
     }),
   ];

@@ -1,8 +1,8 @@
 // The routes with which signed-in users manage their sessions.
 
 import {
-  endSessionOf,
-  endSessionsOf,
+  endUserSession,
+  endUserSessions,
   findSecondFactors,
   renewSessionSecret,
   requiresSecondFactor,
@@ -14,7 +14,7 @@ import { AppError } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
 import { type Caller, requireSession, type SessionCredential } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { withSession } from '../../access/session-cookie.ts';
+import { setSessionCookies } from '../../access/session-cookie.ts';
 import { checkDiscoverablePasskey } from './passkeys.ts';
 import { findKnownDevice, requireUser, type SignInDeps } from './rules.ts';
 import {
@@ -66,7 +66,7 @@ export function sessionRoutes(deps: SignInDeps) {
       examples: { response: { revoked_count: 2 } },
       target,
       handler: async ({ caller, target: { id } }) => ({
-        revoked_count: await endSessionsOf(sql, caller.userId, { except: id }),
+        revoked_count: await endUserSessions(sql, caller.userId, { except: id }),
       }),
     }),
     defineRoute({
@@ -82,7 +82,7 @@ export function sessionRoutes(deps: SignInDeps) {
       responses: { 204: { description: 'The session was ended.' } },
       target,
       handler: async ({ caller, params }) => {
-        if (await endSessionOf(sql, caller.userId, params.id)) return undefined;
+        if (await endUserSession(sql, caller.userId, params.id)) return undefined;
         throw new AppError('not_found', 'Not found.');
       },
     }),
@@ -107,7 +107,7 @@ export function sessionRoutes(deps: SignInDeps) {
         await confirm(deps, { caller, body, request });
         return new WithHeaders(
           { success: true },
-          withSession(request, { session: await renewSessionSecret(sql, id), device: null }),
+          setSessionCookies(request, { session: await renewSessionSecret(sql, id), device: null }),
         );
       },
     }),

@@ -19,12 +19,12 @@ import { type DomainRow, findVerifiedDomain } from '../domains/store.ts';
 import { samlRequestUrl } from '../saml/messages.ts';
 import {
   createRedirectUrl,
+  createSignInError,
   hasSaml,
   openIdProvider,
   type Pending,
   type Purpose,
-  refusal,
-  refuse,
+  recordRefusal,
   type SingleSignOnDeps,
 } from './pending.ts';
 
@@ -44,7 +44,7 @@ export async function startProviderSignIn(
   requireSecureOrigin(request);
   await signInLimits.countProviderStep(request.address);
   const kind = providerKinds.find((known) => known === provider);
-  if (kind === undefined) throw refusal('invalid_sso_provider');
+  if (kind === undefined) throw createSignInError('invalid_sso_provider');
   const email = parseEmailAddress(request.query.get('email') ?? '');
   const testedId = request.query.get('test');
   const domain = await chosenDomain(deps, { kind, email, testedId });
@@ -52,7 +52,12 @@ export async function startProviderSignIn(
   const domainId = domain?.id ?? null;
   // Keep the browser's secret, so that sign-ins in two windows do not invalidate each other.
   const browserSecret = readStepCookie(request) ?? newSecret();
-  const started = { domainId, purpose, next: ownPath(request.query.get('next')), browser: hashSecret(browserSecret) };
+  const started = {
+    domainId,
+    purpose,
+    next: parseOwnPath(request.query.get('next')),
+    browser: hashSecret(browserSecret),
+  };
   const again = purpose.for === 'reauthentication';
 
   if (kind === 'saml') {
@@ -69,14 +74,14 @@ export async function startProviderSignIn(
     reauthenticate: again,
     ...(email !== null && { loginHint: email }),
   });
-  if (!begun.ok) throw await refuse(deps, { ...started, kind }, begun);
+  if (!begun.ok) throw await recordRefusal(deps, { ...started, kind }, begun);
   const data: Pending = { ...started, kind, question: begun.question };
   await beginSignInStep(sql, { kind: 'provider_sign_in', userId: null, secret: begun.state, data });
   return { url: begun.url, browserSecret };
 }
 
 /** The path if it is on this installation, otherwise the start page. This prevents open redirects. */
-export function ownPath(next: string | null): string {
+export function parseOwnPath(next: string | null): string {
   const start = '/console/';
   if (next === null || next.length > 2000 || !/^\/(?![/\\])[^\\\p{Cc}]*$/u.test(next)) return start;
   const own = 'http://own.invalid';
@@ -91,14 +96,14 @@ async function chosenDomain(
 ): Promise<DomainRow | null> {
   if (kind !== 'saml' && kind !== 'oidc') {
     if (installed.has(kind)) return null;
-    throw refusal('improperly_configured_sso');
+    throw createSignInError('improperly_configured_sso');
   }
   const by = testedId !== null ? { id: testedId.toLowerCase() } : email !== null && { name: parseEmailDomain(email) };
   const domain = by ? await findVerifiedDomain(sql, by) : undefined;
   if (kind === 'saml' && domain && hasSaml(domain)) return domain;
   if (kind === 'oidc' && domain && hasOidc(domain)) return domain;
   if (kind === 'oidc' && testedId === null && installed.has('oidc')) return null;
-  throw refusal('improperly_configured_sso');
+  throw createSignInError('improperly_configured_sso');
 }
 
 async function purposeOf({ sql }: SingleSignOnDeps, request: ApiRequest, domain: DomainRow | null): Promise<Purpose> {
@@ -106,10 +111,10 @@ async function purposeOf({ sql }: SingleSignOnDeps, request: ApiRequest, domain:
   if (!isTest && request.query.get('reauth') !== 'true') return { for: 'sign_in' };
   const secret = readSessionCookie(request);
   const session = secret === null ? undefined : await findLiveSession(sql, hashSecret(secret));
-  if (!session) throw refusal('session_ended');
+  if (!session) throw createSignInError('session_ended');
   if (!isTest) return { for: 'reauthentication', sessionId: session.id, userId: session.user_id };
   const organizationId = domain?.organization_id ?? '';
   const member = domain && (await findMembership(sql, { organizationId, userId: session.user_id }));
-  if (!member || member.level < membershipLevels.administrator) throw refusal('improperly_configured_sso');
+  if (!member || member.level < membershipLevels.administrator) throw createSignInError('improperly_configured_sso');
   return { for: 'test' };
 }

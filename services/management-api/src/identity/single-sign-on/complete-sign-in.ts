@@ -16,7 +16,7 @@ import type { AppError } from '@millrace/runtime';
 import { findVerifiedDomain } from '../domains/store.ts';
 import { findKnownDevice, startSession } from '../sign-in/rules.ts';
 import { findSecondFactor } from '../sign-in/second-factor.ts';
-import { type NextPage, type Pending, refusal, refuse, type SingleSignOnDeps } from './pending.ts';
+import { createSignInError, type NextPage, type Pending, recordRefusal, type SingleSignOnDeps } from './pending.ts';
 import { recordAttempt } from './store.ts';
 
 interface ValidResponse extends Pick<Pending, 'kind' | 'domainId' | 'purpose' | 'next'> {
@@ -46,7 +46,7 @@ async function reauthenticate(
   const { answer, next } = response;
   const { installed } = deps;
   const reason = await deps.transaction((tx) => findConfirmationRefusal(tx, answer, { userId, installed }));
-  if (reason === 'another_account') throw refusal('reauth_user_mismatch');
+  if (reason === 'another_account') throw createSignInError('reauth_user_mismatch');
   if (reason !== null) throw await rejectSignIn(deps, response, reason);
   const session = await renewSessionSecret(deps.sql, sessionId);
   return { path: next, signedIn: { session, device: null } };
@@ -95,7 +95,7 @@ async function showTest(
   { kind, domainId, answer, attributes, next }: ValidResponse,
 ): Promise<NextPage> {
   const domain = domainId === null ? undefined : await findVerifiedDomain(sql, { id: domainId });
-  if (!domain) throw refusal('improperly_configured_sso');
+  if (!domain) throw createSignInError('improperly_configured_sso');
   const outcome = testOutcome(answer, domain.domain);
   const { email } = answer;
   await recordAttempt(sql, { domain_id: domain.id, provider: kind, is_test: true, email, attributes, ...outcome });
@@ -130,7 +130,11 @@ async function rejectSignIn(
   const sentence = isEnforced
     ? `The domain of the account, or of the reported email address, enforces a different provider (${reason.enforced}).`
     : refusalSentences[reason];
-  return refuse(deps, response, { reason: code, detail: `${sentence} Reported address: ${email ?? 'none'}.`, code });
+  return recordRefusal(deps, response, {
+    reason: code,
+    detail: `${sentence} Reported address: ${email ?? 'none'}.`,
+    code,
+  });
 }
 
 const refusalSentences: Record<Extract<ProviderSignInRefusal, string>, string> = {

@@ -6,10 +6,10 @@ import { findVerifiedDomain } from '../domains/store.ts';
 import { completeSignIn, reportedAddress } from './complete-sign-in.ts';
 import {
   createRedirectUrl,
+  createSignInError,
   type NextPage,
   openIdProvider,
-  refusal,
-  refuse,
+  recordRefusal,
   requireSameBrowser,
   type SingleSignOnDeps,
   takePending,
@@ -28,11 +28,11 @@ export async function finishOpenId(
   const state = request.query.get('state') ?? '';
   const pending = await takePending(deps.sql, state);
   if (!pending || pending.kind === 'saml' || pending.kind !== provider || pending.domainId !== domainId) {
-    throw refusal('state_unknown');
+    throw createSignInError('state_unknown');
   }
   requireSameBrowser(pending, request);
   const domain = domainId === null ? null : ((await findVerifiedDomain(deps.sql, { id: domainId })) ?? null);
-  if (domainId !== null && domain === null) throw refusal('improperly_configured_sso');
+  if (domainId !== null && domain === null) throw createSignInError('improperly_configured_sso');
   const oidcProvider = openIdProvider(deps, pending.kind, domain);
   const outcome = await deps.oidc.finish(oidcProvider, {
     callbackUrl: `${publicUrl}${request.path}?${request.query}`,
@@ -40,7 +40,7 @@ export async function finishOpenId(
     state,
     question: pending.question,
   });
-  if (!outcome.ok) throw await refuse(deps, pending, { reason: outcome.reason, detail: outcome.detail });
+  if (!outcome.ok) throw await recordRefusal(deps, pending, { reason: outcome.reason, detail: outcome.detail });
   const { subject, email, isEmailVerified, firstName, lastName, attributes } = outcome.identity;
   const answer = {
     kind: pending.kind,

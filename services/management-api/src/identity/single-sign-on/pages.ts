@@ -4,7 +4,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ApiRequest, PageContext, PageRoute } from '@millrace/http';
 import { type AppError, isAppError, type Logger } from '@millrace/runtime';
-import { withSession, withStep } from '../../access/session-cookie.ts';
+import { setSessionCookies, setStepCookie } from '../../access/session-cookie.ts';
 import { samlMetadata } from '../saml/messages.ts';
 import { startProviderSignIn } from './begin.ts';
 import { finishOpenId } from './openid-return.ts';
@@ -64,7 +64,7 @@ export function signOnPages(deps: PageDeps): PageRoute[] {
   return [
     page('/login/:provider', 'GET', async ({ request, params }) => {
       const { url, browserSecret } = await startProviderSignIn(deps, { provider: params.provider ?? '', request });
-      return { status: 302, location: url, cookies: withStep(request, browserSecret) };
+      return { status: 302, location: url, cookies: setStepCookie(request, browserSecret) };
     }),
     arrival('/complete/:provider', 'GET', openIdReturn),
     arrival('/complete/:provider/:domain_id', 'GET', openIdReturn),
@@ -105,8 +105,8 @@ function sendMetadata({ request: { publicUrl }, response }: PageContext): void {
 
 function follow(request: ApiRequest, { path, signedIn, step }: NextPage): Redirect {
   const location = request.baseUrl + path;
-  if (signedIn) return { status: 303, location, cookies: withSession(request, signedIn) };
-  return { status: 303, location, cookies: step === undefined ? undefined : withStep(request, step) };
+  if (signedIn) return { status: 303, location, cookies: setSessionCookies(request, signedIn) };
+  return { status: 303, location, cookies: step === undefined ? undefined : setStepCookie(request, step) };
 }
 
 /**

@@ -124,7 +124,7 @@ export function openIdProvider(
 ): OidcProvider {
   if (domain === null) {
     const provider = installed.get(kind);
-    if (provider === undefined) throw refusal('improperly_configured_sso');
+    if (provider === undefined) throw createSignInError('improperly_configured_sso');
     return provider;
   }
   return {
@@ -140,11 +140,11 @@ export function openIdProvider(
 /** Without this check, an attacker's response would sign the victim's browser in to the attacker's account. */
 export function requireSameBrowser({ browser }: Pending, request: ApiRequest): void {
   const secret = readStepCookie(request);
-  if (secret === null || hashSecret(secret) !== browser) throw refusal('other_browser');
+  if (secret === null || hashSecret(secret) !== browser) throw createSignInError('other_browser');
 }
 
 /** Records for the administrators of the domain why a sign-in failed. @returns the error for the user. */
-export async function refuse(
+export async function recordRefusal(
   { sql }: SingleSignOnDeps,
   { kind, domainId, purpose, next }: Pick<Pending, 'kind' | 'domainId' | 'purpose' | 'next'>,
   { reason, detail, code }: { reason: string; detail: string; code?: string },
@@ -177,6 +177,6 @@ const sentences = {
   reauth_user_mismatch: 'You signed in at the provider with a different account. Your session has not changed.',
 };
 
-export function refusal(code: keyof typeof sentences): AppError {
+export function createSignInError(code: keyof typeof sentences): AppError {
   return new AppError('invalid', sentences[code], { code });
 }

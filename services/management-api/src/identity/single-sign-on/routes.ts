@@ -7,7 +7,7 @@ import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
 import { defineRoute } from '../../access/define-route.ts';
-import { rejectForeignPage, requireSecureOrigin, withSession } from '../../access/session-cookie.ts';
+import { rejectForeignPage, requireSecureOrigin, setSessionCookies } from '../../access/session-cookie.ts';
 import { domainParams } from '../domains/schema.ts';
 import { findDomain } from '../domains/store.ts';
 import type { SingleSignOnDeps } from './pending.ts';
@@ -145,7 +145,7 @@ export function ticketRoutes(deps: SingleSignOnDeps) {
         const confirmed = () => confirmTicket(deps, { ticket: body.ticket, request });
         const { path, signedIn } = await deps.countSignIn('provider', confirmed, ({ outcome }) => outcome ?? null);
         const answer = { success: true, next: path };
-        return signedIn === undefined ? answer : new WithHeaders(answer, withSession(request, signedIn));
+        return signedIn === undefined ? answer : new WithHeaders(answer, setSessionCookies(request, signedIn));
       },
     }),
   ];

@@ -7,15 +7,15 @@ import type { ApiRequest } from '@millrace/http';
 import { requirePublicUrl } from '../../access/public-url.ts';
 import { type DomainRow, findVerifiedDomain } from '../domains/store.ts';
 import { checkSamlResponse } from '../saml/check-response.ts';
-import { ownPath } from './begin.ts';
+import { parseOwnPath } from './begin.ts';
 import { completeSignIn, reportedAddress } from './complete-sign-in.ts';
 import {
   createRedirectUrl,
+  createSignInError,
   hasSaml,
   type NextPage,
   parseTicket,
-  refusal,
-  refuse,
+  recordRefusal,
   requireSameBrowser,
   type SamlPending,
   type SamlTicket,
@@ -42,14 +42,14 @@ export async function receiveSaml(
     inResponseTo: pending.question,
     now: new Date(),
   });
-  if (!outcome.ok) throw await refuse(deps, pending, { reason: outcome.reason, detail: outcome.detail });
+  if (!outcome.ok) throw await recordRefusal(deps, pending, { reason: outcome.reason, detail: outcome.detail });
   const { identity, assertionId, rememberUntil, authenticatedAt } = outcome;
   if (!(await consumeAssertion(deps.sql, hashSecret(`${domain.id}:${assertionId}`), rememberUntil))) {
-    throw await refuse(deps, pending, { reason: 'replayed', detail: 'This SAML response was already used.' });
+    throw await recordRefusal(deps, pending, { reason: 'replayed', detail: 'This SAML response was already used.' });
   }
   if (pending.purpose.for === 'reauthentication' && Date.now() - authenticatedAt.getTime() > recentlyMs) {
     const detail = 'The provider did not ask the user to sign in again, although the request required it (ForceAuthn).';
-    throw await refuse(deps, pending, { reason: 'not_recent', detail });
+    throw await recordRefusal(deps, pending, { reason: 'not_recent', detail });
   }
   const { subject, email: written, firstName, lastName, attributes } = identity;
   const email = reportedAddress(written);
@@ -57,11 +57,11 @@ export async function receiveSaml(
     const detail =
       'The name ID has the format transient, which changes at every sign-in, and the response has no attribute ' +
       'with an ID.';
-    throw await refuse(deps, pending, { reason: 'no_subject', detail });
+    throw await recordRefusal(deps, pending, { reason: 'no_subject', detail });
   }
   if (!isSubject(subject)) {
     const detail = 'The user ID must have 1 to 256 characters and no control characters.';
-    throw await refuse(deps, pending, { reason: 'no_subject', detail });
+    throw await recordRefusal(deps, pending, { reason: 'no_subject', detail });
   }
   const answer = {
     kind: 'saml' as const,
@@ -93,22 +93,22 @@ async function samlSignInState(
   const asked = isOurs ? await takePending(deps.sql, relayState) : undefined;
   const domainId = asked?.domainId ?? (/^[0-9a-f-]{36}$/i.test(relayState) ? relayState.toLowerCase() : null);
   const domain = domainId === null ? undefined : await findVerifiedDomain(deps.sql, { id: domainId });
-  if (!domain || !hasSaml(domain)) throw refusal(asked ? 'improperly_configured_sso' : 'state_unknown');
+  if (!domain || !hasSaml(domain)) throw createSignInError(asked ? 'improperly_configured_sso' : 'state_unknown');
   if (asked) {
-    if (asked.kind !== 'saml') throw refusal('state_unknown');
+    if (asked.kind !== 'saml') throw createSignInError('state_unknown');
     return { pending: asked, domain };
   }
   const pending: SamlPending = {
     kind: 'saml',
     domainId: domain.id,
     purpose: { for: 'sign_in' },
-    next: ownPath(null),
+    next: parseOwnPath(null),
     browser: null,
     question: null,
   };
   if (domain.saml_allow_unsolicited) return { pending, domain };
   const detail = 'The sign-in was started on the provider’s own page, which this domain does not allow.';
-  throw await refuse(deps, pending, { reason: 'unsolicited', detail });
+  throw await recordRefusal(deps, pending, { reason: 'unsolicited', detail });
 }
 
 /** Completes the sign-in of a ticket in the browser that started it. An unsolicited sign-in needs the user's confirmation first. */
@@ -126,7 +126,7 @@ export async function finishSaml(
 /** The user of an unsolicited sign-in, for the page on which they confirm it. */
 export async function describeTicket(deps: SingleSignOnDeps, ticket: string): Promise<{ email: string | null }> {
   const seen = await findTicket(deps, ticket);
-  if (seen?.browser !== null) throw refusal('state_unknown');
+  if (seen?.browser !== null) throw createSignInError('state_unknown');
   return { email: seen.answer.email };
 }
 
@@ -136,7 +136,7 @@ export async function confirmTicket(
   { ticket, request }: { ticket: string; request: ApiRequest },
 ): Promise<NextPage> {
   const taken = await takeTicket(deps, ticket);
-  if (taken.browser !== null) throw refusal('state_unknown');
+  if (taken.browser !== null) throw createSignInError('state_unknown');
   return completeSignIn(deps, { ...taken, request });
 }
 
@@ -147,6 +147,6 @@ async function findTicket({ sql }: SingleSignOnDeps, ticket: string): Promise<Sa
 
 async function takeTicket({ sql }: SingleSignOnDeps, ticket: string): Promise<SamlTicket> {
   const step = await consumeSignInStep(sql, 'provider_answer', ticket);
-  if (!step) throw refusal('state_unknown');
+  if (!step) throw createSignInError('state_unknown');
   return parseTicket(step.data);
 }

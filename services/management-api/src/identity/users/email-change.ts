@@ -7,10 +7,10 @@ import {
   changeEmail,
   consumeSignInStep,
   countSignInStepAttempt,
-  endSessionsOf,
+  endUserSessions,
   findSignInStep,
   type Installed,
-  lockKeysOf,
+  lockUserKeys,
   parseEmailAddress,
   type SignInUser,
 } from '@millrace/accounts';
@@ -136,11 +136,11 @@ export async function verifyEmail(
   }
   const email = String(step.data.email);
   await transaction(async (tx) => {
-    await lockKeysOf(tx, user.id);
+    await lockUserKeys(tx, user.id);
     const taken = await consumeSignInStep(tx, kind, secretOf(user.id));
     if (taken?.data.email !== email) throw noPendingEmail();
     await changeEmail(tx, user, email);
-    await endSessionsOf(tx, user.id, { except: session.id });
+    await endUserSessions(tx, user.id, { except: session.id });
   });
   accountMailing.notifyUser(user, 'email_changed');
   accountMailing.notifyUser({ ...user, email }, 'email_changed');

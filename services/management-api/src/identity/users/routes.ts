@@ -13,7 +13,7 @@ import {
 } from '../../access/caller.ts';
 import { defineRoute } from '../../access/define-route.ts';
 import { createThrottledError, type RateLimit } from '../../access/rate-limit.ts';
-import { withoutSession } from '../../access/session-cookie.ts';
+import { deleteSessionCookie } from '../../access/session-cookie.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
 import { toOrganization } from '../organizations/schema.ts';
 import { listOrganizations } from '../organizations/store.ts';
@@ -247,7 +247,7 @@ function ownAccountRoutes(deps: EmailChangeDeps) {
         const user = await requireUser(sql, caller.userId);
         await transaction((tx) => removeUser(tx, user));
         accountMailing.notifyUser(user, 'account_removed');
-        return new WithHeaders(undefined, withoutSession(request));
+        return new WithHeaders(undefined, deleteSessionCookie(request));
       },
     }),
   ];

@@ -1,9 +1,9 @@
 import {
   changeUserFields,
-  endSessionsOf,
+  endUserSessions,
   findSecondFactors,
   isRowId,
-  lockKeysOf,
+  lockUserKeys,
   recordOwnActivity,
   recordSecondFactor,
   removeBackupCodes,
@@ -64,7 +64,7 @@ export async function requirePasskeyAfterPassword(
 ): Promise<Notice | null> {
   const session = requireSession(caller);
   requireRecentSignIn(caller);
-  await lockKeysOf(tx, caller.userId);
+  await lockUserKeys(tx, caller.userId);
   const factors = await findSecondFactors(tx, caller.userId);
   if (count && factors.passkeys === 0) {
     throw new AppError('invalid', 'You do not have a passkey. Register one first.', {
@@ -79,7 +79,7 @@ export async function requirePasskeyAfterPassword(
   if (!requiresSecondFactor(after)) await removeBackupCodes(tx, caller.userId);
   // The other sessions began without a second factor.
   if (count && !requiresSecondFactor(factors)) {
-    await endSessionsOf(tx, caller.userId, { except: session.id });
+    await endUserSessions(tx, caller.userId, { except: session.id });
     // A session that began with a passkey has used only that one factor.
     if (session.method !== 'passkey') await recordSecondFactor(tx, session.id, 'passkey');
   }

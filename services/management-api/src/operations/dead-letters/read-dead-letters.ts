@@ -94,7 +94,7 @@ function toProjectDeadLetter(
   const hasOwnKey = record.key?.split(':', 1)[0] === owner.token;
   // Skip parsing the records of other projects.
   if (!hasOwnKey && !record.value.includes(`"environment_id":${owner.environmentId}`)) return null;
-  const captured = readCaptured(record.value);
+  const captured = readCapturedEvents(record.value);
   const environmentId = isObject(captured) ? captured.environment_id : undefined;
   if (environmentId === undefined ? !hasOwnKey : environmentId !== owner.environmentId) return null;
   const fields = isObject(captured) ? captured : {};
@@ -110,7 +110,7 @@ function toProjectDeadLetter(
 }
 
 /** The captured record, or its text if it is not valid JSON. */
-export function readCaptured(value: Buffer): unknown {
+export function readCapturedEvents(value: Buffer): unknown {
   const text = value.toString('utf8');
   try {
     return JSON.parse(text);

@@ -20,7 +20,7 @@ import {
   idPattern,
   maxDeadLetters,
   type ProjectDeadLetter,
-  readCaptured,
+  readCapturedEvents,
   readDeadLetters,
 } from './read-dead-letters.ts';
 import {
@@ -214,7 +214,7 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetterLog }: 
         const found = deadLetters.find((one) => one.id === id);
         if (found === undefined) throw new AppError('not_found', 'Not found.');
         const { hasValue, record } = found.deadLetter;
-        return { ...toDeadLetterResponse(found), record: hasValue ? readCaptured(record.value) : null };
+        return { ...toDeadLetterResponse(found), record: hasValue ? readCapturedEvents(record.value) : null };
       },
     }),
   ];

@@ -4,7 +4,7 @@ import { useHasLevelInOrganization } from '../../../frame/project.ts';
 import { Choices } from '../../../frame/suggestions.tsx';
 import { explain } from '../../../parts/states.tsx';
 import { zones } from '../../../parts/time.ts';
-import { useOffered } from '../offered.ts';
+import { useSubjectOptions } from '../offered.ts';
 import { SavedFilters } from '../saved-filters.tsx';
 import { effects } from './effects/words.ts';
 import { text } from './words.ts';
@@ -153,7 +153,7 @@ const Weekday = ({ value, ...props }: SelectProps<'weekday'>) => (
 );
 
 function Dashboard({ value, ...props }: SelectProps<'dashboard'>) {
-  const { data = [], error } = useOffered('dashboards');
+  const { data = [], error } = useSubjectOptions('dashboards');
   const isOffered = value === null || data.some(({ id }) => id === value);
   const options = [
     { value: '', name: text.noDashboard },

@@ -11,7 +11,7 @@ import { Block } from '../block.tsx';
 import { Cards } from '../cards.tsx';
 import { callRecently } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
-import { type Access, type PresetName, powersOf, powersOfPreset, presetOf, scopeNames, scopes } from './scopes.ts';
+import { type Access, findPreset, type PresetName, powersOfPreset, scopeNames, scopes, toPowers } from './scopes.ts';
 
 export const keysPath = '/api/personal_api_keys';
 
@@ -42,7 +42,7 @@ export function KeyForm({
   onDone: (key: PersonalKey) => Promise<void>;
   onClose: () => void;
 }) {
-  const [powers, setPowers] = useState(() => powersOf(before?.scopes ?? scopeNames(powersOfPreset('read'))));
+  const [powers, setPowers] = useState(() => toPowers(before?.scopes ?? scopeNames(powersOfPreset('read'))));
   const [isAll, setAll] = useState(before?.scopes.includes('*') ?? false);
   const [teams, setTeams] = useState<readonly number[]>(before?.scoped_teams ?? []);
   const [organizations, setOrganizations] = useState<readonly string[]>(before?.scoped_organizations ?? []);
@@ -63,7 +63,7 @@ export function KeyForm({
     mutationFn: (label: string) => callRecently<PersonalKey>(requestFor(label)),
     onSuccess: onDone,
   });
-  const preset: PresetName = isAll ? 'all' : presetOf(powers);
+  const preset: PresetName = isAll ? 'all' : findPreset(powers);
   const begin = (name: PresetName) => {
     setAll(name === 'all');
     if (name !== 'all' && name !== 'own') setPowers(powersOfPreset(name));

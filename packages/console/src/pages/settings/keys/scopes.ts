@@ -68,7 +68,7 @@ const presets: Record<Exclude<PresetName, 'all' | 'own'>, Powers> = {
 export const powersOfPreset = (name: PresetName): Powers => (name === 'all' || name === 'own' ? {} : presets[name]);
 
 /** The preset with exactly these scopes, or `own`. */
-export function presetOf(powers: Powers): PresetName {
+export function findPreset(powers: Powers): PresetName {
   const names = Object.keys(presets) as (keyof typeof presets)[];
   return names.find((name) => scopeNames(presets[name]).join() === scopeNames(powers).join()) ?? 'own';
 }
@@ -80,7 +80,7 @@ export function scopeNames(powers: Powers): string[] {
   return objects.filter((object) => powers[object]).map((object) => `${object}:${powers[object]}`);
 }
 
-export function powersOf(names: readonly string[]): Powers {
+export function toPowers(names: readonly string[]): Powers {
   const powers: Powers = {};
   for (const name of names) {
     const [object = '', access] = name.split(':');

@@ -13,7 +13,7 @@ import { Block, ShownOnce, Sure } from '../block.tsx';
 import { callRecently } from '../recent-sign-in.tsx';
 import { text } from '../words.ts';
 import { KeyForm, keysPath, type PersonalKey } from './key-form.tsx';
-import { powersOf, presetOf } from './scopes.ts';
+import { findPreset, toPowers } from './scopes.ts';
 
 const keysKey = ['settings', 'keys'];
 /** The API's limit of keys per user. */
@@ -186,7 +186,7 @@ function KeyTable({
 /** The name of the preset, or the scopes. A long list of scopes is collapsed to its count. */
 function ScopesCell({ scopes }: { scopes: readonly string[] }) {
   if (scopes.includes('*')) return text.presets.all.name;
-  const preset = presetOf(powersOf(scopes));
+  const preset = findPreset(toPowers(scopes));
   if (preset !== 'own') return text.presets[preset].name;
   if (scopes.length <= 3) return <code>{scopes.join(', ')}</code>;
   return (

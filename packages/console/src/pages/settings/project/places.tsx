@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { meQuery } from '../../../api/queries.ts';
-import { namesOf, useHasLevel, useHasLevelInOrganization, useProject } from '../../../frame/project.ts';
+import { findDisplayNames, useHasLevel, useHasLevelInOrganization, useProject } from '../../../frame/project.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Block, Sure } from '../block.tsx';
 import { MakeDialog } from '../make-dialog.tsx';
@@ -18,7 +18,7 @@ export function Places() {
   const mayMake = useHasLevelInOrganization(8);
   const organization = useQuery(meQuery).data?.organization;
   if (!organization) return null;
-  const { project } = namesOf(organization, open);
+  const { project } = findDisplayNames(organization, open);
   const making = {
     project: {
       title: text.newProject,
@@ -57,7 +57,7 @@ export function Places() {
           {organization.teams.map((team) => (
             <tr key={team.id}>
               <td>
-                <Link to={`/projects/${team.id}/settings/project`}>{namesOf(organization, team).project}</Link>{' '}
+                <Link to={`/projects/${team.id}/settings/project`}>{findDisplayNames(organization, team).project}</Link>{' '}
                 {team.id === open.id && <span className="pill pill-good">{text.here}</span>}
               </td>
               <td data-label={text.columns.environment}>{team.name}</td>
@@ -77,7 +77,7 @@ export function Places() {
 }
 
 /** Deletes the environment if the project has others, or else the project. */
-export function Removal({ names }: { names: ReturnType<typeof namesOf> }) {
+export function Removal({ names }: { names: ReturnType<typeof findDisplayNames> }) {
   const mayRemove = useHasLevel(8);
   const { id, project_id: projectId } = useProject();
   const teams = useQuery(meQuery).data?.organization?.teams ?? [];

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { meQuery } from '../../../api/queries.ts';
-import { namesOf, useProject } from '../../../frame/project.ts';
+import { findDisplayNames, useProject } from '../../../frame/project.ts';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { Loaded } from '../../../parts/states.tsx';
 import { SnippetChoice, TestEvent } from '../../../sending/sending.tsx';
@@ -24,7 +24,7 @@ export function Section() {
       <AddressHint unknown={unknown} />
       <Loaded query={me} what={words.sections.project}>
         {({ organization }) => {
-          const names = namesOf(organization ?? { teams: [], projects: [] }, project);
+          const names = findDisplayNames(organization ?? { teams: [], projects: [] }, project);
           return (
             <>
               <NameForm

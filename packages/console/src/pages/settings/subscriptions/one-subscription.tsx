@@ -11,7 +11,7 @@ import { Loaded } from '../../../parts/states.tsx';
 import { formatDay, formatMinute } from '../../../parts/time.ts';
 import { words } from '../../../words.ts';
 import { Block, Done, Sure } from '../block.tsx';
-import { useOffered } from '../offered.ts';
+import { useSubjectOptions } from '../offered.ts';
 import { Deliveries } from './deliveries.tsx';
 import { NoMail } from './no-mail.tsx';
 import { ruleInWords } from './rule.ts';
@@ -164,7 +164,7 @@ function Head({ one, path, onEdit }: { one: Subscription; path: string; onEdit: 
 
 /** The names of the selected insights, once they are loaded. */
 function ChosenInsights({ of: { dashboard, dashboard_export_insights: chosen } }: { of: Subscription }) {
-  const { data = [] } = useOffered('insights', { dashboards: `[${dashboard}]` }, dashboard !== null);
+  const { data = [] } = useSubjectOptions('insights', { dashboards: `[${dashboard}]` }, dashboard !== null);
   const nameOf = (id: number) => data.find((one) => one.id === id)?.name ?? text.ofInsight(id);
   return <p>{text.onlyInsights(chosen.map(nameOf))}</p>;
 }
@@ -189,12 +189,12 @@ interface ReportSubject {
 
 /** The insight or dashboard of a subscription; null if it reports on the project. */
 function useSubjects(subscriptions: readonly Subscription[]): (one: Subscription) => ReportSubject | null {
-  const insights = useOffered(
+  const insights = useSubjectOptions(
     'insights',
     {},
     subscriptions.some(({ insight }) => insight !== null),
   );
-  const dashboards = useOffered(
+  const dashboards = useSubjectOptions(
     'dashboards',
     {},
     subscriptions.some(({ dashboard }) => dashboard !== null),

@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import { ApiProblem } from '../../../api/request.ts';
 import { explain } from '../../../parts/states.tsx';
-import { useOffered } from '../offered.ts';
+import { useSubjectOptions } from '../offered.ts';
 import { text } from './words.ts';
 
 const { form } = text;
@@ -54,8 +54,8 @@ function AboutField({
   onChoose: (about: string) => void;
 }) {
   const id = useId();
-  const dashboards = useOffered('dashboards');
-  const insights = useOffered('insights');
+  const dashboards = useSubjectOptions('dashboards');
+  const insights = useSubjectOptions('insights');
   const groups = [
     { kind: 'dashboard', label: form.dashboards, rows: dashboards.data ?? [] },
     { kind: 'insight', label: form.insights, rows: insights.data ?? [] },
@@ -112,7 +112,7 @@ function InsightsField({
   problem: unknown;
   onChoose: (insights: number[]) => void;
 }) {
-  const { data: offered = [], error } = useOffered('insights', { dashboards: `[${dashboard}]` });
+  const { data: offered = [], error } = useSubjectOptions('insights', { dashboards: `[${dashboard}]` });
   // An insight that was removed from the dashboard can still be deselected.
   const others = chosen
     .filter((id) => !offered.some((one) => one.id === id))

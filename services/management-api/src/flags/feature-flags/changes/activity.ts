@@ -4,10 +4,10 @@ import { environmentBasePaths } from '../../../access/addressed-project.ts';
 import { defineRoutes } from '../../../access/define-route.ts';
 import { requireFound } from '../../../access/record-rights.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../../../activity/activity-page.ts';
-import { type FlagDeps, payloadsOf, redactedFilters } from '../payloads.ts';
+import { type FlagDeps, readPayloads, redactedFilters } from '../payloads.ts';
 import { flagParams, flagsPath, flagTags as tags } from '../schema.ts';
 import { type FlagRow, findFlag } from '../store.ts';
-import { fieldsOf } from './rules.ts';
+import { copyFlagFields } from './rules.ts';
 
 const scopes = ['FeatureFlag'];
 
@@ -54,8 +54,8 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
 
 /** The fields that users can change. Records mention changes of encrypted payloads without the values. */
 function visible(row: FlagRow) {
-  const encrypted = row.has_encrypted_payloads === true ? payloadsOf(row) : null;
-  return { ...fieldsOf(row), filters: redactedFilters(row), encrypted_payloads: encrypted };
+  const encrypted = row.has_encrypted_payloads === true ? readPayloads(row) : null;
+  return { ...copyFlagFields(row), filters: redactedFilters(row), encrypted_payloads: encrypted };
 }
 
 export interface FlagAuthor {

@@ -90,7 +90,7 @@ async function checkDeletion(sql: Sql, flag: FlagRow): Promise<void> {
       'Cannot delete a feature flag that is in use with early access features. Please delete the early access feature before deleting the flag.',
     );
   }
-  const dependents = await dependentsOf(sql, flag);
+  const dependents = await findDependents(sql, flag);
   if (dependents.length === 0) return;
   throw refusal(
     `Cannot delete this feature flag because other flags depend on it: ${listed(dependents)}. Please update or delete the dependent flags first.`,
@@ -98,7 +98,7 @@ async function checkDeletion(sql: Sql, flag: FlagRow): Promise<void> {
 }
 
 async function checkDisabling(sql: Sql, flag: FlagRow): Promise<void> {
-  const dependents = (await dependentsOf(sql, flag)).filter(({ active }) => active);
+  const dependents = (await findDependents(sql, flag)).filter(({ active }) => active);
   if (dependents.length === 0) return;
   throw refusal(
     `Cannot disable this feature flag because other flags depend on it: ${listed(dependents)}. Please update or disable the dependent flags first.`,
@@ -115,7 +115,7 @@ async function checkEnabling(sql: Sql, flag: FlagRow, { filters }: FlagFields): 
 }
 
 /** The flags whose conditions contain this one. */
-export async function dependentsOf(sql: Sql, { id, environment_id }: Pick<FlagRow, 'id' | 'environment_id'>) {
+export async function findDependents(sql: Sql, { id, environment_id }: Pick<FlagRow, 'id' | 'environment_id'>) {
   const flags = await findDependentFlags(sql, environment_id);
   return flags.filter(({ needs }) => needs.includes(id));
 }

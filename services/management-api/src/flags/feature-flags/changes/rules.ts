@@ -3,7 +3,7 @@ import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
-import { withoutNamesInFilters } from '../filters/filters.ts';
+import { removeNamesInFilters } from '../filters/filters.ts';
 import type { flagChanges, newFlag } from '../schema.ts';
 import { type FlagFields, measureFlags } from '../store.ts';
 
@@ -30,11 +30,11 @@ const defaults: Omit<FlagFields, 'key'> = {
 
 /** A new flag with defaults, except for its filters, which are checked separately. */
 export function fieldsOfNew(body: NewFlag): FlagFields {
-  return withChanges({ ...defaults, key: body.key }, body);
+  return applyFlagChanges({ ...defaults, key: body.key }, body);
 }
 
 /** Keeps fields that are not sent. Never changes the filters. */
-export function withChanges(fields: FlagFields, changes: FlagChanges): FlagFields {
+export function applyFlagChanges(fields: FlagFields, changes: FlagChanges): FlagFields {
   const {
     filters: _,
     version: __,
@@ -45,7 +45,7 @@ export function withChanges(fields: FlagFields, changes: FlagChanges): FlagField
     ...others
   } = changes;
   return {
-    ...fieldsOf(fields),
+    ...copyFlagFields(fields),
     ...others,
     name: name === undefined ? fields.name : (name ?? ''),
     evaluation_contexts: evaluation_contexts ?? evaluation_tags ?? fields.evaluation_contexts,
@@ -55,7 +55,7 @@ export function withChanges(fields: FlagFields, changes: FlagChanges): FlagField
 }
 
 /** Reduces a row to the fields. */
-export function fieldsOf(fields: FlagFields): FlagFields {
+export function copyFlagFields(fields: FlagFields): FlagFields {
   const names = ['key', ...Object.keys(defaults)] as (keyof FlagFields)[];
   return Object.fromEntries(names.map((name) => [name, fields[name]])) as unknown as FlagFields;
 }
@@ -171,5 +171,5 @@ export function refuseConflict(
 /** Ignores the names in filters, because renaming a cohort does not change the flag. */
 function isSame(one: unknown, other: unknown): boolean {
   if (!isObject(one) || !isObject(other)) return isDeepStrictEqual(one, other);
-  return isDeepStrictEqual(withoutNamesInFilters(one), withoutNamesInFilters(other));
+  return isDeepStrictEqual(removeNamesInFilters(one), removeNamesInFilters(other));
 }

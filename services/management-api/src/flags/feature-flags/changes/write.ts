@@ -8,12 +8,13 @@ import { lockEnvironment } from '../../../sql/lock-environment.ts';
 import { violatesConstraint } from '../../../sql/violates.ts';
 import { type FlagFilters, filtersForEverybody } from '../filters/filters.ts';
 import { parseFlagFilters } from '../filters/parse.ts';
-import { openedFilters, type PayloadSecrets, payloadsOf } from '../payloads.ts';
+import { openedFilters, type PayloadSecrets, readPayloads } from '../payloads.ts';
 import { toFeatureFlag } from '../show.ts';
 import { type FlagFields, type FlagRow, findFlag, insertFlag, updateFlag } from '../store.ts';
 import { type FlagAuthor, recordFlagActivity } from './activity.ts';
 import { checkDependents, checkGroupAggregation, checkReferences } from './references.ts';
 import {
+  applyFlagChanges,
   checkFlag,
   checkFlagLimits,
   type FlagChanges,
@@ -21,7 +22,6 @@ import {
   type NewFlag,
   refuseConflict,
   renameEnrollment,
-  withChanges,
 } from './rules.ts';
 
 /** The user who changes flags of an environment, and the encryption of their payloads. */
@@ -68,7 +68,7 @@ export async function changeFlag(
   const shown = openedFilters(before, secrets);
   refuseConflict(changes, toFeatureFlag(before, shown, true));
   const filters = changedFilters(changes, { stored: shown, tried });
-  const changed = withChanges(before, changes);
+  const changed = applyFlagChanges(before, changes);
   const fields = renameEnrollment({ ...changed, filters: filters ?? shown }, before.key);
   checkFlag(fields, before);
   if (filters !== null) {
@@ -111,8 +111,8 @@ function changedFilters(
 function sealed(fields: FlagFields, { writer, before }: { writer: FlagWriter; before: FlagRow | null }): FlagFields {
   const { filters } = fields;
   if (fields.has_encrypted_payloads !== true || !isObject(filters.payloads)) return fields;
-  const stored = before === null ? {} : payloadsOf(before);
-  const payloads = writer.secrets.seal(payloadsOf(fields), { environmentId: writer.environmentId, stored });
+  const stored = before === null ? {} : readPayloads(before);
+  const payloads = writer.secrets.seal(readPayloads(fields), { environmentId: writer.environmentId, stored });
   return { ...fields, filters: { ...filters, payloads } };
 }
 

@@ -15,7 +15,7 @@ import { createCohort } from '../../../analytics/cohorts/write.ts';
 import { findCohortIdByName, findFlagIdsByKey, findLiveFlags } from '../changes/reference-store.ts';
 import type { NewFlag } from '../changes/rules.ts';
 import { changeFlag, createFlag, type FlagWriter } from '../changes/write.ts';
-import { cohortsIn, type FlagFilters, flagsIn, withReferences } from '../filters/filters.ts';
+import { addReferences, cohortsIn, type FlagFilters, flagsIn } from '../filters/filters.ts';
 import { openedFilters, type PayloadSecrets } from '../payloads.ts';
 import { featureFlag, featureFlagExample } from '../schema.ts';
 import { showFlag } from '../show.ts';
@@ -82,7 +82,7 @@ async function copyTo(
   await requireNamedRecords(tx, source, opened);
   const cohorts = await copyCohorts(tx, { source, target, caller }, cohortsIn(opened));
   const flags = await mapFlags(tx, { from: flag.environment_id, to: environmentId }, flagsIn(opened));
-  const filters = withReferences(opened, { cohorts, flags });
+  const filters = addReferences(opened, { cohorts, flags });
   await requireNamedRecords(tx, target, filters);
   const copied = Object.entries(filters).filter(([name]) => !ofEarlyAccess.includes(name));
   const existing = await findFlagByKey(tx, environmentId, flag.key);

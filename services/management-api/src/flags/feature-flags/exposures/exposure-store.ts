@@ -1,5 +1,5 @@
 import type { Sql } from '@millrace/db';
-import { budgetOf, type StoreRead } from '../../../analytics/events/reads.ts';
+import { createBudget, type StoreRead } from '../../../analytics/events/reads.ts';
 
 export interface ExposureQuery {
   flagKey: string;
@@ -54,7 +54,7 @@ export async function countExposures(
       edges: days.map(({ starts_at }) => starts_at.getTime()),
       ...{ conversionEvent, most, maxVariants },
     },
-    budgetOf(read),
+    createBudget(read),
   );
   return rows.map(({ bucket, read: exposures_read, ...row }) => ({
     ...{ ...row, exposures_read },

@@ -80,17 +80,17 @@ function listOf(value: unknown): Record<string, unknown>[] {
 const names = new Set(['cohort_name', 'group_key_names']);
 
 /** Removes the fields from a filter that are only for display. */
-export function withoutNames(filter: Record<string, unknown>): Record<string, unknown> {
+export function removeNames(filter: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(filter).filter(([name]) => !names.has(name)));
 }
 
 /** Removes the names for display from all filters of a flag. */
-export function withoutNamesInFilters(filters: Record<string, unknown>): Record<string, unknown> {
-  return mapConditionFilters(filters, withoutNames);
+export function removeNamesInFilters(filters: Record<string, unknown>): Record<string, unknown> {
+  return mapConditionFilters(filters, removeNames);
 }
 
 /** Replaces the IDs of cohorts and flags in filters. IDs without a replacement stay. */
-export function withReferences(
+export function addReferences(
   filters: FlagFilters,
   { cohorts, flags }: { cohorts: ReadonlyMap<number, number>; flags: ReadonlyMap<number, number> },
 ): FlagFilters {
@@ -112,7 +112,7 @@ export function filterProblem(detail: string, code = 'invalid_input'): AppError 
 }
 
 /** The value as JSON, so that the string "55" differs from the number 55. */
-export function quoted(value: unknown): string {
+export function quote(value: unknown): string {
   return brief(JSON.stringify(value) ?? '');
 }
 

@@ -9,7 +9,7 @@ import {
   patternProblem,
   type TriedPatterns,
 } from '@millrace/flags';
-import { brief, type ConditionFilter, filterProblem, quoted, withoutNames } from './filters.ts';
+import { brief, type ConditionFilter, filterProblem, quote, removeNames } from './filters.ts';
 
 export interface FilterRules {
   /** Path of the filter, e.g. `groups[0].properties[1]`. */
@@ -22,10 +22,10 @@ export interface FilterRules {
 
 /** Parses a filter of a condition. @throws AppError `invalid`. */
 export function parseConditionFilter(given: unknown, rules: FilterRules): ConditionFilter {
-  if (!isObject(given)) throw filterProblem(`${rules.path}: must be a filter, not ${quoted(given)}`);
+  if (!isObject(given)) throw filterProblem(`${rules.path}: must be a filter, not ${quote(given)}`);
   const { type = 'person' } = given;
   checkType(type, given, rules);
-  const filter = withoutNames(given);
+  const filter = removeNames(given);
   switch (type) {
     case 'cohort':
       return { ...filter, ...parseCohortFilter(filter, rules), type };
@@ -53,7 +53,7 @@ function checkType(type: unknown, filter: Record<string, unknown>, { aggregation
 /** An absent operator and `exact` are stored as `in`, because servers and SDKs interpret them differently. */
 function parseCohortFilter({ type, value, operator }: Record<string, unknown>, { path }: FilterRules) {
   const cohortId = namedCohort({ type, value });
-  if (cohortId === undefined) throw filterProblem(`${path}.value: must be a cohort ID, not ${quoted(value)}`);
+  if (cohortId === undefined) throw filterProblem(`${path}.value: must be a cohort ID, not ${quote(value)}`);
   if (operator === 'not_in') return { key: 'id', value: cohortId, operator };
   if (operator === undefined || operator === null || operator === 'in' || operator === 'exact') {
     return { key: 'id', value: cohortId, operator: 'in' };
@@ -72,7 +72,7 @@ function parseFlagFilter({ key, value, operator }: Record<string, unknown>, { pa
     );
   }
   if (typeof value !== 'boolean' && typeof value !== 'string') {
-    throw filterProblem(`${path}.value: must be true, false or a variant key, not ${quoted(value)}`);
+    throw filterProblem(`${path}.value: must be true, false or a variant key, not ${quote(value)}`);
   }
   return { key: String(flagId), operator, value };
 }
@@ -151,7 +151,7 @@ function checkValue(
   }
   const wrong = valueProblem(operator, value);
   if (wrong !== null) {
-    const detail = `Invalid value for operator ${operator}: ${quoted(value ?? null)}. ${path}.value ${wrong}.`;
+    const detail = `Invalid value for operator ${operator}: ${quote(value ?? null)}. ${path}.value ${wrong}.`;
     throw filterProblem(detail, 'invalid_value');
   }
   if ([value].flat().some((one) => Number.isInteger(one) && !Number.isSafeInteger(one))) {

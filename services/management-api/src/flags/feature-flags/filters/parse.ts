@@ -1,6 +1,6 @@
 import { isObject } from '@millrace/contracts';
 import type { TriedPatterns } from '@millrace/flags';
-import { brief, type FlagCondition, type FlagFilters, type FlagVariant, filterProblem, quoted } from './filters.ts';
+import { brief, type FlagCondition, type FlagFilters, type FlagVariant, filterProblem, quote } from './filters.ts';
 import { parseConditionFilter } from './parse-filter.ts';
 
 /** Each gateway reads the filters at every change, and so does each SDK with local evaluation. */
@@ -51,7 +51,7 @@ function checkSize(filters: object): void {
 
 function conditionsOf(groups: unknown, { mayBeEmpty }: { mayBeEmpty: boolean }): unknown[] {
   const list = groups ?? [];
-  if (!Array.isArray(list)) throw filterProblem(`groups: must be a list of condition sets, not ${quoted(groups)}`);
+  if (!Array.isArray(list)) throw filterProblem(`groups: must be a list of condition sets, not ${quote(groups)}`);
   if (list.length === 0 && !mayBeEmpty) {
     throw filterProblem('Feature flags must have at least one condition set (group)');
   }
@@ -70,7 +70,7 @@ function commonAggregation(groups: FlagCondition[], ownOfFlag: number | null): n
 function checkSwitches({ holdout, feature_enrollment, early_exit }: Record<string, unknown>): void {
   for (const [name, value] of Object.entries({ feature_enrollment, early_exit })) {
     if (value === undefined || value === null || typeof value === 'boolean') continue;
-    throw filterProblem(`${name}: must be true or false, not ${quoted(value)}`);
+    throw filterProblem(`${name}: must be true or false, not ${quote(value)}`);
   }
   if (holdout === undefined || holdout === null) return;
   if (!isObject(holdout) || !Number.isSafeInteger(holdout.id) || typeof holdout.exclusion_percentage !== 'number') {
@@ -91,7 +91,7 @@ function patternsIn(groups: unknown): ReadonlySet<unknown> {
 function parseAggregation(value: unknown, path: string): number | null {
   if (value === undefined || value === null) return null;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 4) return value;
-  throw filterProblem(`${path}: must be the index of a group type (0 to 4) or null, not ${quoted(value)}`);
+  throw filterProblem(`${path}: must be the index of a group type (0 to 4) or null, not ${quote(value)}`);
 }
 
 const maxFilters = 1000;
@@ -110,7 +110,7 @@ interface ConditionRules {
 /** Parses a condition set, and writes its group type into it. @throws AppError `invalid`. */
 function parseCondition(condition: unknown, rules: ConditionRules): FlagCondition {
   const { path, variants, knownPatterns, tried } = rules;
-  if (!isObject(condition)) throw filterProblem(`${path}: must be a condition set, not ${quoted(condition)}`);
+  if (!isObject(condition)) throw filterProblem(`${path}: must be a condition set, not ${quote(condition)}`);
   const { properties = [], rollout_percentage: rollout, variant } = condition;
   const aggregation = Object.hasOwn(condition, 'aggregation_group_type_index')
     ? parseAggregation(condition.aggregation_group_type_index, `${path}.aggregation_group_type_index`)
@@ -134,7 +134,7 @@ function parseCondition(condition: unknown, rules: ConditionRules): FlagConditio
 function checkRollout(value: unknown, path: string): void {
   if (value === undefined || value === null) return;
   if (typeof value === 'number' && value >= 0 && value <= 100) return;
-  throw filterProblem(`${path}: must be a number from 0 to 100, not ${quoted(value)}`);
+  throw filterProblem(`${path}: must be a number from 0 to 100, not ${quote(value)}`);
 }
 
 function checkVariant(variant: unknown, variants: readonly FlagVariant[]): void {
@@ -159,13 +159,13 @@ function parseVariants(multivariate: unknown): FlagVariant[] {
 }
 
 function parseVariant(variant: unknown, path: string): FlagVariant {
-  if (!isObject(variant)) throw filterProblem(`${path}: must be a variant object, not ${quoted(variant)}`);
+  if (!isObject(variant)) throw filterProblem(`${path}: must be a variant object, not ${quote(variant)}`);
   const { key, rollout_percentage: share } = variant;
   if (typeof key !== 'string' || key === '' || key.length > 400) {
     throw filterProblem(`${path}.key: must be a string of 1 to 400 characters`);
   }
   if (typeof share !== 'number' || !(share >= 0 && share <= 100)) {
-    throw filterProblem(`${path}.rollout_percentage: must be a number from 0 to 100, not ${quoted(share)}`);
+    throw filterProblem(`${path}.rollout_percentage: must be a number from 0 to 100, not ${quote(share)}`);
   }
   return { ...variant, key, rollout_percentage: share };
 }
