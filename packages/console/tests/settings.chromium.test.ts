@@ -171,3 +171,20 @@ it('names the limit of ten keys before the form opens, and shows a hint for an u
   await page.locator('[data-state=refused]').getByText('Because of a test.').waitFor();
   await page.context().close();
 });
+
+it('collapses the list of sections on a phone, and opens another section from it', async () => {
+  const page = await console.openSignedIn('settings/keys', { width: 390, height: 844 });
+  const list = page.getByRole('navigation', { name: 'Settings sections' });
+  await block(page, 'Personal API keys').waitFor();
+  expect(await list.getByRole('link').count()).toBe(0);
+  await list.locator('summary').click();
+  expect(await violationsOf(page)).toEqual([]);
+  await list.getByRole('link', { name: 'Exports' }).click();
+  await page.getByRole('heading', { name: 'Exports' }).first().waitFor();
+  await list.locator('summary').getByText('Exports').waitFor();
+  expect(await list.getByRole('link').count()).toBe(0);
+  expect(await isWide(page)).toBe(false);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await list.getByRole('link', { name: 'Exports', exact: true }).waitFor();
+  await page.context().close();
+});

@@ -2,31 +2,32 @@ import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
 import { groupEntries } from '../../parts/group-entries.ts';
+import { Icon } from '../../parts/icon.tsx';
 import { words } from '../../words.ts';
 import { ConfirmItIsYou } from './recent-sign-in.tsx';
-import { type SectionEntry, sections } from './sections.ts';
+import { sections } from './sections.ts';
 import { text } from './words.ts';
 import './settings.css';
 
-/** The list of sections, and the section in the URL. */
+/** The list of sections, and the section in the URL. On phones, the list is collapsed. */
 export function Page() {
+  const open = useLocation().pathname.split('/')[4];
   return (
     <>
       <PageTitle title={words.pages.settings.title} />
       <div className="settings">
         <nav className="settings-list" aria-label={text.sectionList}>
-          {groupEntries(sections).map(([group, entries]) => (
-            <section key={group} aria-label={text.groups[group]}>
-              <p className="settings-group">{text.groups[group]}</p>
-              <ul>
-                {entries.map((entry) => (
-                  <li key={entry.path}>
-                    <SectionLink entry={entry} />
-                  </li>
-                ))}
-              </ul>
-            </section>
-          ))}
+          <div className="wide-only">
+            <SectionLinks open={open} />
+          </div>
+          {/* Another section closes it. */}
+          <details className="settings-picker narrow-only" key={open}>
+            <summary className="button">
+              {sections.find(({ path }) => path === open)?.title ?? text.sectionList}
+              <Icon name="down" size={12} />
+            </summary>
+            <SectionLinks open={open} />
+          </details>
         </nav>
         <div className="settings-section">
           <Outlet />
@@ -37,17 +38,24 @@ export function Page() {
   );
 }
 
-function SectionLink({ entry: { path, title } }: { entry: SectionEntry }) {
+function SectionLinks({ open }: { open: string | undefined }) {
   const { id } = useProject();
-  const { pathname } = useLocation();
-  const isOpen = pathname.split('/')[4] === path;
-  return (
-    <Link
-      to={`/projects/${id}/settings/${path}`}
-      className="rail-item"
-      {...(isOpen && { 'aria-current': 'page' as const })}
-    >
-      {title}
-    </Link>
-  );
+  return groupEntries(sections).map(([group, entries]) => (
+    <section key={group} aria-label={text.groups[group]}>
+      <p className="settings-group">{text.groups[group]}</p>
+      <ul>
+        {entries.map(({ path, title }) => (
+          <li key={path}>
+            <Link
+              to={`/projects/${id}/settings/${path}`}
+              className="rail-item"
+              {...(path === open && { 'aria-current': 'page' as const })}
+            >
+              {title}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </section>
+  ));
 }

@@ -5,7 +5,7 @@ import { words } from '../../words.ts';
  * A section of the settings. It is in the settings menu, has the address `/projects/<id>/settings/<path>`, and its code is loaded when it is first
  * opened.
  */
-export interface SectionEntry {
+interface SectionEntry {
   path: string;
   title: string;
   /** Sections of the same group are next to each other, below the name of the group. */
