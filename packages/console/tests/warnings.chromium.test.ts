@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
 import { eventually } from '@millrace/testing';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { type RunningConsole, startConsole, violationsInThemes } from './start-console.ts';
 
 const topics = topicNames();
@@ -104,6 +104,22 @@ describe('warnings', () => {
   });
   afterAll(() => console.query('DELETE FROM ingestion_warning WHERE project_id = $1'));
 
+  it('gives the text of a warning most of the width of the list, next to the details on a wide screen', async () => {
+    const page = await console.open('warnings', { width: 1440, height: 900 });
+    const text = page.getByRole('row').filter({ hasText: 'Message size too large' }).getByRole('cell').first();
+    await text.waitFor();
+    await aside(page).waitFor();
+    const widthOf = async (place: Locator) => (await place.boundingBox())?.width ?? 0;
+    expect(await widthOf(text)).toBeGreaterThan(
+      (await widthOf(page.getByRole('table', { name: /^Warning types/ }))) / 2,
+    );
+    const began = page.getByRole('columnheader', { name: 'First seen' });
+    expect(await began.isVisible()).toBe(false);
+    await page.setViewportSize({ width: 1920, height: 1000 });
+    await began.waitFor();
+    await page.context().close();
+  });
+
   it('console-016, console-020, console-031: groups warnings by type, and opens one with its reason, the size that caused it, samples and the rule', async () => {
     const page = await console.open('warnings');
     await eventually(async () =>
@@ -167,8 +183,9 @@ describe('warnings', () => {
     await aside(page).getByRole('heading', { name: 'Message size too large' }).waitFor();
     await aside(page).getByText('1,048,576 bytes').first().waitFor();
     expect(await page.evaluate('document.activeElement.tagName')).toBe('BODY');
-    // No column of the list is hidden.
-    await page.getByRole('columnheader', { name: 'First seen' }).waitFor();
+    // The list leaves out only what the details show.
+    await page.getByRole('columnheader', { name: 'Over time' }).waitFor();
+    await page.getByRole('columnheader', { name: 'Last seen' }).waitFor();
     await expectAccessible(page);
     await page.getByRole('button', { name: 'Cannot merge already identified' }).click();
     await aside(page).getByRole('heading', { name: 'Cannot merge already identified' }).waitFor();

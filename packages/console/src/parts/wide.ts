@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** Wide enough to show the details of a row next to the list without hiding columns. */
+/** Wide enough to show the details of a row next to the list. */
 const wide = matchMedia('(min-width: 1400px)');
 
 const watch = (watcher: () => void) => {

@@ -168,7 +168,7 @@ function Rows({ kinds, openKey, address }: { kinds: readonly Kind[]; openKey: st
             <th scope="col" className="number">
               {text.heads.events}
             </th>
-            <th scope="col" className="warnings-wide">
+            <th scope="col" className="warnings-first">
               {text.heads.first}
             </th>
             <th scope="col">{text.heads.last}</th>
@@ -203,7 +203,7 @@ function Rows({ kinds, openKey, address }: { kinds: readonly Kind[]; openKey: st
                 </td>
                 <td className="number">{formatNumber(count)}</td>
                 {[first, last].map((time, at) => (
-                  <td key={at === 0 ? 'first' : 'last'} className={at === 0 ? 'quiet warnings-wide' : 'quiet'}>
+                  <td key={at === 0 ? 'first' : 'last'} className={at === 0 ? 'quiet warnings-first' : 'quiet'}>
                     <time dateTime={time} title={formatTime(time, zone)}>
                       {formatAgo(time)}
                     </time>
