@@ -39,16 +39,6 @@ test('logs nothing that was sent when the database quotes rejected values in its
   expectNoMarks();
 });
 
-test('logs no secret when reports and exports fail', async () => {
-  await services.proxies.mail.refuse();
-  await services.makeReportsAndExportsDue();
-  for (const message of ['delivering a report failed', 'batch export run failed', 'could not send an email']) {
-    await eventually(() => services.logs().includes(message), { what: `"${message}"` });
-  }
-  await services.proxies.mail.pass();
-  expectNoMarks();
-});
-
 test.each(['postgres', 'kafka', 'redis', 'mail'] as const)(
   'logs no secret while %s is unavailable',
   async (server) => {

@@ -1,3 +1,4 @@
+import { eventually } from '@millrace/testing';
 import { awaitDrained } from '../support/log-progress.ts';
 import { createPlantedMarks } from './planted-marks.ts';
 import { sendToApi } from './send-to-api.ts';
@@ -25,5 +26,15 @@ test('logs nothing that was sent while all servers are available', async () => {
   await sendToApi(services, marks);
   await awaitDrained(services);
   await services.deadLettersReach(3);
+  expectNoMarks();
+});
+
+test('logs no secret when reports and exports fail', async () => {
+  await services.proxies.mail.refuse();
+  await services.makeReportsAndExportsDue();
+  for (const message of ['delivering a report failed', 'batch export run failed', 'could not send an email']) {
+    await eventually(() => services.logs().includes(message), { what: `"${message}"` });
+  }
+  await services.proxies.mail.pass();
   expectNoMarks();
 });
