@@ -222,6 +222,8 @@ describe('the SQL page', () => {
     await page.getByRole('checkbox', { name: 'highest' }).uncheck();
     await page.getByLabel('Breakdown').selectOption('event');
     await eventually(async () => expect(await chart.getAttribute('aria-label')).toContain('opened, ordered'));
+    const color = page.locator('.chart-legend .insight-mark').first();
+    expect((await color.boundingBox())?.width).toBe(9);
     await chart.press('Home');
     expect(await chart.getAttribute('aria-valuetext')).toContain('opened 2');
     expect(await chart.getAttribute('aria-valuetext')).toContain('20 Nov 2026');

@@ -14,6 +14,7 @@ import type { Series } from './series.ts';
 import { sentenceAt, Tooltip } from './tooltip.tsx';
 import { type ChartActions, usePointing } from './use-pointing.ts';
 import { text } from './words.ts';
+import './results.css';
 import './chart.css';
 
 /** A line or bar chart over time, with axes, a tooltip and a legend. */
