@@ -113,7 +113,10 @@ export async function readStoredOffsets(client: Client, log: Pick<EventLog, 'end
     for (const one of await log.endOffsets(topic).catch(() => [])) ends.set(nameOf({ ...one, topic }), one.endOffset);
   }
   return rows.map((row) => ({
-    ...{ topic: row.topic, partition: row.partition, group: row.group, log: row.log },
+    topic: row.topic,
+    partition: row.partition,
+    group: row.group,
+    log: row.log,
     nextOffset: row.next_offset,
     end: ends.get(nameOf(row)) ?? null,
     updatedAt: row.updated_at,

@@ -4,14 +4,8 @@ import type { NumberFormat } from './numbers.ts';
 
 /** Colors of the first ten series. Keep them in sync with `styles/tokens.css` of the console. */
 export const seriesColors = {
-  light: [
-    ...['#0a6c8c', '#d97b29', '#6a5acd', '#2f8f5b', '#b5205f'],
-    ...['#8a6a14', '#2340d6', '#7c1d12', '#cf4fc9', '#7a9e00'],
-  ],
-  dark: [
-    ...['#56b9d8', '#f0a45b', '#a99cf5', '#6fd19c', '#f0608f'],
-    ...['#96782a', '#5f7dff', '#e0503a', '#c23fd0', '#b8e34f'],
-  ],
+  light: ['#0a6c8c', '#d97b29', '#6a5acd', '#2f8f5b', '#b5205f', '#8a6a14', '#2340d6', '#7c1d12', '#cf4fc9', '#7a9e00'],
+  dark: ['#56b9d8', '#f0a45b', '#a99cf5', '#6fd19c', '#f0608f', '#96782a', '#5f7dff', '#e0503a', '#c23fd0', '#b8e34f'],
 } as const;
 
 /** Color of all series after the tenth, and of the series that combines the remaining values of a breakdown. */

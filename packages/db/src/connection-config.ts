@@ -132,7 +132,9 @@ export function readDatabaseTls(address: string): DatabaseTls | null {
   const { host, port } = new pg.Client(config);
   if (host.startsWith('/')) return null;
   return {
-    ...{ host, port, asksFirst: sslnegotiation !== 'direct' },
+    host,
+    port,
+    asksFirst: sslnegotiation !== 'direct',
     secureContext: createSecureContext({ ca: ssl.ca, cert: ssl.cert, key: ssl.key }),
     isVerified: ssl.rejectUnauthorized !== false,
   };

@@ -51,7 +51,11 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
     gauge: (name, help, labels = []) => new Gauge({ name, help, labelNames: labels, registers: [registry] }),
     histogram: (name, help, buckets, labels = [], { withExemplars = false } = {}) =>
       new Histogram({
-        ...{ name, help, buckets, labelNames: labels, registers: [registry] },
+        name,
+        help,
+        buckets,
+        labelNames: labels,
+        registers: [registry],
         enableExemplars: hasExemplars && withExemplars,
       }),
   };

@@ -53,7 +53,8 @@ await runProcess(logger, stopWithinMs, async (lifecycle, fail) => {
   lifecycle.own('readiness', { stop: async () => health.setStopping() });
   const [{ port: ingestPort }, { port: apiPort }] = await Promise.all([
     ...([gateway.started, api.started] as const),
-    ...[consumer.started, worker.started],
+    consumer.started,
+    worker.started,
   ]);
   services.setStarted();
   logger.info('listening', { port: server.port, ingestPort, apiPort });

@@ -48,7 +48,10 @@ async function begin(config: WorkerConfig, { logger, metrics, health }: ServiceH
   const reader = lifecycle.own(
     'connections for reports',
     createReadPool({
-      ...{ url: config.databaseUrl, logger, poolSize: reportsAtOnce, statementTimeoutMs: maxQueryMs },
+      url: config.databaseUrl,
+      logger,
+      poolSize: reportsAtOnce,
+      statementTimeoutMs: maxQueryMs,
       applicationName: `millrace-${name} reports`,
     }),
   );

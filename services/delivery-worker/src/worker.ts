@@ -79,9 +79,15 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   const isCopied = copying !== null;
   const settled = createSettledUntil({ sql: database.sql, logger });
   const exportDeps = {
-    ...{ database, logger, secretBox, mayBePrivate, counter: createExportMetrics(deps.metrics) },
+    database,
+    logger,
+    secretBox,
+    mayBePrivate,
+    counter: createExportMetrics(deps.metrics),
     settledUntil: isCopied ? copiedUntil(database.sql, settled) : settled,
-    ...{ events: deps.events, parser: deps.parser, isCopied },
+    events: deps.events,
+    parser: deps.parser,
+    isCopied,
   };
   const cohortDeps = {
     database,
@@ -97,7 +103,10 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
   const follow =
     copying &&
     createFollower({
-      ...{ database, logger, target: copying, gauge: createCopyMetrics(deps.metrics) },
+      database,
+      logger,
+      target: copying,
+      gauge: createCopyMetrics(deps.metrics),
       eventRetentionDays: options.eventRetentionDays,
       settledUntil: createSettledUntil({ sql: database.sql, logger, settleSeconds: 5 }),
     });

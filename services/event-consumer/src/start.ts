@@ -79,7 +79,12 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
   const definitions = lifecycle.own('definitions', createDefinitions({ database, logger, now: Date.now }));
   const flagCalls = lifecycle.own('calls of flags', createFlagCalls({ database, logger, now: Date.now }));
   const readerDeps: TopicReaderDeps = {
-    ...{ ...config, database, topics, logger, onFatal, tracing },
+    ...config,
+    database,
+    topics,
+    logger,
+    onFatal,
+    tracing,
     process: {
       ...createProcessDeps({ config, database, changes, log, topics, logger, metrics }),
       definitions,
@@ -102,7 +107,10 @@ async function begin(config: ConsumerConfig, host: ServiceHost, lifecycle: Lifec
   const before =
     config.eventLog === 'kafka' ? startFormerLogDrain(lifecycle, { config, chosen: log, readerDeps, metrics }) : null;
   const consuming = startConsuming({
-    ...{ log, topics, topicPartitions: config.topicPartitions, logger },
+    log,
+    topics,
+    topicPartitions: config.topicPartitions,
+    logger,
     ...(before === null ? {} : { before }),
     joins: readers.map(({ join }) => join),
   });

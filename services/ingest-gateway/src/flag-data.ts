@@ -108,11 +108,15 @@ export function createFlagDatabase(
     return { sql: limited, isOpen: breaker.isOpen };
   };
   const requests = within(pools.requests, {
-    ...{ max: connections, maxWaiting: 500, waitMs: timeLimits.flagDataQueueMs },
+    max: connections,
+    maxWaiting: 500,
+    waitMs: timeLimits.flagDataQueueMs,
     limitMs: timeLimits.flagDataMs,
   });
   const definitions = within(pools.definitions, {
-    ...{ max: definitionConnections, maxWaiting: 500, waitMs: timeLimits.definitionsQueueMs },
+    max: definitionConnections,
+    maxWaiting: 500,
+    waitMs: timeLimits.definitionsQueueMs,
     limitMs: timeLimits.definitionsMs,
   });
   return {

@@ -20,7 +20,11 @@ export async function disableEnforcement(
   if (!row) throw notFound('Verified domain');
   await tx.query("UPDATE organization_domain SET sso_enforcement = '', updated_at = now() WHERE id = $1", [row.id]);
   await recordActivity(tx, {
-    ...{ organizationId: row.organization_id, scope: 'OrganizationDomain', itemId: row.id, name: domain, actor },
+    organizationId: row.organization_id,
+    scope: 'OrganizationDomain',
+    itemId: row.id,
+    name: domain,
+    actor,
     activity: 'updated',
     change: { before: { sso_enforcement: row.sso_enforcement }, after: { sso_enforcement: '' } },
   });

@@ -142,8 +142,12 @@ export async function signUpByInvite(
       const user = await createInvitedUser(tx, invite, person);
       const { id, uuid: itemId, email: name } = user;
       await recordActivity(tx, {
-        ...{ organizationId: null, scope: 'User', itemId },
-        ...{ activity: 'created', actor: by(id), name },
+        organizationId: null,
+        scope: 'User',
+        itemId,
+        activity: 'created',
+        actor: by(id),
+        name,
       });
       return user;
     },

@@ -42,8 +42,12 @@ export async function createInvites(
   const created = [...madeFor.values()];
   for (const { id, targetEmail } of created) {
     await recordActivity(tx, {
-      ...{ organizationId, scope: 'OrganizationInvite', itemId: id },
-      ...{ activity: 'created', actor: { userId }, name: targetEmail },
+      organizationId,
+      scope: 'OrganizationInvite',
+      itemId: id,
+      activity: 'created',
+      actor: { userId },
+      name: targetEmail,
     });
   }
   return { organization, created };

@@ -46,7 +46,12 @@ async function record(
 ): Promise<void> {
   const action = values.after === null ? 'deleted' : 'created';
   await recordActivity(tx, {
-    ...{ organizationId, scope: 'Organization', itemId: organizationId, activity: 'updated', name: null, actor },
+    organizationId,
+    scope: 'Organization',
+    itemId: organizationId,
+    activity: 'updated',
+    name: null,
+    actor,
     changes: [{ type: 'Organization', action, field: 'kept_out', ...values }],
   });
 }

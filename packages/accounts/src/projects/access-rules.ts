@@ -101,7 +101,12 @@ export async function changeRecordRule(
     access_level && { access_level, resource, resource_id: id, organization_member: membershipId, role: roleId };
   const action = before === null ? 'created' : level === null ? 'deleted' : 'changed';
   await recordActivity(tx, {
-    ...{ organizationId, environmentId, scope: 'Team', itemId: environmentId, activity: 'updated', actor },
+    organizationId,
+    environmentId,
+    scope: 'Team',
+    itemId: environmentId,
+    activity: 'updated',
+    actor,
     name: environment.name,
     changes: [{ type: 'Team', action, field: 'access_rule', before: described(before), after: described(level) }],
   });

@@ -40,11 +40,19 @@ export async function createProject(
   const project = await insertProject(tx, { organizationId, name: settings.name, description });
   const { id, name } = project;
   await recordActivity(tx, {
-    ...{ organizationId, environmentId: id, scope: 'Project', itemId: id },
-    ...{ activity: 'created', actor, name },
+    organizationId,
+    environmentId: id,
+    scope: 'Project',
+    itemId: id,
+    activity: 'created',
+    actor,
+    name,
   });
   const environment = await createWithDefaults(tx, {
-    ...{ organizationId, projectId: id, id, actor },
+    organizationId,
+    projectId: id,
+    id,
+    actor,
     settings: { anonymize_ips: default_anonymize_ips, ...settings },
   });
   return { project, environment };
@@ -72,7 +80,10 @@ export async function createEnvironment(
   const isDemo = settings.is_demo === true;
   if (isBoundByPlan(actor)) await requireEnvironmentRoom(tx, { organizationId, projectId, plan, isDemo });
   return createWithDefaults(tx, {
-    ...{ organizationId, projectId, id: null, actor },
+    organizationId,
+    projectId,
+    id: null,
+    actor,
     settings: { anonymize_ips: default_anonymize_ips, ...settings },
   });
 }
@@ -100,8 +111,13 @@ async function createWithDefaults(
     columns: { uuid: randomUUID(), api_token: newProjectToken(), test_account_filters: filters, ...settings },
   });
   await recordActivity(tx, {
-    ...{ organizationId, environmentId: environment.id, scope: 'Team', itemId: environment.id },
-    ...{ activity: 'created', actor, name: environment.name },
+    organizationId,
+    environmentId: environment.id,
+    scope: 'Team',
+    itemId: environment.id,
+    activity: 'created',
+    actor,
+    name: environment.name,
   });
   return environment;
 }

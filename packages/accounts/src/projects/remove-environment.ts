@@ -65,7 +65,12 @@ async function recordRemoval(
   { scope, id, name, actor }: { scope: 'Team' | 'Project'; id: number; name: string; actor: Actor },
 ): Promise<void> {
   await recordActivity(tx, {
-    ...{ organizationId, environmentId: id, scope, itemId: id },
-    ...{ activity: 'deleted', actor, name },
+    organizationId,
+    environmentId: id,
+    scope,
+    itemId: id,
+    activity: 'deleted',
+    actor,
+    name,
   });
 }

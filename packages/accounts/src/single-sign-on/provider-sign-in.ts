@@ -287,7 +287,11 @@ async function prove(
   const proved = { ...domain, sso_proved: [...domain.sso_proved, kind] };
   if (enforcedProvider(proved, installed) !== kind) return false;
   await recordActivity(tx, {
-    ...{ organizationId, scope: 'OrganizationDomain', itemId: id, name, activity: 'updated' },
+    organizationId,
+    scope: 'OrganizationDomain',
+    itemId: id,
+    name,
+    activity: 'updated',
     actor: { userId: user.id },
     change: { before: { sso_enforcement_state: 'waiting' }, after: { sso_enforcement_state: 'active' } },
   });

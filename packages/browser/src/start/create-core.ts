@@ -44,7 +44,16 @@ export function createCore(client: Client, options: Options, log: Log): Started 
   // In the capture phase, before the sender's listener on the document.
   page?.addEventListener('visibilitychange', events.settle, true);
   const core: Core = {
-    ...{ token, client, options, store, tabStore, sender, signals, log, url, ...events },
+    token,
+    client,
+    options,
+    store,
+    tabStore,
+    sender,
+    signals,
+    log,
+    url,
+    ...events,
     initialPersonProperties: () => ({}),
     sessionId: () => session.current().sessionId,
     distinctId: () => store.get('distinct_id') as string,

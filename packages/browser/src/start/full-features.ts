@@ -16,10 +16,17 @@ import { createRemoteConfig } from '../remote-config.ts';
  * @param optional features that only some sites use, which may load later
  */
 export const fullFeatures = (...optional: Feature[]): Feature[] => [
-  ...[filterBots, limitRate, describeDevice, createOrigin, absentMembers],
-  ...[createPageViews, createAutocapture, ...optional],
+  filterBots,
+  limitRate,
+  describeDevice,
+  createOrigin,
+  absentMembers,
+  createPageViews,
+  createAutocapture,
+  ...optional,
   (core) => createFlags(core, createOverrides(core)),
-  ...[createEarlyAccess, createRemoteConfig],
+  createEarlyAccess,
+  createRemoteConfig,
 ];
 
 /** Session replay and surveys are not supported. Their methods do nothing, and log this once in debug mode. */

@@ -77,7 +77,8 @@ function toRow(offset: ReadOffset): Row {
   const { group, log, nextOffset, end, updatedAt } = offset;
   return {
     partition: nameOf(offset),
-    ...{ group, log },
+    group,
+    log,
     next: Number(nextOffset),
     end: end === null ? null : Number(end),
     state: end === null ? 'former' : end < nextOffset ? 'truncated' : end > nextOffset ? 'unread' : 'read',

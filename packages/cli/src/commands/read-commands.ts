@@ -38,7 +38,10 @@ function rowsOf<Result>(toRow: (result: Result) => Row): (answer: unknown) => Ro
 
 const readCommands: ReadCommand[] = [
   {
-    ...{ group: 'warnings', name: 'counts', scope: 'ingestion_warning:read', path: 'ingestion_warnings/counts' },
+    group: 'warnings',
+    name: 'counts',
+    scope: 'ingestion_warning:read',
+    path: 'ingestion_warnings/counts',
     description: 'count ingestion warnings from the last seven days by kind, most frequent first',
     options: [
       [...after],
@@ -52,7 +55,10 @@ const readCommands: ReadCommand[] = [
     ),
   },
   {
-    ...{ group: 'events', name: 'counts', scope: 'event:read', path: 'events/counts' },
+    group: 'events',
+    name: 'counts',
+    scope: 'event:read',
+    path: 'events/counts',
     description: 'count stored events over time. By default, the last day by hour',
     options: [
       [...after],
@@ -65,7 +71,10 @@ const readCommands: ReadCommand[] = [
     toRows: rowsOf<{ start: string; count: number }>(({ start, count }) => ({ start, count })),
   },
   {
-    ...{ group: 'events', name: 'values', scope: 'event:read', path: 'events/values' },
+    group: 'events',
+    name: 'values',
+    scope: 'event:read',
+    path: 'events/values',
     description: 'list the values of an event property, most frequent first',
     options: [
       ['--property <name>', 'property name', 'required'],
@@ -76,7 +85,11 @@ const readCommands: ReadCommand[] = [
     toRows: rowsOf<{ name: string }>(({ name }) => ({ value: name })),
   },
   {
-    ...{ group: 'events', name: 'test', scope: 'event:write', path: 'test_event', method: 'POST' },
+    group: 'events',
+    name: 'test',
+    scope: 'event:write',
+    path: 'test_event',
+    method: 'POST',
     description: "send a test event through the gateway at the management API's INGEST_URL",
     options: [
       ['--event <name>', 'event name (default: test event)'],
@@ -89,7 +102,10 @@ const readCommands: ReadCommand[] = [
     },
   },
   {
-    ...{ group: 'groups', name: 'members', scope: 'person:read', path: 'groups/members' },
+    group: 'groups',
+    name: 'members',
+    scope: 'person:read',
+    path: 'groups/members',
     description: 'list up to 100 persons that had events in a group in the last 30 days, newest persons first',
     options: [
       ['--type-index <n>', 'group type index, 0 to 4', 'required'],
@@ -99,12 +115,18 @@ const readCommands: ReadCommand[] = [
     parameters: { group_type_index: 'typeIndex', group_key: 'key', after: 'after' },
     toRows: rowsOf<{ uuid: string; name: string; distinct_ids: string[]; created_at: string }>(
       ({ uuid, name, distinct_ids: [distinctId = null], created_at: createdAt }) => ({
-        ...{ uuid, name, distinctId, createdAt },
+        uuid,
+        name,
+        distinctId,
+        createdAt,
       }),
     ),
   },
   {
-    ...{ group: 'groups', name: 'related', scope: 'group:read and person:read', path: 'groups/related' },
+    group: 'groups',
+    name: 'related',
+    scope: 'group:read and person:read',
+    path: 'groups/related',
     description: 'list the persons and groups that shared events with a group or person in the last 90 days',
     options: [
       ['--id <id>', 'group key. Without --type-index, the UUID, numeric ID or distinct ID of a person', 'required'],
@@ -116,7 +138,10 @@ const readCommands: ReadCommand[] = [
     ),
   },
   {
-    ...{ group: 'org', name: 'activity', scope: 'activity_log:read', path: 'activity/' },
+    group: 'org',
+    name: 'activity',
+    scope: 'activity_log:read',
+    path: 'activity/',
     description: 'list changes in an organization and its projects, latest first, through the management API',
     options: [
       ['--organization <id>', 'organization ID (UUID)', 'required'],
@@ -128,8 +153,12 @@ const readCommands: ReadCommand[] = [
     base: ({ organization = '' }) => `/api/organizations/${encodeURIComponent(organization)}/`,
     parameters: { ...ranges, scope: 'scope', user: 'user' },
     toRows: rowsOf<Activity>(({ created_at: at, user, activity, scope, detail, item_id: itemId }) => ({
-      ...{ at, by: user.email ?? (detail.trigger === null ? null : `millrace ${detail.trigger.job_id}`) },
-      ...{ activity, scope, name: detail.name, itemId },
+      at,
+      by: user.email ?? (detail.trigger === null ? null : `millrace ${detail.trigger.job_id}`),
+      activity,
+      scope,
+      name: detail.name,
+      itemId,
       fields: (detail.changes ?? []).map(({ field }) => field),
     })),
   },

@@ -48,7 +48,10 @@ export function addRebuildCommand(program: Command, terminal: Terminal): void {
         const client = connectClickHouse(url);
         try {
           await rebuildEvents({
-            ...{ client, sql, postgres: { url: postgresUrl }, mayLose: given.loseEvents === true },
+            client,
+            sql,
+            postgres: { url: postgresUrl },
+            mayLose: given.loseEvents === true,
             onProgress: (until, share) =>
               printer.note(`${Math.floor(share * 100)}%: copied events stored until ${until.toISOString()}`),
           });

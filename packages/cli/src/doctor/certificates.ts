@@ -5,8 +5,12 @@ import { readEarliestExpiry } from '@millrace/runtime';
 import { describeReason, type Finding, ok, orOkFinding, problem, warning } from './checks.ts';
 
 const certificateSettings = [
-  ...['DATABASE_SSL_CA_FILE', 'DATABASE_SSL_CERT_FILE', 'PGSSLROOTCERT'],
-  ...['KAFKA_SSL_CA_FILE', 'KAFKA_SSL_CERT_FILE', 'REDIS_CA_FILE'],
+  'DATABASE_SSL_CA_FILE',
+  'DATABASE_SSL_CERT_FILE',
+  'PGSSLROOTCERT',
+  'KAFKA_SSL_CA_FILE',
+  'KAFKA_SSL_CERT_FILE',
+  'REDIS_CA_FILE',
 ];
 const dayMs = 86_400_000;
 const fileWarnDays = 21;
@@ -90,8 +94,11 @@ const presentedWarnDays = 30;
 const urgentDays = 7;
 
 const unknownIssuer = [
-  ...['UNABLE_TO_GET_ISSUER_CERT', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY', 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
-  ...['SELF_SIGNED_CERT_IN_CHAIN', 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
 ];
 
 /** Judges whether services trust the server's certificate, and when it expires. */
@@ -194,7 +201,9 @@ export async function readPresentedCertificates(server: TlsServer, timeoutMs: nu
     await once(socket, 'connect');
     await beginTls(socket, begins);
     const secure = connectTls({
-      ...{ socket, secureContext, rejectUnauthorized: false },
+      socket,
+      secureContext,
+      rejectUnauthorized: false,
       ...(isIP(host) === 0 && { servername: host }),
       // `checkServerIdentity` is called below, so that its result is separate from other errors.
       checkServerIdentity: () => undefined,

@@ -95,7 +95,9 @@ function readOffsets(
   const endOffsets = async (name: string) => {
     const found = topics.find(({ topic }) => topic === name);
     return (found?.partitions ?? []).map(({ partition, high }) => ({
-      ...{ partition, log: found?.log ?? '', endOffset: high },
+      partition,
+      log: found?.log ?? '',
+      endOffset: high,
     }));
   };
   return readStoredOffsets(database.prisma, { endOffsets }).catch(() => null);
@@ -147,7 +149,10 @@ async function retention({ kafka, settings, topics, offsets }: KafkaContext) {
     if (keptMs > 0) newerHalf.set(topic.topic, await kafka.firstAppendedAt(topic.topic, Date.now() - keptMs / 2));
   }
   return checkRetention({
-    ...{ topics, eventTopics: eventTopicNames, offsets, newerHalf },
+    topics,
+    eventTopics: eventTopicNames,
+    offsets,
+    newerHalf,
     keepDeletedIdsDays: settings.keepDeletedIdsDays,
   });
 }
@@ -270,7 +275,10 @@ function brokersWithTls({ brokers, ssl }: KafkaConnection, advertised: readonly 
   if (ssl === undefined || typeof ssl === 'boolean') return [];
   const all = new Map([...brokers.map(readPlace), ...advertised].map((place) => [formatHostAndPort(place), place]));
   return [...all.values()].map((place) => ({
-    ...{ ...place, begins: 'at once', secureContext: ssl.secureContext, isVerified: true },
+    ...place,
+    begins: 'at once',
+    secureContext: ssl.secureContext,
+    isVerified: true,
     authoritySetting: 'KAFKA_SSL_CA_FILE',
   }));
 }

@@ -46,7 +46,10 @@ async function diagnoseServer(connection: RedisConnection) {
 function tlsServers({ nodes, tls }: RedisConnection): TlsServer[] {
   if (tls === undefined) return [];
   return nodes.map((node) => ({
-    ...{ ...node, begins: 'at once', secureContext: tls.secureContext, isVerified: true },
+    ...node,
+    begins: 'at once',
+    secureContext: tls.secureContext,
+    isVerified: true,
     authoritySetting: 'REDIS_CA_FILE',
   }));
 }

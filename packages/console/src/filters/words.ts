@@ -1,7 +1,14 @@
 import { counted } from '../words.ts';
 
 const units: Record<string, string> = {
-  ...{ s: 'second', M: 'minute', h: 'hour', d: 'day', w: 'week', m: 'month', q: 'quarter', y: 'year' },
+  s: 'second',
+  M: 'minute',
+  h: 'hour',
+  d: 'day',
+  w: 'week',
+  m: 'month',
+  q: 'quarter',
+  y: 'year',
 };
 
 export const text = {

@@ -25,13 +25,19 @@ export interface Found {
 export function listPages(projectId: number): Found[] {
   const ofPages = pages.map(
     ({ path, title, question, icon }): Found => ({
-      ...{ key: `page ${path}`, name: title, hint: question, icon },
+      key: `page ${path}`,
+      name: title,
+      hint: question,
+      icon,
       to: `/projects/${projectId}/${path}`,
     }),
   );
   const ofSettings = sections.map(
     ({ path, title }): Found => ({
-      ...{ key: `page settings/${path}`, name: title, hint: words.pages.settings.title, icon: 'settings' },
+      key: `page settings/${path}`,
+      name: title,
+      hint: words.pages.settings.title,
+      icon: 'settings',
       to: `/projects/${projectId}/settings/${path}`,
     }),
   );
@@ -42,7 +48,11 @@ export function listPages(projectId: number): Found[] {
 export function listActions(projectId: number): Found[] {
   const { actions } = words.palette;
   const form = (key: keyof typeof actions, page: string, search: Record<string, string>): Found => ({
-    ...{ key: `action ${key}`, name: actions[key], hint: '', icon: iconOf(page), search },
+    key: `action ${key}`,
+    name: actions[key],
+    hint: '',
+    icon: iconOf(page),
+    search,
     to: `/projects/${projectId}/${page}`,
   });
   return [
@@ -93,40 +103,60 @@ const kinds: readonly RecordKind[] = [
     path: 'insights',
     query: { basic: true },
     found: (row) => ({
-      ...{ key: `insight ${row.short_id}`, name: visible(nameOfInsight(row)), hint: visible(row.description ?? '') },
-      ...{ icon: 'insights', page: 'insights', search: { insight: row.short_id } },
+      key: `insight ${row.short_id}`,
+      name: visible(nameOfInsight(row)),
+      hint: visible(row.description ?? ''),
+      icon: 'insights',
+      page: 'insights',
+      search: { insight: row.short_id },
     }),
   },
   {
     name: words.pages.dashboards.title,
     path: 'dashboards',
     found: ({ id, name, description }) => ({
-      ...{ key: `dashboard ${id}`, name: visible(name || `#${id}`), hint: visible(description ?? '') },
-      ...{ icon: 'dashboards', page: 'dashboards', search: { dashboard: String(id) } },
+      key: `dashboard ${id}`,
+      name: visible(name || `#${id}`),
+      hint: visible(description ?? ''),
+      icon: 'dashboards',
+      page: 'dashboards',
+      search: { dashboard: String(id) },
     }),
   },
   {
     name: words.pages.flags.title,
     path: 'feature_flags',
     found: ({ id, key, name }) => ({
-      ...{ key: `flag ${id}`, name: visible(key), hint: visible(name ?? '') },
-      ...{ icon: 'flags', page: 'flags', search: { flag: String(id) } },
+      key: `flag ${id}`,
+      name: visible(key),
+      hint: visible(name ?? ''),
+      icon: 'flags',
+      page: 'flags',
+      search: { flag: String(id) },
     }),
   },
   {
     name: words.pages.cohorts.title,
     path: 'cohorts',
     found: ({ id, name, description }) => ({
-      ...{ key: `cohort ${id}`, name: visible(name || `#${id}`), hint: visible(description ?? '') },
-      ...{ icon: 'cohorts', page: 'cohorts', search: { cohort: String(id) } },
+      key: `cohort ${id}`,
+      name: visible(name || `#${id}`),
+      hint: visible(description ?? ''),
+      icon: 'cohorts',
+      page: 'cohorts',
+      search: { cohort: String(id) },
     }),
   },
   {
     name: words.pages.persons.title,
     path: 'persons',
     found: (row) => ({
-      ...{ key: `person ${row.uuid}`, name: formatPersonTitle(row), hint: formatPersonSubtitle(row) },
-      ...{ icon: 'persons', page: 'persons', search: { person: row.uuid } },
+      key: `person ${row.uuid}`,
+      name: formatPersonTitle(row),
+      hint: formatPersonSubtitle(row),
+      icon: 'persons',
+      page: 'persons',
+      search: { person: row.uuid },
     }),
   },
 ];

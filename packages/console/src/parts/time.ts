@@ -45,7 +45,12 @@ export function toLocalTime(moment: Date, zone: string): string {
   const options = { hourCycle: 'h23', timeZone: zone } as const;
   const format = new Intl.DateTimeFormat('en', {
     ...options,
-    ...{ year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', second: '2-digit' },
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
   });
   const parts = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, value]));
   const { year = '', month, day, hour, minute, second } = parts;

@@ -33,7 +33,9 @@ export function AnnotationsDialog({
     (one) => one === 'project' || place?.[one === 'dashboard' ? 'dashboard' : 'insight'] !== undefined,
   );
   const body = {
-    ...{ content, scope, date_marker: fromLocalTime(time, timezone) },
+    content,
+    scope,
+    date_marker: fromLocalTime(time, timezone),
     ...(scope === 'dashboard_item' && { dashboard_item: place?.insight }),
     ...(scope === 'dashboard' && { dashboard_id: place?.dashboard }),
   };

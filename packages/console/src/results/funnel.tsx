@@ -37,7 +37,8 @@ function groupOf(steps: readonly Fields[], at: number): Group {
   const color = chooseSeriesColor(at, { breakdown_value: value });
   const name = value === undefined ? '' : visible(Array.isArray(value) ? value.join(', ') : String(value));
   return {
-    ...{ value, tone: `series-${typeof color === 'number' ? color + 1 : color}` },
+    value,
+    tone: `series-${typeof color === 'number' ? color + 1 : color}`,
     name: value === undefined ? '' : name || text.noValue,
     steps: steps.map((step, place) => {
       const [count = 0, before = first] = [counts[place], counts[place - 1]];
@@ -77,7 +78,9 @@ export function Funnel({ results, insightQuery, isTile = false, onPersons }: Fun
           ? text.personsOf(name)
           : text.personsAt(name, group);
       const source = {
-        ...{ kind: 'FunnelsActorsQuery', source: insightQuery, funnelStep: isDropped ? -(step + 1) : step + 1 },
+        kind: 'FunnelsActorsQuery',
+        source: insightQuery,
+        funnelStep: isDropped ? -(step + 1) : step + 1,
         ...(value !== undefined && { funnelStepBreakdown: value }),
       };
       onPersons({ name: title, source });

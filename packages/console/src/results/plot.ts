@@ -70,7 +70,13 @@ export function createPlot(
   const [least = 0, most = 1] = [ticks[0], ticks.at(-1)];
   const interval = readInterval(insightQuery);
   return {
-    ...{ days, drawn, isBars, interval, format, ticks, stacks },
+    days,
+    drawn,
+    isBars,
+    interval,
+    format,
+    ticks,
+    stacks,
     open: findFirstOpenInterval(days, interval, now),
     x: (at) => (at + 0.5) / Math.max(1, days.length),
     y: (value) => 1 - (value - least) / (most - least),

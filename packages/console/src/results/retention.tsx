@@ -62,7 +62,9 @@ function Curve({ tables }: { tables: readonly Table[] }) {
     label: name || text.weightedMean,
     days: labels.slice(0, length),
     data: (means[at] ?? []).slice(0, length).map((share) => (share ?? 0) * 100),
-    ...{ count: 0, order: at, action: null },
+    count: 0,
+    order: at,
+    action: null,
   }));
   return (
     <div className="insight-curve">

@@ -69,11 +69,15 @@ export function ResultTable({
 export function actorsQuery(insightQuery: InsightQuery, one: Series, day?: string): object {
   if (insightQuery.kind === 'FunnelsQuery')
     return {
-      ...{ kind: 'FunnelsActorsQuery', source: insightQuery, funnelTrendsEntrancePeriodStart: day },
+      kind: 'FunnelsActorsQuery',
+      source: insightQuery,
+      funnelTrendsEntrancePeriodStart: day,
       ...(one.breakdown_value !== undefined && { funnelStepBreakdown: one.breakdown_value }),
     };
   return {
-    ...{ kind: 'InsightActorsQuery', source: insightQuery, ...(day !== undefined && { day }) },
+    kind: 'InsightActorsQuery',
+    source: insightQuery,
+    ...(day !== undefined && { day }),
     ...(one.status === undefined ? { series: one.order ?? 0 } : { status: one.status }),
     ...(one.breakdown_value !== undefined && { breakdown: one.breakdown_value }),
     ...(one.compare_label !== undefined && { compare: one.compare_label }),

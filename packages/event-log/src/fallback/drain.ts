@@ -66,7 +66,9 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
         logger.error(
           'could not copy a record from the fallback log: it is larger than Kafka accepts. Raise message.max.bytes',
           {
-            ...{ topic, partition: batch.partition, offset: String(batch.records[0]?.offset) },
+            topic,
+            partition: batch.partition,
+            offset: String(batch.records[0]?.offset),
           },
         );
       }
@@ -79,7 +81,11 @@ export function drainFallback(options: DrainFallbackOptions): { stop(): Promise<
       try {
         await postgres.ensureTopics([{ topic, partitions: options.partitions }]);
         return await postgres.consume({
-          ...{ topic, group: drainGroup, maxBatchRecords, maxBatchBytes, partitionConcurrency },
+          topic,
+          group: drainGroup,
+          maxBatchRecords,
+          maxBatchBytes,
+          partitionConcurrency,
           startOffset: (partition, log) => readOffset(database.sql, { topic, partition, group: drainGroup, log }),
           handler: copy,
           onFatal: options.onFatal,

@@ -82,7 +82,9 @@ export function createFallbackLog(options: FallbackLogOptions): EventLog {
   );
   let onTheWayToKafka = 0;
   const fallbackSwitch = createFallbackSwitch({
-    ...{ topic, database, logger },
+    topic,
+    database,
+    logger,
     prepare: () => postgres.ensureTopics([{ topic, partitions: options.partitions }]),
     reachesKafka: kafka.isHealthy,
     kafkaOutageMs: outage.durationMs,

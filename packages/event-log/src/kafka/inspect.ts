@@ -83,8 +83,12 @@ export function createKafkaInspector(options: KafkaLogOptions, timeoutMs: number
         const found = bounds.find(({ partition }) => partition === one.partitionId);
         const { low = 0n, high = 0n } = found ?? {};
         return {
-          ...{ partition: one.partitionId, hasLeader: one.leader >= 0, low, high },
-          ...{ replicas: one.replicas.length, inSync: one.isr.length },
+          partition: one.partitionId,
+          hasLeader: one.leader >= 0,
+          low,
+          high,
+          replicas: one.replicas.length,
+          inSync: one.isr.length,
         };
       });
       return { topic: name, log, partitions, settings: await readSettings(request, name) };

@@ -199,7 +199,9 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
       return false;
     }
     logger.warn('skipped offsets for which the log has no records', {
-      ...{ topic, group, partition: partition.partition },
+      topic,
+      group,
+      partition: partition.partition,
       fromOffset: String(position),
       toOffset: String(first),
     });

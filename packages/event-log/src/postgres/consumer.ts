@@ -46,7 +46,9 @@ export function consumeFromPostgres(deps: PostgresConsumerDeps, consume: Consume
   const member: Member = { topic, group, memberId: uuidv7() };
   const membership = createMembership({ database, member, leaseMs });
   const held = createHeldPartitions({
-    ...{ ...deps, consume, member },
+    ...deps,
+    consume,
+    member,
     truncation: createTruncationReporter({ ...deps, consume }),
     endOffset: membership.endOffset,
     logOf: membership.logOf,
@@ -167,7 +169,8 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
       partition,
       startLeasedPartitionReader({
         ...deps,
-        ...{ partition, whenFree },
+        partition,
+        whenFree,
         endOffset: () => deps.endOffset(partition),
         log: () => deps.logOf(partition),
       }),

@@ -90,7 +90,10 @@ function parameters(location: 'path' | 'query', schema: TObject, components: Com
 /** Parameters without effect are documented, so that generated clients can keep sending them. */
 function withoutEffect<Caller>({ queryWithoutEffect = {} }: Route<Caller>): Parameter[] {
   return Object.entries(queryWithoutEffect).map(([name, reason]) => ({
-    ...{ name, in: 'query', required: false, schema: { type: 'string' } },
+    name,
+    in: 'query',
+    required: false,
+    schema: { type: 'string' },
     description: `Accepted for compatibility, but has no effect: ${reason}`,
   }));
 }

@@ -84,8 +84,10 @@ async function findKeys(
   const { dialect } = engine;
   if (query.distinctIds?.length === 0) return { keys: [], stoppedAt: null };
   const read = ([uuid, timestamp, event, distinctId]: unknown[]) => ({
-    ...{ uuid: String(uuid), timestamp: Number(timestamp) },
-    ...{ event: String(event), distinctId: String(distinctId) },
+    uuid: String(uuid),
+    timestamp: Number(timestamp),
+    event: String(event),
+    distinctId: String(distinctId),
   });
   if (dialect.followsIndexes && !(mayStop && isLongSearch(query)))
     return { keys: await readRows(engine, { text: keysText(dialect, query), run, read }), stoppedAt: null };

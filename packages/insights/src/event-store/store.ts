@@ -77,7 +77,8 @@ export function createEventStore(engine: Engine): EventStore {
 
     actors: (query, run) =>
       rowsOf(buildActorsPageSql(dialect, query), run, ([id, events, ...values]) => ({
-        ...{ id: String(id), events: Number(events) },
+        id: String(id),
+        events: Number(events),
         ...(values.length > 0 && { values }),
       })),
 

@@ -95,8 +95,11 @@ function webEvents(dialect: Dialect, query: WebStoreQuery): Fragment {
   ];
   // Includes all events of sessions that start before or end after the time range.
   const around = {
-    ...{ projectId, events: null, where: { all: [] } },
-    ...{ from: from - longestSessionMs, to: to + longestSessionMs },
+    projectId,
+    events: null,
+    where: { all: [] },
+    from: from - longestSessionMs,
+    to: to + longestSessionMs,
   };
   return sql`SELECT ${sql.join(columns, ', ')} ${reads} WHERE ${buildSelectionCondition(dialect, around)} AND ${id} IS NOT NULL`;
 }

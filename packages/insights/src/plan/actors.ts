@@ -38,8 +38,16 @@ const usualLimit = 100;
 const personColumns = ['person', 'id', 'person.$delete', 'event_distinct_ids'];
 const groupColumns = ['group', 'id'];
 const knownColumns = new Set([
-  ...['actor', 'person', 'group', 'id', 'person.$delete', 'event_distinct_ids', 'event_count', 'matched_recordings'],
-  ...['created_at', 'person_display_name'],
+  'actor',
+  'person',
+  'group',
+  'id',
+  'person.$delete',
+  'event_distinct_ids',
+  'event_count',
+  'matched_recordings',
+  'created_at',
+  'person_display_name',
 ]);
 
 export function planActors(query: ActorsQuery, context: PlanContext): ActorsPlan {
@@ -88,8 +96,13 @@ export function planActors(query: ActorsQuery, context: PlanContext): ActorsPlan
 }
 
 const orderColumns: Record<string, Exclude<ActorsOrder['by'], object>> = {
-  ...{ id: 'id', person: 'id', actor: 'id', group: 'id', event_count: 'events' },
-  ...{ created_at: 'created_at', person_display_name: 'name' },
+  id: 'id',
+  person: 'id',
+  actor: 'id',
+  group: 'id',
+  event_count: 'events',
+  created_at: 'created_at',
+  person_display_name: 'name',
 };
 
 interface Placed {

@@ -65,7 +65,9 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
   const to = query.before === undefined ? clock.now + aheadMs : after(query.before, 'before') - 1;
   return {
     kind: 'EventsQuery',
-    ...{ columns, limit, offset },
+    columns,
+    limit,
+    offset,
     storeQuery: {
       select: {
         ...createSelection(

@@ -42,7 +42,10 @@ export function planFunnel(query: FunnelsQuery, context: PlanContext): FunnelPla
   const count = filter.funnelWindowInterval ?? 0;
   return {
     kind: 'FunnelsQuery',
-    ...{ shows, order, breakdown, series },
+    shows,
+    order,
+    breakdown,
+    series,
     windowMs: (count > 0 ? count : usualWindow) * unitsMs[filter.funnelWindowIntervalUnit ?? 'day'],
     fromStep: filter.funnelFromStep ?? 0,
     toStep: filter.funnelToStep ?? series.length - 1,
@@ -80,7 +83,11 @@ function planStoreQuery(
   return {
     period,
     storeQuery: {
-      ...{ select, actorType: readActorType(query), steps, exclusions, breakdowns: breakdown.breakdowns },
+      select,
+      actorType: readActorType(query),
+      steps,
+      exclusions,
+      breakdowns: breakdown.breakdowns,
       second: query.funnelsFilter?.funnelOrderType === 'unordered' ? null : secondOf(query.series),
     },
   };

@@ -30,7 +30,8 @@ export function planLifecycle(query: LifecycleQuery, context: PlanContext): Life
   const where = allOf(readQueryFilters(query, context), readNodeFilters(node, 'series.0', context));
   return {
     kind: 'LifecycleQuery',
-    ...{ node, period },
+    node,
+    period,
     storeQuery: {
       select: createSelection(node, { where, range: { from: before, to: end }, context }),
       actorType: readActorType(query),

@@ -33,9 +33,29 @@ const aliases: Record<string, string> = {
 
 /** Operators of filters on properties. */
 export const filterOperators = [
-  ...['exact', 'is_not', 'in', 'not_in', 'icontains', 'not_icontains', 'icontains_multi', 'not_icontains_multi'],
-  ...['regex', 'not_regex', 'gt', 'gte', 'lt', 'lte', 'min', 'max', 'between', 'not_between'],
-  ...['is_date_exact', 'is_date_before', 'is_date_after', 'is_set', 'is_not_set'],
+  'exact',
+  'is_not',
+  'in',
+  'not_in',
+  'icontains',
+  'not_icontains',
+  'icontains_multi',
+  'not_icontains_multi',
+  'regex',
+  'not_regex',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'min',
+  'max',
+  'between',
+  'not_between',
+  'is_date_exact',
+  'is_date_before',
+  'is_date_after',
+  'is_set',
+  'is_not_set',
   ...['eq', 'neq', 'gt', 'gte', 'lt', 'lte', 'tilde', 'caret', 'wildcard'].map((name) => `semver_${name}`),
 ];
 

@@ -68,12 +68,17 @@ export function planRetention(query: RetentionQuery, context: PlanContext): Rete
     target.event === null || returning.event === null ? null : [...new Set([target.event, returning.event])];
   return {
     kind: 'RetentionQuery',
-    ...{ period, columns, shows, breakdown },
+    period,
+    columns,
+    shows,
+    breakdown,
     isCumulative: filter.cumulative ?? false,
     storeQuery: {
       select: { projectId, events, from: edges[0] ?? to, to, where: filters },
       actorType: readActorType(query),
-      ...{ edges, target, returning },
+      edges,
+      target,
+      returning,
       rows: edges.length,
       least: filter.minimumOccurrences ?? 1,
       first: firstOf(filter.retentionType, target, { projectId, to, where: filters }),

@@ -62,7 +62,12 @@ export function planTrends(query: TrendsQuery, context: PlanContext): TrendsPlan
   };
   return {
     kind: 'TrendsQuery',
-    ...{ isTotal, isCumulative, smoothing, breakdown, formulas, series: query.series },
+    isTotal,
+    isCumulative,
+    smoothing,
+    breakdown,
+    formulas,
+    series: query.series,
     periods: planPeriods(query, { context, interval, isExact: display === 'BoldNumber' }).map(({ label, period }) => ({
       label,
       period,
@@ -97,7 +102,8 @@ export function planPeriods(
   if (!query.compareFilter?.compare) return [{ label: null, period: current }];
   const dateTo = query.dateRange?.date_to;
   const previous = resolvePreviousRange(range, {
-    ...{ interval, clock },
+    interval,
+    clock,
     compareTo: query.compareFilter.compare_to,
     endsNow: dateTo === undefined || /^\d{4}-/.test(dateTo),
     inWeeks: settings.comparesInWeeks,
@@ -129,7 +135,10 @@ function planSeries(
   const first = firstOf(node, { projectId: select.projectId, events: select.events, to: period.to, where });
   const measure = measureOf(node, path, { context, once: isCumulative && !isTotal, first });
   const storeQuery: SeriesQuery = {
-    ...{ select, measure, breakdowns: breakdown.breakdowns, limit: breakdown.limit },
+    select,
+    measure,
+    breakdowns: breakdown.breakdowns,
+    limit: breakdown.limit,
     edges: isTotal ? [] : period.edges,
     windows: null,
     nullsLast: !isTotal,

@@ -31,7 +31,8 @@ export function planWeb(query: WebQuery, context: PlanContext): WebPlan {
   const limit = query.kind === 'WebStatsTableQuery' ? (query.limit ?? usualLimit) : maxBuckets;
   const questionOf = ({ from, to, edges }: Period): WebStoreQuery => ({
     select: { projectId: context.settings.projectId, events: [...pageViews], from, to, where },
-    ...{ entry, exit },
+    entry,
+    exit,
     edges: query.kind === 'WebTrendsQuery' ? edges : [],
     breakdown: query.kind === 'WebStatsTableQuery' ? breakdownOf(query) : null,
     order: query.kind === 'WebStatsTableQuery' ? orderOf(query) : { by: 'visitors', isDescending: true },
@@ -40,7 +41,8 @@ export function planWeb(query: WebQuery, context: PlanContext): WebPlan {
     offset: query.kind === 'WebStatsTableQuery' ? (query.offset ?? 0) : 0,
   });
   return {
-    ...{ query, limit },
+    query,
+    limit,
     period: current.period,
     current: questionOf(current.period),
     previous: previous === undefined ? null : questionOf(previous.period),
@@ -114,7 +116,8 @@ function breakdownOf({ breakdownBy, includeBounceRate = false }: WebStatsTableQu
   const { of, property } = breakdowns[breakdownBy];
   const value: Breakdown = { property, isUrl: false, isBoolean: false, bins: null };
   return {
-    ...{ of, value },
+    of,
+    value,
     // A row for sessions without a campaign is useful, one for pages without a path is not.
     hidesNull: !breakdownBy.startsWith('InitialUTM'),
     ratesEntries: breakdownBy === 'Page' && includeBounceRate,

@@ -112,7 +112,10 @@ function personOf(id: string, person: PersonRecord | undefined, { clock }: PlanC
 
 function groupOf(key: string, group: GroupRecord | undefined, { clock }: PlanContext) {
   return {
-    ...{ id: key, group_key: key, type: 'group', properties: group?.group_properties ?? {} },
+    id: key,
+    group_key: key,
+    type: 'group',
+    properties: group?.group_properties ?? {},
     created_at: group === undefined ? null : formatIso(group.created_at.getTime(), clock),
   };
 }

@@ -71,12 +71,10 @@ function columnValue({ shows, expression, needs: [need] }: EventsColumn, { read,
     }
     case 'everything':
       return {
-        ...{
-          uuid: read('uuid'),
-          event: read('event'),
-          properties: jsonOf(read('properties')),
-          distinct_id: read('distinct_id'),
-        },
+        uuid: read('uuid'),
+        event: read('event'),
+        properties: jsonOf(read('properties')),
+        distinct_id: read('distinct_id'),
         timestamp: timeOf(read('timestamp'), context),
         team_id: context.settings.projectId,
         elements_chain: read('elements_chain'),

@@ -16,7 +16,10 @@ export interface FunnelOutcome extends FunnelProgress {
 }
 
 const rulesOf = ({ order, windowMs, exclusions, optional, series }: FunnelPlan): WalkRules => ({
-  ...{ order, windowMs, exclusions, optional },
+  order,
+  windowMs,
+  exclusions,
+  optional,
   steps: series.length,
 });
 

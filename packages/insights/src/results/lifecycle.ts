@@ -7,7 +7,11 @@ import type { LifecyclePlan } from '../plan/lifecycle.ts';
 export function formatLifecycle({ node, period }: LifecyclePlan, rows: LifecycleRow[], context: PlanContext) {
   const name = node.event ?? 'All events';
   const action = {
-    ...{ id: node.event ?? null, name, type: 'events', order: 0, math: 'total' },
+    id: node.event ?? null,
+    name,
+    type: 'events',
+    order: 0,
+    math: 'total',
     ...(node.custom_name !== undefined && { custom_name: node.custom_name }),
   };
   const results = lifecycleStatuses.map((status) => {

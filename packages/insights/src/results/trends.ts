@@ -179,7 +179,8 @@ function formulaResult(plan: TrendsPlan, { label, order, ...result }: LineResult
     : { ...timeSeries(plan, result), count: sumOf(data) };
   return {
     action: null,
-    ...{ label, order },
+    label,
+    order,
     ...shape,
     ...breakdownFields(plan, result.line),
     ...compareFields(result.period),

@@ -27,7 +27,12 @@ export function formatWeb(plan: WebPlan, rows: WebRows, context: PlanContext) {
 }
 
 const nothing: Pick<WebRow, 'visitors' | 'views' | 'sessions' | 'seconds' | 'bounced' | 'rated'> = {
-  ...{ visitors: 0, views: 0, sessions: 0, seconds: 0, bounced: 0, rated: 0 },
+  visitors: 0,
+  views: 0,
+  sessions: 0,
+  seconds: 0,
+  bounced: 0,
+  rated: 0,
 };
 type Numbers = typeof nothing;
 
@@ -40,7 +45,11 @@ function overview({ current, previous }: WebRows) {
     const [value, former] = [read(now), before === null ? null : read(before)];
     const change = value === null || former === null || former === 0 ? null : (100 * (value - former)) / former;
     return {
-      ...{ key, kind, isIncreaseBad: key === 'bounce rate' ? true : null, value, previous: former },
+      key,
+      kind,
+      isIncreaseBad: key === 'bounce rate' ? true : null,
+      value,
+      previous: former,
       changeFromPreviousPct: change === null ? null : Math.round(change),
     };
   };
@@ -82,7 +91,8 @@ function table({ includeBounceRate, orderBy, offset = 0 }: WebStatsTableQuery, {
     results,
     columns: [...names, 'ui_fill_fraction'].map((name) => `context.columns.${name}`),
     hasMore: rows.current.length > limit,
-    ...{ limit, offset },
+    limit,
+    offset,
   };
 }
 

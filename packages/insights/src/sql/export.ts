@@ -76,7 +76,9 @@ export async function readExportQuery(
 function refusal(error: Error) {
   const isSyntax = error instanceof SqlProblem && error.code === 'hogql_syntax_error';
   return new AppError('invalid', `${isSyntax ? 'Failed to parse query' : 'Invalid HogQL query'}: ${error.message}`, {
-    ...{ code: 'invalid_input', attr: 'hogql_query', cause: error },
+    code: 'invalid_input',
+    attr: 'hogql_query',
+    cause: error,
   });
 }
 
@@ -89,10 +91,15 @@ export async function prepareExport(
   const select = checkShape(await parser.parse(query.text));
   const resolve = (node: Select) =>
     resolveQuery(node, {
-      ...{ projectId, now, zone: settings.timezone, weekStart: settings.weekStart ?? 0 },
+      projectId,
+      now,
+      zone: settings.timezone,
+      weekStart: settings.weekStart ?? 0,
       propertyTypes: new Map(Object.entries(query.propertyTypes)),
-      ...{ cohorts: [], filters: { from: null, to: null, condition: null } },
-      ...{ personsAsStored: true, withoutMerges: true },
+      cohorts: [],
+      filters: { from: null, to: null, condition: null },
+      personsAsStored: true,
+      withoutMerges: true,
     });
   const { query: resolved, names } = resolve(select);
   if (resolved.is !== 'select') throw new Error('A SELECT became a set of queries.');

@@ -99,8 +99,16 @@ export function uncheckedExpression(text: string): PlannedExpression {
     throw new Error('The expression was not checked.');
   };
   return {
-    ...{ key: text, isAggregate: false, isShownAsText: true, reads: [], columns: unusable, print: unusable },
-    ...{ isUnchecked: true, typeName: 'String', alias: null, read: unusable },
+    key: text,
+    isAggregate: false,
+    isShownAsText: true,
+    reads: [],
+    columns: unusable,
+    print: unusable,
+    isUnchecked: true,
+    typeName: 'String',
+    alias: null,
+    read: unusable,
   };
 }
 
@@ -155,9 +163,15 @@ function planned(tree: Node, use: ExpressionUse, planning: Planning): PlannedExp
     ...eventExpression({
       // Subqueries are not part of the printed form.
       key: hasSubquery(node) ? textAt(text, place) : printed(node),
-      ...{ value: used, relation, isAggregate, projectId: settings.projectId, mustBeFinite: use === 'number' },
+      value: used,
+      relation,
+      isAggregate,
+      projectId: settings.projectId,
+      mustBeFinite: use === 'number',
     }),
-    ...{ alias, typeName: typeName(used.type), read: valueReader(used.type) },
+    alias,
+    typeName: typeName(used.type),
+    read: valueReader(used.type),
   };
 }
 

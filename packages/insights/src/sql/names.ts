@@ -13,10 +13,27 @@ import {
 } from './ast.ts';
 
 const operators: Record<string, string> = {
-  ...{ '+': 'plus', '-': 'minus', '*': 'multiply', '/': 'divide', '%': 'modulo' },
-  ...{ '==': 'equals', '!=': 'notEquals', '<': 'less', '<=': 'lessOrEquals', '>': 'greater', '>=': 'greaterOrEquals' },
-  ...{ like: 'like', 'not like': 'notLike', ilike: 'ilike', 'not ilike': 'notILike', in: 'in', 'not in': 'notIn' },
-  ...{ '=~': 'match', '=~*': 'match', 'in cohort': 'inCohort', 'not in cohort': 'notInCohort' },
+  '+': 'plus',
+  '-': 'minus',
+  '*': 'multiply',
+  '/': 'divide',
+  '%': 'modulo',
+  '==': 'equals',
+  '!=': 'notEquals',
+  '<': 'less',
+  '<=': 'lessOrEquals',
+  '>': 'greater',
+  '>=': 'greaterOrEquals',
+  like: 'like',
+  'not like': 'notLike',
+  ilike: 'ilike',
+  'not ilike': 'notILike',
+  in: 'in',
+  'not in': 'notIn',
+  '=~': 'match',
+  '=~*': 'match',
+  'in cohort': 'inCohort',
+  'not in cohort': 'notInCohort',
 };
 
 /** Returns the name of a column in the result. */

@@ -14,7 +14,12 @@ export function sqlRequest(
   const { values: ofVariables, unknown: unknownVariables } = readVariableValues(settings.variables, variables);
   const values = query.kind === 'HogQLQuery' ? query.values : undefined;
   return {
-    ...{ projectId, settings, text, now, variables: ofVariables, unknownVariables },
+    projectId,
+    settings,
+    text,
+    now,
+    variables: ofVariables,
+    unknownVariables,
     ...(values && { values }),
     ...(filters && { filters }),
     ...(modifiers?.personsOnEventsMode && { personsOnEventsMode: modifiers.personsOnEventsMode }),

@@ -49,7 +49,10 @@ const session = {
   ),
   ...Object.fromEntries(
     [
-      ...['$entry_current_url', '$entry_pathname', '$end_current_url', '$end_pathname'],
+      '$entry_current_url',
+      '$entry_pathname',
+      '$end_current_url',
+      '$end_pathname',
       ...['source', 'medium', 'campaign', 'term', 'content'].map((name) => `$entry_utm_${name}`),
       '$entry_referring_domain',
     ].map((name) => [name, column(`session.${name}`, 'text')]),

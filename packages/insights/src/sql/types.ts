@@ -144,9 +144,19 @@ function bareName(type: SqlType): string {
 /** Returns the noun for error messages. */
 export function describe(type: SqlType): string {
   const nouns: Record<Kind, string> = {
-    ...{ int: 'a number', float: 'a number', flag: 'a condition', bool: 'a Boolean value', text: 'a text' },
-    ...{ date: 'a date', time: 'a time', uuid: 'a UUID', array: 'an array', tuple: 'a tuple', json: 'a JSON document' },
-    ...{ interval: 'an interval', nothing: 'NULL' },
+    int: 'a number',
+    float: 'a number',
+    flag: 'a condition',
+    bool: 'a Boolean value',
+    text: 'a text',
+    date: 'a date',
+    time: 'a time',
+    uuid: 'a UUID',
+    array: 'an array',
+    tuple: 'a tuple',
+    json: 'a JSON document',
+    interval: 'an interval',
+    nothing: 'NULL',
   };
   return nouns[type.kind];
 }

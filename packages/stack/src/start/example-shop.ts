@@ -85,7 +85,9 @@ const insights: readonly [name: string, description: string, source: object][] =
     'Orders',
     'Orders per day, compared to the previous two weeks.',
     {
-      ...{ kind: 'TrendsQuery', dateRange: { date_from: '-14d' }, series: [event('order placed')] },
+      kind: 'TrendsQuery',
+      dateRange: { date_from: '-14d' },
+      series: [event('order placed')],
       compareFilter: { compare: true },
     },
   ],
@@ -93,7 +95,9 @@ const insights: readonly [name: string, description: string, source: object][] =
     'Visitors by browser',
     'Unique visitors per day.',
     {
-      ...{ kind: 'TrendsQuery', ...lastMonth, series: [event('$pageview', { math: 'dau' })] },
+      kind: 'TrendsQuery',
+      ...lastMonth,
+      series: [event('$pageview', { math: 'dau' })],
       breakdownFilter: { breakdown: '$browser', breakdown_type: 'event' },
     },
   ],
@@ -101,7 +105,8 @@ const insights: readonly [name: string, description: string, source: object][] =
     'From product view to order',
     'Share of visitors who view a product, add it to the cart and order within a week.',
     {
-      ...{ kind: 'FunnelsQuery', ...lastMonth },
+      kind: 'FunnelsQuery',
+      ...lastMonth,
       series: ['product viewed', 'product added', 'order placed'].map((name) => event(name)),
       funnelsFilter: { funnelWindowInterval: 7, funnelWindowIntervalUnit: 'day' },
     },
@@ -110,9 +115,12 @@ const insights: readonly [name: string, description: string, source: object][] =
     'Visitor retention',
     'Share of first-time visitors who return in the following weeks.',
     {
-      ...{ kind: 'RetentionQuery', ...lastMonth },
+      kind: 'RetentionQuery',
+      ...lastMonth,
       retentionFilter: {
-        ...{ period: 'Week', totalIntervals: 5, retentionType: 'retention_first_time' },
+        period: 'Week',
+        totalIntervals: 5,
+        retentionType: 'retention_first_time',
         targetEntity: { id: '$pageview', name: '$pageview', type: 'events' },
         returningEntity: { id: '$pageview', name: '$pageview', type: 'events' },
       },
@@ -123,7 +131,8 @@ const insights: readonly [name: string, description: string, source: object][] =
 async function makeDashboard(api: Api, { projectId }: ExampleShop): Promise<number> {
   const base = `/api/projects/${projectId}`;
   const { id } = await api.send<{ id: number }>('POST', `${base}/dashboards/`, {
-    ...{ name: 'Shop overview', pinned: true },
+    name: 'Shop overview',
+    pinned: true,
     description: 'Sample data created by npm start.',
   });
   for (const [name, description, source] of insights) {
@@ -156,7 +165,12 @@ const countries = { Berlin: 'DE', Lyon: 'FR', Porto: 'PT', Vienna: 'AT', Bergen:
 const isMobile: ReadonlySet<string> = new Set(['Android', 'iOS']);
 /** Sources of visits: the domain, and the campaign if there is one. */
 const origins = [
-  ...[['$direct'], ['$direct'], ['$direct'], ['www.google.com'], ['www.google.com'], ['duckduckgo.com']],
+  ['$direct'],
+  ['$direct'],
+  ['$direct'],
+  ['www.google.com'],
+  ['www.google.com'],
+  ['duckduckgo.com'],
   ['news.ycombinator.com'],
   ['www.instagram.com', 'instagram', 'social', 'autumn-bread'],
   ['$direct', 'newsletter', 'email', 'autumn-bread'],
@@ -197,8 +211,12 @@ function shopEvents(end: number): ShopEvent[] {
     for (let number = 0; number < visitors; number += 1) {
       const [browser, system, city] = [pick(browsers), pick(systems), pick(cities)];
       const device = {
-        ...{ $browser: browser, $os: system, $device_type: isMobile.has(system) ? 'Mobile' : 'Desktop' },
-        ...{ $geoip_city_name: city, $geoip_country_code: countries[city], $lib: 'web' },
+        $browser: browser,
+        $os: system,
+        $device_type: isMobile.has(system) ? 'Mobile' : 'Desktop',
+        $geoip_city_name: city,
+        $geoip_country_code: countries[city],
+        $lib: 'web',
       };
       const anonymous = { id: `visitor-${uuidOf(`${end} ${day} ${number}`).slice(0, 8)}`, device };
       let who: Visitor = anonymous;
@@ -217,7 +235,8 @@ function shopEvents(end: number): ShopEvent[] {
   function visitOf(id: string, at: number): object {
     const [domain, source, medium, campaign] = origins[Math.floor(chance() * origins.length)] ?? ['$direct'];
     return {
-      ...{ $session_id: uuidOf(`${end} ${id} ${at}`), $referring_domain: domain },
+      $session_id: uuidOf(`${end} ${id} ${at}`),
+      $referring_domain: domain,
       ...(source !== undefined && { utm_source: source, utm_medium: medium, utm_campaign: campaign }),
     };
   }

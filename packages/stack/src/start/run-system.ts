@@ -77,7 +77,9 @@ export async function runSystem(options: SystemOptions): Promise<RunningSystem> 
     parts.push({ name: 'the demo shop', stop: shop.stop });
     const connection = {
       ...demo,
-      ...{ ingestUrl, apiUrl, shopUrl: shop.url },
+      ingestUrl,
+      apiUrl,
+      shopUrl: shop.url,
       settings: storageSettings(process.env, settings),
     };
     if (!stopRequest.isMade()) await progress.step('Demo flags', () => ensureDemoFlags(connection));

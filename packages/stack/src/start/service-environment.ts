@@ -82,7 +82,9 @@ export function serviceEnvironment(
     INGEST_URL: env.INGEST_URL || serviceUrl(env, 'ingest', ingest),
     // The console shows this URL for sending events. It has a different port than the console.
     PUBLIC_INGEST_URL: env.PUBLIC_INGEST_URL || serviceUrl(env, 'ingest', ingest),
-    ...{ INGEST_PORT: String(ingest), API_PORT: String(api), HEALTH_PORT: String(health) },
+    INGEST_PORT: String(ingest),
+    API_PORT: String(api),
+    HEALTH_PORT: String(health),
     ...Object.fromEntries(Object.values(hostVariable).map((name) => [name, env[name] || loopback])),
   };
 }

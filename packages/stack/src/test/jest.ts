@@ -12,11 +12,14 @@ import type { TestServerSet } from './test-servers.ts';
 
 /** Node.js options of jest and its workers. Programs that tests start do not inherit them. */
 const nodeOptions = [
-  ...['--import', new URL('../servers/end-with-parent.mjs', import.meta.url).href],
-  ...['--import', new URL('../jest/strip-types.mjs', import.meta.url).href],
+  '--import',
+  new URL('../servers/end-with-parent.mjs', import.meta.url).href,
+  '--import',
+  new URL('../jest/strip-types.mjs', import.meta.url).href,
   // kafkajs passes negative delays, which newer Node.js releases warn about. The services correct them
   // (packages/event-log, kafkajs-internals/request-queue-timer), but some tests use kafkajs directly.
-  ...['--disable-warning=ExperimentalWarning', '--disable-warning=TimeoutNegativeWarning'],
+  '--disable-warning=ExperimentalWarning',
+  '--disable-warning=TimeoutNegativeWarning',
 ];
 const runReporter = fileURLToPath(new URL('../jest/run-reporter.mjs', import.meta.url));
 
@@ -58,8 +61,12 @@ export function startJest(
     [
       ...nodeOptions,
       // The config must come last: a word after `--reporters` would be treated as another reporter.
-      ...[jestProgram(root), '--reporters=default', `--reporters=${runReporter}`],
-      ...['-c', join(root, '.jest.config.mjs'), ...run.jestArguments],
+      jestProgram(root),
+      '--reporters=default',
+      `--reporters=${runReporter}`,
+      '-c',
+      join(root, '.jest.config.mjs'),
+      ...run.jestArguments,
     ],
     { cwd: root, env, stdio: ['inherit', 'inherit', 'inherit', 'ipc'] },
   );
@@ -72,7 +79,9 @@ export function startJest(
 export async function listTests(root: string, run: JestRun): Promise<string[]> {
   const words = [jestProgram(root), '--listTests', '-c', join(root, '.jest.config.mjs'), ...run.jestArguments];
   const jest = spawn(process.execPath, words, {
-    ...{ cwd: root, env: environmentOf(run), stdio: ['ignore', 'pipe', 'pipe'] },
+    cwd: root,
+    env: environmentOf(run),
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const ended = new Promise((resolve) => jest.once('close', resolve));
   const [out, errors, status] = await Promise.all([text(jest.stdout), text(jest.stderr), ended]);

@@ -157,8 +157,10 @@ export async function* readSelectedPages(
   for await (const page of readStoredPages(events, span, signal)) {
     for (const part of parts(page, most)) {
       const keys = part.map(({ uuid, timestamp, event, distinct_id }) => ({
-        ...{ uuid, timestamp: timestamp.getTime() },
-        ...{ event, distinctId: distinct_id },
+        uuid,
+        timestamp: timestamp.getTime(),
+        event,
+        distinctId: distinct_id,
       }));
       yield await query.rows(events, keys, { signal, maxMs: longestPageMs, maxBytes: 64 * targetBytes });
     }

@@ -65,7 +65,9 @@ export async function runDueExports(deps: ExportRunDeps, signal: AbortSignal, sl
   const { sql } = deps.database;
   const settledUntil = await deps.settledUntil();
   const run = await claimRun(sql, {
-    ...{ leaseSeconds, settledUntil, usage: slots.usage() },
+    leaseSeconds,
+    settledUntil,
+    usage: slots.usage(),
     isCopied: deps.isCopied,
   });
   if (!run) return false;
@@ -156,7 +158,8 @@ async function readQuery(
   } catch (cause) {
     if (!(cause instanceof SqlProblem)) throw cause;
     throw new DestinationError(`The query of the export is no longer valid. ${cause.message}`, {
-      ...{ isPermanent: true, cause },
+      isPermanent: true,
+      cause,
     });
   }
 }

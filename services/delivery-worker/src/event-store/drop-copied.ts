@@ -32,7 +32,9 @@ export async function dropCopiedMonths(
     ];
     if (inClickhouse < inPostgres) {
       logger.warn('keeping a month of events in PostgreSQL, because ClickHouse has fewer events', {
-        ...{ partition, here: inPostgres, there: inClickhouse },
+        partition,
+        here: inPostgres,
+        there: inClickhouse,
       });
       continue;
     }

@@ -156,7 +156,9 @@ function alike(removals: readonly EventRemoval[]): Removals[] {
     const key = [projectId, id === null, uuid, requested_at?.getTime(), keeps_events].join(' ');
     const person = uuid !== null && requested_at !== null ? { uuid, requestedAt: requested_at } : null;
     const group = groups.get(key) ?? {
-      ...{ projectId, person, keepsEvents: keeps_events },
+      projectId,
+      person,
+      keepsEvents: keeps_events,
       distinctIds: id === null ? null : [],
     };
     if (id !== null) group.distinctIds?.push(id);

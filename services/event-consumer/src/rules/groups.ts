@@ -175,7 +175,12 @@ export function coalesceGroupUpdates(updates: readonly GroupUpdate[], groups: Gr
 function createGroup(update: GroupUpdate, groups: GroupStates): boolean {
   const { index, key, groupSet, createdAtMs } = update;
   const group: GroupState = {
-    ...{ index, key, version: 1, createdAtMs, isNew: true, isDirty: true },
+    index,
+    key,
+    version: 1,
+    createdAtMs,
+    isNew: true,
+    isDirty: true,
     properties: { ...groupSet },
   };
   groups.set(toGroupStateKey(update), group);

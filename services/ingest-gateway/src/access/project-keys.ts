@@ -48,7 +48,10 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
   const slots = createSlots({ ...databaseSlots, waitMs: timeLimits.keyQueueMs });
   let isDatabaseDown = false;
   const memory = createKeyMemory({
-    ...{ changes, knownForMs, unknownForMs, undeterminedForMs: restAfterFailureMs },
+    changes,
+    knownForMs,
+    unknownForMs,
+    undeterminedForMs: restAfterFailureMs,
     refreshInBackgroundForMs: options.refreshInBackgroundForMs ?? 60_000,
     isDatabaseDown: () => isDatabaseDown,
     refresh: (token) => void lookUpOnce(token),

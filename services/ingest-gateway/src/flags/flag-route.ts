@@ -208,7 +208,10 @@ async function readStoredData(
   const stored = await loadStoredData(data.database.requests, { ...request, needed });
   if (!needed.hashKeyOverrides) return { context, stored };
   return loadWithAnonymousId(idsBeforeLogin, {
-    ...{ environmentId, context, flags, stored },
+    environmentId,
+    context,
+    flags,
+    stored,
     async loadWith(anonymousDistinctId) {
       const onlyIds = { personProperties: [], groups: [], staticCohorts: [], hashKeyOverrides: true };
       const again = { ...request, anonymousDistinctId, needed: onlyIds };

@@ -26,7 +26,10 @@ function sqlIn({ kind, type, breakdown_type: breakdownType, ...part }: Record<st
     kind === 'HogQLQuery' || kind === 'HogQLMetadata' ? part.query : null,
     ...(type === 'hogql' ? [part.key, part.property] : []),
     breakdownType === 'hogql' ? part.breakdown : null,
-    ...[part.math_hogql, part.select, part.where, part.orderBy],
+    part.math_hogql,
+    part.select,
+    part.where,
+    part.orderBy,
   ].flat();
 }
 

@@ -121,8 +121,11 @@ function toLogEntry(row: ActivityRow) {
 
 function exampleEntry(item: (typeof activityExample.results)[number]) {
   return {
-    ...{ id: '0193f0c5-7a4e-7000-8000-00000000ac71', organization_id: '0193f0c5-7a4e-7000-8000-000000000001' },
+    id: '0193f0c5-7a4e-7000-8000-00000000ac71',
+    organization_id: '0193f0c5-7a4e-7000-8000-000000000001',
     ...item,
-    ...{ is_system: false, was_impersonated: false, unread: false },
+    is_system: false,
+    was_impersonated: false,
+    unread: false,
   };
 }

@@ -56,7 +56,9 @@ export function Page() {
     getNextPageParam: ({ next }) => readCursor(next),
   });
   const recordChip: Chip = {
-    ...{ key: 'item', name: text.record, value: item },
+    key: 'item',
+    name: text.record,
+    value: item,
     remove: () => change({ item: '' }),
   };
   const entries = query.data?.pages.flatMap(({ results }) => results) ?? [];

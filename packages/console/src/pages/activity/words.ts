@@ -25,7 +25,11 @@ export const text = {
   what: 'The activity log',
   kinds,
   verbs: {
-    ...{ created: 'created', updated: 'changed', deleted: 'deleted', restored: 'restored', split_person: 'split' },
+    created: 'created',
+    updated: 'changed',
+    deleted: 'deleted',
+    restored: 'restored',
+    split_person: 'split',
   } as Record<string, string>,
   who: 'User',
   anybody: 'all users',

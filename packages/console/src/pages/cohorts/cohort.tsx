@@ -212,7 +212,8 @@ function CohortForm({
   // Unedited conditions are not sent, so that they stay exactly as stored.
   const isChanged = stored === null || JSON.stringify(groups) !== JSON.stringify(known);
   const body = {
-    ...{ name, description },
+    name,
+    description,
     ...(stored === null && { is_static: isListed }),
     ...(!isListed && known !== null && isChanged && { filters: toFilters(groups) }),
   };

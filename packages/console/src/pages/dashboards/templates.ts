@@ -43,7 +43,9 @@ const by = (breakdown: string) => ({ breakdownFilter: { breakdown, breakdown_typ
 const retention = (first: string, back: string): InsightQuery => ({
   kind: 'RetentionQuery',
   retentionFilter: {
-    ...{ period: 'Week', totalIntervals: 8, retentionType: 'retention_first_time' },
+    period: 'Week',
+    totalIntervals: 8,
+    retentionType: 'retention_first_time',
     targetEntity: { id: first, type: 'events' },
     returningEntity: { id: back, type: 'events' },
   },

@@ -51,7 +51,14 @@ export function useEventsView() {
     placeholderData: keepPreviousData,
   });
   return {
-    ...{ view, change, unknown, filters, span, properties, request, list },
+    view,
+    change,
+    unknown,
+    filters,
+    span,
+    properties,
+    request,
+    list,
     zone: resolveZone(view.zone, project.timezone),
     counts: useCounts(counted, span),
     scanned: findScannedFilters(filters, properties, search),

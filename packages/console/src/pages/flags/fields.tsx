@@ -300,7 +300,9 @@ function problemOf(error: unknown): PlacedProblem | null {
   if (!error) return null;
   const message = explain(error);
   const placed = (place: PlacedProblem['place'], condition: number | null = null, filter: number | null = null) => ({
-    ...{ place, condition, filter },
+    place,
+    condition,
+    filter,
     message: message.replace(/^[a-z_[\].\d]+: /, ''),
   });
   const attr = error instanceof ApiProblem ? error.attr : null;

@@ -191,7 +191,8 @@ function HowToSend({ type }: { type: string }) {
   const program = `posthog.group(${JSON.stringify(type)}, "acme", { name: "Acme Ltd" });`;
   const event = {
     api_key: key,
-    ...{ event: '$groupidentify', distinct_id: 'ada' },
+    event: '$groupidentify',
+    distinct_id: 'ada',
     properties: { $group_type: type, $group_key: 'acme', $group_set: { name: 'Acme Ltd' } },
   };
   const body = JSON.stringify(event, null, 2).replaceAll("'", '\\u0027');

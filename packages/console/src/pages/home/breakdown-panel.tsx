@@ -68,9 +68,12 @@ function Rows({ open, range, compareFilter, round, filters, onFilter }: RowsProp
   const hasRate = rated.has(open);
   const query = useWebQuery<Result[]>(
     {
-      ...{ kind: 'WebStatsTableQuery', breakdownBy: open, ...range },
+      kind: 'WebStatsTableQuery',
+      breakdownBy: open,
+      ...range,
       ...(compareFilter && { compareFilter }),
-      ...{ includeBounceRate: hasRate, limit: isLong ? manyRows : fewRows },
+      includeBounceRate: hasRate,
+      limit: isLong ? manyRows : fewRows,
     },
     round,
   );

@@ -278,7 +278,9 @@ function Breakdown({ insightQuery, problem, change }: PartProps) {
       of === 'none'
         ? undefined
         : {
-            ...{ ...others, breakdown_type: of, breakdown },
+            ...others,
+            breakdown_type: of,
+            breakdown,
             ...(index !== undefined && { breakdown_group_type_index: Number(index) }),
           },
     );

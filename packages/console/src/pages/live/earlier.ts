@@ -65,7 +65,11 @@ interface EarlierEvent extends Pick<LiveMessage, 'timestamp' | 'properties'> {
 
 function rowOf({ uuid, event, distinct_id, timestamp, properties, person }: EarlierEvent): Row {
   const message: LiveMessage = {
-    ...{ uuid, event, distinct_id, timestamp, properties },
+    uuid,
+    event,
+    distinct_id,
+    timestamp,
+    properties,
     person_id: person.uuid,
     outcome: 'stored',
   };

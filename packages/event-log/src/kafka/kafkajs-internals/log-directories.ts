@@ -65,7 +65,9 @@ async function askBroker({ versions, connectionPool }: Broker, broker: number): 
   if ((versions[apiKey]?.maxVersion ?? 0) < ownVersion) return null;
   const answer = await connectionPool.send({
     request: {
-      ...{ apiKey, apiVersion: ownVersion, apiName: 'DescribeLogDirs' },
+      apiKey,
+      apiVersion: ownVersion,
+      apiName: 'DescribeLogDirs',
       encode: async () => new Encoder().writeBuffer(encodedRequest),
     },
     response: {

@@ -39,12 +39,30 @@ export const repairJsonSql = (
  */
 export const propertyColumns = {
   few: [
-    ...['$browser', '$os', '$device_type', '$lib', '$host', '$referring_domain', '$screen_name', '$geoip_country_code'],
-    ...['utm_source', 'utm_medium', 'utm_campaign', '$feature_flag', '$feature_flag_response'],
+    '$browser',
+    '$os',
+    '$device_type',
+    '$lib',
+    '$host',
+    '$referring_domain',
+    '$screen_name',
+    '$geoip_country_code',
+    'utm_source',
+    'utm_medium',
+    'utm_campaign',
+    '$feature_flag',
+    '$feature_flag_response',
   ],
   many: [
-    ...['$current_url', '$pathname', '$referrer', '$session_id'],
-    ...['$group_0', '$group_1', '$group_2', '$group_3', '$group_4'],
+    '$current_url',
+    '$pathname',
+    '$referrer',
+    '$session_id',
+    '$group_0',
+    '$group_1',
+    '$group_2',
+    '$group_3',
+    '$group_4',
   ],
 } as const;
 
@@ -54,8 +72,20 @@ const usual = [
 ].join(',\n        ');
 
 const columns = [
-  ...['project_id', 'timestamp', 'uuid', 'event', 'distinct_id', 'person_id', 'person_created_at', 'person_properties'],
-  ...['person_mode', 'properties', 'elements_chain', 'historical_migration', 'captured_at', 'created_at'],
+  'project_id',
+  'timestamp',
+  'uuid',
+  'event',
+  'distinct_id',
+  'person_id',
+  'person_created_at',
+  'person_properties',
+  'person_mode',
+  'properties',
+  'elements_chain',
+  'historical_migration',
+  'captured_at',
+  'created_at',
 ].join(', ');
 
 /** @param name `events_rebuilt` for a new table that will replace `events` (see rebuild.ts) */

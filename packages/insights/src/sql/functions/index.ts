@@ -79,8 +79,27 @@ export function describeFunctions(): { name: string; type: 'scalar' | 'aggregate
 
 const inAnyCase = new Map(
   [
-    ...['count', 'min', 'max', 'sum', 'avg', 'coalesce', 'ifNull', 'nullIf', 'if', 'not', 'lower', 'upper', 'concat'],
-    ...['substring', 'replace', 'position', 'extract', 'trim', 'now', 'least', 'greatest'],
+    'count',
+    'min',
+    'max',
+    'sum',
+    'avg',
+    'coalesce',
+    'ifNull',
+    'nullIf',
+    'if',
+    'not',
+    'lower',
+    'upper',
+    'concat',
+    'substring',
+    'replace',
+    'position',
+    'extract',
+    'trim',
+    'now',
+    'least',
+    'greatest',
   ].map((name) => [name.toLowerCase(), name]),
 );
 
@@ -111,8 +130,19 @@ export const refusedFunctions: ReadonlyMap<string, string> = new Map([
   ],
   ['windowFunnel', 'windowFunnel is not supported. Use a funnel insight.'],
   ...[
-    ...['sparkline', 'recordingButton', 'embedText', 'convertCurrency', 'lookupDomainType', 'uniqHLL12', 'uniqTheta'],
-    ...['quantileTDigest', 'groupArraySample', 'indexHint', 'generateUUIDv4', 'rand', 'cityHash64'],
+    'sparkline',
+    'recordingButton',
+    'embedText',
+    'convertCurrency',
+    'lookupDomainType',
+    'uniqHLL12',
+    'uniqTheta',
+    'quantileTDigest',
+    'groupArraySample',
+    'indexHint',
+    'generateUUIDv4',
+    'rand',
+    'cityHash64',
   ].map((name): [string, string] => [name, `The function '${name}' is not supported.`]),
 ]);
 

@@ -59,15 +59,18 @@ function nullText(type: SqlType, isPostgres: boolean): Fragment {
 }
 
 const postgresTypes = {
-  ...{ int: sql`int8`, float: sql`float8`, text: sql`text`, flag: sql`boolean`, bool: sql`boolean`, date: sql`date` },
-  ...{
-    time: sql`timestamptz`,
-    uuid: sql`uuid`,
-    json: sql`jsonb`,
-    tuple: sql`jsonb`,
-    interval: sql`int8`,
-    nothing: sql`text`,
-  },
+  int: sql`int8`,
+  float: sql`float8`,
+  text: sql`text`,
+  flag: sql`boolean`,
+  bool: sql`boolean`,
+  date: sql`date`,
+  time: sql`timestamptz`,
+  uuid: sql`uuid`,
+  json: sql`jsonb`,
+  tuple: sql`jsonb`,
+  interval: sql`int8`,
+  nothing: sql`text`,
 };
 
 export function postgresType(type: SqlType): Fragment {
@@ -76,8 +79,17 @@ export function postgresType(type: SqlType): Fragment {
 }
 
 const clickhouseTypes = {
-  ...{ int: sql`Int64`, float: sql`Float64`, text: sql`String`, flag: sql`UInt8`, bool: sql`Bool`, date: sql`Date32` },
-  ...{ time: sql`DateTime64(3, 'UTC')`, uuid: sql`UUID`, json: sql`String`, tuple: sql`String`, interval: sql`Int64` },
+  int: sql`Int64`,
+  float: sql`Float64`,
+  text: sql`String`,
+  flag: sql`UInt8`,
+  bool: sql`Bool`,
+  date: sql`Date32`,
+  time: sql`DateTime64(3, 'UTC')`,
+  uuid: sql`UUID`,
+  json: sql`String`,
+  tuple: sql`String`,
+  interval: sql`Int64`,
   nothing: sql`String`,
 };
 

@@ -40,7 +40,9 @@ export function eventExpression({
     return printing;
   };
   return {
-    ...{ key, isAggregate, isShownAsText: kindsShownAsText.has(value.type.kind) },
+    key,
+    isAggregate,
+    isShownAsText: kindsShownAsText.has(value.type.kind),
     reads:
       relation.table === 'persons' ? [{ of: 'person', key: '' }] : recordsNeededBy(columns.map(([, column]) => column)),
     columns(engine) {

@@ -31,10 +31,23 @@ export const sessionColumn = (name: string): Fragment =>
   name === 'session_id' ? sql`ss.session` : sql`ss.${alias(name)}`;
 
 const all = [
-  ...['distinct_id', '$start_timestamp', '$end_timestamp', '$session_duration', '$pageview_count'],
-  ...['$autocapture_count', '$screen_count', '$entry_current_url', '$end_current_url', '$entry_referring_domain'],
-  ...['$entry_utm_source', '$entry_utm_medium', '$entry_utm_campaign', '$entry_utm_term', '$entry_utm_content'],
-  ...['$is_bounce', '$num_uniq_urls'],
+  'distinct_id',
+  '$start_timestamp',
+  '$end_timestamp',
+  '$session_duration',
+  '$pageview_count',
+  '$autocapture_count',
+  '$screen_count',
+  '$entry_current_url',
+  '$end_current_url',
+  '$entry_referring_domain',
+  '$entry_utm_source',
+  '$entry_utm_medium',
+  '$entry_utm_campaign',
+  '$entry_utm_term',
+  '$entry_utm_content',
+  '$is_bounce',
+  '$num_uniq_urls',
 ];
 
 function alias(name: string): Fragment {

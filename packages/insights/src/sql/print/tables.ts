@@ -225,31 +225,50 @@ function plainColumn(name: string, table: TableName, { dialect, isPostgres, proj
   if (/^\$(session_id|window_id|group_\d)$/.test(name))
     return sql`coalesce(${dialect.text({ of: 'event', key: name })}, '')`;
   const ofEvents: Record<string, Fragment> = {
-    ...{ uuid: sql`e.uuid`, event: sql`e.event`, timestamp: sql`e.timestamp`, created_at: sql`e.created_at` },
-    ...{ distinct_id: sql`e.distinct_id`, elements_chain: sql`e.elements_chain`, properties: sql`e.properties` },
-    ...{ person_mode: isPostgres ? mode : sql`toString(e.person_mode)`, stored_person_id: sql`e.person_id` },
-    ...{ stored_person_created_at: sql`e.person_created_at`, 'poe.properties': sql`e.person_properties` },
-    ...{ 'person.id': dialect.person, 'person.created_at': sql`p.created_at`, 'person.properties': sql`p.properties` },
+    uuid: sql`e.uuid`,
+    event: sql`e.event`,
+    timestamp: sql`e.timestamp`,
+    created_at: sql`e.created_at`,
+    distinct_id: sql`e.distinct_id`,
+    elements_chain: sql`e.elements_chain`,
+    properties: sql`e.properties`,
+    person_mode: isPostgres ? mode : sql`toString(e.person_mode)`,
+    stored_person_id: sql`e.person_id`,
+    stored_person_created_at: sql`e.person_created_at`,
+    'poe.properties': sql`e.person_properties`,
+    'person.id': dialect.person,
+    'person.created_at': sql`p.created_at`,
+    'person.properties': sql`p.properties`,
     elements_chain_href: dialect.text({ of: 'column', key: 'first href' }),
     team_id: isPostgres ? sql`${sql.int(projectId)}::int8` : sql`toInt64(${sql.int(projectId)})`,
   };
   const others: Record<Exclude<BaseTable, 'events'>, Record<string, Fragment>> = {
     persons: {
-      ...{ 'person.id': sql`p.uuid`, 'person.created_at': sql`p.created_at`, 'person.properties': sql`p.properties` },
-      ...{ is_identified: sql`p.is_identified`, distinct_id: sql`o.distinct_id` },
+      'person.id': sql`p.uuid`,
+      'person.created_at': sql`p.created_at`,
+      'person.properties': sql`p.properties`,
+      is_identified: sql`p.is_identified`,
+      distinct_id: sql`o.distinct_id`,
     },
     person_distinct_ids: {
-      ...{ distinct_id: sql`o.distinct_id`, person_id: sql`o.person_uuid`, 'person.id': sql`o.person_uuid` },
-      ...{ 'person.created_at': sql`p.created_at`, 'person.properties': sql`p.properties` },
+      distinct_id: sql`o.distinct_id`,
+      person_id: sql`o.person_uuid`,
+      'person.id': sql`o.person_uuid`,
+      'person.created_at': sql`p.created_at`,
+      'person.properties': sql`p.properties`,
     },
     groups: {
       index: isPostgres ? sql`g0.group_type_index::int8` : sql`toInt64(g0.group_type_index)`,
-      ...{ key: sql`g0.group_key`, created_at: sql`g0.created_at`, properties: sql`g0.group_properties` },
+      key: sql`g0.group_key`,
+      created_at: sql`g0.created_at`,
+      properties: sql`g0.group_properties`,
     },
     cohort_people: {
       cohort_id: isPostgres ? sql`m.cohort_id::int8` : sql`toInt64(m.cohort_id)`,
-      ...{ person_id: sql`m.person_uuid`, 'person.id': sql`m.person_uuid` },
-      ...{ 'person.created_at': sql`p.created_at`, 'person.properties': sql`p.properties` },
+      person_id: sql`m.person_uuid`,
+      'person.id': sql`m.person_uuid`,
+      'person.created_at': sql`p.created_at`,
+      'person.properties': sql`p.properties`,
     },
   };
   const found = (table === 'events' || table === 'sessions' ? ofEvents : others[table])[name];

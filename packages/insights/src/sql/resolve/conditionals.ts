@@ -125,7 +125,10 @@ const jsonExtract: Handler = (node, scope) => {
   const last = node.args.at(-1);
   const name = last?.node === 'Constant' ? String(last.value).replace(/^Nullable\((.*)\)$/, '$1') : '';
   const functions: Record<string, string> = {
-    ...{ String: 'JSONExtractString', Int64: 'JSONExtractInt', Float64: 'JSONExtractFloat', Bool: 'JSONExtractBool' },
+    String: 'JSONExtractString',
+    Int64: 'JSONExtractInt',
+    Float64: 'JSONExtractFloat',
+    Bool: 'JSONExtractBool',
     'Array(String)': 'JSONExtractTexts',
   };
   const found = functions[name];

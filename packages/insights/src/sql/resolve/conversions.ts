@@ -28,9 +28,27 @@ const first = (node: Call, scope: Scope) => scope.run.expression(node.args[0] as
 /** Conversions that both engines support. */
 const castPairs = new Set([
   ...['int', 'float', 'flag', 'bool', 'date', 'time', 'uuid', 'json', 'text', 'nothing'].map((kind) => `${kind} text`),
-  ...['flag int', 'bool int', 'int int', 'float int', 'text int', 'time int', 'flag float', 'bool float', 'int float'],
-  ...['text float', 'float float', 'bool flag', 'flag bool', 'bool bool', 'int bool', 'float bool', 'text bool'],
-  ...['text uuid', 'date time', 'text time', 'time time'],
+  'flag int',
+  'bool int',
+  'int int',
+  'float int',
+  'text int',
+  'time int',
+  'flag float',
+  'bool float',
+  'int float',
+  'text float',
+  'float float',
+  'bool flag',
+  'flag bool',
+  'bool bool',
+  'int bool',
+  'float bool',
+  'text bool',
+  'text uuid',
+  'date time',
+  'text time',
+  'time time',
 ]);
 
 /** Converts a value; null if it is not a value of the type. */
@@ -49,19 +67,27 @@ const cast =
     castTo(first(node, scope), type, node.place);
 
 const castTypes: Record<string, SqlType> = {
-  ...{
-    int64: int(),
-    int32: int(),
-    int: int(),
-    integer: int(),
-    bigint: int(),
-    uint64: int(),
-    uint32: int(),
-    int16: int(),
-    int8: int(),
-  },
-  ...{ float: float, float64: float, float32: float, double: float, real: float },
-  ...{ string: text, text, varchar: text, date, bool, boolean: bool, uuid },
+  int64: int(),
+  int32: int(),
+  int: int(),
+  integer: int(),
+  bigint: int(),
+  uint64: int(),
+  uint32: int(),
+  int16: int(),
+  int8: int(),
+  float: float,
+  float64: float,
+  float32: float,
+  double: float,
+  real: float,
+  string: text,
+  text,
+  varchar: text,
+  date,
+  bool,
+  boolean: bool,
+  uuid,
 };
 
 export function resolveCast(node: Extract<Node, { node: 'TypeCast' }>, scope: Scope): Expression {

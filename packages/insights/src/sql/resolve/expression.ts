@@ -135,7 +135,10 @@ export function joinElements(
   }
   const type = list.type.element ?? nothing;
   return {
-    ...{ is: 'column', relation: relation.id, column: relation.column, isElement: true },
+    is: 'column',
+    relation: relation.id,
+    column: relation.column,
+    isElement: true,
     type: nullable(type, type.isNullable || isOuter),
   };
 }
@@ -234,7 +237,17 @@ function aggregateOver(node: WindowFunction, args: Node[], scope: Scope): CallEx
 
 /** Aggregates that both engines can compute over a window. */
 const overable = new Set([
-  ...['count', 'sum', 'sumOrZero', 'avg', 'min', 'max', 'groupArray', 'stddevPop', 'stddevSamp', 'varPop', 'varSamp'],
+  'count',
+  'sum',
+  'sumOrZero',
+  'avg',
+  'min',
+  'max',
+  'groupArray',
+  'stddevPop',
+  'stddevSamp',
+  'varPop',
+  'varSamp',
 ]);
 
 function ownWindow(

@@ -44,8 +44,14 @@ export function separateAggregates(query: SelectQuery, run: Resolution): SelectQ
   };
   relation.query = {
     ...query,
-    ...{ id: run.nextNumber(), columns: [...inner.values()], isDistinct: false, having: null, order: [] },
-    ...{ limitBy: null, limit: null, offset: 0 },
+    id: run.nextNumber(),
+    columns: [...inner.values()],
+    isDistinct: false,
+    having: null,
+    order: [],
+    limitBy: null,
+    limit: null,
+    offset: 0,
   };
   return outer;
 }

@@ -101,8 +101,14 @@ const toInterval =
 const intOf = (one: Expression): Expression => ({ ...one, type: { kind: 'int', isNullable: false, integer: 'Int64' } });
 
 const startFunctions: Record<TimeUnit, string> = {
-  ...{ second: 'toStartOfSecond', minute: 'toStartOfMinute', hour: 'toStartOfHour', day: 'toStartOfDay' },
-  ...{ week: 'toMonday', month: 'toStartOfMonth', quarter: 'toStartOfQuarter', year: 'toStartOfYear' },
+  second: 'toStartOfSecond',
+  minute: 'toStartOfMinute',
+  hour: 'toStartOfHour',
+  day: 'toStartOfDay',
+  week: 'toMonday',
+  month: 'toStartOfMonth',
+  quarter: 'toStartOfQuarter',
+  year: 'toStartOfYear',
 };
 
 const truncate: Handler = (node, scope) => {

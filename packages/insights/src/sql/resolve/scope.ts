@@ -92,8 +92,17 @@ export interface Scope {
 export function scopeWithin(run: Resolution, outer: Scope | null): Scope {
   const depth = (outer?.depth ?? 0) + 1;
   return {
-    ...{ run, sources: [], aliases: new Map(), ctes: outer?.ctes ?? new Map(), parameters: new Map(), expand: [] },
-    ...{ elements: new Map(), windows: {}, withoutAggregates: null, aggregate: null, depth },
+    run,
+    sources: [],
+    aliases: new Map(),
+    ctes: outer?.ctes ?? new Map(),
+    parameters: new Map(),
+    expand: [],
+    elements: new Map(),
+    windows: {},
+    withoutAggregates: null,
+    aggregate: null,
+    depth,
   };
 }
 

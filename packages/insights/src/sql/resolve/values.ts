@@ -155,8 +155,16 @@ function convertArray(expression: Expression, type: SqlType): Expression | null 
 
 /** Implicit conversions, which need no function. */
 const implicit = new Set([
-  ...['flag int', 'flag float', 'int float', 'bool flag', 'flag bool', 'bool int', 'bool float'],
-  ...['date time', 'json text', 'uuid text'],
+  'flag int',
+  'flag float',
+  'int float',
+  'bool flag',
+  'flag bool',
+  'bool int',
+  'bool float',
+  'date time',
+  'json text',
+  'uuid text',
 ]);
 
 /** Converts expressions to their common type. */
@@ -195,7 +203,11 @@ export function condition(expression: Expression, place: Place): Expression {
   if (kind === 'int' || kind === 'float') {
     const zero: Expression = { is: 'constant', type: expression.type, value: kind === 'int' ? '0' : 0 };
     const isNonzero: Expression = {
-      ...{ is: 'compare', comparator: '<>', left: expression, right: nonNull(zero), type: flag },
+      is: 'compare',
+      comparator: '<>',
+      left: expression,
+      right: nonNull(zero),
+      type: flag,
       isStandard: true,
     };
     if (!expression.type.isNullable) return isNonzero;

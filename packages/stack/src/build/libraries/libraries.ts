@@ -86,14 +86,21 @@ function packedManifests(
 
   return {
     'package.json': {
-      ...{ name, version, description, keywords, license },
+      name,
+      version,
+      description,
+      keywords,
+      license,
       type: 'module',
       engines: { node: '>=18' },
       sideEffects: [
         ...new Set([...sideEffects.flatMap((entry) => [`./esm/${entry}.js`, `./umd/${entry}.js`]), script]),
       ],
-      ...{ main: './umd/index.js', module: './esm/index.js', types: './types/index.d.ts' },
-      ...{ unpkg: script, jsdelivr: script },
+      main: './umd/index.js',
+      module: './esm/index.js',
+      types: './types/index.d.ts',
+      unpkg: script,
+      jsdelivr: script,
       exports: {
         ...Object.fromEntries(names.map((entry) => [entry === 'index' ? '.' : `./${entry}`, conditions(entry)])),
         './package.json': './package.json',
@@ -179,8 +186,19 @@ async function compile(root: string, directory: string, outDirectory: string): P
   const { status, output } = await runProgram(
     join(root, 'node_modules/.bin/tsc'),
     [
-      ...['-p', directory, '--noEmit', 'false', '--declaration', '--emitDeclarationOnly', '--stripInternal'],
-      ...['--rootDir', 'packages', '--outDir', outDirectory, '--pretty', 'false'],
+      '-p',
+      directory,
+      '--noEmit',
+      'false',
+      '--declaration',
+      '--emitDeclarationOnly',
+      '--stripInternal',
+      '--rootDir',
+      'packages',
+      '--outDir',
+      outDirectory,
+      '--pretty',
+      'false',
     ],
     { cwd: root },
   );

@@ -30,8 +30,17 @@ export async function listPropertiesOfStoredEvents(read: StoreRead, eventNames: 
   for (const eventName of eventNames) {
     const { events } = await read.store.events.list(
       {
-        ...{ projectId: read.projectId, by: 'timestamp', events: [eventName], uuid: null, where: { all: [] } },
-        ...{ from: null, to: null, behind: null, isOldestFirst: false, limit: latestOfName, maxBytes: mostBytes },
+        projectId: read.projectId,
+        by: 'timestamp',
+        events: [eventName],
+        uuid: null,
+        where: { all: [] },
+        from: null,
+        to: null,
+        behind: null,
+        isOldestFirst: false,
+        limit: latestOfName,
+        maxBytes: mostBytes,
       },
       createBudget(read),
     );

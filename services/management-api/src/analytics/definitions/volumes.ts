@@ -43,7 +43,11 @@ async function countNames(read: StoreRead, names: readonly string[]): Promise<Na
   const rows = await read.store.events.series(
     {
       select: { projectId: read.projectId, events: names, from: now - recentMs + 1, to: now + 1, where: { all: [] } },
-      ...{ edges: [], windows: null, measure: { of: 'events' }, limit: names.length, nullsLast: false },
+      edges: [],
+      windows: null,
+      measure: { of: 'events' },
+      limit: names.length,
+      nullsLast: false,
       breakdowns: [{ property: { of: 'column', key: 'event' }, isUrl: false, isBoolean: false, bins: null }],
     },
     createBudget(read),

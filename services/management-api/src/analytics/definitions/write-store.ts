@@ -100,6 +100,9 @@ export async function deletePropertyDefinition(
   key: PropertyKey,
 ): Promise<void> {
   await tx.query(`DELETE FROM property_definition WHERE ${ofProperty}`, [
-    ...[environmentId, key.type, key.group_type_index, key.name],
+    environmentId,
+    key.type,
+    key.group_type_index,
+    key.name,
   ]);
 }

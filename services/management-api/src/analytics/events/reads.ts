@@ -157,8 +157,17 @@ export async function readStoredEvent(read: StoreRead, uuid: string): Promise<Ev
   const from = time.getTime();
   const { events } = await read.store.events.list(
     {
-      ...{ projectId: read.projectId, events: null, by: 'timestamp', from, to: from + 1, where: { all: [] }, uuid },
-      ...{ behind: null, isOldestFirst: false, limit: 1, maxBytes: 1 },
+      projectId: read.projectId,
+      events: null,
+      by: 'timestamp',
+      from,
+      to: from + 1,
+      where: { all: [] },
+      uuid,
+      behind: null,
+      isOldestFirst: false,
+      limit: 1,
+      maxBytes: 1,
     },
     createBudget(read),
   );
@@ -183,7 +192,12 @@ export async function countEvents(
         to: toOf(filter.before),
         where: { all: [...isOfIds, where] },
       },
-      ...{ edges, windows: null, measure: { of: 'events' }, breakdowns: [], limit: 1, nullsLast: false },
+      edges,
+      windows: null,
+      measure: { of: 'events' },
+      breakdowns: [],
+      limit: 1,
+      nullsLast: false,
     },
     createBudget(read),
   );

@@ -105,7 +105,9 @@ export function eventRoutes({ sql, searches, otherStore, pages }: EventDeps & { 
         const page = createEventPage(reading(sql));
         const read = otherStore === null ? readEventsOf(sql, projectId) : page.read;
         return pages.page(request, {
-          ...{ behind: toTimePosition(decodeCursor(timePosition, cursor)), limit, offset },
+          behind: toTimePosition(decodeCursor(timePosition, cursor)),
+          limit,
+          offset,
           findKeys(keys) {
             const window = { ...keys, isOldestFirst };
             const find = (on: Sql) => page.findKeys(reading(on), filter, window);

@@ -134,8 +134,15 @@ async function shownPersons(sql: Sql, environmentId: number, keys: PersonKey[]):
     const { name, distinct_ids, created_at } = toPerson(row, distinctIds.get(row.uuid));
     const { properties, is_identified } = row;
     return {
-      ...{ type: 'person' as const, id: row.uuid, uuid: row.uuid, name, distinct_ids, is_identified },
-      ...{ created_at, properties, ...nothingMore },
+      type: 'person' as const,
+      id: row.uuid,
+      uuid: row.uuid,
+      name,
+      distinct_ids,
+      is_identified,
+      created_at,
+      properties,
+      ...nothingMore,
     };
   });
 }
@@ -143,7 +150,12 @@ async function shownPersons(sql: Sql, environmentId: number, keys: PersonKey[]):
 async function shownGroups(sql: Sql, environmentId: number, keys: GroupKey[]): Promise<RelatedActor[]> {
   const { rows } = await readGroups(sql, environmentId, { keys, maxBytes });
   return rows.map(({ group_key, group_type_index, group_properties: properties, created_at }) => ({
-    ...{ type: 'group' as const, id: group_key, group_key, group_type_index },
-    ...{ created_at: formatDateTime(created_at), properties, ...nothingMore },
+    type: 'group' as const,
+    id: group_key,
+    group_key,
+    group_type_index,
+    created_at: formatDateTime(created_at),
+    properties,
+    ...nothingMore,
   }));
 }

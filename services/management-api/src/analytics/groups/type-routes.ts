@@ -167,7 +167,11 @@ async function nameGroupTypes(
     types.set(group_type_index, after);
     await updateGroupType(tx, environmentId, after);
     await recordActivity(tx, {
-      ...{ organizationId, environmentId, scope: 'GroupType', itemId: group_type_index, activity: 'updated' },
+      organizationId,
+      environmentId,
+      scope: 'GroupType',
+      itemId: group_type_index,
+      activity: 'updated',
       actor: { userId: caller.userId },
       name: before.group_type,
       change: { before: namesOf(before), after: namesOf(after) },

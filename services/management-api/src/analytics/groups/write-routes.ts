@@ -55,7 +55,9 @@ export function groupWriteRoutes(deps: GatewayDeps) {
       // Server SDKs send the same distinct ID. With `$process_person_profile: false`, the event does not create a person.
       distinct_id: cutToCodePoints(`$${type.group_type}_${key}`, 200),
       properties: {
-        ...{ $group_type: type.group_type, $group_key: key, $group_set: properties },
+        $group_type: type.group_type,
+        $group_key: key,
+        $group_set: properties,
         $process_person_profile: false,
       },
     });

@@ -61,9 +61,18 @@ export function personMergeRoute({ sql, searches, otherStore }: EventDeps) {
 async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<MergeEvent[]> {
   const { events } = await read.store.events.list(
     {
-      ...{ projectId: read.projectId, events: mergeEvents, uuid: null, where: { all: [] }, distinctIds },
-      ...{ by: 'timestamp', from: null, to: null, behind: null, isOldestFirst: true },
-      ...{ limit: maxMergeEvents, maxBytes: maxMergeBytes },
+      projectId: read.projectId,
+      events: mergeEvents,
+      uuid: null,
+      where: { all: [] },
+      distinctIds,
+      by: 'timestamp',
+      from: null,
+      to: null,
+      behind: null,
+      isOldestFirst: true,
+      limit: maxMergeEvents,
+      maxBytes: maxMergeBytes,
     },
     createBudget(read),
   );

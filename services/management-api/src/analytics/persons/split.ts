@@ -89,7 +89,10 @@ export function splitPersonRoutes({ sql, transaction }: Pick<Database, 'sql' | '
           // Leave out distinct IDs. Log entries contain no personal data, so that they can be kept after the person is deleted.
           changes: [
             {
-              ...{ type: 'Person', action: 'changed', field: 'distinct_ids', before: null },
+              type: 'Person',
+              action: 'changed',
+              field: 'distinct_ids',
+              before: null,
               after: { new_persons: moved.map((one) => one.uuid) },
             },
           ],

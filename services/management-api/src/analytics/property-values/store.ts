@@ -38,7 +38,9 @@ export function listEventValues(
       },
       property: { of: 'event', key },
       containing: value === undefined || value === '' ? null : value,
-      ...{ latest: latestRows, longest: longestValue, limit: maxValues },
+      latest: latestRows,
+      longest: longestValue,
+      limit: maxValues,
     },
     createBudget(read),
   );

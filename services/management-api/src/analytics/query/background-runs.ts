@@ -74,11 +74,22 @@ export function createBackgroundRuns({
       await subscribed;
       const now = Date.now();
       const status: QueryStatus = {
-        ...{ id, query_async: true, team_id: projectId, insight_id: insightId, dashboard_id: dashboardId },
-        ...{ complete: false, error: false, error_message: null, results: null },
-        ...{ start_time: formatDateTime(new Date(now)), pickup_time: formatDateTime(new Date(now)), end_time: null },
+        id,
+        query_async: true,
+        team_id: projectId,
+        insight_id: insightId,
+        dashboard_id: dashboardId,
+        complete: false,
+        error: false,
+        error_message: null,
+        results: null,
+        start_time: formatDateTime(new Date(now)),
+        pickup_time: formatDateTime(new Date(now)),
+        end_time: null,
         expiration_time: formatDateTime(new Date(now + keptForSeconds * 1000)),
-        ...{ task_id: null, query_progress: null, labels: null },
+        task_id: null,
+        query_progress: null,
+        labels: null,
       };
       const name = nameOf({ projectId, userId }, id);
       await keep(name, status);

@@ -188,7 +188,11 @@ const queryResult = Type.Object(
 const responseExample = {
   results: [{ data: [2, 0, 1], days: ['2026-11-18', '2026-11-19', '2026-11-20'], count: 3, label: 'order placed' }],
   hasMore: false,
-  ...{ timings: null, hogql: '', modifiers: null, error: null, query_status: null },
+  timings: null,
+  hogql: '',
+  modifiers: null,
+  error: null,
+  query_status: null,
   is_cached: false,
   last_refresh: '2026-11-20T14:30:00Z',
   next_allowed_client_refresh: '2026-11-20T14:33:00Z',
@@ -239,10 +243,22 @@ const runningQuery = Type.Object(
 
 export const statusExample = {
   query_status: {
-    ...{ id: '5f1c0b9e2d7a4c3f8e6b1a0d9c8b7a65', query_async: true, team_id: 1, insight_id: null, dashboard_id: null },
-    ...{ complete: false, error: false, error_message: null, results: null },
-    ...{ start_time: '2026-11-20T14:30:00Z', pickup_time: '2026-11-20T14:30:00Z', end_time: null },
-    ...{ expiration_time: '2026-11-20T14:50:00Z', task_id: null, query_progress: null, labels: null },
+    id: '5f1c0b9e2d7a4c3f8e6b1a0d9c8b7a65',
+    query_async: true,
+    team_id: 1,
+    insight_id: null,
+    dashboard_id: null,
+    complete: false,
+    error: false,
+    error_message: null,
+    results: null,
+    start_time: '2026-11-20T14:30:00Z',
+    pickup_time: '2026-11-20T14:30:00Z',
+    end_time: null,
+    expiration_time: '2026-11-20T14:50:00Z',
+    task_id: null,
+    query_progress: null,
+    labels: null,
   },
 };
 

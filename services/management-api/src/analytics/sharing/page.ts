@@ -45,8 +45,15 @@ function setFailure(response: ServerResponse, error: unknown): void {
 /** Allows no inline scripts or styles and no external resources, like the console. Only the embedded page may be framed. */
 function setHeaders(response: ServerResponse, { isFramed }: { isFramed: boolean }): void {
   const policy = [
-    ...["default-src 'none'", "script-src 'self'", "style-src 'self'", "img-src 'self' data:", "font-src 'self'"],
-    ...["connect-src 'self'", "form-action 'none'", "base-uri 'none'", "object-src 'none'"],
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "object-src 'none'",
     `frame-ancestors ${isFramed ? '*' : "'none'"}`,
     "require-trusted-types-for 'script'",
   ];

@@ -262,8 +262,15 @@ function visible(row: BatchExportRow) {
   const { name, model, filters, query, interval, timezone, offset_day, offset_hour, paused } = row;
   const { start_at, end_at, destination_type, destination_config } = row;
   return {
-    ...{ name, model, filters, hogql_query: query?.text ?? null },
-    ...{ interval, timezone, offset_day, offset_hour, paused },
+    name,
+    model,
+    filters,
+    hogql_query: query?.text ?? null,
+    interval,
+    timezone,
+    offset_day,
+    offset_hour,
+    paused,
     start_at: start_at?.toISOString() ?? null,
     end_at: end_at?.toISOString() ?? null,
     destination: { type: destination_type, config: destination_config },

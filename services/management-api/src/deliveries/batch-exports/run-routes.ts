@@ -130,7 +130,8 @@ const preview = Type.Object(
   { title: 'BatchExportBackfillPreview' },
 );
 const previewExample = {
-  ...{ ...range, total_runs: 24 },
+  ...range,
+  total_runs: 24,
   first_run: { start_at: range.start_at, end_at: '2026-11-01T01:00:00Z' },
   last_run: { start_at: '2026-11-01T23:00:00Z', end_at: range.end_at },
 };

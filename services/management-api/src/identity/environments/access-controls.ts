@@ -271,8 +271,12 @@ export function toAccessRule({
   ...row
 }: Awaited<ReturnType<typeof listAccessRules>>[number]): AccessRule {
   return {
-    ...{ access_level: level, resource: row.resource, resource_id: row.resource_id },
-    ...{ organization_member: row.organization_member, role: row.role, created_by: row.created_by },
+    access_level: level,
+    resource: row.resource,
+    resource_id: row.resource_id,
+    organization_member: row.organization_member,
+    role: row.role,
+    created_by: row.created_by,
     created_at: formatDateTime(created_at),
     updated_at: formatDateTime(updated_at),
   };

@@ -61,36 +61,42 @@ export function createProviders(config: ProviderSettings): ReadonlyMap<ProviderK
       ]);
     }
     providers.set(kind, {
-      ...{ kind, name, issuer, clientId: id, isConfiguredByOperator: true },
+      kind,
+      name,
+      issuer,
+      clientId: id,
+      isConfiguredByOperator: true,
       get clientSecret() {
         return secret();
       },
     });
   };
   add('google-oauth2', {
-    ...{ prefix: 'GOOGLE', name: 'Google', id: config.googleClientId, issuer: 'https://accounts.google.com' },
+    prefix: 'GOOGLE',
+    name: 'Google',
+    id: config.googleClientId,
+    issuer: 'https://accounts.google.com',
     secret: createSecretReader(config, 'googleClientSecret'),
   });
   add('github', {
-    ...{
-      prefix: 'GITHUB',
-      name: 'GitHub',
-      id: config.githubClientId,
-      issuer: config.githubUrl ?? 'https://github.com',
-    },
+    prefix: 'GITHUB',
+    name: 'GitHub',
+    id: config.githubClientId,
+    issuer: config.githubUrl ?? 'https://github.com',
     secret: createSecretReader(config, 'githubClientSecret'),
   });
   add('gitlab', {
-    ...{
-      prefix: 'GITLAB',
-      name: 'GitLab',
-      id: config.gitlabClientId,
-      issuer: config.gitlabUrl ?? 'https://gitlab.com',
-    },
+    prefix: 'GITLAB',
+    name: 'GitLab',
+    id: config.gitlabClientId,
+    issuer: config.gitlabUrl ?? 'https://gitlab.com',
     secret: createSecretReader(config, 'gitlabClientSecret'),
   });
   add('oidc', {
-    ...{ prefix: 'OIDC', name: config.oidcName, id: config.oidcClientId, issuer: config.oidcIssuer },
+    prefix: 'OIDC',
+    name: config.oidcName,
+    id: config.oidcClientId,
+    issuer: config.oidcIssuer,
     secret: createSecretReader(config, 'oidcClientSecret'),
   });
   return providers;

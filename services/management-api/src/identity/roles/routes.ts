@@ -302,7 +302,10 @@ async function showRoleMember(sql: Database['sql'], roleId: string, id: string) 
 
 function toRole({ id, name, created_at, created_by, members }: RoleRow) {
   return {
-    ...{ id, name, created_at: formatDateTime(created_at), created_by },
+    id,
+    name,
+    created_at: formatDateTime(created_at),
+    created_by,
     members: members.map(toRoleMember),
     is_default: false,
   };
@@ -310,7 +313,10 @@ function toRole({ id, name, created_at, created_by, members }: RoleRow) {
 
 function toRoleMember({ id, role_id, organization_member: of, joined_at, updated_at }: RoleMemberRow) {
   return {
-    ...{ id, role_id, organization_member: toMember(of), user: of.user },
+    id,
+    role_id,
+    organization_member: toMember(of),
+    user: of.user,
     joined_at: formatDateTime(joined_at),
     updated_at: formatDateTime(updated_at),
   };

@@ -30,7 +30,12 @@ export function resourceTypes(base: string) {
     ['Group', 'Groups', schemas.group, 'A role in the organization.'],
   ].map(([id = '', path = '', schema = '', description = '']) => ({
     schemas: [schemas.resourceType],
-    ...{ id, name: id, description, endpoint: `/${path}`, schema, schemaExtensions: [] },
+    id,
+    name: id,
+    description,
+    endpoint: `/${path}`,
+    schema,
+    schemaExtensions: [],
     meta: { resourceType: 'ResourceType', location: `${base}/ResourceTypes/${id}` },
   }));
 }

@@ -89,8 +89,12 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
         const { before, after } = done;
         const action = before === after ? 'changed' : after ? 'created' : 'deleted';
         await recordActivity(tx, {
-          ...{ organizationId, scope: 'OrganizationDomain', itemId: domain.id, name: domain.domain },
-          ...{ activity: 'updated', actor: caller },
+          organizationId,
+          scope: 'OrganizationDomain',
+          itemId: domain.id,
+          name: domain.domain,
+          activity: 'updated',
+          actor: caller,
           changes: [{ type: 'OrganizationDomain', action, field: 'scim_token', before: null, after: null }],
         });
       }

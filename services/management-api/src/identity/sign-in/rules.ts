@@ -195,7 +195,11 @@ async function recordSsoBypass(
     after: method,
   } as const;
   await recordActivity(tx, {
-    ...{ organizationId, scope: 'OrganizationDomain', itemId, name, activity: 'updated' },
+    organizationId,
+    scope: 'OrganizationDomain',
+    itemId,
+    name,
+    activity: 'updated',
     actor: { userId: user.id },
     changes: [change],
   });
@@ -204,7 +208,11 @@ async function recordSsoBypass(
 /** The details of a sign-in in an activity record, as values that had no previous value. */
 function seenAt(values: Record<string, string | null>): FieldChange[] {
   return Object.entries(values).map(([field, after]) => ({
-    ...{ type: 'User', action: 'created', field, before: null, after: after === null ? null : after.slice(0, 400) },
+    type: 'User',
+    action: 'created',
+    field,
+    before: null,
+    after: after === null ? null : after.slice(0, 400),
   }));
 }
 
@@ -307,7 +315,10 @@ async function createFirstOwner(
     const actor = { userId: user.id };
     await changePassword(tx, { ...user, password_hash: null }, { hash, actor });
     await createOwnedOrganization(tx, {
-      ...{ name: owner.organization_name, features: listProductFeatures('full'), ownerId: user.id, actor },
+      name: owner.organization_name,
+      features: listProductFeatures('full'),
+      ownerId: user.id,
+      actor,
     });
     return startSession(deps, tx, request, { user, method: 'link', secondFactor: null });
   });

@@ -28,7 +28,9 @@ export function signOnPages(deps: PageDeps): PageRoute[] {
     method: 'GET' | 'POST',
     work: (context: PageContext) => Promise<Redirect>,
   ): PageRoute => ({
-    ...{ path, methods: [method], bodyLimitBytes },
+    path,
+    methods: [method],
+    bodyLimitBytes,
     async serve(context) {
       const { request, response } = context;
       setPrivacyHeaders(response);
@@ -119,7 +121,10 @@ function errorPath(request: ApiRequest, error: unknown, logger: Logger): string 
   const level = known === null ? 'error' : known.kind === 'unavailable' ? 'warn' : 'info';
   const { next, ...details } = known?.details ?? {};
   logger.log(level, 'sign-in through a provider failed', {
-    ...{ requestId: request.id, code, path: request.path, ...details },
+    requestId: request.id,
+    code,
+    path: request.path,
+    ...details,
     ...(known === null ? { error } : { detail: known.message }),
   });
   if (code === 'sso_test_failed') return String(next);

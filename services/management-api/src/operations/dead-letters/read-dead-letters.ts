@@ -51,7 +51,10 @@ export async function readDeadLetters(
   const signal = AbortSignal.timeout(readTimeoutMs);
   let deadLetters = new Map<string, ProjectDeadLetter>();
   await readTopic(log, {
-    ...{ topic: topics.deadLetter, from: 'start', until: 'end', signal },
+    topic: topics.deadLetter,
+    from: 'start',
+    until: 'end',
+    signal,
     onRecord(record) {
       const deadLetter = decodeDeadLetter(record);
       const found = deadLetter && toProjectDeadLetter(deadLetter, owner, topics);

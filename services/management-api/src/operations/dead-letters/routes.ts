@@ -91,8 +91,13 @@ export function deadLetterRoutes({ sql, transaction, searches, deadLetterLog }: 
       await storeDeadLetterDecisions(tx, positions, after);
       for (const { id, deadLetter, state } of deadLetters) {
         await recordActivity(tx, {
-          ...{ organizationId: target.organizationId, environmentId: target.environmentId },
-          ...{ scope: 'DeadLetter', itemId: id, activity: 'updated', actor: caller, name: deadLetter.reason },
+          organizationId: target.organizationId,
+          environmentId: target.environmentId,
+          scope: 'DeadLetter',
+          itemId: id,
+          activity: 'updated',
+          actor: caller,
+          name: deadLetter.reason,
           changes: [{ type: 'DeadLetter', action: 'changed', field: 'state', before: state, after }],
         });
       }
@@ -251,14 +256,15 @@ function toDeadLetterResponse({
   state,
 }: DecidedProjectDeadLetter) {
   return {
-    ...{ id, topic, reason: deadLetter.reason, ...describeReason(deadLetter.reason) },
-    ...{
-      captured_at: capturedAt,
-      dead_at: formatDateTime(deadLetter.at),
-      event,
-      distinct_id: distinctId,
-      bytes,
-      state,
-    },
+    id,
+    topic,
+    reason: deadLetter.reason,
+    ...describeReason(deadLetter.reason),
+    captured_at: capturedAt,
+    dead_at: formatDateTime(deadLetter.at),
+    event,
+    distinct_id: distinctId,
+    bytes,
+    state,
   };
 }

@@ -119,7 +119,9 @@ function byType(rows: readonly WarningsOfInterval[]) {
     .map((times) => {
       const [first, last] = [times[0] as WarningsOfInterval, times.at(-1) as WarningsOfInterval];
       return {
-        ...{ type: first.type, severity: first.severity, ...findWarningKind(first) },
+        type: first.type,
+        severity: first.severity,
+        ...findWarningKind(first),
         count: times.reduce((sum, { count }) => sum + count, 0),
         first_at: formatDateTime(first.first_at),
         last_at: formatDateTime(last.last_at),

@@ -65,7 +65,11 @@ export function ExportForm({
     });
   };
   const fields = [
-    ...['name', 'start_at', 'end_at', 'timezone', ...(hasFilters ? ['filters'] : [])],
+    'name',
+    'start_at',
+    'end_at',
+    'timezone',
+    ...(hasFilters ? ['filters'] : []),
     ...destinationSettings[type].map(({ name }) => name),
   ];
   const problem = atSetting(save.error, fields);

@@ -27,8 +27,17 @@ import { text } from './words.ts';
 
 const { form } = text;
 const fields = [
-  ...['insight', 'dashboard', 'dashboard_export_insights'],
-  ...['title', 'target_value', 'invite_message', 'interval', 'byweekday', 'bysetpos', 'start_date', 'until_date'],
+  'insight',
+  'dashboard',
+  'dashboard_export_insights',
+  'title',
+  'target_value',
+  'invite_message',
+  'interval',
+  'byweekday',
+  'bysetpos',
+  'start_date',
+  'until_date',
   'count',
 ];
 

@@ -100,8 +100,16 @@ function bodyOf(flag: FlagRow, filters: Record<string, unknown>): NewFlag {
   const { key, name, active, ensure_experience_continuity, is_remote_configuration, has_encrypted_payloads } = flag;
   const { evaluation_contexts, tags } = flag;
   return {
-    ...{ key, name, active, filters, tags, evaluation_contexts, archived: flag.archived },
-    ...{ ensure_experience_continuity, is_remote_configuration, has_encrypted_payloads },
+    key,
+    name,
+    active,
+    filters,
+    tags,
+    evaluation_contexts,
+    archived: flag.archived,
+    ensure_experience_continuity,
+    is_remote_configuration,
+    has_encrypted_payloads,
     evaluation_runtime: flag.evaluation_runtime as NewFlag['evaluation_runtime'],
     bucketing_identifier: flag.bucketing_identifier as NewFlag['bucketing_identifier'],
   };

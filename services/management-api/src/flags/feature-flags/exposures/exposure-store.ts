@@ -47,17 +47,23 @@ export async function countExposures(
   const rows = await read.store.events.exposures(
     {
       select: {
-        ...{ projectId: read.projectId, events: ['$feature_flag_called'], where: isFlag },
-        ...{ from: from.getTime(), to: to.getTime() },
+        projectId: read.projectId,
+        events: ['$feature_flag_called'],
+        where: isFlag,
+        from: from.getTime(),
+        to: to.getTime(),
       },
       answer: { property: { of: 'event', key: '$feature_flag_response' }, isUrl: false, isBoolean: false, bins: null },
       edges: days.map(({ starts_at }) => starts_at.getTime()),
-      ...{ conversionEvent, most, maxVariants },
+      conversionEvent,
+      most,
+      maxVariants,
     },
     createBudget(read),
   );
   return rows.map(({ bucket, read: exposures_read, ...row }) => ({
-    ...{ ...row, exposures_read },
+    ...row,
+    exposures_read,
     day: days[bucket]?.day ?? '',
   }));
 }
