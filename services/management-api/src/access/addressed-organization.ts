@@ -1,3 +1,5 @@
+// The organization that a path addresses, and the caller's membership in it.
+
 import type { Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';

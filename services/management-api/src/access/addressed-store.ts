@@ -1,3 +1,5 @@
+// SQL that finds the organization, project or environment that a path addresses.
+
 import {
   effectiveLevel,
   environmentsOfCaller,

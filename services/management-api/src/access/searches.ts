@@ -1,3 +1,5 @@
+// Limits the queries that may read all rows of a project, so that one caller cannot block the others.
+
 import type { Sql } from '@millrace/db';
 import { OverBudget } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';

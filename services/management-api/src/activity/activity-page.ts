@@ -1,3 +1,5 @@
+// Pages of the activity log: query parameters, response schema, and the function that reads one page.
+
 import type { Sql } from '@millrace/db';
 import { type ApiRequest, formatDateTime, pageLink } from '@millrace/http';
 import { AppError } from '@millrace/runtime';

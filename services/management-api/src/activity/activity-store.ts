@@ -1,3 +1,5 @@
+// SQL that reads the activity log: the changes that users, operators and Millrace made to records.
+
 import type { ActivityDetail, ActivityScope } from '@millrace/accounts';
 import type { Columns, Sql } from '@millrace/db';
 import {

@@ -1,3 +1,5 @@
+// Builds the HTTP application of this service: rate limits, authentication, routes and error translation.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isTransientError } from '@millrace/db';
 import { createSecurityHeaders, mount } from '@millrace/http';

@@ -1,3 +1,5 @@
+// The route table of this service. Every route that the management API serves is listed here.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { LookUpChallenge } from '@millrace/accounts';
 import type { Database } from '@millrace/db';

@@ -1,3 +1,5 @@
+// Watches the database connection, so that the readiness check of this service is correct.
+
 import type { Sql } from '@millrace/db';
 import type { Stoppable } from '@millrace/runtime';
 

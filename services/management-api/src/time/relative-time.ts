@@ -1,3 +1,5 @@
+// Parses times in query parameters: ISO 8601, or relative to now such as `-7d`.
+
 import { parseDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';
 

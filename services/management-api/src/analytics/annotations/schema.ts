@@ -1,3 +1,5 @@
+// Request and response schemas of annotations, which are notes about a point in time that charts show.
+
 import { formatDateTime, offsetQuery, orNull } from '@millrace/http';
 import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../../identity/embedded-users/embedded-user.ts';

@@ -1,3 +1,5 @@
+// SQL that reads and writes annotations.
+
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { addVisibilityCondition } from '../../access/record-rights.ts';

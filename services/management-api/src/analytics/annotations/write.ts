@@ -1,3 +1,5 @@
+// Creates and changes annotations: checks the fields and the caller's access, and logs the change.
+
 import { recordActivity } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import { parseDateTime } from '@millrace/http';

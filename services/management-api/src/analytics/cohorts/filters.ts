@@ -1,3 +1,5 @@
+// Validates the filters of a dynamic cohort and converts older forms of them.
+
 import { isObject } from '@millrace/contracts';
 import { cohortFilterTypes, namedCohort, propertyOperators } from '@millrace/flags';
 import { AppError } from '@millrace/runtime';

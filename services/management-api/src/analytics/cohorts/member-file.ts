@@ -1,3 +1,5 @@
+// Reads the uploaded CSV file with which a client fills a static cohort.
+
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { MembersToAdd } from '@millrace/flags/cohorts';

@@ -1,3 +1,5 @@
+// SQL that reads and removes the members of a static cohort.
+
 import type { Sql, Transaction } from '@millrace/db';
 import type { StaticCohort } from '@millrace/flags/cohorts';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';

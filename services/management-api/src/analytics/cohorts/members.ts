@@ -1,3 +1,5 @@
+// Adds persons to a static cohort (a fixed list of persons) and removes them.
+
 import type { Database } from '@millrace/db';
 import { addMembers, countCohortMembers, type MembersToAdd } from '@millrace/flags/cohorts';
 import { AppError } from '@millrace/runtime';

@@ -1,3 +1,5 @@
+// Lists the persons in a cohort as JSON or CSV, and evaluates the filters of a dynamic cohort to find them.
+
 import { formatCsv } from '@millrace/contracts/csv';
 import type { Sql } from '@millrace/db';
 import { cohortAudience, matchPersons, type StaticCohort } from '@millrace/flags/cohorts';

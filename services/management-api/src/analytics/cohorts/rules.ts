@@ -1,3 +1,5 @@
+// Rules for cohorts: checks changed fields and references, and rejects deleting a cohort that feature flags use.
+
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';

@@ -1,3 +1,5 @@
+// Request and response schemas of cohorts, which are groups of persons defined by filters or as a fixed list.
+
 import { formatDateTime, freeFormObject, orNull } from '@millrace/http';
 import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../../identity/embedded-users/embedded-user.ts';

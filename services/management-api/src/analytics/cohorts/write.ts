@@ -1,3 +1,5 @@
+// Creates and changes cohorts: checks the fields and the caller's access, and logs changes.
+
 import { recordActivity } from '@millrace/accounts';
 import { cutToCodePoints } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';

@@ -1,3 +1,5 @@
+// Checks the filters and variables that a dashboard applies to its insights.
+
 import type { Sql } from '@millrace/db';
 import { checkFilters, findVariablesProblem, readProjectSettings, type SqlParser } from '@millrace/insights';
 import { isAppError } from '@millrace/runtime';

@@ -1,3 +1,5 @@
+// Converts stored dashboards to API responses, with the results of their insights if requested.
+
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
 import { buildTileQuery, mergeVariables, sortByLayout } from '@millrace/insights';

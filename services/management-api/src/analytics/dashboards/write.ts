@@ -1,3 +1,5 @@
+// Creates, copies and changes dashboards: checks the fields and the caller's access, and logs changes.
+
 import { isDeepStrictEqual } from 'node:util';
 import { recordActivity } from '@millrace/accounts';
 import { cutToCodePoints } from '@millrace/contracts';

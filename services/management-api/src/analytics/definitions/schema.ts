@@ -1,3 +1,5 @@
+// Request and response schemas of event and property definitions: the names that a project uses, with descriptions.
+
 import { orNull } from '@millrace/http';
 import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../../identity/embedded-users/embedded-user.ts';

@@ -1,3 +1,5 @@
+// SQL that reads event and property definitions.
+
 import type { Columns, Sql } from '@millrace/db';
 import type { EmbeddedUserRow } from '../../identity/embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-store.ts';

@@ -1,3 +1,5 @@
+// SQL that writes event and property definitions.
+
 import type { Columns, Transaction } from '@millrace/db';
 import { eventDefinitionId, propertyDefinitionId } from './store.ts';
 

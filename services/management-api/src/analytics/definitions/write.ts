@@ -1,3 +1,5 @@
+// Creates, changes and deletes event and property definitions: checks the fields and logs the change.
+
 import { isRowId, recordActivity } from '@millrace/accounts';
 import { maxDefinedNameBytes } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db';

@@ -1,3 +1,5 @@
+// SQL that reads the distinct IDs of persons.
+
 import type { Sql } from '@millrace/db';
 
 /**

@@ -1,3 +1,5 @@
+// Request and response schemas of the routes that list and count events.
+
 import { freeFormObject, keysetPageOf } from '@millrace/http';
 import { type TSchema, Type } from 'typebox';
 import { timeRangeQuery } from '../../time/time-range.ts';

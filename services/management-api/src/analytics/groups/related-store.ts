@@ -1,3 +1,5 @@
+// SQL that finds the groups related to a person or to another group.
+
 import type { Sql } from '@millrace/db';
 import type { GroupKey } from './store.ts';
 

@@ -1,3 +1,5 @@
+// SQL that reads groups (such as companies) and their members.
+
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { createLargeRowReader, type KeyWindow, limitOf } from '../../sql/large-page.ts';

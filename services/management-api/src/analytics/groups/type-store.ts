@@ -1,3 +1,5 @@
+// SQL that reads and renames the group types of a project, such as "company".
+
 import type { Columns, Sql, Transaction } from '@millrace/db';
 
 export type GroupTypeRow = Columns<

@@ -1,3 +1,5 @@
+// Request and response schemas of insight variables, the placeholders `{variables.name}` in SQL insights.
+
 import { formatDateTime, offsetPageOf, offsetQuery, orNull } from '@millrace/http';
 import { variableTypes } from '@millrace/insights';
 import { Type } from 'typebox';

@@ -1,3 +1,5 @@
+// SQL that reads and writes insight variables, the placeholders in SQL insights.
+
 import { randomUUID } from 'node:crypto';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { VariableType } from '@millrace/insights';

@@ -1,3 +1,5 @@
+// Creates, changes and deletes insight variables: checks the name, type and default value, and logs changes.
+
 import { recordActivity } from '@millrace/accounts';
 import type { Sql, Transaction } from '@millrace/db';
 import { findValueProblem } from '@millrace/insights';

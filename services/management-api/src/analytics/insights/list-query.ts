@@ -1,3 +1,5 @@
+// Query parameters of the list of insights, and the SQL conditions and sort order built from them.
+
 import { offsetQuery } from '@millrace/http';
 import { Type } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';

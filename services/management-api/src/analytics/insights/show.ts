@@ -1,3 +1,5 @@
+// Converts stored insights to API responses.
+
 import { formatDateTime } from '@millrace/http';
 import { canChangeInsight, describeRights, type Editor } from '../../access/dashboard-restriction.ts';
 import { hasRecordLevel, toRecordName } from '../../access/record-rights.ts';

@@ -1,3 +1,5 @@
+// Creates and changes insights and places them on dashboards: checks the caller's access, and logs changes.
+
 import { isDeepStrictEqual } from 'node:util';
 import { recordActivity } from '@millrace/accounts';
 import type { Sql, Transaction } from '@millrace/db';

@@ -1,3 +1,5 @@
+// SQL that finds, counts and reads persons, and the events that merged them.
+
 import { eventNames } from '@millrace/contracts';
 import { type Sql, unpreparedPrefix } from '@millrace/db';
 import { type Condition, printPersonCondition } from '@millrace/insights';

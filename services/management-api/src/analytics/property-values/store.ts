@@ -1,3 +1,5 @@
+// Reads the values that a property had in the latest events or persons, as suggestions for filters.
+
 import type { Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { createBudget, lastMs, type StoreRead } from '../events/reads.ts';

@@ -1,3 +1,5 @@
+// Response schemas for visitors of public links, who see a shared insight or dashboard without an account.
+
 import { freeFormObject, orNull } from '@millrace/http';
 import { Type } from 'typebox';
 import { sharingExample } from './schema.ts';

@@ -1,3 +1,5 @@
+// Request and response schemas of the settings of a public link.
+
 import { formatDateTime, orNull } from '@millrace/http';
 import { Type } from 'typebox';
 import type { SharingRow } from './store.ts';

@@ -1,3 +1,5 @@
+// Turns public links of insights and dashboards on and off, and replaces them, if the caller has access.
+
 import { randomBytes } from 'node:crypto';
 import { recordActivity } from '@millrace/accounts';
 import type { Sql, Transaction } from '@millrace/db';

@@ -1,3 +1,5 @@
+// The columns of a person that the API shows.
+
 import type { Columns } from '@millrace/db';
 
 export interface PersonRow

@@ -1,3 +1,5 @@
+// The response schema of a person, which several routes use.
+
 import { freeFormObject, orNull } from '@millrace/http';
 import { Type } from 'typebox';
 import { maxDistinctIdsShown } from '../distinct-ids/distinct-id-store.ts';

@@ -1,3 +1,5 @@
+// SQL behind the health overview of a project: stored events, warnings and database connections.
+
 import { type Sql, type UserSqlSafeguards, userSqlSafeguardsQuery } from '@millrace/db';
 
 /** Limit of the rows that are read. Higher counts are reported as this number. */

@@ -1,3 +1,5 @@
+// Forwards requests that SDKs send to the management API, but that the ingest gateway answers.
+
 import {
   Agent,
   type IncomingMessage,

@@ -1,3 +1,5 @@
+// Routes that list, start, retry and cancel the runs and backfills of a batch export.
+
 import type { Database, Sql, Transaction } from '@millrace/db';
 import {
   cutPage,

@@ -1,3 +1,5 @@
+// Request and response schemas of early access features, which users can turn on before the general release.
+
 import { freeFormObject, orNull } from '@millrace/http';
 import { Type } from 'typebox';
 import { minimalFlag, minimalFlagExample } from '../feature-flags/schema.ts';

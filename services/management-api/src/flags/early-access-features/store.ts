@@ -1,3 +1,5 @@
+// SQL that reads and writes early access features.
+
 import { randomUUID } from 'node:crypto';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { AddressedProject } from '../../access/addressed-store.ts';

@@ -1,3 +1,5 @@
+// Creates, changes and deletes early access features, together with the feature flags that turn them on.
+
 import { recordActivity } from '@millrace/accounts';
 import { isObject } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';

@@ -1,3 +1,5 @@
+// Encrypts, decrypts and redacts the payloads of feature flags.
+
 import { flagPayloadContext, isObject, isSealedPayload, redactedPayload } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { AppError, type SecretBox, SecretBoxError } from '@millrace/runtime';

@@ -1,3 +1,5 @@
+// Request and response schemas of feature flags.
+
 import { freeFormObject, orNull } from '@millrace/http';
 import { Type } from 'typebox';
 import { embeddedUser, embeddedUserExample } from '../../identity/embedded-users/embedded-user.ts';

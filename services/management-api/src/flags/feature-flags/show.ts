@@ -1,3 +1,5 @@
+// Converts stored feature flags to API responses, adding the names of cohorts and groups and the flag's status.
+
 import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { namedCohort, sdkWarnings } from '@millrace/flags';

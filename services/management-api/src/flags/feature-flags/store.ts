@@ -1,3 +1,5 @@
+// SQL that reads and writes feature flags.
+
 import {
   effectiveLevel,
   environmentsOfCaller,

@@ -1,3 +1,5 @@
+// SQL that reads and writes the email domains of organizations, on which single sign-on is based.
+
 import { isProofInTime } from '@millrace/accounts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';

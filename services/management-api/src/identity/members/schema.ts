@@ -1,3 +1,5 @@
+// Request and response schemas of the members of an organization.
+
 import { membershipLevels } from '@millrace/contracts';
 import { formatDateTime } from '@millrace/http';
 import { Type } from 'typebox';

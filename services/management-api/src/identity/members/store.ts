@@ -1,3 +1,5 @@
+// SQL that reads the members of an organization.
+
 import { hasProvider, hasSecondFactor, parseEmailAddress } from '@millrace/accounts';
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';

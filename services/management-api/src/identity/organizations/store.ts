@@ -1,3 +1,5 @@
+// SQL that reads organizations with their projects and environments.
+
 import { effectiveLevel } from '@millrace/accounts/access';
 import type { Columns, Sql } from '@millrace/db';
 import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';

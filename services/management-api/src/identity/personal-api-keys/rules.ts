@@ -1,3 +1,5 @@
+// Rules that keep a personal API key from creating or changing keys with more permissions than its own.
+
 import { includesScope, isScopeName } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 

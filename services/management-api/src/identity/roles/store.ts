@@ -1,3 +1,5 @@
+// SQL that reads the roles of an organization and their members.
+
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { type MemberRow, memberColumns } from '../members/store.ts';

@@ -1,3 +1,5 @@
+// The metric `millrace_sign_ins_total`, which counts sign-in attempts by method and outcome.
+
 import { isAppError, type Metrics } from '@millrace/runtime';
 
 export type SignInWay = 'password' | 'passkey' | 'link' | 'second_factor' | 'provider';

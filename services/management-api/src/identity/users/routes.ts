@@ -1,3 +1,5 @@
+// Routes with which users read and change their own account.
+
 import { type Passwords, removeUser } from '@millrace/accounts';
 import type { Sql } from '@millrace/db';
 import { formatDateTime, offsetPage, offsetPageOf, offsetQuery, WithHeaders } from '@millrace/http';

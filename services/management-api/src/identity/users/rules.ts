@@ -1,3 +1,5 @@
+// Changes the caller's own user: name, settings, current environment and second factor.
+
 import {
   changeUserFields,
   endUserSessions,

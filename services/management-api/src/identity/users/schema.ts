@@ -1,3 +1,5 @@
+// Request and response schemas of the caller's own user.
+
 import { membershipLevels } from '@millrace/contracts';
 import { freeFormObject } from '@millrace/http';
 import { Type } from 'typebox';

@@ -1,3 +1,5 @@
+// SQL that reads the caller's own user and current environment.
+
 import { hasProvider, hasSecondFactor } from '@millrace/accounts';
 import type { Columns, Sql } from '@millrace/db';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';

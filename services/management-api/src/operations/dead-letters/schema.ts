@@ -1,3 +1,5 @@
+// Request and response schemas of dead letters, the records that Millrace could not process.
+
 import { eventTopics } from '@millrace/contracts';
 import { type Static, Type } from 'typebox';
 import { describeReason, idPattern } from './read-dead-letters.ts';

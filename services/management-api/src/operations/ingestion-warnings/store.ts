@@ -1,3 +1,5 @@
+// SQL that lists and counts ingestion warnings, which report events that were rejected or changed.
+
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { createLargeRowReader, type KeyWindow, limitOf } from '../../sql/large-page.ts';

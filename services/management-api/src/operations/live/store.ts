@@ -1,3 +1,5 @@
+// SQL for streams of live events: warnings, settings, access checks and the number of active users.
+
 import { keyIsLive, sessionIsLive } from '@millrace/accounts/access';
 import type { Columns, Sql } from '@millrace/db';
 

@@ -1,3 +1,5 @@
+// The activity log of feature flags: the routes that show it, and the function that adds a change to it.
+
 import { recordActivity } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import { environmentBasePaths } from '../../../access/addressed-project.ts';
@@ -11,7 +13,6 @@ import { copyFlagFields } from './rules.ts';
 
 const scopes = ['FeatureFlag'];
 
-/** The author of a change of a flag. */
 export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
   const common = {
     method: 'GET',

@@ -1,3 +1,5 @@
+// Routes that work on many feature flags at once: get their keys, select them by filters, and delete them.
+
 import type { Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { Type } from 'typebox';

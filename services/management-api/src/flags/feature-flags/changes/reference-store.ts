@@ -1,3 +1,5 @@
+// SQL that finds what feature flags refer to: other flags, cohorts, groups and early access features.
+
 import type { Sql } from '@millrace/db';
 
 /** A flag that is not deleted, with the IDs of the flags in its conditions. */

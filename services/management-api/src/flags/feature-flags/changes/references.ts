@@ -1,3 +1,5 @@
+// Checks the cohorts and flags that a feature flag's conditions refer to, and the flags that depend on it.
+
 import type { Sql } from '@millrace/db';
 import { findCohortsWithin } from '../../../analytics/cohorts/store.ts';
 import { cohortsIn, type FlagFilters, filterProblem, flagsIn } from '../filters/filters.ts';

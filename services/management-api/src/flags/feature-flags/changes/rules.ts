@@ -1,3 +1,5 @@
+// Rules for creating and changing feature flags: defaults, combinations of fields, limits and conflicting edits.
+
 import { isDeepStrictEqual } from 'node:util';
 import { isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';

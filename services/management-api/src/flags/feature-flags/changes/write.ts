@@ -1,3 +1,5 @@
+// Creates and changes feature flags: applies all rules in one transaction, and logs changes.
+
 import { isObject } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import type { TriedPatterns } from '@millrace/flags';

@@ -1,3 +1,5 @@
+// Copies a feature flag, with the cohorts in its conditions, to other projects of the organization.
+
 import { findEnvironment } from '@millrace/accounts/access';
 import { isObject } from '@millrace/contracts';
 import type { Database, Transaction } from '@millrace/db';

@@ -1,3 +1,5 @@
+// The route that counts or estimates how many persons or groups match a flag's release condition.
+
 import type { Sql } from '@millrace/db';
 import {
   type CompiledFlags,

@@ -1,3 +1,5 @@
+// Routes that evaluate feature flags for one user, and explain why each flag has its value.
+
 import { cutToCodePoints, isObject } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import {

@@ -1,3 +1,5 @@
+// SQL that counts the persons who were exposed to each variant of a feature flag, and their conversions.
+
 import type { Sql } from '@millrace/db';
 import { createBudget, type StoreRead } from '../../../analytics/events/reads.ts';
 

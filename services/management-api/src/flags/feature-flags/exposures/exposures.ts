@@ -1,3 +1,5 @@
+// The route that counts how many persons saw each variant of a feature flag, and how many of them converted.
+
 import type { Sql } from '@millrace/db';
 import { formatDateTime } from '@millrace/http';
 import { AppError } from '@millrace/runtime';

@@ -1,3 +1,5 @@
+// The filters of a feature flag (release conditions, variants and payloads): types, and functions that read and change them.
+
 import { isObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 

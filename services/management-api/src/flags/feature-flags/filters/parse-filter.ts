@@ -1,3 +1,5 @@
+// Parses one filter in a feature flag's release condition, such as a person property, a cohort or another flag.
+
 import { isObject, parseRecordId } from '@millrace/contracts';
 import {
   isFilterDate,

@@ -1,3 +1,5 @@
+// Validates the filters of a feature flag: release conditions, variants and payloads.
+
 import { isObject } from '@millrace/contracts';
 import type { TriedPatterns } from '@millrace/flags';
 import { brief, type FlagCondition, type FlagFilters, type FlagVariant, filterProblem, quote } from './filters.ts';
