@@ -1,3 +1,5 @@
+// Parses and checks event filters outside of queries, such as those of batch exports and lists of persons.
+
 import type { Sql } from '@millrace/db';
 import type { Condition } from './event-store/selection.ts';
 import { type FilterContext, readFilters } from './plan/conditions.ts';

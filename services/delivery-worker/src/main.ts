@@ -1,3 +1,5 @@
+// Entry point of the delivery worker process.
+
 import { runService } from '@millrace/runtime';
 import { deliveryWorker } from './start.ts';
 

@@ -1,3 +1,5 @@
+// Runs background tasks repeatedly, and shares slots for concurrent work fairly among organizations.
+
 import { isTransientError } from '@millrace/db';
 import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
 

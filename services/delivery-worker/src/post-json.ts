@@ -1,3 +1,5 @@
+// Sends JSON documents to webhooks.
+
 import { sendOutbound } from '@millrace/runtime/outbound';
 
 /** Outcome of a request: the status of the response, or the code of a failure. */

@@ -1,3 +1,5 @@
+// Starts the delivery worker: opens its connections from the configuration, and stops them in reverse order.
+
 import { createChallengeLookup } from '@millrace/accounts';
 import { createDatabase, createReadPool, readSealingKeyIds, withDatabaseAddress } from '@millrace/db';
 import { createSqlParser, openEventStore } from '@millrace/insights';

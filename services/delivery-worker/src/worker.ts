@@ -1,3 +1,5 @@
+// The background tasks of the delivery worker, and how often each of them runs.
+
 import type { LookUpChallenge } from '@millrace/accounts';
 import { type Database, deleteExpiredSalts } from '@millrace/db';
 import type { EventStore, SqlParser } from '@millrace/insights';

@@ -1,3 +1,5 @@
+// SQL that adds records to the activity log, which shows who changed what.
+
 import type { Columns, Sql } from '@millrace/db';
 import type { FieldChange } from './changed-fields.ts';
 

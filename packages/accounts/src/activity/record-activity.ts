@@ -1,3 +1,5 @@
+// Records changes in the activity log: who changed which record, and which fields changed.
+
 import type { Sql } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';
 import { insertActivity } from './activity-store.ts';

@@ -1,3 +1,5 @@
+// SQL that reads and writes invites to organizations.
+
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { effectiveLevel, environmentsOfCaller } from '../access/environment-access-store.ts';

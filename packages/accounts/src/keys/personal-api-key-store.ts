@@ -1,3 +1,5 @@
+// SQL that reads and writes the personal API keys of users.
+
 import type { Sql } from '@millrace/db';
 
 export interface PersonalApiKey extends Record<string, unknown> {

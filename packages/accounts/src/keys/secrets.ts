@@ -1,3 +1,5 @@
+// Creates and hashes the random secrets of sessions and links.
+
 import { createHash, randomBytes } from 'node:crypto';
 
 /** Creates a secret of 256 random bits, as 43 characters that are safe in URLs and cookies. */

@@ -1,3 +1,5 @@
+// Rules for which members of an organization may change, promote or remove which others.
+
 import { membershipLevels } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 

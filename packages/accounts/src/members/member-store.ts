@@ -1,3 +1,5 @@
+// SQL that reads and writes the members of organizations, and deletes invites that are no longer allowed.
+
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 

@@ -1,3 +1,5 @@
+// Checks the number of projects and environments against the plan of the organization.
+
 import { findPlanFeature, type PlanFeature } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 

@@ -1,3 +1,5 @@
+// SQL that reads and writes the secret keys of environments, of which only the hash and mask are stored.
+
 import type { Sql, Transaction } from '@millrace/db';
 
 export type SecretKeySlot = 'primary' | 'backup';

@@ -1,3 +1,5 @@
+// Creates, replaces and revokes the secret keys with which servers evaluate feature flags of an environment.
+
 import type { Sql, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import type { FieldChange } from '../activity/changed-fields.ts';

@@ -1,3 +1,5 @@
+// Finds and lists projects and their environments.
+
 import type { Sql } from '@millrace/db';
 import { isRowId, notFound } from '../input.ts';
 import { findEnvironment, type StoredEnvironment, selectEnvironments } from './environment-store.ts';

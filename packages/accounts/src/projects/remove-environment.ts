@@ -1,3 +1,5 @@
+// Removes projects and environments, and requests the deletion of their data.
+
 import type { Transaction } from '@millrace/db';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { isRowId, notFound } from '../input.ts';

@@ -1,3 +1,5 @@
+// SQL that reads and writes restrictions of ingestion.
+
 import type { Sql } from '@millrace/db';
 
 export interface Restriction extends Record<string, unknown> {

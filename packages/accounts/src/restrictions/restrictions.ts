@@ -1,3 +1,6 @@
+// Restrictions of ingestion, with which operators change how the events of a project API key or distinct ID are
+// handled.
+
 import { isRestrictionKind, type RestrictionKind, restrictionKinds } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';
 import { v7 as uuidv7 } from 'uuid';

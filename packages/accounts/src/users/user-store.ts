@@ -1,3 +1,5 @@
+// SQL that reads and writes users.
+
 import type { Sql, Transaction } from '@millrace/db';
 
 export interface User extends Record<string, unknown> {

@@ -1,3 +1,5 @@
+// The SQL that differs between PostgreSQL and ClickHouse, as an interface that each of them implements.
+
 import type { SemanticVersion } from '@millrace/flags';
 import type { EventKey } from './queries.ts';
 import type { ActorType, Breakdown, EngineName, Property } from './selection.ts';

@@ -1,3 +1,5 @@
+// Plans a lifecycle query, which counts new, returning, resurrecting and dormant actors in each interval.
+
 import type { LifecycleStoreQuery } from '../event-store/queries.ts';
 import type { EventsNode, LifecycleQuery } from '../query.ts';
 import {

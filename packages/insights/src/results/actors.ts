@@ -1,3 +1,5 @@
+// Formats the persons or groups behind a point of a chart, such as those that dropped off at a funnel step.
+
 import { type ActorRow, displayNames, type FunnelActor } from '../event-store/queries.ts';
 import type { FunnelPoint } from '../event-store/walked-funnel.ts';
 import type { ActorsColumn, ActorsPlan } from '../plan/actors.ts';

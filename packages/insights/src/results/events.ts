@@ -1,3 +1,5 @@
+// Formats the rows of an events query as its response.
+
 import { columnKey } from '../event-store/page.ts';
 import type { PageColumn } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';

@@ -1,3 +1,5 @@
+// The interface of a batch export's destination, and the runs and rows that it receives.
+
 import type { ExportDestinationType, ExportModel } from '@millrace/contracts';
 import type { Columns } from '@millrace/db';
 import type { ExportColumn, ExportQuery } from '@millrace/insights';

@@ -1,3 +1,5 @@
+// Creates the runs of batch exports: one for each past interval, and all runs of a requested backfill.
+
 import { maxBackfillRuns } from '@millrace/contracts';
 import type { Database } from '@millrace/db';
 import { exportSpans, nextExportInterval } from '@millrace/schedule';

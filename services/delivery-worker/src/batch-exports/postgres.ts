@@ -1,3 +1,5 @@
+// Batch export destination that writes rows to a table in another PostgreSQL database.
+
 import { lookup } from 'node:dns/promises';
 import { cutToCodePoints } from '@millrace/contracts';
 import { connectExternalDatabase, type ExternalConnection } from '@millrace/db';

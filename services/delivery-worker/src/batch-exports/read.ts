@@ -1,3 +1,5 @@
+// Reads the rows of a batch export in pages, and decides which events can no longer change.
+
 import type { Sql, Transaction } from '@millrace/db';
 import {
   type EventList,

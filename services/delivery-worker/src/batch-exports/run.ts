@@ -1,3 +1,5 @@
+// Executes batch exports: claims due runs, copies their rows to the destination, and retries after failures.
+
 import type { Database } from '@millrace/db';
 import {
   type Condition,

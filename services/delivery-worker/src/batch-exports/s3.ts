@@ -1,3 +1,5 @@
+// Batch export destination that writes JSON lines to S3-compatible object storage.
+
 import { once } from 'node:events';
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';

@@ -1,3 +1,5 @@
+// SQL that plans, claims and completes batch exports, and reads their rows.
+
 import { randomUUID } from 'node:crypto';
 import type { Sql, Transaction } from '@millrace/db';
 import { type Condition, type EventSpan, spanOfEvents } from '@millrace/insights';

@@ -1,3 +1,5 @@
+// Counts the persons in cohorts in the background, and fills static cohorts that copy another cohort or a flag.
+
 import { type Database, isTransientError } from '@millrace/db';
 import {
   type Audience,

@@ -1,3 +1,5 @@
+// SQL that claims cohorts to be counted or filled, and stores the outcome.
+
 import type { Columns, Sql, Transaction } from '@millrace/db';
 
 /** A cohort that was claimed for counting or filling. */

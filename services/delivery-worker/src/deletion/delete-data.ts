@@ -1,3 +1,5 @@
+// Deletes the data of deleted persons and environments in portions.
+
 import type { Database, Transaction } from '@millrace/db';
 import {
   deleteSome,

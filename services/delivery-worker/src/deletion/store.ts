@@ -1,3 +1,5 @@
+// SQL that deletes the data of deleted persons and environments.
+
 import type { Columns, DeletionProgress, Sql, Transaction } from '@millrace/db';
 
 /** A request to delete a person. `events` is the number of events deleted or stripped so far. */

@@ -1,3 +1,5 @@
+// Checks verified email domains once a day, and mails administrators about missing records and expiring certificates.
+
 import { type LookUpChallenge, mailAdministrators, readSamlCertificates } from '@millrace/accounts';
 import type { Database } from '@millrace/db';
 import { isAppError, type Logger } from '@millrace/runtime';

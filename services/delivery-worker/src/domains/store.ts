@@ -1,3 +1,5 @@
+// SQL that selects domains to check and stores the result.
+
 import type { Columns, Sql } from '@millrace/db';
 
 export interface DueDomain

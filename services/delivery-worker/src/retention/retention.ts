@@ -1,3 +1,5 @@
+// Deletes data that is older than its retention time: events, warnings, activity, reports and replaced keys.
+
 import type { Database, Sql, Transaction } from '@millrace/db';
 import type { Logger } from '@millrace/runtime';
 import { runAtIntervals, type Task } from '../poll.ts';

@@ -1,3 +1,5 @@
+// SQL that finds and deletes data that is older than its retention time.
+
 import type { Sql, Transaction } from '@millrace/db';
 
 /**

@@ -1,3 +1,5 @@
+// Encrypts stored secrets that are not yet encrypted with the newest key, so that operators can rotate keys.
+
 import { clientSecretContext, totpContext } from '@millrace/accounts';
 import { flagPayloadContext, isSealedPayload } from '@millrace/contracts';
 import type { Database, Transaction } from '@millrace/db';

@@ -1,3 +1,5 @@
+// SQL that finds and replaces stored secrets that are not encrypted with the newest key.
+
 import type { Sql, Transaction } from '@millrace/db';
 
 /** Locks some exports whose secrets are plain or encrypted with an older available key. */

@@ -1,3 +1,5 @@
+// Sends due reports by email, Slack or webhook, and retries after failures.
+
 import { takeMails } from '@millrace/accounts';
 import type { Database, Sql, Transaction } from '@millrace/db';
 import {

@@ -1,3 +1,5 @@
+// Creates the deliveries of subscriptions whose date has come, and sets their next dates.
+
 import { recordActivity } from '@millrace/accounts';
 import { listSubscriptionTargets } from '@millrace/contracts';
 import type { Database, Transaction } from '@millrace/db';

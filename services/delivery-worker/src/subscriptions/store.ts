@@ -1,3 +1,5 @@
+// SQL that schedules subscriptions and claims their reports and deliveries.
+
 import { randomUUID } from 'node:crypto';
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { ReportContent } from '@millrace/reports';

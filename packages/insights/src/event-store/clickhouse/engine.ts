@@ -1,3 +1,5 @@
+// Runs event queries in ClickHouse: settings, limits, placeholders and error translation.
+
 import { randomUUID } from 'node:crypto';
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import { AppError } from '@millrace/runtime';

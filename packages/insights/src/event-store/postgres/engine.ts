@@ -1,3 +1,5 @@
+// Runs event queries in PostgreSQL, and renders query text with numbered parameters.
+
 import { ReadLimitExceeded, type ReadPool, type Sql, unpreparedPrefix } from '@millrace/db';
 import { buildCondition } from '../conditions.ts';
 import type { Engine } from '../engine.ts';
