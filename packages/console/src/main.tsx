@@ -1,3 +1,5 @@
+// Entry point of the console in the browser.
+
 import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { createRoot } from 'react-dom/client';

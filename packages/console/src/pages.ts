@@ -1,3 +1,5 @@
+// The pages of a project: their place in the navigation, their addresses and their code.
+
 import type { ComponentType } from 'react';
 import type { IconName } from './parts/icon.tsx';
 import { words } from './words.ts';

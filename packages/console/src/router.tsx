@@ -1,3 +1,5 @@
+// The addresses of the console and the page that each of them shows.
+
 import { useQuery } from '@tanstack/react-query';
 import {
   type AnyRoute,

@@ -1,3 +1,5 @@
+// The dialog in which users choose who can see and edit one insight, dashboard, cohort or flag.
+
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { queryClient } from '../api/queries.ts';

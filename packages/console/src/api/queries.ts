@@ -1,3 +1,5 @@
+// The queries that all pages share (user, project, health), and how failed requests are retried.
+
 import { MutationCache, QueryCache, QueryClient, queryOptions, useQuery } from '@tanstack/react-query';
 import { useSyncExternalStore } from 'react';
 import { ApiProblem, call } from './request.ts';

@@ -1,3 +1,5 @@
+// The panel with the details of one stored event, which several pages show.
+
 import { useQuery } from '@tanstack/react-query';
 import { Link, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo, useRef } from 'react';

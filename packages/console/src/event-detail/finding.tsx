@@ -1,3 +1,5 @@
+// Shows the details of an ingestion warning, with links to what caused it.
+
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useProject } from '../frame/project.ts';

@@ -1,3 +1,5 @@
+// A searchable list of properties, with actions for each value such as filtering by it.
+
 import { useMemo, useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';

@@ -1,3 +1,5 @@
+// A list of events grouped by session, as on the page of a person or a group.
+
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { Fragment, type ReactNode } from 'react';

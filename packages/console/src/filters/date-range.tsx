@@ -1,3 +1,5 @@
+// Date ranges of queries and dashboards: their formats, and the field in which users choose one.
+
 import { visible } from '../event-detail/json-text.ts';
 import { Select } from './select.tsx';
 import { text } from './words.ts';

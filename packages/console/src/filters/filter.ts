@@ -1,3 +1,5 @@
+// The filters of queries, cohorts and flags, as the console edits and displays them.
+
 import { propertyName } from '../parts/properties.ts';
 import { text } from './words.ts';
 

@@ -1,3 +1,5 @@
+// The field in which users choose the name of an event or a property.
+
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { ComboBox } from 'react-aria-components/ComboBox';
 import { Input } from 'react-aria-components/Input';

@@ -1,3 +1,5 @@
+// The page that users see when the code of a page failed to load or crashed.
+
 import { useQuery } from '@tanstack/react-query';
 import { ApiProblem, consolePath } from '../api/request.ts';
 import { Button } from '../parts/button.tsx';

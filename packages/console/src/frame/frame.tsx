@@ -1,3 +1,5 @@
+// The frame around every page of a project: the navigation, the command palette and the sign-in dialog.
+
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate, useParams } from '@tanstack/react-router';
 import { type ComponentType, Suspense, useEffect, useState } from 'react';

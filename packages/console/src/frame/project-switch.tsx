@@ -1,3 +1,5 @@
+// The menu in the navigation with which users switch to another project.
+
 import { useQuery } from '@tanstack/react-query';
 import { useLocation, useNavigate } from '@tanstack/react-router';
 import { Autocomplete, useFilter } from 'react-aria-components/Autocomplete';

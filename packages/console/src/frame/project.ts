@@ -1,3 +1,5 @@
+// The project of the current page, its time zone, and the user's membership level in it.
+
 import { useQuery } from '@tanstack/react-query';
 import { createContext, useContext } from 'react';
 import { meQuery, type OrganizationOfMe, type Project } from '../api/queries.ts';

@@ -1,3 +1,5 @@
+// The form with which users sign in, on the sign-in page and in the dialog after a session has ended.
+
 import { useState } from 'react';
 import { ApiProblem, apiPath, call, signInProviders } from '../api/request.ts';
 import { Button } from '../parts/button.tsx';

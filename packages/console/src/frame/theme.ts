@@ -1,3 +1,5 @@
+// The light and dark theme of the console, which each browser remembers.
+
 import { useSyncExternalStore } from 'react';
 
 export type Theme = 'system' | 'light' | 'dark';

@@ -1,3 +1,5 @@
+// Personal data in the browser's storage, which signing out deletes.
+
 const prefix = 'millrace-user-';
 
 /** Key of data in the browser's storage that may be personal, and that signing out deletes. Another user of the browser has another key. */

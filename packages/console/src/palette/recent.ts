@@ -1,3 +1,5 @@
+// Remembers in the browser what the user recently opened with the command palette.
+
 import type { Found } from './targets.ts';
 
 const storageKey = 'millrace-recent';

@@ -1,3 +1,5 @@
+// Finds what the command palette can open: pages, projects and records.
+
 import type { OrganizationOfMe, Project } from '../api/queries.ts';
 import { call } from '../api/request.ts';
 import { visible } from '../event-detail/json-text.ts';

@@ -1,3 +1,5 @@
+// Reads the filters and other state of a page from its URL, and writes changes back.
+
 import { useNavigate, useSearch } from '@tanstack/react-router';
 
 /** Reads one part of the page's URL. `read` returns `undefined` for a value that is invalid. */

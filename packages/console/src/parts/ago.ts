@@ -1,3 +1,5 @@
+// Formats times relative to now, such as "2 hours ago".
+
 import { words } from '../words.ts';
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto' });

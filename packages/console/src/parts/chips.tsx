@@ -1,3 +1,5 @@
+// Lines above a list: the active filters, the search field, and a hint about unknown URL parameters.
+
 import type { ReactNode } from 'react';
 import { words } from '../words.ts';
 import { Icon } from './icon.tsx';

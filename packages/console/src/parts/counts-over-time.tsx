@@ -1,3 +1,5 @@
+// A bar chart of counts over time, with the same numbers as a table.
+
 import { type PointerEvent, useState } from 'react';
 import { formatNumber, words } from '../words.ts';
 import { AxisLabels } from './axis-labels.tsx';

@@ -1,3 +1,5 @@
+// Form fields that show the error of the API next to the field that it names.
+
 import { type FormEvent, type InputHTMLAttributes, useId } from 'react';
 import { ApiProblem } from '../api/request.ts';
 import { explain } from './states.tsx';

@@ -1,3 +1,5 @@
+// Keyboard shortcuts of pages, which users can turn off.
+
 import { useEffect, useRef } from 'react';
 
 type Keys = Record<string, () => void>;

@@ -1,3 +1,5 @@
+// Creates passkeys and signs in with them in the browser.
+
 import { words } from '../words.ts';
 
 /** Passkeys are not offered in browsers that don't support them. */

@@ -1,3 +1,5 @@
+// A time range that pages show, relative or absolute, and the control that changes it.
+
 import { useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { Header, Menu, MenuItem, MenuSection, MenuTrigger } from 'react-aria-components/Menu';

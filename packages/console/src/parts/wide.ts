@@ -1,3 +1,5 @@
+// Whether the window is wide enough to show details next to a list.
+
 import { useSyncExternalStore } from 'react';
 
 /** Wide enough to show the details of a row next to the list. */

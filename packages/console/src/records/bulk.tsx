@@ -1,3 +1,5 @@
+// Bulk actions on insights, dashboards or flags selected in a list, and their favorite stars.
+
 import { useState } from 'react';
 import type { ApiCall } from '../api/request.ts';
 import { Button } from '../parts/button.tsx';

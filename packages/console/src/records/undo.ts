@@ -1,3 +1,5 @@
+// Confirms changes of records above their list, and undoes them when the user presses "Undo".
+
 import { useState } from 'react';
 import type { ApiCall } from '../api/request.ts';
 import type { Notice } from '../parts/notice.tsx';

@@ -1,3 +1,5 @@
+// Annotations (notes about a point in time) as the API returns them, and the place of a chart that shows them.
+
 import { createContext } from 'react';
 import { visible } from '../event-detail/json-text.ts';
 import { text } from './words.ts';

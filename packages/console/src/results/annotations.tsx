@@ -1,3 +1,5 @@
+// Markers at the bottom of a chart for annotations, which are notes about a point in time.
+
 import { endOfInterval, formatInterval, parseSeriesTime } from '@millrace/contracts/chart';
 import { useQuery } from '@tanstack/react-query';
 import { lazy, Suspense, useContext, useState } from 'react';

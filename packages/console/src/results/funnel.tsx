@@ -1,3 +1,5 @@
+// The result of a funnel query: how many persons reached each step.
+
 import { chooseSeriesColor } from '@millrace/contracts/chart';
 import { formatDuration, formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';

@@ -1,3 +1,5 @@
+// The legend of a chart, with which users hide and highlight series.
+
 import { useState } from 'react';
 import type { Drawn } from './plot.ts';
 import { text } from './words.ts';

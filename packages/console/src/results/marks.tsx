@@ -1,3 +1,5 @@
+// Draws the lines and bars of a chart.
+
 import { splitAtGaps } from '@millrace/contracts/chart';
 import { seriesValueAt } from '@millrace/contracts/numbers';
 import { memo } from 'react';

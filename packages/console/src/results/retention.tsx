@@ -1,3 +1,5 @@
+// The result of a retention query: how many persons came back in each later interval.
+
 import { formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { visible } from '../event-detail/json-text.ts';
 import { useTimezone } from '../frame/project.ts';

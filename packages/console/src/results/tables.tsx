@@ -1,3 +1,5 @@
+// Tables of query results, and the query for the persons behind one of their numbers.
+
 import {
   computeChange,
   computeOverallValue,

@@ -1,3 +1,5 @@
+// The histogram of how long persons took to convert in a funnel.
+
 import { formatDuration, formatPercent, formatValue } from '@millrace/contracts/numbers';
 import { text } from './words.ts';
 

@@ -1,3 +1,5 @@
+// The tooltip of a chart, and the same values as a sentence for screen readers.
+
 import { formatInterval } from '@millrace/contracts/chart';
 import { computeChange, formatChange, formatValue, seriesValueAt } from '@millrace/contracts/numbers';
 import type { Drawn, Plot } from './plot.ts';

@@ -1,3 +1,5 @@
+// Follows the mouse, touch and arrow keys in a chart: which interval is selected, and the range of a zoom.
+
 import { seriesValueAt } from '@millrace/contracts/numbers';
 import { type KeyboardEvent, type MouseEvent, type PointerEvent, useRef, useState } from 'react';
 import { findNearest, type Plot, timeAt } from './plot.ts';

@@ -1,3 +1,5 @@
+// Loads the shared insight or dashboard behind a public link.
+
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { ApiProblem, call } from '../api/request.ts';
 import type { Tile } from '../pages/dashboards/shapes.ts';

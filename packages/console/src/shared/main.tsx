@@ -1,3 +1,5 @@
+// Entry point of the page behind a public link, which works without signing in.
+
 import { QueryClientProvider } from '@tanstack/react-query';
 import { createRoot } from 'react-dom/client';
 import { queryClient } from '../api/queries.ts';

@@ -1,3 +1,5 @@
+// The table of an SQL result, with pages and keyboard navigation between cells.
+
 import { type KeyboardEvent, useId, useRef, useState } from 'react';
 import { visible } from '../event-detail/json-text.ts';
 import { Button, CopyButton } from '../parts/button.tsx';

@@ -1,3 +1,5 @@
+// The fields in which users enter values for the variables of an SQL query.
+
 import { type ReactNode, useId, useState } from 'react';
 import { visible } from '../event-detail/json-text.ts';
 import { Button } from '../parts/button.tsx';

@@ -1,3 +1,5 @@
+// Shows the changed fields of one activity log entry, with the values before and after.
+
 import { lineOfFilter, plain } from '../../filters/filter.ts';
 import { isFields } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';

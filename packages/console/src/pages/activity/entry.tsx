@@ -1,3 +1,5 @@
+// One entry of the activity log: who did what to which record, and when.
+
 import { Link } from '@tanstack/react-router';
 import { useProject } from '../../frame/project.ts';
 import { formatAgo } from '../../parts/ago.ts';

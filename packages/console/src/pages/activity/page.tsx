@@ -1,3 +1,5 @@
+// The Activity page, where users see who changed what in the project or in the entire organization.
+
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { meQuery } from '../../api/queries.ts';
 import { type ApiCall, call, readCursor } from '../../api/request.ts';
@@ -37,7 +39,6 @@ const parts = {
   project: part.oneOf(['own', 'all'], 'own'),
 };
 
-/** The activity log of the project, or of the entire organization. */
 export function Page() {
   const { view, change, unknown } = useAddress(parts);
   const { id, organization, timezone } = useProject();

@@ -1,3 +1,5 @@
+// The panels with the details of a cohort and with the form for a new one.
+
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';

@@ -1,3 +1,5 @@
+// The Cohorts page, where users list, create and edit groups of persons.
+
 import { useOffsetPages } from '../../api/offset-pages.ts';
 import type { ApiCall } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
@@ -18,7 +20,6 @@ import './cohorts.css';
 /** How often to reload a cohort whose persons are being counted. */
 const everyMs = 2000;
 
-/** Lists cohorts, with the details of one next to the list. */
 export function Page() {
   const { id } = useProject();
   const mayWrite = useHasLevel(1);

@@ -1,3 +1,5 @@
+// The dialog that saves the persons of a list as a new cohort.
+
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';

@@ -1,3 +1,5 @@
+// Cohorts as the API returns them, and the conversion of their filters to and from the form.
+
 import { useMutation } from '@tanstack/react-query';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';

@@ -1,3 +1,5 @@
+// The parts of the URL of the Dashboards page.
+
 import { isRangeKey } from '../../filters/date-range.tsx';
 import { matching, part, useAddress } from '../../parts/address.ts';
 import { toFields } from '../../results/insight-query.ts';

@@ -1,3 +1,5 @@
+// The dialogs of a dashboard, which load when the first one opens.
+
 import { lazy, Suspense } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';
 import { visible } from '../../event-detail/json-text.ts';

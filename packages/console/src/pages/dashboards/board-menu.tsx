@@ -1,3 +1,5 @@
+// The menu of a dashboard with the less frequent actions.
+
 import { useNavigate } from '@tanstack/react-router';
 import { Button as AriaButton } from 'react-aria-components/Button';
 import { Menu, MenuItem, MenuTrigger } from 'react-aria-components/Menu';

@@ -1,3 +1,5 @@
+// One dashboard with its tiles, filters and edit mode.
+
 import { Link } from '@tanstack/react-router';
 import { lazy, type ReactNode, Suspense, useRef, useState } from 'react';
 import type { ApiCall } from '../../api/request.ts';

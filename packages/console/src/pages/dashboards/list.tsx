@@ -1,3 +1,5 @@
+// The list of dashboards with search, sorting and bulk actions.
+
 import { lazy, type ReactNode, Suspense, useState } from 'react';
 import { useOffsetPages } from '../../api/offset-pages.ts';
 import type { ApiCall } from '../../api/request.ts';

@@ -1,3 +1,5 @@
+// Loads a dashboard and the results of its tiles.
+
 import { useMutation, useQueries, useQuery } from '@tanstack/react-query';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';

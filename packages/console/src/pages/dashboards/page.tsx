@@ -1,3 +1,5 @@
+// The Dashboards page, where users find a dashboard or look at one.
+
 import { NoticeLine } from '../../parts/notice.tsx';
 import { useUndo } from '../../records/undo.ts';
 import { boardAddressOf, boardViewOf, useDashboardsAddress } from './address.ts';
@@ -5,7 +7,6 @@ import { Board } from './board.tsx';
 import { List } from './list.tsx';
 import './dashboards.css';
 
-/** The list of dashboards, or one of them. */
 export function Page() {
   const address = useDashboardsAddress();
   const { view, change, unknown } = address;

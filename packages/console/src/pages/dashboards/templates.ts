@@ -1,3 +1,5 @@
+// The templates from which users create dashboards, with the insights that each of them contains.
+
 import type { InsightQuery } from '../../results/insight-query.ts';
 import type { Size } from './shapes.ts';
 import { text } from './words.ts';

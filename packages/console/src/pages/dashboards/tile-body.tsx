@@ -1,3 +1,5 @@
+// The content of a dashboard tile: a text, or the result of an insight.
+
 import { lazy, type ReactNode, Suspense, useContext } from 'react';
 import { loadPart } from '../../frame/broken.tsx';
 import { explain } from '../../parts/states.tsx';

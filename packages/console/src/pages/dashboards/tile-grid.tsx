@@ -1,3 +1,5 @@
+// The grid of a dashboard's tiles, and how users move and resize them.
+
 import { type KeyboardEvent, type PointerEvent, useRef, useState } from 'react';
 import type { TileState } from './load.ts';
 import { columns, maxRows, type Size, sizeOf, type Tile } from './shapes.ts';

@@ -1,3 +1,5 @@
+// One tile of a dashboard, which shows an insight or a text.
+
 import { Link } from '@tanstack/react-router';
 import type { CSSProperties, HTMLAttributes } from 'react';
 import { visible } from '../../event-detail/json-text.ts';

@@ -1,3 +1,5 @@
+// The Definitions page, where users look up the events and properties of the project and describe them.
+
 import { Link } from '@tanstack/react-router';
 import { useRef } from 'react';
 import { useOffsetPages } from '../../api/offset-pages.ts';
@@ -36,7 +38,6 @@ type Address = ReturnType<typeof useAddress<typeof parts>>;
 
 const searchId = 'definition-search';
 
-/** The events and properties of the project, and their meaning. */
 export function Page() {
   const address = useAddress(parts);
   const { view, change, unknown } = address;

@@ -1,3 +1,5 @@
+// Definitions of events and properties as the API returns them, and the request that lists them.
+
 import type { ApiCall } from '../../api/request.ts';
 
 /** The definition of an event or a property: what users noted about it, and how often it occurs. */

@@ -1,3 +1,5 @@
+// Loads the documents of the manual, which are part of the console, and finds the targets of their links.
+
 import type { Token } from 'marked';
 import { loadPart } from '../../frame/broken.tsx';
 import { isHeading, readMarkdown, toHeadingId } from '../../parts/markdown.tsx';

@@ -1,3 +1,5 @@
+// The documentation pages, where users read the manual of the version that is running.
+
 import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useEffect } from 'react';

@@ -1,3 +1,5 @@
+// The chart of the number of events above the list of events.
+
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';

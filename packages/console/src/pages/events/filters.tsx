@@ -1,3 +1,5 @@
+// The filters of the Events page: their form in the URL, their display, and the field for the event name.
+
 import { useId, useState } from 'react';
 import { visible } from '../../event-detail/json-text.ts';
 import { Choices, useSuggestions } from '../../frame/suggestions.tsx';

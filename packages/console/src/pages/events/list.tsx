@@ -1,3 +1,5 @@
+// The list of stored events, newest first.
+
 import { Link } from '@tanstack/react-router';
 import { Fragment, useEffect, useRef } from 'react';
 import { visible } from '../../event-detail/json-text.ts';

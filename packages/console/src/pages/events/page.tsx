@@ -1,3 +1,5 @@
+// The Events page, where users search the stored events and inspect one of them.
+
 import { useRef, useState } from 'react';
 import { useEventJson } from '../../event-detail/event-detail.tsx';
 import { PageTitle } from '../../frame/page-title.tsx';

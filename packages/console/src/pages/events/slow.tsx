@@ -1,3 +1,5 @@
+// Recognizes searches that scan many events, and explains timeouts to the user.
+
 import { ApiProblem } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
 import { Icon } from '../../parts/icon.tsx';

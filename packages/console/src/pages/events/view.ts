@@ -1,3 +1,5 @@
+// The state of the Events page: its URL, and the requests that load the events and their counts.
+
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { call, readCursor } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';

@@ -1,3 +1,5 @@
+// The parts of the URL of the Feature flags page.
+
 import { part, useAddress } from '../../parts/address.ts';
 
 const parts = {

@@ -1,3 +1,5 @@
+// The form fields of a flag's release conditions, which choose the persons or groups that get the flag.
+
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { call } from '../../api/request.ts';

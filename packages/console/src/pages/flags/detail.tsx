@@ -1,3 +1,5 @@
+// The panels with the details of a feature flag and with the form for a new one.
+
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';

@@ -1,3 +1,5 @@
+// The form that changes a feature flag or creates one, and keeps unsaved edits.
+
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { queryClient } from '../../api/queries.ts';

@@ -1,3 +1,5 @@
+// The form fields of a feature flag: key, description, conditions, variants and payloads.
+
 import { type ReactNode, useId } from 'react';
 import { ApiProblem } from '../../api/request.ts';
 import { ValuesInput } from '../../filters/property-filter.tsx';

@@ -1,3 +1,5 @@
+// A feature flag as the API returns it, and the parts of it that the console displays.
+
 import { type Filter, lineOfFilter, plain } from '../../filters/filter.ts';
 import { createDrafts } from '../../parts/drafts.ts';
 import { text } from './words.ts';

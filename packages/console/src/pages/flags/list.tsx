@@ -1,3 +1,5 @@
+// The list of feature flags, which loads further rows while the user scrolls.
+
 import { keepPreviousData, useMutation, useQueries, useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';

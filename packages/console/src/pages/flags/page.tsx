@@ -1,3 +1,5 @@
+// The Feature flags page, where users find, create and change feature flags.
+
 import { useState } from 'react';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';

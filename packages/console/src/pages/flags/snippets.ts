@@ -1,3 +1,5 @@
+// Code examples that use a feature flag, for each SDK.
+
 import type { Snippet } from '../../sending/snippets.ts';
 import type { Flag } from './flag.ts';
 

@@ -1,3 +1,5 @@
+// The parts of the URL of the Groups page.
+
 import { part, useAddress } from '../../parts/address.ts';
 
 export const spans = ['-7d', '-30d', '-90d', '-365d'] as const;

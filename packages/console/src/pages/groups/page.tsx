@@ -1,3 +1,5 @@
+// The Groups page, where users look up groups, such as companies, with their members and events.
+
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { type ApiCall, ApiProblem, call, ingestAddress, readCursor } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';

@@ -1,3 +1,5 @@
+// Charts of received and dropped events over time on the Health page.
+
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';

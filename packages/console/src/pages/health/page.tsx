@@ -1,3 +1,5 @@
+// The Health page, where users check whether Millrace keeps up with incoming events and which services run.
+
 import { useState } from 'react';
 import { useHealth } from '../../api/queries.ts';
 import type { ApiCall } from '../../api/request.ts';
@@ -21,7 +23,6 @@ const parts = {
   zone: part.oneOf(zones, 'project'),
 };
 
-/** The health of the installation: processing delay, throughput, and unavailable parts. */
 export function Page() {
   const project = useProject();
   const { view, change, unknown } = useAddress(parts);

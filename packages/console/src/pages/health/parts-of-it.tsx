@@ -1,3 +1,5 @@
+// Tables of the Health page: Kafka topics, running services, and the copy of events in ClickHouse.
+
 import type { ReactNode } from 'react';
 import type { Health, useHealth } from '../../api/queries.ts';
 import { formatAgo } from '../../parts/ago.ts';

@@ -1,3 +1,5 @@
+// A panel of the start page that ranks the values of a property, such as pages or countries, by visitors.
+
 import { formatPercent } from '@millrace/contracts/numbers';
 import { useId, useState } from 'react';
 import { visible } from '../../event-detail/json-text.ts';

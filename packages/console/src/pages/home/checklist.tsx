@@ -1,3 +1,5 @@
+// The list of steps on the start page that help users set up a new project.
+
 import { useQueries } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';

@@ -1,3 +1,5 @@
+// The figures at the top of the website traffic, such as visitors and page views.
+
 import { computeChange, formatChange, formatValue, isGoodChange, type NumberFormat } from '@millrace/contracts/numbers';
 import { Spark } from '../../parts/chart.tsx';
 import { Tile } from '../../parts/tile.tsx';

@@ -1,3 +1,5 @@
+// The start page of a project, where users see its website traffic or a dashboard, and the steps to set it up.
+
 import { useQueries } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';

@@ -1,3 +1,5 @@
+// The insight builder: a form for a query next to its result.
+
 import { useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { queryClient } from '../../api/queries.ts';

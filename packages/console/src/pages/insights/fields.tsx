@@ -1,3 +1,5 @@
+// Form fields that several parts of the query form share.
+
 import type { ReactNode } from 'react';
 import type { Fields, InsightQuery } from '../../results/insight-query.ts';
 

@@ -1,3 +1,5 @@
+// The actions for a saved insight, such as sharing, copying and deleting it, and their dialogs.
+
 import { Link } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { RecordAccessDialog } from '../../access/record-access.tsx';

@@ -1,3 +1,5 @@
+// The Insights page, where users find saved insights and build queries with a form.
+
 import { useQuery } from '@tanstack/react-query';
 import { Navigate } from '@tanstack/react-router';
 import { call } from '../../api/request.ts';
@@ -14,7 +16,6 @@ import { type Insight, useInsightsAddress } from './view.ts';
 import { text } from './words.ts';
 import './insights.css';
 
-/** The list of insights, or the builder with one of them. */
 export function Page() {
   const address = useInsightsAddress();
   const { notice, offerUndo, clear } = useUndo();

@@ -1,3 +1,5 @@
+// The dialog with the persons or groups behind a number in a chart, and its CSV export.
+
 import { formatCsv } from '@millrace/contracts/csv';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

@@ -1,3 +1,5 @@
+// The form that edits a query: its events or steps, filters, breakdown and date range.
+
 import { visible } from '../../event-detail/json-text.ts';
 import { type DateRange, DateRangeFields, toRangeKey } from '../../filters/date-range.tsx';
 import { FilterList } from '../../filters/filter-list.tsx';

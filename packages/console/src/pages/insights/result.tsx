@@ -1,3 +1,5 @@
+// The result of the query in the insight builder, as a chart or a table.
+
 import { type RefObject, useRef, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';

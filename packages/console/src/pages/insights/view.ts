@@ -1,3 +1,5 @@
+// The URL of the Insights page, and the API requests that load insights and run their queries.
+
 import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { type ApiCall, ApiProblem, call } from '../../api/request.ts';

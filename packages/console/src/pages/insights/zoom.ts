@@ -1,3 +1,5 @@
+// Narrows the date range of a query to a part of its chart, and undoes this.
+
 import { endOfInterval, type Interval, parseSeriesTime, readInterval } from '@millrace/contracts/chart';
 import { useState } from 'react';
 import { type InsightQuery, toFields } from '../../results/insight-query.ts';

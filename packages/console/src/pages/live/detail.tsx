@@ -1,3 +1,5 @@
+// The panel with the details of a live event, including the reason why it was dropped or changed.
+
 import { useState } from 'react';
 import { type DetailTab, EventDetail, useEventJson } from '../../event-detail/event-detail.tsx';
 import { Finding } from '../../event-detail/finding.tsx';

@@ -1,3 +1,5 @@
+// The list of live events, which keeps up with many events per second.
+
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { visible } from '../../event-detail/json-text.ts';

@@ -1,3 +1,5 @@
+// The Live events page, where users watch events as they arrive and see which are dropped or changed, and why.
+
 import { useQuery } from '@tanstack/react-query';
 import { memo, useDeferredValue, useMemo, useRef, useState } from 'react';
 import { ApiProblem, call } from '../../api/request.ts';
@@ -33,7 +35,6 @@ const parts = {
   open: part.text(),
 };
 
-/** Events as they arrive: stored, changed or dropped, and why. */
 export function Page() {
   const { id } = useProject();
   const { view, change, unknown } = useAddress(parts);

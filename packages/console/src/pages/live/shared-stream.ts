@@ -1,3 +1,5 @@
+// Shares one stream of live events among all tabs of the browser, because browsers limit open connections.
+
 import { ApiProblem, type Query, sendRequest } from '../../api/request.ts';
 import { createFrameReader, type FromStream, readFrame } from './messages.ts';
 

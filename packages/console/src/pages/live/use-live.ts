@@ -1,3 +1,5 @@
+// Follows the live events of a project and keeps the latest thousand for the page.
+
 import { useEffect, useRef, useState } from 'react';
 import type { Query } from '../../api/request.ts';
 import type { LiveMessage } from './messages.ts';

@@ -1,3 +1,5 @@
+// The tab with the distinct IDs of a person, and the events that merged them.
+
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ApiCall, call } from '../../api/request.ts';

@@ -1,3 +1,5 @@
+// The Persons page, where users find persons and see their properties, events, cohorts and flags.
+
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ApiCall, call, readCursor } from '../../api/request.ts';

@@ -1,3 +1,5 @@
+// Persons as the API returns them, and their location and device for display.
+
 import { visible } from '../../event-detail/json-text.ts';
 
 /** A person, as the API returns it. */

@@ -1,3 +1,5 @@
+// Reads and changes the settings of the project's environment.
+
 import { useMutation } from '@tanstack/react-query';
 import { meQuery, type Project, projectQuery, queryClient } from '../../api/queries.ts';
 import type { ApiCall } from '../../api/request.ts';

@@ -1,3 +1,5 @@
+// The dashboards and insights that a form offers for selection.
+
 import { useQuery } from '@tanstack/react-query';
 import { call, type Query } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';

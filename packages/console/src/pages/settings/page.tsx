@@ -1,3 +1,5 @@
+// The frame of the settings: a menu of sections next to the open section.
+
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';

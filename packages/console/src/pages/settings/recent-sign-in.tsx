@@ -1,3 +1,5 @@
+// The dialog that asks users to sign in again before they change something sensitive.
+
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState, useSyncExternalStore } from 'react';
 import { meQuery } from '../../api/queries.ts';

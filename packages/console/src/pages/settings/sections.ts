@@ -1,3 +1,5 @@
+// The sections of the settings: their place in the menu, their addresses and their code.
+
 import type { ComponentType } from 'react';
 import { words } from '../../words.ts';
 

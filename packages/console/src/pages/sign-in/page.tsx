@@ -1,3 +1,5 @@
+// The pages for users who are not signed in: sign-in, one-time links, password reset and second factor.
+
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';

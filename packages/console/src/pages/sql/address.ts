@@ -1,3 +1,5 @@
+// The URL of the SQL page, and the query that the user edits there.
+
 import { useEffect, useState } from 'react';
 import { useProject } from '../../frame/project.ts';
 import { part, useAddress } from '../../parts/address.ts';

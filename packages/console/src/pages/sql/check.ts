@@ -1,3 +1,5 @@
+// Checks the query while the user types, and marks its errors in the editor.
+
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { call } from '../../api/request.ts';

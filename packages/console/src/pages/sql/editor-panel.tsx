@@ -1,3 +1,5 @@
+// The SQL editor with the problems of the query and the buttons that run it.
+
 import { lazy, type ReactNode, type RefObject, Suspense, useState } from 'react';
 import { visible } from '../../event-detail/json-text.ts';
 import { type DateRange, DayFields, rangeOfOption, rangeOptions, toRangeKey } from '../../filters/date-range.tsx';

@@ -1,3 +1,5 @@
+// Loads the names that the SQL editor suggests.
+
 import { useMemo } from 'react';
 import { queryClient } from '../../api/queries.ts';
 import { call, type Query } from '../../api/request.ts';

@@ -1,3 +1,5 @@
+// The SQL page, where users write a query, run it, and save it as an insight.
+
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';

@@ -1,3 +1,5 @@
+// The queries that ran recently in this browser, from which users can choose one.
+
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button as AriaButton } from 'react-aria-components/Button';

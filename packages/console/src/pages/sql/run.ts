@@ -1,3 +1,5 @@
+// Runs an SQL query and cancels it.
+
 import { useMutation } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { type ApiCall, call } from '../../api/request.ts';

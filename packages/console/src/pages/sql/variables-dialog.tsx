@@ -1,3 +1,5 @@
+// The dialog in which users create, change and delete the variables of SQL queries.
+
 import { useState } from 'react';
 import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, ApiProblem } from '../../api/request.ts';

@@ -1,3 +1,5 @@
+// The parts of the URL of the Warnings page.
+
 import { useProject } from '../../frame/project.ts';
 import { matching, part, useAddress } from '../../parts/address.ts';
 import { isTime, resolveZone, type Span, zones } from '../../parts/span.tsx';

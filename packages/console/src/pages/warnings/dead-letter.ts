@@ -1,3 +1,5 @@
+// A dead letter as the API returns it: a record that Millrace could not process.
+
 import { text } from './words.ts';
 
 /** A dead letter: a record that could not be processed. */

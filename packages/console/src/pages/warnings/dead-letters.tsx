@@ -1,3 +1,5 @@
+// The list of dead letters, in which administrators select records to replay or discard.
+
 import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { type ApiCall, ApiProblem, call, readCursor } from '../../api/request.ts';

@@ -1,3 +1,5 @@
+// The dialog that replays or discards the selected dead letters.
+
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { queryClient } from '../../api/queries.ts';

@@ -1,3 +1,5 @@
+// The list of warning types with the number of affected events.
+
 import { useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { type ApiCall, call } from '../../api/request.ts';

@@ -1,3 +1,5 @@
+// The Warnings page, where users see which events were dropped or changed, and replay or discard dead letters.
+
 import { useState } from 'react';
 import { Tab, TabList, TabPanel, Tabs } from 'react-aria-components/Tabs';
 import type { ApiCall } from '../../api/request.ts';
@@ -16,7 +18,6 @@ import './warnings.css';
 
 const tabs = ['kinds', 'letters'] as const;
 
-/** Warnings about dropped and changed events, and dead letters. */
 export function Page() {
   const address = useWarningsAddress();
   const { view, change, unknown } = address;

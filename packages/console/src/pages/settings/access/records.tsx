@@ -1,3 +1,5 @@
+// Settings for the access of everyone or of a role to all records of a type, such as insights or feature flags.
+
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { RecordAccessDialog } from '../../../access/record-access.tsx';

@@ -1,3 +1,5 @@
+// Settings section where administrators choose which members and roles can use the project.
+
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { WithoutPlan } from '../../../access/without-plan.tsx';

@@ -1,3 +1,5 @@
+// The email address and the activity of the user's own account.
+
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';

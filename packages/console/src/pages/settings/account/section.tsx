@@ -1,3 +1,5 @@
+// Settings section where users change their own account: name, email, password, second factor and sessions.
+
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Me, meQuery, queryClient } from '../../../api/queries.ts';

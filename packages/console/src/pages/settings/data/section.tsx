@@ -1,3 +1,5 @@
+// Settings section where users choose what a project captures and how long it keeps events.
+
 import { useAddress } from '../../../parts/address.ts';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { Retention } from './retention.tsx';
@@ -35,7 +37,6 @@ const capture: Control[] = [
 ];
 const reports: Control[] = [{ name: 'slack_incoming_webhook', kind: 'address' }];
 
-/** Settings for capturing, retention and warnings. */
 export function Section() {
   const { unknown } = useAddress({});
   return (

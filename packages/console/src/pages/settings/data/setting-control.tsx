@@ -1,3 +1,5 @@
+// The form control for one project setting: a switch, a text, a list or a set of choices.
+
 import { useId } from 'react';
 import { ApiProblem } from '../../../api/request.ts';
 import { useHasLevelInOrganization } from '../../../frame/project.ts';

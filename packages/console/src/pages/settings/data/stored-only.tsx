@@ -1,3 +1,5 @@
+// The list of project settings that Millrace stores for PostHog clients but does not use.
+
 import { formatValue } from '../../../event-detail/summary.ts';
 import { useProject } from '../../../frame/project.ts';
 import { Block } from '../block.tsx';

@@ -1,3 +1,5 @@
+// The steps with which an administrator proves that the organization owns an email domain.
+
 import { useMutation } from '@tanstack/react-query';
 import { queryClient } from '../../../api/queries.ts';
 import { useProject } from '../../../frame/project.ts';

@@ -1,3 +1,5 @@
+// Settings section where administrators verify the organization's email domains and set up single sign-on.
+
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useEffect, useState } from 'react';
 import { useOffsetPages } from '../../../api/offset-pages.ts';

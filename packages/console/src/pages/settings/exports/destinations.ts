@@ -1,3 +1,5 @@
+// The settings of each type of batch export destination, from which the form is built.
+
 export const destinationTypes = ['S3', 'Postgres'] as const;
 export type DestinationType = (typeof destinationTypes)[number];
 

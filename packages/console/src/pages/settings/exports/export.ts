@@ -1,3 +1,5 @@
+// Batch exports and their runs as the API returns them, the URL of the section, and the status of an export.
+
 import { useProject } from '../../../frame/project.ts';
 import { matching, part, useAddress } from '../../../parts/address.ts';
 import { isTime, zones } from '../../../parts/span.tsx';

@@ -1,3 +1,5 @@
+// The form fields that determine how often a batch export runs.
+
 import { useProject } from '../../../frame/project.ts';
 import { Choices } from '../../../frame/suggestions.tsx';
 import { Field } from '../../../parts/form.tsx';

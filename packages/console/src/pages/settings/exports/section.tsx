@@ -1,3 +1,5 @@
+// Settings section where users set up batch exports, which copy events to other systems, and check their runs.
+
 import { useState } from 'react';
 import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { useHasLevel, useProject } from '../../../frame/project.ts';

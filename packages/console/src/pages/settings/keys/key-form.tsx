@@ -1,3 +1,5 @@
+// The form that creates a personal API key or changes its scopes and projects.
+
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type FormEvent, type ReactNode, useState } from 'react';
 import { meQuery } from '../../../api/queries.ts';

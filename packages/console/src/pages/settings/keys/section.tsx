@@ -1,3 +1,5 @@
+// Settings section where users create, change and delete their personal API keys.
+
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { meQuery, queryClient } from '../../../api/queries.ts';

@@ -1,3 +1,5 @@
+// The form that invites people to the organization by email.
+
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useId, useRef, useState } from 'react';
 import { ApiProblem, call, sendsMail } from '../../../api/request.ts';

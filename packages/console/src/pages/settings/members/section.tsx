@@ -1,3 +1,5 @@
+// Settings section where users see the members of the organization, invite people, change levels and define roles.
+
 import { useState } from 'react';
 import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { queryClient } from '../../../api/queries.ts';
@@ -32,7 +34,6 @@ const parts = { search: part.text(), open: part.oneOf(['', 'invite'], '') };
 const owner = 15;
 const nameOf = ({ user }: Member) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 
-/** The members of the organization, and its pending invites. */
 export function Section() {
   const { view, change, unknown } = useAddress(parts);
   const organization = useOrganization();

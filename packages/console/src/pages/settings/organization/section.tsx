@@ -1,3 +1,5 @@
+// Settings section where administrators rename, configure and delete the organization, or create another one.
+
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../../api/request.ts';
@@ -23,7 +25,6 @@ const groups: readonly { title: string; names: readonly SwitchName[] }[] = [
 
 const parts = { new: part.flag() };
 
-/** Organization settings: name, switches, creating another organization, and deletion. */
 export function Section() {
   const { view, change, unknown } = useAddress(parts);
   const { organization: id } = useProject();

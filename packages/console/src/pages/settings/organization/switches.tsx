@@ -1,3 +1,5 @@
+// The on/off settings of the organization.
+
 import { useId, useState } from 'react';
 import { queryClient } from '../../../api/queries.ts';
 import type { ApiCall } from '../../../api/request.ts';

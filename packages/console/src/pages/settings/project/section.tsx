@@ -1,3 +1,5 @@
+// Settings section where users find the project API key, rename or delete the project, and add environments.
+
 import { useQuery } from '@tanstack/react-query';
 import { meQuery } from '../../../api/queries.ts';
 import { findDisplayNames, useProject } from '../../../frame/project.ts';
@@ -13,7 +15,6 @@ import { ProjectKey, SecretKey } from './keys.tsx';
 import { Places, Removal } from './places.tsx';
 import { text } from './words.ts';
 
-/** Project settings: name, keys, environments and deletion. */
 export function Section() {
   const { unknown } = useSectionAddress();
   const project = useProject();

@@ -1,3 +1,5 @@
+// The form fields that determine when reports are sent.
+
 import { useProject } from '../../../frame/project.ts';
 import { Field } from '../../../parts/form.tsx';
 import { toLocalTime } from '../../../parts/time.ts';

@@ -1,3 +1,5 @@
+// Settings section where users subscribe to insights and dashboards, which Millrace then sends regularly.
+
 import { useState } from 'react';
 import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { useHasLevel, useProject } from '../../../frame/project.ts';

@@ -1,3 +1,5 @@
+// The form fields for the insight or dashboard that the reports of a subscription are about.
+
 import { useId } from 'react';
 import { ApiProblem } from '../../../api/request.ts';
 import { explain } from '../../../parts/states.tsx';

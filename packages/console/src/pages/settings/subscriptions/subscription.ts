@@ -1,3 +1,5 @@
+// Subscriptions and their deliveries, as the API returns them.
+
 import { useProject } from '../../../frame/project.ts';
 import { part, useAddress } from '../../../parts/address.ts';
 

@@ -1,3 +1,5 @@
+// Suggestions while the user types SQL: tables, columns, functions, and names of events and properties.
+
 import type { Completion, CompletionContext, CompletionResult, CompletionSource } from '@codemirror/autocomplete';
 import { syntaxTree } from '@codemirror/language';
 import type { EditorView } from '@codemirror/view';

@@ -1,3 +1,5 @@
+// Creates the SQL editor, which is based on CodeMirror.
+
 import {
   acceptCompletion,
   autocompletion,

@@ -1,3 +1,5 @@
+// Underlines errors and warnings in the SQL editor.
+
 import { StateEffect, StateField } from '@codemirror/state';
 import { Decoration, type DecorationSet, EditorView } from '@codemirror/view';
 
