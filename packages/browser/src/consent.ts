@@ -1,3 +1,5 @@
+// Whether the visitor allows capturing, which the visitor can change and the browser stores.
+
 import type { Options } from './client/client.ts';
 import type { Emitter } from './client/core.ts';
 import { page } from './page/globals.ts';

@@ -1,3 +1,5 @@
+// Detects the visitor's browser, operating system and device type.
+
 import type { Feature } from './client/core.ts';
 import type { Properties } from './client/values.ts';
 import { page } from './page/globals.ts';

@@ -1,3 +1,5 @@
+// Loads the settings of the environment, such as whether errors are captured.
+
 import type { Core, RemoteConfig } from './client/core.ts';
 import type { JsonValue } from './client/values.ts';
 import { attempt, ofWindow } from './page/globals.ts';

@@ -1,3 +1,5 @@
+// Groups the events of a visit into a session, which ends after a time without activity.
+
 import type { Client, Options } from './client/client.ts';
 import type { Emitter, Store } from './client/core.ts';
 import { attempt, page } from './page/globals.ts';

@@ -1,3 +1,5 @@
+// Opens the event log for a command, and reads and sets the offsets of its consumers.
+
 import { type TopicNames, topicNames } from '@millrace/contracts';
 import { createDatabase, type PrismaClient } from '@millrace/db';
 import {

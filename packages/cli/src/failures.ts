@@ -1,3 +1,5 @@
+// The errors of commands, and their conversion to a line of output and an exit code.
+
 import { isTransientError } from '@millrace/db';
 import { type AppError, ConfigError, isAppError } from '@millrace/runtime';
 

@@ -1,3 +1,5 @@
+// Feature flags as the management API returns them, and the requests that find them.
+
 import { Refusal } from './failures.ts';
 import type { Api } from './management-api.ts';
 

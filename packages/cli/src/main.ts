@@ -1,3 +1,5 @@
+// Entry point of the command `millrace`.
+
 import { readEnvironment } from '@millrace/runtime';
 import { runCli } from './program.ts';
 

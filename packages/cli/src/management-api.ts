@@ -1,3 +1,5 @@
+// A client for the management API, and the options with which commands choose its URL and key.
+
 import { type Command, Option } from 'commander';
 import { Refusal, UsageError } from './failures.ts';
 import { describeBody, describeNetworkError } from './http.ts';

@@ -1,3 +1,5 @@
+// Command line options and arguments that several commands share.
+
 import { getUser } from '@millrace/accounts';
 import { isPlanName, type PlanName, planNames } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';

@@ -1,3 +1,5 @@
+// Creates the command `millrace` with all its subcommands, and runs one of them.
+
 import { Command, CommanderError } from 'commander';
 import manifest from '../../../package.json' with { type: 'json' };
 import { addAnnotationCommands } from './commands/annotation-commands.ts';

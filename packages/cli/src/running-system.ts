@@ -1,3 +1,5 @@
+// Connects commands to the system that `npm start` runs, if no other installation is configured.
+
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Command } from 'commander';

@@ -1,3 +1,5 @@
+// Gives a command its database connection and printer, and closes the connection afterwards.
+
 import { type Activity, recordActivity } from '@millrace/accounts';
 import {
   buildDatabaseAddress,

@@ -1,3 +1,5 @@
+// What the commands of this package share: their arguments, their progress output and errors that the user can fix.
+
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';

@@ -1,3 +1,5 @@
+// Downloads programs that the tests and `npm start` need, such as Java, Redis and Chromium, into a shared cache.
+
 import { createHash } from 'node:crypto';
 import { accessSync, constants, createReadStream, createWriteStream, existsSync, lstatSync, mkdirSync } from 'node:fs';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';

@@ -1,3 +1,5 @@
+// Runs other programs, and chooses the user that they run as.
+
 import { spawn, spawnSync } from 'node:child_process';
 import { SetupProblem } from './command.ts';
 

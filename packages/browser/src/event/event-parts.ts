@@ -1,3 +1,5 @@
+// The components from which an event is built, and the choice whether it belongs to a person profile.
+
 import type { Options } from '../client/client.ts';
 import type { Emitter, Log, Sender, Store } from '../client/core.ts';
 import type { Consent } from '../consent.ts';

@@ -1,3 +1,5 @@
+// Captures errors in builds that contain the code for this from the start.
+
 import type { Client } from '../client/client.ts';
 import type { Feature } from '../client/core.ts';
 import { createReadException, exceptionEvent } from './read-exception.ts';

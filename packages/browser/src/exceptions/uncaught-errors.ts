@@ -1,3 +1,5 @@
+// Listens for errors that the page does not catch.
+
 import type { Core } from '../client/core.ts';
 import { stopSignal } from '../page/globals.ts';
 

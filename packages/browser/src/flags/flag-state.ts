@@ -1,3 +1,5 @@
+// The feature flags that are known on this page, and their stored copy from the last visit.
+
 import type { Core, ServerResponse } from '../client/core.ts';
 import type { Bootstrap } from '../client/options.ts';
 import type { Properties } from '../client/values.ts';

@@ -1,3 +1,5 @@
+// The methods of the client for feature flags.
+
 import type { FlagMembers, FlagsListener } from '../client/client.ts';
 import type { Core } from '../client/core.ts';
 import type { FlagValue } from '../client/values.ts';

@@ -1,3 +1,5 @@
+// Replaces the values of feature flags in one browser, for testing.
+
 import type { FlagMembers, FlagOverrides } from '../client/client.ts';
 import type { Core } from '../client/core.ts';
 import type { FlagValue, JsonValue } from '../client/values.ts';

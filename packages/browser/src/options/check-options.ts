@@ -1,3 +1,5 @@
+// Validates the options of the application, and logs mistakes.
+
 import type { Options } from '../client/client.ts';
 import { defaultOptions, type ReadOptions, takeOptions } from './default-options.ts';
 

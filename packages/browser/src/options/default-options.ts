@@ -1,3 +1,5 @@
+// The default values of the client's options.
+
 import type { InitOptions, Options } from '../client/client.ts';
 import type { Log } from '../client/core.ts';
 import { page } from '../page/globals.ts';

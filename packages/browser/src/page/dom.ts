@@ -1,3 +1,5 @@
+// Reads elements of the page in ways that the page cannot break.
+
 import { ofDocument, page } from './globals.ts';
 
 /** A native getter for a property of a node. */

@@ -1,3 +1,5 @@
+// Loads the code of features that only some sites use.
+
 import type { Core } from '../client/core.ts';
 import { libraryVersion } from '../client/library-version.ts';
 import type { createReadException } from '../exceptions/read-exception.ts';

@@ -1,3 +1,5 @@
+// Creates the components of a client in the order of their dependencies when `init` is called.
+
 import type { Client, Options } from '../client/client.ts';
 import type { Core, Emitter, Log, Signals } from '../client/core.ts';
 import { createConsent } from '../consent.ts';

@@ -1,3 +1,5 @@
+// The methods of a client that every build has, together with those of its features.
+
 import type { Client } from '../client/client.ts';
 import type { Core, Feature } from '../client/core.ts';
 import type { Properties } from '../client/values.ts';

@@ -1,3 +1,5 @@
+// Decides whether page performance is measured, and starts the measurement.
+
 import type { Core, Feature, RemoteConfig } from '../client/core.ts';
 
 /** Measures a page, for the given metrics or all. */

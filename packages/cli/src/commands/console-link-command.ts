@@ -1,3 +1,5 @@
+// `millrace console-link`: creates a link with which a user signs in once, such as the first owner.
+
 import { createOneTimeLink, listOrganizations } from '@millrace/accounts';
 import type { Command } from 'commander';
 import { UsageError } from '../failures.ts';

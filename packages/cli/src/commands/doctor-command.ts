@@ -1,3 +1,5 @@
+// `millrace doctor`: checks the settings and servers of an installation, and says how to fix problems.
+
 import { createDatabase } from '@millrace/db';
 import { createLogger, readConfig } from '@millrace/runtime';
 import type { Command } from 'commander';

@@ -1,3 +1,5 @@
+// `millrace environment …`: commands that manage the environments of a project and their keys.
+
 import {
   changeEnvironment,
   createEnvironment,

@@ -1,3 +1,5 @@
+// `millrace flags …`: commands that list, create and change feature flags.
+
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../failures.ts';

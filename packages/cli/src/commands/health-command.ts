@@ -1,3 +1,5 @@
+// `millrace health`: shows whether a project's events are stored, and with what delay.
+
 import type { Command } from 'commander';
 import { type ApiOptions, addApiOptions, connectApi } from '../management-api.ts';
 import { createPrinter, type Terminal } from '../output.ts';

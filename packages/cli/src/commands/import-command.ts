@@ -1,3 +1,5 @@
+// `millrace import`: sends historical events from a file to a project.
+
 import { type Command, InvalidArgumentError } from 'commander';
 import { ImportStopped, UsageError } from '../failures.ts';
 import { type ImportSummary, importFile } from '../import/import-file.ts';

@@ -1,3 +1,5 @@
+// `millrace migrate` and `millrace bootstrap`: create the tables, and the first organization with its owner.
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,3 +1,5 @@
+// `millrace member …` and `millrace invite …`: commands that manage the members of an organization and its invites.
+
 import {
   type Actor,
   acceptInvite,

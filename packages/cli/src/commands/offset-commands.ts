@@ -1,3 +1,5 @@
+// `millrace offsets …`: commands that show and set where consumers continue to read the event log.
+
 import { type Command, InvalidArgumentError } from 'commander';
 import { acceptOffset, forgetLog, type ReadOffset, readStoredOffsets, withLog } from '../event-log.ts';
 import { Refusal, UsageError } from '../failures.ts';

@@ -1,3 +1,5 @@
+// `millrace org …` and `millrace plan …`: commands that manage organizations and what their plans allow.
+
 import {
   changeOrganization,
   createOrganization,

@@ -1,3 +1,5 @@
+// `millrace persons …`: commands that show and delete persons.
+
 import { organizationOfEnvironment } from '@millrace/accounts';
 import { deletePersons, findPersonToDelete, readPersonDetails } from '@millrace/db';
 import type { Command } from 'commander';

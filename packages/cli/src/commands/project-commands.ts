@@ -1,3 +1,5 @@
+// `millrace project …`: commands that manage projects.
+
 import {
   changeProject,
   createProject,

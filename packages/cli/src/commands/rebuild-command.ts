@@ -1,3 +1,5 @@
+// `millrace events rebuild`: copies all events from PostgreSQL to ClickHouse again.
+
 import { connectClickHouse, RebuildLosesEvents, rebuildEvents, restartPersonCopy } from '@millrace/insights';
 import { type Command, Option } from 'commander';
 import { Refusal, UsageError } from '../failures.ts';

@@ -1,3 +1,5 @@
+// `millrace restore finish`: completes a recovery after PostgreSQL was restored from a backup or failed over.
+
 import { consumerGroup, eventTopics, topicNames } from '@millrace/contracts';
 import type { PrismaClient } from '@millrace/db';
 import { createKafkaInspector, type InspectedTopic, type KafkaInspector } from '@millrace/event-log';

@@ -1,3 +1,5 @@
+// SQL that prevents a restored database from using numbers a second time that were used after the backup.
+
 import { projectChangeChannel } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 

@@ -1,3 +1,5 @@
+// `millrace restriction …`: commands that restrict the events of a project API key or of one distinct ID.
+
 import { addRestriction, listRestrictions, removeRestriction } from '@millrace/accounts';
 import { isRestrictionKind, type RestrictionKind, restrictionKinds } from '@millrace/contracts';
 import { type Command, InvalidArgumentError, Option } from 'commander';

@@ -1,3 +1,5 @@
+// `millrace snippet`: prints the HTML that loads the browser library on a website.
+
 import { pageSnippet } from '@millrace/browser/page-snippet';
 import type { Command } from 'commander';
 import { Refusal, UsageError } from '../failures.ts';

@@ -1,3 +1,5 @@
+// `millrace tail`: prints events as they are stored.
+
 import type { ProcessedEvent } from '@millrace/contracts';
 import { readTopic } from '@millrace/event-log';
 import type { Command } from 'commander';

@@ -1,3 +1,5 @@
+// `millrace user …` and `millrace key …`: commands that manage users and their personal API keys.
+
 import {
   createPersonalApiKey,
   createUser,

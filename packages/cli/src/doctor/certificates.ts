@@ -1,3 +1,5 @@
+// Checks TLS certificates for `millrace doctor`: those in files, and those that servers present.
+
 import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls, type DetailedPeerCertificate, type SecureContext } from 'node:tls';

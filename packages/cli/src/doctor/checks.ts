@@ -1,3 +1,5 @@
+// Runs the checks of `millrace doctor`, each with a time limit, and collects their findings.
+
 import type { Database } from '@millrace/db';
 import { ConfigError, type Logger } from '@millrace/runtime';
 

@@ -1,3 +1,5 @@
+// Checks of `millrace doctor` that concern Kafka's brokers: replicas, leaders and disk space.
+
 import type { InspectedTopic, LogDirectory } from '@millrace/event-log';
 import { type Finding, formatBytes, joinNames, ok, problem, warning } from './checks.ts';
 

@@ -1,3 +1,5 @@
+// Checks of `millrace doctor` that concern Kafka's topics: partitions, record size and retention.
+
 import type { InspectedTopic } from '@millrace/event-log';
 import type { ReadOffset } from '../event-log.ts';
 import { type Finding, joinNames, ok, orOkFinding, problem, warning } from './checks.ts';

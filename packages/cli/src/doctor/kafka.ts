@@ -1,3 +1,5 @@
+// Checks of `millrace doctor` that concern the event log and its consumers.
+
 import { consumerGroup, eventTopics, topicNames } from '@millrace/contracts';
 import {
   createKafkaInspector,

@@ -1,3 +1,5 @@
+// Checks of `millrace doctor` that concern PostgreSQL's replication, storage and vacuuming.
+
 import type { Sql } from '@millrace/db';
 import { type Finding, formatBytes, ok, orOkFinding, problem, warning } from './checks.ts';
 import {

@@ -1,3 +1,5 @@
+// SQL that reads the state of a PostgreSQL server for `millrace doctor`.
+
 import type { Sql } from '@millrace/db';
 
 /** Queries on PostgreSQL's system catalogs. Any role may run them, but some roles see less. */

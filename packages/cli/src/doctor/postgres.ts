@@ -1,3 +1,5 @@
+// Checks of `millrace doctor` that concern PostgreSQL: version, migrations, privileges, connections and stored secrets.
+
 import { randomUUID } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// Checks of `millrace doctor` that concern Redis.
+
 import { readConfig } from '@millrace/runtime';
 import {
   inspectRedis,

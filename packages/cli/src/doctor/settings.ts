@@ -1,3 +1,5 @@
+// Checks of `millrace doctor` that find settings which contradict each other.
+
 import { fallbackConfigFields } from '@millrace/event-log';
 import { integerSetting, secretSetting, secretsKeyConfigFields } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';

@@ -1,3 +1,5 @@
+// Imports a file of historical events: checks all lines, then sends them, and can continue after an interruption.
+
 import { createHash } from 'node:crypto';
 import { ImportStopped, UsageError } from '../failures.ts';
 import { checkLine, createRejections, type Fault, type Rejections, readLines } from './lines.ts';

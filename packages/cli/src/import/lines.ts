@@ -1,3 +1,5 @@
+// Splits an import file into lines, and checks that each of them is a valid event.
+
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { isObject } from '@millrace/contracts';

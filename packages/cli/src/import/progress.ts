@@ -1,3 +1,5 @@
+// Prints the progress of an import.
+
 export interface SentCounts {
   events: number;
   /** Bytes of the (decompressed) file. */

@@ -1,3 +1,5 @@
+// Sends the events of an import in batches, with retries, and finds the events that the host rejects.
+
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ImportStopped } from '../failures.ts';

@@ -1,3 +1,5 @@
+// `pnpm build`: bundles the services, the command line and the libraries for web pages.
+
 import { existsSync, realpathSync } from 'node:fs';
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

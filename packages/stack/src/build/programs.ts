@@ -1,3 +1,5 @@
+// The programs that are built, and their source files.
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 

@@ -1,3 +1,5 @@
+// `npm run check`: runs all checks of the repository, such as types, formatting and import rules.
+
 import { join } from 'node:path';
 import type { Command } from '../command.ts';
 import { findDocumentProblems } from '../docs/documents.ts';

@@ -1,3 +1,5 @@
+// Finds phrases in texts and comments that readers had to read twice.
+
 import jsTokens from 'js-tokens';
 import { readRepositoryTexts, sourceFiles } from '../docs/documents.ts';
 

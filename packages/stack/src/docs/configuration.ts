@@ -1,3 +1,5 @@
+// Generates docs/configuration.md from the schemas of the services' settings.
+
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { toEnvironmentVariable } from '@millrace/runtime';

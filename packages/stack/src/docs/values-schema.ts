@@ -1,3 +1,5 @@
+// Generates the JSON schema of the Helm chart's values.
+
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { toEnvironmentVariable } from '@millrace/runtime';

@@ -1,3 +1,5 @@
+// `npm run image`: packs all services and the command line into a container image, without Docker.
+
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { buildPrograms } from '../build/build.ts';

@@ -1,3 +1,5 @@
+// The layers of the container image: system libraries, Node.js, packages and programs.
+
 import { chmod, mkdir, readFile, readlink, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { filesBelow } from '../../bin/prepare/files-below.mjs';

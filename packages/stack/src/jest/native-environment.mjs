@@ -1,3 +1,5 @@
+// The environment in which Jest runs test files: all files of a worker share one process and its loaded modules.
+
 import { isDeepStrictEqual } from 'node:util';
 import { hiddenFrom } from '../test/needs-by-name.ts';
 import { workerFixtures } from './worker-fixtures.cjs';

@@ -1,3 +1,5 @@
+// Starts a Kafka broker for tests and `npm start`, and downloads Kafka if necessary.
+
 import { randomBytes, randomInt } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';

@@ -1,3 +1,5 @@
+// Starts a PostgreSQL server for tests and `npm start` from an npm package.
+
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,

@@ -1,3 +1,5 @@
+// Decides where tests get servers and browsers from: the environment, this machine, Docker or a download.
+
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// Starts a Redis server for tests and `npm start`.
+
 import { mkdirSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';

@@ -1,3 +1,5 @@
+// Writes and reads `connection.json`, which tells scripts the URLs and keys of the running system.
+
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Demo } from './demo.ts';

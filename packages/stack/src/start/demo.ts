@@ -1,3 +1,5 @@
+// Creates the demo organization that `npm start` shows, with its project, user and key.
+
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {

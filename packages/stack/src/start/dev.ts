@@ -1,3 +1,5 @@
+// `npm run dev`: runs one service from its sources next to the running system.
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createRequire } from 'node:module';

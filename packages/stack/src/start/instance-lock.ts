@@ -1,3 +1,5 @@
+// Prevents two systems from using the same data directory.
+
 import { linkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { SetupProblem } from '../command.ts';

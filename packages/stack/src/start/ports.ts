@@ -1,3 +1,5 @@
+// Chooses the ports of the services and servers that `npm start` runs.
+
 import { SetupProblem } from '../command.ts';
 import { freePort } from '../servers/server-process.ts';
 

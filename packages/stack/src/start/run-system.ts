@@ -1,3 +1,5 @@
+// Starts everything that `npm start` needs in order: servers, services and the demo.
+
 import { join } from 'node:path';
 import { type DemoShop, serveDemo } from '@millrace/browser/demo';
 import { migrate } from '@millrace/db/migrate';

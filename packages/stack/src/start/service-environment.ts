@@ -1,3 +1,5 @@
+// The environment variables of the services that `npm start` runs.
+
 import type { ServicePorts } from './ports.ts';
 
 /** Addresses of the servers that the services use. Without brokers, the event log is in PostgreSQL. */

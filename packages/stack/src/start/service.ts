@@ -1,3 +1,5 @@
+// Starts the process of the services, and waits until it is ready.
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';

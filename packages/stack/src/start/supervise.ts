@@ -1,3 +1,5 @@
+// Restarts the services when their process crashes.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SetupProblem } from '../command.ts';
 import type { Reaper } from '../servers/server-process.ts';
