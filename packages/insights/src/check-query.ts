@@ -4,6 +4,7 @@ import type { Sql } from '@millrace/db';
 import { isAppError } from '@millrace/runtime';
 import { overrideFilters } from './override.ts';
 import { parseQuery, readStoredQuery } from './parse-query.ts';
+import { readFilters } from './plan/conditions.ts';
 import { createPlanContext, type PlanContext, readModifiers } from './plan/context.ts';
 import { planQuery } from './plan/query.ts';
 import { createQueryError, isRecord } from './query-parts.ts';
@@ -54,6 +55,21 @@ async function checkInsight(
   const plan = (context: PlanContext) => planQuery(query, context);
   const planned = { ...usual, allowsUnknown: true };
   plan(await withExpressions({ sql, parser, namesPlaces: true }, planned, plan));
+}
+
+/**
+ * Validates event filters that queries will apply.
+ * @param path name of the field that contains the filters, for errors.
+ * @throws AppError `invalid` naming the filter, and the place of a problem in its SQL.
+ */
+export async function checkEventFilters(
+  { sql, parser }: Deps,
+  { projectId, now, filters, path }: Stored & { filters: unknown; path: string },
+): Promise<void> {
+  const settings = await readProjectSettings(sql, projectId);
+  const usual = createPlanContext({}, { settings, now, earliest: null, booleans: new Set() });
+  const read = (context: PlanContext) => readFilters(filters, path, context);
+  read(await withExpressions({ sql, parser, namesPlaces: true }, usual, read));
 }
 
 /**

@@ -2,48 +2,27 @@
 
 import type { Sql } from '@millrace/db';
 import type { Condition } from './event-store/selection.ts';
-import { type FilterContext, readFilters } from './plan/conditions.ts';
+import { readFilters } from './plan/conditions.ts';
 import { createClock } from './plan/dates.ts';
 import { readProjectSettings } from './records-store.ts';
-import { uncheckedExpression } from './sql/expressions.ts';
 
 /**
  * Parses event filters outside of queries, such as those of a batch export. Person filters use the person properties
  * stored with the event.
  *
- * @param path name of the field that contains the filters, for errors.
+ * @param now milliseconds since 1970.
  * @throws AppError `invalid` naming the filter.
  */
 export async function readEventFilters(
   sql: Sql,
-  { projectId, filters, path = 'filters', now }: FiltersToRead,
+  { projectId, filters, now }: { projectId: number; filters: unknown; now: number },
 ): Promise<Condition> {
-  return readFilters(filters, path, await contextOf(sql, { projectId, now }));
-}
-
-/**
- * Checks event filters that queries will apply. They may contain SQL, which is checked when a query runs.
- * @throws AppError `invalid` naming the filter.
- */
-export async function checkEventFilters(
-  sql: Sql,
-  { projectId, filters, path = 'filters', now }: FiltersToRead,
-): Promise<void> {
-  const context = await contextOf(sql, { projectId, now });
-  readFilters(filters, path, { ...context, expression: uncheckedExpression });
-}
-
-interface FiltersToRead {
-  projectId: number;
-  filters: unknown;
-  path?: string;
-  /** Milliseconds since 1970. */
-  now: number;
-}
-
-async function contextOf(sql: Sql, { projectId, now }: { projectId: number; now: number }): Promise<FilterContext> {
   const { timezone, weekStart, cohorts } = await readProjectSettings(sql, projectId);
-  return { clock: createClock(timezone, weekStart, now), personsAsStored: true, cohorts };
+  return readFilters(filters, 'filters', {
+    clock: createClock(timezone, weekStart, now),
+    personsAsStored: true,
+    cohorts,
+  });
 }
 
 /**

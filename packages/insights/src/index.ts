@@ -1,7 +1,7 @@
 export { nullLabel, otherLabel } from './breakdown-labels.ts';
-export { checkFilters, checkQuery } from './check-query.ts';
+export { checkEventFilters, checkFilters, checkQuery } from './check-query.ts';
 export { buildTileQuery, sortByLayout } from './dashboard.ts';
-export { checkEventFilters, readEventFilters, readPropertyFilters } from './event-filters.ts';
+export { readEventFilters, readPropertyFilters } from './event-filters.ts';
 export {
   type CopiedUntil,
   claimCopy,

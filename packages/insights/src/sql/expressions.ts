@@ -94,7 +94,7 @@ function asProblem(error: unknown): SqlProblem {
 }
 
 /** Stands for an expression while a query is planned without running it. */
-export function uncheckedExpression(text: string): PlannedExpression {
+function uncheckedExpression(text: string): PlannedExpression {
   const unusable = () => {
     throw new Error('The expression was not checked.');
   };

@@ -4,6 +4,7 @@ import { changeEnvironment, removeEnvironment } from '@millrace/accounts';
 import { membershipLevels, parseRecordId } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import type { SqlParser } from '@millrace/insights';
 import { AppError } from '@millrace/runtime';
 import { type TSchema, Type } from 'typebox';
 import { addressedById, idParams } from '../../access/addressed-project.ts';
@@ -19,7 +20,7 @@ import { activityExample, activityPage, activityQuery, readActivity } from '../.
 import { environmentAccessRoutes } from './access-controls.ts';
 import { demoDataStatus, intent, recordIntent } from './compatibility.ts';
 import { environmentKeyRoutes } from './key-routes.ts';
-import { checkSettings, createEnvironmentFor, requireCreator } from './rules.ts';
+import { checkSettings, createEnvironmentFor, parseSettingsAhead, requireCreator } from './rules.ts';
 import {
   environment,
   environmentChanges,
@@ -38,8 +39,8 @@ const shown = { description: 'The environment.', schema: environment };
 const tags: [string] = ['environments'];
 
 /** Environments (docs/api/README.md#routes-and-fields). */
-export function environmentRoutes(deps: RecordDeps) {
-  const { sql, transaction } = deps;
+export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
+  const { sql, transaction, parser } = deps;
   const parent = addressedParent(sql);
   const byId = addressedById(sql, 'environment');
 
@@ -124,7 +125,9 @@ export function environmentRoutes(deps: RecordDeps) {
         return project;
       },
       handler: async ({ caller, target: { projectId, organizationId }, body: sent }) => {
-        const id = await transaction((tx) => createEnvironmentFor(tx, caller, { organizationId, projectId, sent }));
+        await parseSettingsAhead(parser, sent);
+        const created = { organizationId, projectId, sent };
+        const id = await transaction((tx) => createEnvironmentFor({ tx, parser }, caller, created));
         return showRecord(deps, { caller, environmentId: id }, toEnvironment);
       },
     }),
@@ -174,7 +177,8 @@ export function environmentRoutes(deps: RecordDeps) {
         responses: { 200: shown },
         examples: { request: { timezone: 'Europe/Lisbon' }, response: environmentExample },
         handler: async (context) => {
-          await transaction((tx) => changeSettings(tx, context, context.body));
+          await parseSettingsAhead(parser, context.body);
+          await transaction((tx) => changeSettings({ tx, parser }, context, context.body));
           return show(context);
         },
       }),
@@ -237,7 +241,10 @@ export function environmentRoutes(deps: RecordDeps) {
       responses: { 201: shown },
       examples: { request: { product_type: 'surveys', intent_context: 'onboarding' }, response: environmentExample },
       handler: async (context) => {
-        await transaction((tx) => recordIntent(tx, context, (settings) => changeSettings(tx, context, settings)));
+        await parseSettingsAhead(parser, context.body);
+        await transaction((tx) =>
+          recordIntent(tx, context, (settings) => changeSettings({ tx, parser }, context, settings)),
+        );
         return show(context);
       },
     }),
@@ -245,9 +252,13 @@ export function environmentRoutes(deps: RecordDeps) {
   ];
 }
 
-async function changeSettings(tx: Transaction, record: AddressedRecord, settings: Record<string, unknown>) {
+async function changeSettings(
+  { tx, parser }: { tx: Transaction; parser: SqlParser },
+  record: AddressedRecord,
+  settings: Record<string, unknown>,
+) {
   const { caller, target } = record;
-  await checkSettings(tx, record, settings);
+  await checkSettings({ tx, parser }, record, settings);
   const { environmentId, level } = target;
   await changeEnvironment(tx, { environmentId, settings, actor: caller, level });
 }

@@ -13,13 +13,19 @@ import {
 } from '@millrace/accounts';
 import type { Transaction } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';
-import { checkEventFilters } from '@millrace/insights';
+import { checkEventFilters, parseExpressionsAhead, type SqlParser } from '@millrace/insights';
 import { AppError, isAppError } from '@millrace/runtime';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import { type Caller, isAdministrator, isLimited } from '../../access/caller.ts';
 import { requireNamedRecords } from '../../access/named-records.ts';
 import type { AddressedRecord } from './show.ts';
 import { hasDashboard } from './store.ts';
+
+interface CheckDeps {
+  tx: Transaction;
+  /** Parser of SQL in filters. */
+  parser: SqlParser;
+}
 
 /**
  * Adds an environment to a project. It becomes the caller's current environment, unless the API key is limited to some
@@ -29,27 +35,32 @@ import { hasDashboard } from './store.ts';
  * @throws AppError as `createEnvironment` does, or `forbidden` for `access_control`.
  */
 export async function createEnvironmentFor(
-  tx: Transaction,
+  { tx, parser }: CheckDeps,
   caller: Caller,
   { organizationId, projectId, sent }: { organizationId: string; projectId: number; sent: Record<string, unknown> },
 ): Promise<number> {
   requireLevelsOfNew(caller, organizationId, sent);
   const { id } = await createEnvironment(tx, { projectId, settings: sent, actor: caller });
-  await checkTestAccountFilters(tx, id, sent);
+  await checkTestAccountFilters({ tx, parser }, id, sent);
   if (!isLimited(caller)) await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: id });
   return id;
 }
 
+/** Parses the SQL in settings that a transaction will check, because parsing can take seconds. */
+export async function parseSettingsAhead(parser: SqlParser, settings: Record<string, unknown>): Promise<void> {
+  await parseExpressionsAhead(parser, settings.test_account_filters);
+}
+
 /** Checks a change of settings of a project or environment. @throws AppError `forbidden` or `invalid`. */
 export async function checkSettings(
-  tx: Transaction,
+  { tx, parser }: CheckDeps,
   { caller, target }: AddressedRecord,
   settings: Record<string, unknown>,
 ): Promise<void> {
   await checkDemoChange(tx, caller, { target, sent: settings });
   requireAccessControlLevel(caller, target.organizationId, settings);
   await requireNamedRecords(tx, target, settings.test_account_filters);
-  await checkTestAccountFilters(tx, target.environmentId, settings);
+  await checkTestAccountFilters({ tx, parser }, target.environmentId, settings);
   await checkPrimaryDashboard(tx, target.environmentId, settings);
 }
 
@@ -58,7 +69,7 @@ export async function checkSettings(
  * @throws AppError `invalid` naming `test_account_filters`.
  */
 export async function checkTestAccountFilters(
-  tx: Transaction,
+  { tx, parser }: CheckDeps,
   environmentId: number,
   { test_account_filters: filters }: Record<string, unknown>,
 ): Promise<void> {
@@ -67,7 +78,7 @@ export async function checkTestAccountFilters(
   const refusal = (detail: string) => new AppError('invalid', detail, { code: 'invalid_input', attr: path });
   if (!Array.isArray(filters)) throw refusal('Expected a list of filters.');
   try {
-    await checkEventFilters(tx, { projectId: environmentId, filters, path, now: Date.now() });
+    await checkEventFilters({ sql: tx, parser }, { projectId: environmentId, filters, path, now: Date.now() });
   } catch (error) {
     throw isAppError(error, 'invalid') ? refusal(error.message) : error;
   }

@@ -170,6 +170,16 @@ const refused: [string, object, object][] = [
     invalid('test_account_filters', 'test_account_filters.0.value: Cohort 987654 does not exist.', 'invalid_input'),
   ],
   [
+    'test_account_filters, an invalid expression',
+    {
+      test_account_filters: [
+        { key: 'k', value: 'v' },
+        { type: 'hogql', key: 'evnt = 1' },
+      ],
+    },
+    invalid('test_account_filters', 'test_account_filters.1.key: Unable to resolve field: evnt (line 1, column 1)'),
+  ],
+  [
     'survey_config',
     { survey_config: 's' },
     invalid('survey_config', 'Expected a dictionary of items but got type "str". Send a JSON object.', 'not_a_dict'),
@@ -199,6 +209,11 @@ const taken: [string, Record<string, unknown>, Record<string, unknown>][] = [
     'project-026',
     { test_account_filters: [{ key: 'k', value: 'v' }] },
     { test_account_filters: [{ key: 'k', value: 'v' }] },
+  ],
+  [
+    'test_account_filters, an expression',
+    { test_account_filters: [{ type: 'hogql', key: "properties.plan != 'internal'" }] },
+    { test_account_filters: [{ type: 'hogql', key: "properties.plan != 'internal'" }] },
   ],
   ['project-027: null', { primary_dashboard: null }, { primary_dashboard: null }],
   ['project-028', { autocapture_exceptions_opt_in: true }, { autocapture_exceptions_opt_in: true }],

@@ -4,6 +4,7 @@ import { changeProject, createProject, removeProject, setCurrentEnvironment } fr
 import { membershipLevels } from '@millrace/contracts';
 import type { Sql, Transaction } from '@millrace/db';
 import { offsetPage, offsetPageOf, offsetQuery } from '@millrace/http';
+import type { SqlParser } from '@millrace/insights';
 import { AppError, isAppError } from '@millrace/runtime';
 import { type TSchema, Type } from 'typebox';
 import { addressedOrganization, organizationParams } from '../../access/addressed-organization.ts';
@@ -19,7 +20,13 @@ import { basePath, defineRoute, defineRoutes } from '../../access/define-route.t
 import { activityExample, activityPage, activityQuery, readActivity } from '../../activity/activity-page.ts';
 import { projectAccessRoutes } from '../environments/access-controls.ts';
 import { demoDataStatus, intent, recordIntent } from '../environments/compatibility.ts';
-import { checkSettings, checkTestAccountFilters, requireCreator, requireLevelsOfNew } from '../environments/rules.ts';
+import {
+  checkSettings,
+  checkTestAccountFilters,
+  parseSettingsAhead,
+  requireCreator,
+  requireLevelsOfNew,
+} from '../environments/rules.ts';
 import { refusedSettings } from '../environments/schema.ts';
 import { type AddressedRecord, type RecordDeps, type ShowRecord, showRecord } from '../environments/show.ts';
 import { projectKeyRoutes } from './key-routes.ts';
@@ -53,13 +60,14 @@ const creation = {
 } as const;
 
 /** Projects (docs/api/README.md#routes-and-fields). */
-export function projectRoutes(deps: RecordDeps) {
-  const { sql, transaction } = deps;
+export function projectRoutes(deps: RecordDeps & { parser: SqlParser }) {
+  const { sql, transaction, parser } = deps;
   const organization = addressedOrganization(sql);
   const byId = addressedById(sql, 'project');
 
   async function create(caller: Caller, organizationId: string, sent: ProjectChanges) {
-    const id = await transaction((tx) => createProjectFor(tx, caller, { organizationId, sent }));
+    await parseSettingsAhead(parser, sent);
+    const id = await transaction((tx) => createProjectFor({ tx, parser }, caller, { organizationId, sent }));
     return showRecord(deps, { caller, environmentId: id }, toProject);
   }
 
@@ -187,7 +195,8 @@ export function projectRoutes(deps: RecordDeps) {
         responses: { 200: shown },
         examples: { request: { timezone: 'Europe/Lisbon' }, response: projectFullExample },
         handler: async (context) => {
-          await transaction((tx) => changeSettings(tx, context, context.body));
+          await parseSettingsAhead(parser, context.body);
+          await transaction((tx) => changeSettings({ tx, parser }, context, context.body));
           return show(context);
         },
       }),
@@ -249,7 +258,10 @@ export function projectRoutes(deps: RecordDeps) {
       responses: { 201: shown },
       examples: { request: { product_type: 'surveys', intent_context: 'onboarding' }, response: projectFullExample },
       handler: async (context) => {
-        await transaction((tx) => recordIntent(tx, context, (settings) => changeSettings(tx, context, settings)));
+        await parseSettingsAhead(parser, context.body);
+        await transaction((tx) =>
+          recordIntent(tx, context, (settings) => changeSettings({ tx, parser }, context, settings)),
+        );
         return show(context);
       },
     }),
@@ -268,9 +280,13 @@ async function removedBy(
   return isInKey && (await wasRecentlyDeletedBy(sql, who, id)) ? id : null;
 }
 
-async function changeSettings(tx: Transaction, record: AddressedRecord, sent: Record<string, unknown>) {
+async function changeSettings(
+  { tx, parser }: { tx: Transaction; parser: SqlParser },
+  record: AddressedRecord,
+  sent: Record<string, unknown>,
+) {
   const { caller, target } = record;
-  await checkSettings(tx, record, sent);
+  await checkSettings({ tx, parser }, record, sent);
   const { projectId, environmentId, level } = target;
   const { product_description: _, ...settings } = sent;
   const productDescription = descriptionOf(sent);
@@ -290,14 +306,14 @@ function descriptionOf({ product_description: given }: Record<string, unknown>):
  * @throws AppError as `createProject` does, or `forbidden` for `access_control`.
  */
 async function createProjectFor(
-  tx: Transaction,
+  { tx, parser }: { tx: Transaction; parser: SqlParser },
   caller: Caller,
   { organizationId, sent }: { organizationId: string; sent: ProjectChanges },
 ): Promise<number> {
   const { product_description: productDescription, ...settings } = sent;
   requireLevelsOfNew(caller, organizationId, settings);
   const { project } = await createProject(tx, { organizationId, settings, productDescription, actor: caller });
-  await checkTestAccountFilters(tx, project.id, settings);
+  await checkTestAccountFilters({ tx, parser }, project.id, settings);
   if (!isLimited(caller)) await setCurrentEnvironment(tx, caller.userId, { organizationId, environmentId: project.id });
   return project.id;
 }
