@@ -1,12 +1,20 @@
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const bin = fileURLToPath(new URL('../bin/', import.meta.url));
 const { NODE_OPTIONS: _jestOptions, ...env } = process.env;
 
 /** Runs a Node.js program as a user would, and returns its output. */
-function run(...words: string[]) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', env });
+const run = (...words: string[]) => runWith({}, ...words);
+
+function runWith(settings: Record<string, string>, ...words: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, {
+    encoding: 'utf8',
+    env: { ...env, ...settings },
+  });
   return { status, output: `${stdout}${stderr}` };
 }
 
@@ -45,3 +53,15 @@ test.each([
     expect(output.trim().split('\n')).toEqual([expect.stringMatching(reason)]);
   },
 );
+
+test('npm start rejects an unknown option in one line before it builds anything', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'millrace-start-'));
+  try {
+    const { status, output } = runWith({ MILLRACE_DATA_DIR: directory }, `${bin}start.mjs`, '--kafak');
+    expect(status).toBe(1);
+    expect(output.trim().split('\n')).toEqual([expect.stringMatching(/^✗ Unknown option --kafak/)]);
+    expect(readdirSync(directory)).toEqual([]);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

@@ -26,6 +26,17 @@ function requirePlatform() {
   process.exit(1);
 }
 
+/** Exits with an error in one line for an unknown option of `npm start`, before anything is installed or built. */
+function requireStartOptions(programArguments) {
+  const unknown = programArguments.find((argument) => argument !== '--kafka' && argument !== '--fresh');
+  if (unknown === undefined) return;
+  console.error(
+    `✗ Unknown option ${unknown}. The options are --kafka (run on Kafka and Redis) and --fresh (start with empty ` +
+      'data), as in npm start -- --kafka.',
+  );
+  process.exit(1);
+}
+
 /**
  * Prepares the repository, then runs `main({ progress, root, programArguments })` of a TypeScript program in this
  * process. The return value becomes the exit code.
@@ -45,14 +56,16 @@ export async function runCommand(program) {
 
 /** Prepares the repository, then runs `main` of `npm start`, which has been built to plain JavaScript by then. */
 export async function runBuiltStart() {
+  const programArguments = process.argv.slice(2);
   requireNode();
   requirePlatform();
+  requireStartOptions(programArguments);
   await orExplain(async () => {
     const { prepare } = await import('./prepare.mjs');
     const prepared = await prepare({ isQuiet: false });
     const { builtStart } = await import('./built-start.mjs');
     const { main } = await import(await builtStart(prepared));
-    const exitCode = await main({ ...prepared, programArguments: process.argv.slice(2) });
+    const exitCode = await main({ ...prepared, programArguments });
     process.exitCode = exitCode ?? 0;
   });
 }

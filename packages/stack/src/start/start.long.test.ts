@@ -131,9 +131,3 @@ test('npm start stores an event on a new machine even if its ports are in use, a
   });
   expect(await pasteIntoTerminal(String(curlLines(again)[1]))).toBe(seen);
 }, 600_000);
-
-test('reports an unknown option in one line', async () => {
-  const command = directory.start({}, ['--kafak']);
-  expect(await command.ended).toBe(1);
-  expect(command.output().trim()).toMatch(/^✗ Unknown option --kafak/);
-});

@@ -14,7 +14,9 @@ import { welcome } from './welcome.ts';
  * starts with empty data and moves the existing data to another directory.
  */
 export const main: Command = async ({ progress, root, programArguments }) => {
-  const { withKafka, isFresh } = readArguments(programArguments);
+  // bin/prepare/run-command.mjs has rejected other options.
+  const withKafka = programArguments.includes('--kafka');
+  const isFresh = programArguments.includes('--fresh');
   const directory = dataDirectory(root);
   const release = lockInstance(directory);
   const connection = connectionFile(directory);
@@ -57,17 +59,6 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   progress.print('Stopped.');
   return 0;
 };
-
-function readArguments(programArguments: readonly string[]): { withKafka: boolean; isFresh: boolean } {
-  const unknown = programArguments.find((argument) => argument !== '--kafka' && argument !== '--fresh');
-  if (unknown !== undefined) {
-    throw new SetupProblem(
-      `Unknown option ${unknown}. The options are --kafka (run on Kafka and Redis) and --fresh (start with empty ` +
-        'data), as in npm start -- --kafka.',
-    );
-  }
-  return { withKafka: programArguments.includes('--kafka'), isFresh: programArguments.includes('--fresh') };
-}
 
 /** Moves databases, logs and keys to a new directory, from which they can be restored. */
 function setDataAside(directory: string, print: (line: string) => void): void {
