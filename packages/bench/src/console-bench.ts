@@ -1,3 +1,5 @@
+// Benchmark of the console: how quickly pages load, and what live events cost the API.
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

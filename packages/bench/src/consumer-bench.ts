@@ -1,3 +1,5 @@
+// Benchmark of the event consumer: how fast it stores the events of a full topic.
+
 import { randomUUID } from 'node:crypto';
 import { topicNames } from '@millrace/contracts';
 import { type DrainMeasurement, type FilledTopic, measureDrain } from './drain/measure-drain.ts';

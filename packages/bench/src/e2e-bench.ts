@@ -1,3 +1,5 @@
+// Benchmark of the delay from an SDK's request to the stored event.
+
 import { topicNames } from '@millrace/contracts';
 import {
   eventsPerRequest,

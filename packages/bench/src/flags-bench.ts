@@ -1,3 +1,5 @@
+// Benchmark of feature flags: speed of evaluation and requests, and memory.
+
 import type { EvaluatorSide, evaluateFlagsFor } from './flags/evaluators.ts';
 import { createClients, requestById, requestWithProperties } from './flags/flag-requests.ts';
 import { type EventsRun, flagsReport, type NamedRun } from './flags/flags-report.ts';

@@ -1,3 +1,5 @@
+// Benchmark of the ingest gateway against a simple one: how much it can handle, and how long clients wait.
+
 import { gzipSync } from 'node:zlib';
 import { topicNames } from '@millrace/contracts';
 import { type Bench, programs, type Worker, withBench } from './harness/bench.ts';

@@ -1,3 +1,5 @@
+// Benchmark of insight queries on a large project, compared with simple SQL.
+
 import { createReadPool, createSqlDatabase } from '@millrace/db';
 import { createSqlParser, openEventStore, runQuery } from '@millrace/insights';
 import { createLogger } from '@millrace/runtime';

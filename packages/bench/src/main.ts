@@ -1,3 +1,5 @@
+// `npm run bench`: the command line of all benchmarks.
+
 import { benchConsole, consoleParts } from './console-bench.ts';
 import { benchConsumer } from './consumer-bench.ts';
 import { benchE2e } from './e2e-bench.ts';

@@ -1,3 +1,5 @@
+// Types of a batch of log records: what the consumer has to do, and what it reports afterwards.
+
 import type { LogBatch, LogRecord, OffsetKey } from '@millrace/event-log';
 import type { DeadLetterReason } from './dead-letters.ts';
 import type { OwnerlessReason } from './intake/admit.ts';

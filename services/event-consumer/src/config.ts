@@ -1,3 +1,5 @@
+// The settings of the event consumer.
+
 import { type EventTopic, eventTopics } from '@millrace/contracts';
 import { databaseConfigFields, type WithDatabaseAddress } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';

@@ -1,3 +1,5 @@
+// Writes records that cannot be processed to the dead-letter topic, where operators can inspect and replay them.
+
 import type { AppendRecord, EventLog, LogRecord } from '@millrace/event-log';
 import { isAppError, type Logger } from '@millrace/runtime';
 import type { RecordPosition } from './model/event.ts';

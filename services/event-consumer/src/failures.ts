@@ -1,3 +1,5 @@
+// Classifies errors that end a batch, which decides whether it is retried, split or moved to the dead letters.
+
 import { isTransientError, isUniqueViolation } from '@millrace/db/sql';
 import { isAppError } from '@millrace/runtime';
 import type { DeadLetterReason } from './dead-letters.ts';

@@ -1,3 +1,5 @@
+// Entry point of the event consumer process.
+
 import { setFlagsFromString } from 'node:v8';
 import { runService } from '@millrace/runtime';
 import { eventConsumer } from './start.ts';

@@ -1,3 +1,5 @@
+// Metrics of the event consumer: the outcome of events, and the duration of each processing step.
+
 import type { EventTopic } from '@millrace/contracts';
 import { createObserver, type Metrics } from '@millrace/runtime';
 import type { BatchReport } from './batch.ts';

@@ -1,3 +1,5 @@
+// Opens the event log that the settings name: Kafka or PostgreSQL.
+
 import { publisherGroup } from '@millrace/contracts';
 import { createSqlDatabase, type SqlDatabase } from '@millrace/db/sql';
 import { createKafkaLog, createPostgresLog, type EventLog, toKafkaConnection } from '@millrace/event-log';

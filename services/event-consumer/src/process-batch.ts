@@ -1,3 +1,5 @@
+// The main flow of this service: from a batch of log records to rows in the database, step by step.
+
 import type { SqlDatabase } from '@millrace/db/sql';
 import { advanceOffset, lockOffset } from '@millrace/event-log';
 import { type BatchReport, type BatchWork, lastRecord, offsetKey, type StaleBatch } from './batch.ts';

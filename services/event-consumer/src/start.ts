@@ -1,3 +1,5 @@
+// Starts the event consumer: opens its connections, reads the topics, and stops everything in reverse order.
+
 import { type TopicNames, topicNames } from '@millrace/contracts';
 import {
   createSqlDatabase,

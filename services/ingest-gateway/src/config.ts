@@ -1,3 +1,5 @@
+// The settings of the ingest gateway.
+
 import { databaseConfigFields, type WithDatabaseAddress } from '@millrace/db/sql';
 import { fallbackConfigFields, kafkaConfigFields } from '@millrace/event-log';
 import { integerSetting, logLevelConfigFields, metricsConfigFields, secretsKeyConfigFields } from '@millrace/runtime';

@@ -1,3 +1,5 @@
+// Sends events to gateways while servers fail, and compares the stored events with the acknowledged ones.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeStory } from '@millrace/testing';
 import type { Print } from '../harness/command.ts';

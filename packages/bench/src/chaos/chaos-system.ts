@@ -1,3 +1,5 @@
+// Starts the servers and services that a chaos test breaks.
+
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

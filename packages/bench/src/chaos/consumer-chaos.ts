@@ -1,3 +1,5 @@
+// Chaos test of the event consumers: breaks them and their servers under load.
+
 import { createFaultProxy, seededRandom, startKafkaFaultProxy } from '@millrace/testing';
 import type { Print } from '../harness/command.ts';
 import { type ChaosOptions, type ChaosRun, reportPhases, selectFaults, startRun, strikeFaults } from './chaos-run.ts';

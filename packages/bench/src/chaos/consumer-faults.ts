@@ -1,3 +1,5 @@
+// The faults that the chaos test of the event consumers causes.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { consumerGroup, eventTopics, topicNames } from '@millrace/contracts';
 import { type BreakableServer, eventually, type FaultProxy, type KafkaFaultProxy } from '@millrace/testing';

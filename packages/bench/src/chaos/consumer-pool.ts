@@ -1,3 +1,5 @@
+// Starts several event consumers, which a chaos test kills and freezes.
+
 import type { ServiceProcess } from '@millrace/testing';
 import type { Print } from '../harness/command.ts';
 

@@ -1,3 +1,5 @@
+// Chaos test of the gateways: breaks them and their servers under load.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BreakableServer, ServiceProcess } from '@millrace/testing';
 import type { Print } from '../harness/command.ts';

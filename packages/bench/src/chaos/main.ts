@@ -1,3 +1,5 @@
+// `npm run chaos`: breaks servers and services under load, and checks that no event is lost or duplicated.
+
 import { testSeed } from '@millrace/testing';
 import { command, runCommand } from '../harness/command.ts';
 import { chaosConsumer } from './consumer-chaos.ts';

@@ -1,3 +1,5 @@
+// Measures how long the event consumers make no progress.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createOffsetReader } from '@millrace/testing/offset-reader';
 import type { Pool } from 'pg';

@@ -1,3 +1,5 @@
+// Backs up a PostgreSQL server with its write-ahead log, and restores it.
+
 import { appendFileSync, chownSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runProgram } from '@millrace/stack/run-program';

@@ -1,3 +1,5 @@
+// Chaos test of a recovery: deletes the database under load and restores it from a backup.
+
 import { execFile } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';

@@ -1,3 +1,5 @@
+// Computes what must be stored for the acknowledged events, and compares it with the database.
+
 import { isDeepStrictEqual } from 'node:util';
 import { expectedState, type StoryEvent, storedState } from '@millrace/testing';
 import type { Pool } from 'pg';

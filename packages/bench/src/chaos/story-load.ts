@@ -1,3 +1,5 @@
+// Sends the events of a chaos test, and retries each request until it is acknowledged.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type StoryEvent, sendEvents } from '@millrace/testing';
 

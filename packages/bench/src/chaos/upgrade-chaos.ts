@@ -1,3 +1,5 @@
+// Chaos test of an upgrade: replaces services with another version under load, and rolls back.
+
 import { setTimeout as sleep } from 'node:timers/promises';
 import { migrate } from '@millrace/db';
 import {

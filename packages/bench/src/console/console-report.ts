@@ -1,3 +1,5 @@
+// Writes the report of the console benchmark.
+
 import { everyRun, median, mediansByName, percentile, report, type Target } from '../harness/report.ts';
 import type { EventsRun } from './measure-events.ts';
 import type { FirstLoad } from './measure-first-load.ts';

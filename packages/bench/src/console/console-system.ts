@@ -1,3 +1,5 @@
+// Starts the system that the console benchmark measures.
+
 import { writeConsole } from '@millrace/console/bundle';
 import { topicNames } from '@millrace/contracts';
 import type { Browser } from 'playwright-core';

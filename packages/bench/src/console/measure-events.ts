@@ -1,3 +1,5 @@
+// Measures how quickly the Events page shows events of a large project.
+
 import { prefillEvents } from '../drain/prefill.ts';
 import { programs } from '../harness/bench.ts';
 import { createBenchDatabase, newProjectKey } from '../harness/bench-database.ts';

@@ -1,3 +1,5 @@
+// Measures what a browser loads on the first visit, for the console and for another product.
+
 import { readFile } from 'node:fs/promises';
 import { extname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';

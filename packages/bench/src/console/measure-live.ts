@@ -1,3 +1,5 @@
+// Measures how quickly the Live page shows events and reacts to the user.
+
 import { randomUUID } from 'node:crypto';
 import { runProgram } from '@millrace/stack/run-program';
 import type { Page } from 'playwright-core';

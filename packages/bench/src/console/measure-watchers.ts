@@ -1,3 +1,5 @@
+// Measures what open streams of live events cost the management API.
+
 import { randomUUID } from 'node:crypto';
 import { testServers } from '@millrace/testing';
 import { measureCpu } from '../harness/measure-cpu.ts';

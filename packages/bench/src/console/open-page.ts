@@ -1,3 +1,5 @@
+// Opens pages in a browser with a slowed-down processor, and measures their loading.
+
 import type { Browser, CDPSession, Page } from 'playwright-core';
 
 export interface Tab {

@@ -1,3 +1,5 @@
+// Measures how fast a consumer stores the events of a topic.
+
 import { randomUUID } from 'node:crypto';
 import type { CapturedEvent } from '@millrace/contracts';
 import { serviceSettings } from '../harness/bench.ts';

@@ -1,3 +1,5 @@
+// Fills a database with events before a measurement, because large tables are slower.
+
 import { createDatabase } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import { createMonthPartition, monthOf } from '../../../../services/event-consumer/src/events/store.ts';

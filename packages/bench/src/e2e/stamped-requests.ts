@@ -1,3 +1,5 @@
+// Builds and sends the requests whose events the end-to-end benchmark looks for in the database.
+
 import { sendRequests } from '../load/send-requests.ts';
 import { requestText } from '../workload/gateway-workloads.ts';
 import { mixedEvents } from '../workload/mixed-events.ts';

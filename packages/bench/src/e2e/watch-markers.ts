@@ -1,3 +1,5 @@
+// Waits for certain events to appear in the database, and measures their delay.
+
 import type { BenchDatabase } from '../harness/bench-database.ts';
 import type { Marker } from './stamped-requests.ts';
 

@@ -1,3 +1,5 @@
+// Builds the flag requests of the benchmark.
+
 import { seededRandom } from '@millrace/testing/seeded-random';
 import { requestText } from '../workload/gateway-workloads.ts';
 

@@ -1,3 +1,5 @@
+// Writes the report of the feature flag benchmark.
+
 import { type Columns, median, mediansByName, readable, report, statusesIn } from '../harness/report.ts';
 import type { RequestRun } from '../load/measure-requests.ts';
 import type { MemoryMeasurement } from './measure-memory.ts';

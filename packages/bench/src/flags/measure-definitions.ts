@@ -1,3 +1,5 @@
+// Measures requests for flag definitions.
+
 import { eventually } from '@millrace/testing';
 import type { Bench, Worker } from '../harness/bench.ts';
 import type { MeasuredProcess } from '../harness/measured-process.ts';

@@ -1,3 +1,5 @@
+// Measures how much memory flag definitions use in a gateway.
+
 import { eventually } from '@millrace/testing';
 import { type Bench, programs } from '../harness/bench.ts';
 import type { Client } from './flag-requests.ts';

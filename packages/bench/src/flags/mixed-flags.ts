@@ -1,3 +1,5 @@
+// Creates the projects and feature flags of the benchmark.
+
 import { createHash, randomUUID } from 'node:crypto';
 import { addProjects, type BenchDatabase, newProjectKey } from '../harness/bench-database.ts';
 import type { Client } from './flag-requests.ts';

@@ -1,3 +1,5 @@
+// Creates and removes the databases of benchmarks.
+
 import { randomUUID } from 'node:crypto';
 import { createTestDatabase, createTestTenant } from '@millrace/testing';
 import pg from 'pg';

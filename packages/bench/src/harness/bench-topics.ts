@@ -1,3 +1,5 @@
+// Creates and fills the Kafka topics of benchmarks.
+
 import { createHash } from 'node:crypto';
 import { type CapturedEvent, encodeCapturedRecord, recordKey, topicNames } from '@millrace/contracts';
 import { eventually } from '@millrace/testing';

@@ -1,3 +1,5 @@
+// What all benchmarks share: they start programs, register what to remove at the end, and print a report.
+
 import { randomUUID } from 'node:crypto';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { topicNames } from '@millrace/contracts';

@@ -1,3 +1,5 @@
+// Parses the command line of the benchmarks.
+
 import { parseArgs } from 'node:util';
 
 export type Print = (line: string) => void;

@@ -1,3 +1,5 @@
+// Starts a program, and reads how much CPU time and memory it uses.
+
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readEnvironment } from '@millrace/runtime';

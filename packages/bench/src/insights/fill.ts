@@ -1,3 +1,5 @@
+// Creates the events of the insight benchmark.
+
 import { createMonths } from '../drain/prefill.ts';
 import type { BenchDatabase } from '../harness/bench-database.ts';
 

@@ -1,3 +1,5 @@
+// The queries of the insight benchmark and their targets.
+
 import { umamiPageviews, umamiVisitors } from './umami.ts';
 
 export interface BenchQuery {

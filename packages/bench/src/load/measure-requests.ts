@@ -1,3 +1,5 @@
+// Sends requests to a server, and measures their latency and cost.
+
 import type { Bench, Worker } from '../harness/bench.ts';
 import { measureCpu } from '../harness/measure-cpu.ts';
 import type { MeasuredProcess } from '../harness/measured-process.ts';

@@ -1,3 +1,5 @@
+// Sends HTTP requests with as little CPU time as possible.
+
 import { connect, type Socket } from 'node:net';
 
 /**

@@ -1,3 +1,5 @@
+// Builds the requests of the gateway benchmark.
+
 import { randomUUID } from 'node:crypto';
 import { seededRandom } from '@millrace/testing/seeded-random';
 

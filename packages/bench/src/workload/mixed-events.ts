@@ -1,3 +1,5 @@
+// Generates events like those of an ordinary product.
+
 import { createHash } from 'node:crypto';
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
 import { seededRandom } from '@millrace/testing/seeded-random';

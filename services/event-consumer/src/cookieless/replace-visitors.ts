@@ -1,3 +1,5 @@
+// Gives events of cookieless visitors a distinct ID that cannot be traced back to the visitor.
+
 import { createHmac } from 'node:crypto';
 import { isIP } from 'node:net';
 import { type CapturedEvent, eventNames, isObject, type JsonObject } from '@millrace/contracts';

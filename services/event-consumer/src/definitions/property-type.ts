@@ -1,3 +1,5 @@
+// Guesses the type of a property (text, number, boolean or time) from its name and value.
+
 export type PropertyType = 'DateTime' | 'String' | 'Numeric' | 'Boolean';
 
 const halfYearSeconds = 183 * 86_400;

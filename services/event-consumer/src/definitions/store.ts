@@ -1,3 +1,5 @@
+// SQL that records the names of received events and properties, and when feature flags were last called.
+
 import type { Transaction } from '@millrace/db/sql';
 import type { PropertyType } from './property-type.ts';
 

@@ -1,3 +1,5 @@
+// Creates the monthly partitions of the event table before events of a new month are stored.
+
 import type { SqlDatabase } from '@millrace/db/sql';
 import { announcePartitions, createMonthPartition, type Month, monthOf } from './store.ts';
 

@@ -1,3 +1,5 @@
+// Prepares an event for the rules: its name and its properties with the updates that it contains.
+
 import { type CapturedEvent, cutToCodePoints, eventNames, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent, IngestProject } from '../model/event.ts';
 import { readUnsetKeys } from '../rules/person-properties.ts';

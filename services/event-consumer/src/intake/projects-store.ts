@@ -1,3 +1,5 @@
+// SQL that finds the projects to which events belong.
+
 import { hasPlanFeature } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
 

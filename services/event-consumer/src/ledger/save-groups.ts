@@ -1,3 +1,5 @@
+// Writes the groups that a batch of events creates or changes.
+
 import type { Transaction } from '@millrace/db/sql';
 import type { Ledger } from '../model/ledger.ts';
 import { coalesceGroupUpdates, type GroupStates, groupSizeWarning, toGroupStateKey } from '../rules/groups.ts';

@@ -1,3 +1,5 @@
+// Writes the persons, distinct IDs and group types that a batch of events creates or changes.
+
 import type { Transaction } from '@millrace/db/sql';
 import type { ProjectLedger } from '../model/ledger.ts';
 import { refuseDeletedPersons } from './deleted-id-store.ts';

@@ -1,3 +1,5 @@
+// SQL that reads stored events again in order to publish them.
+
 import type { Sql } from '@millrace/db/sql';
 
 /** A row of `event`, with its JSON columns as unparsed text. */

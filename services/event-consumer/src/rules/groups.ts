@@ -1,3 +1,5 @@
+// Rules for groups: which groups an event belongs to, and how events create and change them.
+
 import { cutToCodePoints, eventNames, isLongerThan, isObject, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
 import { type GroupUpdate, type ProjectLedger, setGroupType } from '../model/ledger.ts';

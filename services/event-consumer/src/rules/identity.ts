@@ -1,3 +1,5 @@
+// Rules for persons: how an event finds, merges, creates and updates its person.
+
 import type { JsonObject } from '@millrace/contracts';
 import { type IncomingEvent, personMode } from '../model/event.ts';
 import type { PersonState, ProjectLedger } from '../model/ledger.ts';

@@ -1,3 +1,5 @@
+// Decides whether an event creates and updates a person or is stored anonymously.
+
 import type { JsonObject } from '@millrace/contracts';
 import { type IncomingEvent, type PersonMode, personMode } from '../model/event.ts';
 import type { ProjectLedger } from '../model/ledger.ts';

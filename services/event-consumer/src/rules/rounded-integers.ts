@@ -1,3 +1,5 @@
+// Warns about integers in person and group properties that JavaScript cannot represent exactly.
+
 import { cutToCodePoints, type JsonObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
 import type { RuleWarning } from '../model/warning.ts';

@@ -1,3 +1,5 @@
+// The properties of an event as received and their changes, kept apart because copying them is slow.
+
 import type { JsonObject } from '@millrace/contracts';
 import type { CopyRow } from '@millrace/db/sql';
 import { mergeObjects } from './json.ts';

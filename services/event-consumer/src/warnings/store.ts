@@ -1,3 +1,5 @@
+// SQL that stores ingestion warnings.
+
 import type { JsonObject } from '@millrace/contracts';
 import type { Transaction } from '@millrace/db/sql';
 import { type WarningType, warningSeverity } from '../model/warning.ts';

@@ -1,3 +1,5 @@
+// SQL that finds the project of a project API key.
+
 import { hasPlanFeature, type PlanLimits, readPlanLimits } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
 

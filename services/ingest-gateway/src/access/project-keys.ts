@@ -1,3 +1,5 @@
+// Finds the project of a project API key, from memory if possible, also while the database is down.
+
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import type { Logger, Metrics } from '@millrace/runtime';
 import { LRUCache } from 'lru-cache';

@@ -1,3 +1,5 @@
+// Recognizes and decodes request bodies in base64 and URL-encoded forms.
+
 const inspectedBytes = 128;
 
 const isBase64Byte = new Uint8Array(256);

@@ -1,3 +1,5 @@
+// Decompresses request bodies, and stops at a size limit.
+
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { constants, createGunzip, gunzipSync } from 'node:zlib';

@@ -1,3 +1,5 @@
+// Receives the body of a request within limits of size, time and memory.
+
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@millrace/runtime';
 import type { CaptureLimits } from '../config.ts';

@@ -1,3 +1,5 @@
+// The form of a capture request that all protocols share, and the conversion of its events to log records.
+
 import type { IncomingMessage } from 'node:http';
 import { type CapturedEvent, eventNames, type JsonObject } from '@millrace/contracts';
 import type { ProjectKeys } from '../access/project-keys.ts';

@@ -1,3 +1,5 @@
+// Parses capture requests of the protocol that most SDKs use: one event, an array or a batch.
+
 import { AppError } from '@millrace/runtime';
 import { positionsPerEvent, readScannedEnvelope, readScannedEvent, repairEmptyObjects } from '../json/event-fields.ts';
 import { cleanValue, mayNeedCleaning, parseJson, quoteLongNumericIds } from '../json/parse.ts';

@@ -1,3 +1,5 @@
+// One event as a client sends it: its fields, their validation, and how the gateway reads them.
+
 import { cutToCodePoints, eventNames, isDeeperThan, isObject, type JsonObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import { Ajv2020 } from 'ajv/dist/2020.js';

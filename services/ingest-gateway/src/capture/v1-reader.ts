@@ -1,3 +1,5 @@
+// Reads requests of the protocol Capture v1, whose responses contain a result for each event.
+
 import type { IncomingMessage } from 'node:http';
 import { AppError } from '@millrace/runtime';
 import { rejectUnknownKey } from '../access/authorize.ts';

@@ -1,3 +1,5 @@
+// Reads the headers and the body of a Capture v1 request.
+
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { AppError } from '@millrace/runtime';
 import type { ByteLease } from '../body/byte-budget.ts';

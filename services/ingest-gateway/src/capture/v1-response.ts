@@ -1,3 +1,5 @@
+// Builds the responses of Capture v1, which contain a result for each event.
+
 import { setImmediate as nextLoop } from 'node:timers/promises';
 import { toAppError, toErrorBody } from '@millrace/http';
 import { type GatewayResponseBody, type Refusal, toRefusal } from '../response/send-response.ts';

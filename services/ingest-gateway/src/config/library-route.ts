@@ -1,3 +1,5 @@
+// Routes that serve the browser library to websites.
+
 import { createHash } from 'node:crypto';
 import { AppError } from '@millrace/runtime';
 import { type Request, type Response, Router } from 'express';

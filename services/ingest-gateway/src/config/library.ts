@@ -1,3 +1,5 @@
+// Reads the built browser library from disk into memory.
+
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

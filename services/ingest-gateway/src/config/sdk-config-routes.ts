@@ -1,3 +1,5 @@
+// Routes with which SDKs read their settings, early access features and other lists.
+
 import { AppError } from '@millrace/runtime';
 import { Router } from 'express';
 import { rejectUnusableLookup } from '../access/authorize.ts';

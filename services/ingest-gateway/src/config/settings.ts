@@ -1,3 +1,5 @@
+// Caches the settings and early access features that every page view of a website requests.
+
 import type { ProjectChange } from '@millrace/contracts';
 import { type ProjectChanges, type Sql, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { AppError } from '@millrace/runtime';

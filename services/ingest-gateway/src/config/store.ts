@@ -1,3 +1,5 @@
+// SQL that reads the settings and early access features of an environment for SDKs.
+
 import type { Sql } from '@millrace/db/sql';
 
 /** The environment's settings for browser clients. Null: not set. */

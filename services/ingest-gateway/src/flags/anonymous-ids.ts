@@ -1,3 +1,5 @@
+// Remembers the anonymous ID of users who have just signed in, so that their feature flags keep their values.
+
 import { createHash } from 'node:crypto';
 import type { CompiledFlags, EvaluationContext, StoredData } from '@millrace/flags';
 import type { KeyValueStore } from '@millrace/runtime/cache';

@@ -1,3 +1,5 @@
+// The route with which server SDKs load flag definitions to evaluate flags themselves.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';

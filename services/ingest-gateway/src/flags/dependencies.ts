@@ -1,3 +1,5 @@
+// Creates the services that flag requests need, such as caches and metrics.
+
 import { flagPayloadContext, isSealedPayload } from '@millrace/contracts';
 import type { ProjectChanges, Sql } from '@millrace/db/sql';
 import {

@@ -1,3 +1,5 @@
+// Builds the responses to flag requests in the format that each SDK expects.
+
 import type { JsonObject } from '@millrace/contracts';
 import { type EvaluatedFlags, type FlagResult, flagValue } from '@millrace/flags';
 import { isAppError } from '@millrace/runtime';

@@ -1,3 +1,5 @@
+// SQL that finds the environment of a secret key, and the project API key of an environment.
+
 import type { Sql } from '@millrace/db/sql';
 
 /** The environment with this secret key, including the previous key after a rotation. Null for an unknown key. */

@@ -1,3 +1,5 @@
+// Parses JSON of clients, including forms that are not valid, with helpful error messages.
+
 import type { JsonObject } from '@millrace/contracts';
 import { AppError } from '@millrace/runtime';
 import { findJsonFault } from './fault.ts';
