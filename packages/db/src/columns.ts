@@ -1,3 +1,5 @@
+// The type of some columns of a table, derived from schema.prisma.
+
 import type { Prisma } from './generated/client.ts';
 
 type Tables = Prisma.TypeMap['model'];

@@ -1,3 +1,5 @@
+// SQL for the daily salts from which the IDs of cookieless visitors are derived.
+
 import type { Sql } from './transaction.ts';
 
 /**

@@ -1,3 +1,5 @@
+// Opens the database of a process: SQL for stores, and a typed client for management data.
+
 import { PrismaPg } from '@prisma/adapter-pg';
 import { PrismaClient } from './generated/client.ts';
 import { type DatabaseOptions, openSqlDatabase, type SqlDatabase } from './sql-database.ts';

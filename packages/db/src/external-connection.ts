@@ -1,3 +1,5 @@
+// Connects to a PostgreSQL database that belongs to a user and is not trusted.
+
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import pg from 'pg';

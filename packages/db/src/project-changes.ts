@@ -1,3 +1,5 @@
+// Notifies a process about changes of projects that it caches: keys, settings and plans.
+
 import { type ProjectChange, parseProjectChange, projectChangeChannel } from '@millrace/contracts';
 import type { Logger, Metrics, Stoppable } from '@millrace/runtime';
 import type { SqlDatabase } from './sql-database.ts';

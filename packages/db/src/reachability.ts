@@ -1,3 +1,5 @@
+// Tracks whether the database can be reached, for the readiness check of a service.
+
 import type { Logger } from '@millrace/runtime';
 import pg from 'pg';
 import type { ReadClientConfig } from './open-pool.ts';

@@ -1,3 +1,5 @@
+// The interfaces through which stores run SQL, alone or in a transaction.
+
 import type pg from 'pg';
 import type { Statements } from './pg-internals/send-pipelined.ts';
 

@@ -1,3 +1,5 @@
+// Tracks whether the event log responds, and logs each change.
+
 import type { Logger } from '@millrace/runtime';
 
 const probeIntervalMs = 1000;

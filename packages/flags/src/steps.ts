@@ -1,3 +1,5 @@
+// Splits long work into steps, so that a process can do other work in between.
+
 import { setImmediate as afterOthers } from 'node:timers/promises';
 
 /** Work that can pause after every step, so that a process with much of it can do other work in between. */

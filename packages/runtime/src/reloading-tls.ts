@@ -1,3 +1,5 @@
+// TLS options that follow changes of certificate files without a restart.
+
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { createFileReader, type PemFile } from './setting-files.ts';
 

@@ -1,3 +1,5 @@
+// Settings for secrets, which operators can set directly or in a file.
+
 import { type Static, type TOptional, type TSchema, type TString, Type } from 'typebox';
 import { toEnvironmentVariable } from './environment.ts';
 import { createFileReader } from './setting-files.ts';

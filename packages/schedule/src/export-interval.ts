@@ -1,3 +1,5 @@
+// Computes the time intervals that the runs of a batch export cover.
+
 import { timeZone } from './time-zone.ts';
 
 /** How often a batch export runs, and which time span each run covers (docs/api/batch-exports.md). */

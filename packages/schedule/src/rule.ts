@@ -1,3 +1,5 @@
+// Computes when the reports of a subscription are due, from rules such as "every second Monday".
+
 import { timeZone } from './time-zone.ts';
 
 export const frequencies = ['daily', 'weekly', 'monthly', 'yearly'] as const;

@@ -1,3 +1,5 @@
+// Converts between points in time and local time in a time zone.
+
 const dayMs = 86_400_000;
 
 /**

@@ -1,3 +1,5 @@
+// SQL that stores and reads which dead letters were replayed or discarded.
+
 import type { Sql } from '../transaction.ts';
 
 /** The position of a record in its original topic, which identifies its dead letter. */

@@ -1,3 +1,5 @@
+// Applies the migrations that a database does not have yet.
+
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';

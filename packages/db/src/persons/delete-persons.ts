@@ -1,3 +1,5 @@
+// Deletes persons, and requests the deletion of their remaining data.
+
 import { v7 as uuidv7 } from 'uuid';
 import type { Sql } from '../transaction.ts';
 import {

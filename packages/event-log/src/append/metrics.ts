@@ -1,3 +1,5 @@
+// Metrics of appending records to the event log.
+
 import type { Metrics } from '@millrace/runtime';
 
 export type AppendFailure = 'too_large' | 'budget' | 'expired' | 'closed';

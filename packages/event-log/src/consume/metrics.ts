@@ -1,3 +1,5 @@
+// Metrics of reading records from the event log.
+
 import type { Metrics } from '@millrace/runtime';
 
 /** Metrics of consuming. Configuration bounds the label values: the topics, groups and partitions of this process. */

@@ -1,3 +1,5 @@
+// Detects and reports records that are missing from the event log.
+
 import type { Logger } from '@millrace/runtime';
 import type { StoredOffset } from '../log.ts';
 import type { ConsumeMetrics } from './metrics.ts';

@@ -1,3 +1,5 @@
+// Copies records that were stored in PostgreSQL during an outage of Kafka to Kafka.
+
 import type { SqlDatabase } from '@millrace/db/sql';
 import { isAppError, type Logger, type Metrics, sleep } from '@millrace/runtime';
 import { backoffMs } from '../backoff.ts';

@@ -1,3 +1,5 @@
+// The settings of the connection to Kafka.
+
 import {
   ConfigError,
   createReloadingTls,

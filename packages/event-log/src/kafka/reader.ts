@@ -1,3 +1,5 @@
+// Checks, buffers and delivers the records that were fetched from Kafka.
+
 import { type Logger, limitConcurrency, sleep } from '@millrace/runtime';
 import type { EachBatchPayload, IHeaders, KafkaMessage } from 'kafkajs';
 import { backoffMs } from '../backoff.ts';

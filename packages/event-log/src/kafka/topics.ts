@@ -1,3 +1,5 @@
+// Reads the state of Kafka topics: their ID, partitions and offsets.
+
 import { sleep } from '@millrace/runtime';
 import type { Admin } from 'kafkajs';
 import { isLeaderMissing } from './kafkajs-internals/errors.ts';

@@ -1,3 +1,5 @@
+// The event log in PostgreSQL, which needs no Kafka and suits small installations.
+
 import type { SqlDatabase, Transaction } from '@millrace/db/sql';
 import { AppError, type Logger, type Metrics, sleep, withDeadline } from '@millrace/runtime';
 import { createAppender } from '../append/append.ts';

@@ -1,3 +1,5 @@
+// Finds the persons who belong to a cohort or for whom a flag is on.
+
 import type { Sql } from '@millrace/db';
 import type { CompiledFlags } from '../compile/compiled.ts';
 import { evaluateCohortsInSteps } from '../evaluate/conditions.ts';

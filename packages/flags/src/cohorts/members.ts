@@ -1,3 +1,5 @@
+// Adds persons to a static cohort.
+
 import type { Database } from '@millrace/db';
 import { addCohortMembers, findPersons, type NamedPerson, type StaticCohort } from './store.ts';
 

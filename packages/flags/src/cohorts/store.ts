@@ -1,3 +1,5 @@
+// SQL that reads persons page by page, and reads and writes the members of static cohorts.
+
 import type { Sql, Transaction } from '@millrace/db';
 
 export interface StaticCohort {

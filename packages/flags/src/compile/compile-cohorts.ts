@@ -1,3 +1,5 @@
+// Prepares cohort definitions for evaluation, including cohorts that refer to other cohorts.
+
 import { isObject } from '@millrace/contracts';
 import type { CohortDefinition } from '../definitions.ts';
 import type { TestOptions } from '../filters/value-test.ts';

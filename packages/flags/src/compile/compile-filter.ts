@@ -1,3 +1,5 @@
+// Prepares one filter of a flag's or cohort's condition for evaluation.
+
 import { isObject, parseRecordId } from '@millrace/contracts';
 import { namedCohort } from '../filters/named-cohort.ts';
 import { compileTest } from '../filters/operators.ts';

@@ -1,3 +1,5 @@
+// Prepares one feature flag for evaluation: its conditions, variants and payloads.
+
 import { isObject, parseRecordId } from '@millrace/contracts';
 import type { FlagDefinition } from '../definitions.ts';
 import type { TestOptions } from '../filters/value-test.ts';

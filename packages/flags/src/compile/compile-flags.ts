@@ -1,3 +1,5 @@
+// Prepares all flags and cohorts of a project for evaluation, and orders flags after their dependencies.
+
 import { timeZone } from '@millrace/schedule';
 import type { ProjectDefinitions } from '../definitions.ts';
 import type { TestOptions } from '../filters/value-test.ts';

@@ -1,3 +1,5 @@
+// Determines which data the evaluation of a flag requires, such as person properties.
+
 import type { SharedPattern } from '../filters/patterns.ts';
 import {
   type CohortNode,

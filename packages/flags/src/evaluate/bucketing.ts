@@ -1,3 +1,5 @@
+// Assigns persons and groups to rollouts and variants by a hash of their ID.
+
 import { hash } from 'node:crypto';
 import type { CompiledFlag } from '../compile/compiled.ts';
 import type { Evaluation } from './evaluation.ts';

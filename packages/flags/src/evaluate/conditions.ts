@@ -1,3 +1,5 @@
+// Evaluates the conditions of a flag: filters, cohorts, other flags and the rollout.
+
 import type {
   CohortFilter,
   CohortNode,

@@ -1,3 +1,5 @@
+// The state of one evaluation, and the limits on its cost.
+
 import type { CompiledFlags } from '../compile/compiled.ts';
 import type { EvaluationContext } from './context.ts';
 import type { FlagFailure, FlagResult } from './flag-result.ts';

@@ -1,3 +1,5 @@
+// Determines which stored data a request needs in addition to what it contains.
+
 import { isObject } from '@millrace/contracts';
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import type { EvaluationContext } from './context.ts';

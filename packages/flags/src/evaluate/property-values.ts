@@ -1,3 +1,5 @@
+// Finds the value of a property for a filter: in the request or in the stored data.
+
 import { isObject } from '@millrace/contracts';
 import type { CompiledFlags } from '../compile/compiled.ts';
 import { PropertyValue } from '../filters/value-test.ts';

@@ -1,3 +1,5 @@
+// Chooses which flags a request evaluates.
+
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 
 /** Restricts which flags a request evaluates. Without restrictions, all. */

@@ -1,3 +1,5 @@
+// Explains why a flag has its value for a person: the result of each condition and filter.
+
 import { isObject } from '@millrace/contracts';
 import type { CompiledCondition, CompiledFilter, CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 import { bucketHash, bucketingId, holdoutBucketingId, rolloutHash, variantHash } from '../evaluate/bucketing.ts';

@@ -1,3 +1,5 @@
+// Finds flags that SDKs evaluate differently than the server, to warn the person who edits them.
+
 import { isObject } from '@millrace/contracts';
 import type { FlagDefinition } from '../definitions.ts';
 

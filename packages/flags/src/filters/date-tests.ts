@@ -1,3 +1,5 @@
+// Filters that compare dates and times.
+
 import { type TimeZone, timeZone } from '@millrace/schedule';
 import { type PropertyValue, stepsToCompare, type ValueTest } from './value-test.ts';
 

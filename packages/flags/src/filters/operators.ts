@@ -1,3 +1,5 @@
+// All operators of property filters, such as `exact` and `is_set`, and what they test.
+
 import { numberForm, textForm } from '../values.ts';
 import { compareDates } from './date-tests.ts';
 import {

@@ -1,3 +1,5 @@
+// Compiles and limits the regular expressions in filters, so that none of them is slow.
+
 import { RE2JS } from 're2js';
 import type { Steps } from '../steps.ts';
 

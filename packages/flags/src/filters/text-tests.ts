@@ -1,3 +1,5 @@
+// Filters that search and compare texts.
+
 import { isBooleanLike, isTruthy, textForm } from '../values.ts';
 import { sharedPattern } from './patterns.ts';
 import { asciiLower, type PropertyValue, quickTest, stepsToCompare, type ValueTest } from './value-test.ts';

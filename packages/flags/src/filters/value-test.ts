@@ -1,3 +1,5 @@
+// A property value in the forms that filters compare, and the interface of a test.
+
 import type { TimeZone } from '@millrace/schedule';
 import { isTruthy, numberForm, parseVersion, type SemanticVersion, textForm } from '../values.ts';
 import type { SharedPattern } from './patterns.ts';

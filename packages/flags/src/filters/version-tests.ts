@@ -1,3 +1,5 @@
+// Filters that compare versions such as 1.2.3.
+
 import {
   compareReleases,
   compareVersions,

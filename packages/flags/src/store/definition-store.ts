@@ -1,3 +1,5 @@
+// SQL that reads the flag definitions of an environment.
+
 import type { Sql } from '@millrace/db/sql';
 
 /** A definition as JSON text, which the reader parses a few rows at a time. */

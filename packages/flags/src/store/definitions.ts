@@ -1,3 +1,5 @@
+// Loads the flag definitions of environments, compiles them and keeps them in memory.
+
 import { isObject, redactedPayload } from '@millrace/contracts';
 import type { Sql } from '@millrace/db/sql';
 import { compileFlagsInSteps } from '../compile/compile-flags.ts';

@@ -1,3 +1,5 @@
+// Builds the document with which SDKs evaluate flags locally.
+
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';

@@ -1,3 +1,5 @@
+// SQL that reads and writes the data of persons and groups that flag evaluation needs.
+
 import type { Sql } from '@millrace/db/sql';
 
 /** The person that a request is about. */

@@ -1,3 +1,5 @@
+// Loads the stored data of the person and groups in a flag request.
+
 import type { Sql } from '@millrace/db/sql';
 import type { CompiledFlags } from '../compile/compiled.ts';
 import type { EvaluationContext, StoredData } from '../evaluate/context.ts';

@@ -1,3 +1,5 @@
+// Serves a table of declared routes: finds the route, authenticates, validates and sends the response.
+
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { AppError, type Logger, type Metrics } from '@millrace/runtime';
 import type { TSchema } from 'typebox';

@@ -1,3 +1,5 @@
+// Finds the route that matches the path of a request.
+
 export type PathMatch<T> =
   | { kind: 'found'; value: T; params: Record<string, string> }
   /** No declared path has this shape. */

@@ -1,3 +1,5 @@
+// Finds the first invalid field of a request, and the error message for it.
+
 import { isObject } from '@millrace/contracts';
 import type { TSchema } from 'typebox';
 import { findSchemaFailure, type SchemaFailure } from './compile.ts';

@@ -1,3 +1,5 @@
+// Reads and builds JSON schemas: types, nullable fields and objects with any keys.
+
 import { type TSchema, Type } from 'typebox';
 
 /** The JSON Schema keywords that this package uses. A TypeBox schema is such an object. */

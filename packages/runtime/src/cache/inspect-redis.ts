@@ -1,3 +1,5 @@
+// Reads the version, memory and persistence of a Redis server.
+
 import { createRedisClient, watchSentinels } from './redis-client.ts';
 import type { RedisConnection } from './redis-config.ts';
 

@@ -1,3 +1,5 @@
+// The interface of the cache that processes share: Redis, or a map in memory.
+
 export interface CounterChange {
   key: string;
   /** An integer. 0 only reads the counter. */

@@ -1,3 +1,5 @@
+// Connects to Redis: a single server, sentinels or a cluster.
+
 import { Cluster, Redis, type RedisOptions, SentinelConnector } from 'ioredis';
 import type { RedisConnection } from './redis-config.ts';
 

@@ -1,3 +1,5 @@
+// The settings of the connection to Redis.
+
 import { type Static, Type } from 'typebox';
 import { ConfigError } from '../config.ts';
 import { createReloadingTls, type ReloadingTls } from '../reloading-tls.ts';

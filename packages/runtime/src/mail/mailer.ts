@@ -1,3 +1,5 @@
+// The interface for sending email.
+
 export interface Mail {
   to: string;
   /** The address for replies, if it differs from the sender. */

@@ -1,3 +1,5 @@
+// Reports trace spans that do not reach the trace collector.
+
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 
