@@ -39,7 +39,7 @@ describe('names of objects', () => {
     expect(labels.filter((label) => label.length > 63)).toEqual([]);
   });
 
-  test('differ between two releases in one namespace, even if the releases have similar names', async () => {
+  test('of two releases in one namespace differ, even if the releases have similar names', async () => {
     const releases = ['m', 'millrace', `${long.slice(0, 52)}a`, `${long.slice(0, 52)}b`];
     const rendered = await Promise.all(releases.map((release) => renderChart({ release, values: everything })));
     const names = rendered.flatMap((one) => one.map(nameOf));

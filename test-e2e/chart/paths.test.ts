@@ -115,7 +115,7 @@ test('extra paths come first', async () => {
   });
 });
 
-test('with `patterns`, the gateway serves flag definitions below a project', async () => {
+test('with `patterns`, the chart routes the flag definition paths of projects to the gateway', async () => {
   const gatewayApi = { enabled: true, parentRefs: [{ name: 'public' }], patterns: true };
   const rendered = await renderChart({ values: { ...base, gatewayApi } });
   const pattern = ofKind(rendered, 'HTTPRoute')[0]?.spec.rules?.[0]?.matches?.[0]?.path;

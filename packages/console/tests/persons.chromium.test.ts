@@ -66,7 +66,7 @@ it("shows a person's properties, IDs, events and flags next to the list, in both
   await page.context().close();
 });
 
-it('shows for each distinct ID which event merged it, that it was there from the start, or that no event explains it', async () => {
+it('shows for each distinct ID which event merged it, that it was the first ID, or that its origin is unknown', async () => {
   await console.query(
     `CREATE TABLE event_all PARTITION OF event FOR VALUES FROM ('2015-01-01T00:00:00Z') TO ('2100-01-01T00:00:00Z')`,
     [],

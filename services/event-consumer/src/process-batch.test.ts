@@ -76,7 +76,7 @@ async function storedOffset(partition = 0) {
 }
 
 describe('one batch', () => {
-  test('stores rows, persons, groups and warnings, and advances the offset past its last record', async () => {
+  test('stores rows, persons, groups and warnings, and advances the offset past the last record of the batch', async () => {
     const report = await run(logBatch(topic, 0, variedEvents()));
     expect(report).toMatchObject({ outcome: 'done', nextOffset: 12n, stored: 12, duplicates: 0, dropped: [] });
     expect(await eventRows()).toHaveLength(12);

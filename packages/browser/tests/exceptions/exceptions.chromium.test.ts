@@ -46,7 +46,7 @@ describe('captureException, compared with posthog-js', () => {
     expect(framesOf(ours).filter(({ in_app }) => !in_app)).not.toEqual([]);
   });
 
-  test('captures the same with additional properties', async () => {
+  test('captures the same exception event as posthog-js when additional properties are passed', async () => {
     const { ours, reference } = await comparison.run({
       html: '',
       act: `const error = new Error('m'); for (const one of [posthog, reference]) one.captureException(error, { cart: 3, $exception_level: 'warning' })`,

@@ -33,42 +33,45 @@ describe('bootstrapped flags', () => {
     expect(await variants(page)).toEqual({ 'beta-nav': true, 'price-test': 'blue' });
   });
 
-  it.each(['ours', 'reference'] as const)('are known at once to %s, including disabled flags', async (library) => {
-    neverAnswered();
-    const page = await shop.enter({ bootstrap }, { library });
-    const known = await page.evaluate(() => {
-      window.posthog.onFeatureFlags((...args) => void window.heard.push(args));
-      return [
-        window.posthog.featureFlags.hasLoadedFlags,
-        window.posthog.getFeatureFlag('beta-nav'),
-        window.posthog.getFeatureFlagResult('price-test'),
-        window.posthog.getFeatureFlagPayload('beta-nav'),
-        window.heard,
-      ];
-    });
-    expect(known).toEqual([
-      true,
-      false,
-      { key: 'price-test', enabled: true, variant: 'green', payload: { color: 'green' } },
-      undefined,
-      [[['price-test', 'extra'], { 'price-test': 'green', extra: true }]],
-    ]);
-    const called = await shop.received('$feature_flag_called', 2);
-    expect(called[1]?.properties).toMatchObject({
-      $feature_flag: 'price-test',
-      $feature_flag_response: 'green',
-      $feature_flag_bootstrapped_response: 'green',
-      $used_bootstrap_value: true,
-    });
-    // posthog-js omits payloads that are not texts.
-    if (library === 'ours') {
-      expect(called[1]?.properties).toMatchObject({
-        $feature_flag_payload: { color: 'green' },
-        $feature_flag_bootstrapped_payload: { color: 'green' },
+  it.each(['ours', 'reference'] as const)(
+    'are available in %s immediately, including disabled ones',
+    async (library) => {
+      neverAnswered();
+      const page = await shop.enter({ bootstrap }, { library });
+      const known = await page.evaluate(() => {
+        window.posthog.onFeatureFlags((...args) => void window.heard.push(args));
+        return [
+          window.posthog.featureFlags.hasLoadedFlags,
+          window.posthog.getFeatureFlag('beta-nav'),
+          window.posthog.getFeatureFlagResult('price-test'),
+          window.posthog.getFeatureFlagPayload('beta-nav'),
+          window.heard,
+        ];
       });
-    }
-    await page.context().close();
-  });
+      expect(known).toEqual([
+        true,
+        false,
+        { key: 'price-test', enabled: true, variant: 'green', payload: { color: 'green' } },
+        undefined,
+        [[['price-test', 'extra'], { 'price-test': 'green', extra: true }]],
+      ]);
+      const called = await shop.received('$feature_flag_called', 2);
+      expect(called[1]?.properties).toMatchObject({
+        $feature_flag: 'price-test',
+        $feature_flag_response: 'green',
+        $feature_flag_bootstrapped_response: 'green',
+        $used_bootstrap_value: true,
+      });
+      // posthog-js omits payloads that are not texts.
+      if (library === 'ours') {
+        expect(called[1]?.properties).toMatchObject({
+          $feature_flag_payload: { color: 'green' },
+          $feature_flag_bootstrapped_payload: { color: 'green' },
+        });
+      }
+      await page.context().close();
+    },
+  );
 
   it('are replaced by the flags that are requested at once', async () => {
     const page = await shop.enter({ bootstrap });

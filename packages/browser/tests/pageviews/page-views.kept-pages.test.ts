@@ -92,7 +92,7 @@ describe('page views', () => {
     expect(events('$pageview')).toHaveLength(1);
   });
 
-  test('are captured when consent is given', async () => {
+  test('are captured when the user gives consent', async () => {
     const page = await open('/shop', { opt_out_capturing_by_default: true });
     const optedInAt = await page.evaluate(async () => {
       await new Promise((resolve) => setTimeout(resolve, 50));

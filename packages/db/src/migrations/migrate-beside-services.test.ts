@@ -51,7 +51,7 @@ describe('a migration of a table in use', () => {
     expect(await migrated).toEqual([next]);
   });
 
-  test('fails after a while and names the blocking transaction, changes nothing, and succeeds later', async () => {
+  test('gives up at its time limit, names the blocking transaction, changes nothing, and succeeds once the table is free', async () => {
     const holder = await connect();
     await holder.query(`SET application_name = 'long report'`);
     await holder.query('BEGIN');

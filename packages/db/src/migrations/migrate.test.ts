@@ -175,7 +175,7 @@ describe('the schema of the typed client', () => {
     expect(await schemaDrift(database.url, prismaDirectory)).toBe('');
   });
 
-  test('matches with any partitions', async () => {
+  test('matches the migrations with additional event partitions', async () => {
     await client.query(
       `CREATE TABLE event_2026_01 PARTITION OF event FOR VALUES FROM ('2026-01-01T00:00:00Z') TO ('2026-02-01T00:00:00Z')`,
     );

@@ -64,7 +64,7 @@ test('deletes the data of a deleted project in portions, and no other data', asy
   expect(await database.sql.query('SELECT 1 FROM environment_cleanup')).toEqual([]);
 });
 
-test('deletes nothing before consumers must have noticed the deletion', async () => {
+test('keeps the data until all consumers have learned of the deletion', async () => {
   const tenant = await createTestTenant(database);
   await storeData(tenant.environmentId);
   await deleteProject(tenant.projectId, { isOver: false });

@@ -76,7 +76,7 @@ test('rows are stored in their month, and a row outside of all months is rejecte
   ]);
 });
 
-test('a known month needs no statement', async () => {
+test('sends no SQL for a month whose partition is cached', async () => {
   let looks = 0;
   const database = watchedDatabase(fixture.database, (text) => {
     if (text.includes('pg_advisory_xact_lock')) looks += 1;

@@ -215,7 +215,7 @@ describe('Redis', () => {
     expect(await sendBatch(gateway, token, times(1))).toMatchObject(limited);
   });
 
-  test('emptied: the gateways restore the count', async () => {
+  test('emptied: gateways restore the quota count after Redis has lost its data', async () => {
     const { token, environmentId } = await limitedTenant(1000);
     const gateway = await start();
     expect(await sendBatch(gateway, token, times(999))).toMatchObject(stored);

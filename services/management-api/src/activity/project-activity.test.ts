@@ -29,7 +29,7 @@ const found = async (query = '', key = acme.M.key) =>
   (await list(query, key)).body.results.map((row: { scope: string; item_id: string }) => row.scope + row.item_id);
 const rule = (rest: string, body: object) => api.send('PUT', path + rest, { key: acme.A.key, body });
 
-test('lists the activity of the project, the latest first', async () => {
+test('lists the activity of the project, latest first', async () => {
   await record('FeatureFlag', 1);
   await record('Team', acme.projectId, { actor: { command: 'project rename' } });
   await record('Team', 1, { environmentId: acme.off.environmentId });

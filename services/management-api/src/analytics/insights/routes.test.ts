@@ -466,7 +466,7 @@ test('lists the insights that the user opened most recently', async () => {
   });
 });
 
-test('lists the insights that most users opened recently, with these users', async () => {
+test('lists the insights viewed by the most users recently, with these users', async () => {
   const ids = [];
   for (const name of ['one', 'two', 'old', 'unseen', 'gone']) ids.push((await made({ name })).id);
   const [one, two, old, , gone] = ids;

@@ -43,7 +43,7 @@ afterAll(() => api.stop());
 const ask = (path: string) => api.get(`/api/projects/${tenant.projectId}/${path}`, tenant.personalApiKey);
 const names = async (path: string) => (await ask(path)).body.map(({ name }: { name: string }) => name);
 
-test('lists strings, numbers and booleans of events of the last 30 days, most frequent first', async () => {
+test('lists the string, number and boolean values of an event property in the last 30 days, most frequent first', async () => {
   expect(await names('events/values?key=browser')).toEqual(['Chrome', '5', 'Firefox', 'chrome mobile', 'true']);
   expect(await names('events/values?key=browser&value=CHROME')).toEqual(['Chrome', 'chrome mobile']);
   expect(await names('events/values?key=browser&value=')).toHaveLength(5);

@@ -438,7 +438,7 @@ describe('protection of stored secrets', () => {
     }
   });
 
-  test('are deleted with the export', async () => {
+  test('are deleted when the export is deleted', async () => {
     const { id } = await created();
     expect((await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).status).toBe(204);
     expect((await stored(id)).destination_secrets).toEqual({});
@@ -657,7 +657,7 @@ describe('backfills', () => {
 });
 
 describe('runs', () => {
-  test('export-033: are listed newest first, in pages and by time range', async () => {
+  test('export-033: are listed newest first, with paging and a time range', async () => {
     const { id } = await created();
     const old = await storeRun(id, { createdAt: '2026-01-01T00:00:00Z' });
     const ids: string[] = [];
@@ -682,7 +682,7 @@ describe('runs', () => {
     expect((await read(id)).latest_runs.map((run: { id: string }) => run.id)).toEqual(ids.slice(0, 10));
   });
 
-  test('can be read and repeated, and cancelled until they end', async () => {
+  test('can be retrieved and retried, and can be cancelled while unfinished', async () => {
     const { id } = await created();
     const [done, open] = [await storeRun(id), await storeRun(id, { status: 'Starting' })];
     expect(await api.get(`${path}${id}/runs/${done}/`, acme.M.key)).toMatchObject({

@@ -537,7 +537,7 @@ describe('bulk requests', () => {
     });
   });
 
-  test('delete a flag on which others depend only together with them', async () => {
+  test('delete a flag that others depend on only if those are deleted too', async () => {
     const base = await created('base');
     const top = await created('top', { filters: dependsOn(base.id) });
     const alone = await created('alone');
@@ -599,7 +599,7 @@ describe('limits', () => {
       [tenant.environmentId, count],
     );
 
-  test('allow ten thousand flags, and reject more than twenty thousand', async () => {
+  test('allow 20,000 flags and reject the 20,001st', async () => {
     await fill(`'{"groups": []}'`, 10_000);
     const base = await created('one-more');
     await created('and-one', { filters: dependsOn(base.id) });

@@ -124,7 +124,7 @@ test('returns 404 for an invite without its secret', async () => {
   expect(await signUp(randomUUID(), { token: 'x' })).toMatchObject(NF());
 });
 
-describe('the first key of a new user is limited like the key that invited the user', () => {
+describe('the first API key of an invited user has the limits of the API key that created the invite', () => {
   const powersOf = async (key: string) => {
     const { body } = await api.get('/api/personal_api_keys/@current/', key);
     return [body.scopes, body.scoped_organizations, body.scoped_teams, body.expires_at];

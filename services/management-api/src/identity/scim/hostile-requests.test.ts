@@ -119,7 +119,7 @@ describe('large changes', () => {
   const values = (of: string[]) => of.map((value) => ({ value }));
   const change = (group: string, ...operations: object[]) => send('PATCH', `/Groups/${group}`, patchOp(...operations));
 
-  test('return 400 for more than 1,000 members in all operations together', async () => {
+  test('return 400 for more than 1,000 members across all operations', async () => {
     const group = await createGroup();
     const tooMany = scimError(400, 'invalidValue');
     const halves = [ids(600), ids(600)].map((half) => ({ op: 'remove', path: 'members', value: values(half) }));

@@ -233,7 +233,7 @@ describe('a session', () => {
     },
   );
 
-  test('signin-015: GET of the sign-out path does not sign out, nor does a page of another site', async () => {
+  test('signin-015: neither a GET of the sign-out path nor a request from another site signs the user out', async () => {
     const key = await signedIn();
     expect((await api.get('/api/logout/', key)).status).toBe(405);
     const foreign = { cookie: key, origin: 'https://evil.example' };

@@ -616,7 +616,7 @@ describe('the SAML provider of a domain', () => {
     expect((await tries())[0]).toMatchObject({ outcome: 'refused', reason: 'replayed' });
   });
 
-  test("sso-137: rejects an attacker's own valid response in another browser", async () => {
+  test("sso-137: rejects an attacker's valid SAML response when the victim's browser posts it", async () => {
     const { relayState, requestId } = await beginSaml();
     const victim = newBrowser();
     const end = await victim.walk(`${api.url}/complete/saml/`, {

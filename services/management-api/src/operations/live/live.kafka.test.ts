@@ -737,7 +737,7 @@ describe('individual streams', () => {
     });
   });
 
-  test('live-043: contains dropped and changed events with reason and rule, without properties', async () => {
+  test('live-043: reports dropped and changed events with their reason and rule, but without properties', async () => {
     const client = await watch(world, tenant);
     const other = await createTestTenant(world.api.database);
     await storeWarning(sql(), other.projectId, {});
