@@ -30,7 +30,7 @@ export interface ConsoleBenchOptions {
 /** Events per second on an open page. */
 const floodRate = 1000;
 const busyProjects = 20;
-/** Streams of each busy project. */
+/** Number of open streams per busy project. */
 const watchers = 50;
 
 /** Measures the console in a browser with the running system and compares it with Unleash's, and measures the API with live streams. */

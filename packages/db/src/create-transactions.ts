@@ -88,8 +88,7 @@ function transactionOn(
 }
 
 /**
- * Up to this size, all chunks are collected and sent together. Beyond it, only as much is in memory as the server
- * accepts.
+ * Up to this size, all chunks are buffered and sent together. Larger copies are streamed at the speed of the server.
  */
 const maxBytesAtOnce = 8 * 1024 * 1024;
 

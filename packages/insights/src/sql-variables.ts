@@ -60,8 +60,8 @@ export interface VariableValues {
 }
 
 /**
- * Determines the values of all variables of a project: that of the query, or else the default value.
- * @throws AppError `invalid` naming the variable whose value does not fit its type.
+ * Determines the values of all variables of a project: the value in the query, or the default value.
+ * @throws AppError `invalid` naming the variable whose value has the wrong type.
  */
 export function readVariableValues(
   stored: readonly StoredVariable[],

@@ -143,7 +143,7 @@ function periodsOf(rule: RecurrenceRule, startDay: Day): Periods {
   const byweekday = rule.byweekday?.length ? weekdayIndexes(rule.byweekday) : null;
   const { numberOf, daysOf } = undivided(rule.frequency, startDay, byweekday);
   const { bysetpos } = rule;
-  // A position is ignored without weekdays, because clients send one without meaning it.
+  // `bysetpos` is ignored if the rule has no weekdays, because some clients always send it.
   if (byweekday === null || bysetpos === null) return { numberOf, daysOf };
   return {
     numberOf,

@@ -84,7 +84,7 @@ function canBecome({ uid, gid }: SystemUser): boolean {
   return spawnSync('sh', ['-c', ':'], { uid, gid, cwd: '/' }).status === 0;
 }
 
-/** Whether the user can create files in the directory. Default: the user of this process. */
+/** Returns whether the user can create files in the directory. Without `user`, checks the user of this process. */
 export function canWriteIn(directory: string, user: SystemUser | undefined): boolean {
   const identity = user ? { uid: user.uid, gid: user.gid } : {};
   return spawnSync('sh', ['-c', 'cd "$1" && [ -w . ]', 'sh', directory], { cwd: '/', ...identity }).status === 0;

@@ -66,7 +66,7 @@ export function createBatchHandler(
     if (attempt.kind === 'processed') return attempt.result;
     if (batch.records.length === 1) return giveUp(batch, attempt.reason, attempt.error, context);
 
-    const [first, ...others] = splitBatch(batch, attempt.parts);
+    const [first, ...others] = splitBatch(batch, attempt.partCount);
     let result = await processOrSplit(first, context);
     for (const part of others) {
       if (context.signal.aborted) break;
@@ -126,18 +126,18 @@ async function afterFailure(
   if (failure.kind !== 'poison' && failure.kind !== 'systemic') metrics.retried(failure.kind);
   switch (failure.kind) {
     case 'poison':
-      return { kind: 'split', parts: 2, reason: failure.reason, error };
+      return { kind: 'split', partCount: 2, reason: failure.reason, error };
     case 'too_large':
-      return { kind: 'split', parts: failure.parts, reason: 'processing_error', error };
+      return { kind: 'split', partCount: failure.partCount, reason: 'processing_error', error };
     case 'moved':
       failures.moved += 1;
-      if (failures.moved > maxMovedRetries) return { kind: 'split', parts: 2, reason: 'ledger_conflict', error };
+      if (failures.moved > maxMovedRetries) return { kind: 'split', partCount: 2, reason: 'ledger_conflict', error };
       return { kind: 'retry', failure: 'moved' };
     case 'slow':
       failures.slow += 1;
       // Writing a dead letter needs a similar transaction, so nothing is given up while the server is too slow for one.
       if (batch.records.length === 1 && failures.slow < maxSlowAttempts) return { kind: 'retry', failure: 'slow' };
-      return { kind: 'split', parts: 2, reason: 'timed_out', error };
+      return { kind: 'split', partCount: 2, reason: 'timed_out', error };
     case 'transient':
       failures.transient += 1;
       if (failures.transient > maxTransientRetries) throw error;
@@ -168,7 +168,7 @@ type Attempt = { kind: 'processed'; result: BatchReport | StaleBatch } | SplitRe
 /** The batch must be split. A single record is given up for this reason. */
 interface SplitRequired {
   kind: 'split';
-  parts: number;
+  partCount: number;
   reason: DeadLetterReason;
   error: unknown;
 }
@@ -183,9 +183,9 @@ function pauseMs(kind: keyof Failures, attempt: number): number {
 }
 
 /** Splits a batch into parts of about equal size. Each continues where the previous one ends. */
-function splitBatch(batch: LogBatch, parts: number): [LogBatch, ...LogBatch[]] {
+function splitBatch(batch: LogBatch, partCount: number): [LogBatch, ...LogBatch[]] {
   const { records } = batch;
-  const size = Math.ceil(records.length / Math.min(Math.max(parts, 2), records.length));
+  const size = Math.ceil(records.length / Math.min(Math.max(partCount, 2), records.length));
   const [first, ...others] = Array.from({ length: Math.ceil(records.length / size) }, (_, part) =>
     records.slice(part * size, (part + 1) * size),
   );

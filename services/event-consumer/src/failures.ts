@@ -20,13 +20,13 @@ export type FailureClass =
   | { kind: 'transient' }
   | { kind: 'blocked' }
   | { kind: 'slow' }
-  | { kind: 'too_large'; parts: number }
+  | { kind: 'too_large'; partCount: number }
   | { kind: 'systemic' }
   | { kind: 'poison'; reason: DeadLetterReason };
 
 export function classifyFailure(error: unknown): FailureClass {
   if (error instanceof LedgerConflict || error instanceof PartitionMissing) return { kind: 'moved' };
-  if (error instanceof BatchTooLarge) return { kind: 'too_large', parts: error.parts };
+  if (error instanceof BatchTooLarge) return { kind: 'too_large', partCount: error.partCount };
   const code = error instanceof Error ? String((error as { code?: unknown }).code) : '';
   if (code === lockNotAvailable) return { kind: 'blocked' };
   if (code === queryCanceled) return { kind: 'slow' };
@@ -54,12 +54,12 @@ const systemError = /^E[A-Z0-9]+$/;
 /** A batch of several records needs more memory than the consumer allows, in addition to its records. It is split. */
 export class BatchTooLarge extends Error {
   override readonly name = 'BatchTooLarge';
-  /** Approximate number of parts that are small enough. */
-  readonly parts: number;
+  /** Number of parts into which to split the batch so that each part probably fits. */
+  readonly partCount: number;
 
-  constructor(what: string, parts: number) {
+  constructor(what: string, partCount: number) {
     super(`A batch needs too much memory: ${what}.`);
-    this.parts = parts;
+    this.partCount = partCount;
   }
 }
 

@@ -46,7 +46,7 @@ export function createLockReleaser({
 interface FrozenSessions {
   /** Number of ended transactions. */
   ended: number;
-  /** Number of this service's sessions that belong to another role, so that they can be neither inspected nor ended. */
+  /** Number of this service's database sessions under another role. The consumer can neither inspect nor end them. */
   hidden: number;
 }
 

@@ -25,7 +25,7 @@ import type { Ledger } from './model/ledger.ts';
 import { insertWarnings } from './warnings/store.ts';
 import { toReusedUuidWarning, type WarningThrottle } from './warnings/warnings.ts';
 
-/** Dependencies of processing a batch, including the caches of the process; created once (start.ts). */
+/** Dependencies of `processBatch`, including the process-wide caches. Created once, in start.ts. */
 export interface ProcessBatchDeps {
   database: Pick<SqlDatabase, 'transaction'>;
   projects: Pick<ProjectResolver, 'resolve' | 'withoutEvents' | 'noteEvents'>;

@@ -62,7 +62,7 @@ function open(url: string, facts: Facts, drop: () => Promise<unknown>): BenchDat
   };
 }
 
-/** Adds a project with one environment to the database's organization for each project key. */
+/** For each project API key, adds a project with one environment to the organization of the database. */
 export async function addProjects(database: BenchDatabase, projectApiKeys: readonly string[]): Promise<void> {
   await database.query(
     `WITH added AS (

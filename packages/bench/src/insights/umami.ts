@@ -3,7 +3,10 @@ import type { BenchDatabase } from '../harness/bench-database.ts';
 
 const website = '00000000-0000-4000-8000-000000000001';
 
-/** Page views have their own event type. A visitor is a session of a month and is never merged. Properties are in another table, which these queries do not read. */
+/**
+ * Copies the events into the data model of Umami. Page views have their own event type. A visitor is one session per month and is
+ * never merged. Properties are in a separate table, which these queries do not read.
+ */
 export async function fillUmami(database: BenchDatabase): Promise<void> {
   await database.query('CREATE SCHEMA umami');
   await database.query(

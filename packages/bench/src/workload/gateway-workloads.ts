@@ -29,7 +29,7 @@ export function buildRequests(
   return { requests, eventsPerRequest };
 }
 
-/** An event like those of SDKs, with about `eventBytes` of JSON. */
+/** Builds an event like those that SDKs send, with about `eventBytes` bytes of JSON. */
 function buildEvent(seed: number, eventBytes: number) {
   const event = {
     event: 'order placed',

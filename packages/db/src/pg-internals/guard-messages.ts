@@ -72,7 +72,7 @@ function createCheck() {
   let isReady = false;
   let authentications = 0;
   return {
-    /** @throws before the rest of the message arrives */
+    /** Checks the type and length of a message before its body arrives. @throws if one of them is not allowed */
     header(start: Buffer): void {
       const [type, length] = [String.fromCharCode(start[0] ?? 0), start.readUInt32BE(1)];
       if (!(isReady ? duringStatements : duringStart).has(type) || length < 4) throw malformed();

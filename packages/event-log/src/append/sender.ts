@@ -135,7 +135,7 @@ export class Sender {
     else if (this.filled.size > 0) this.timer ??= setTimeout(() => this.sendDue(), this.options.settings.lingerMs);
   }
 
-  /** Sends to each idle leader that has enough records, or a record that has waited for the linger time. */
+  /** Sends a request to each idle leader that has enough records or whose oldest record has waited for the linger time. */
   private sendDue(): void {
     clearTimeout(this.timer);
     this.timer = undefined;

@@ -77,8 +77,7 @@ const searching = new Set<PropertyOperator>([
 ]);
 
 /**
- * Returns whether a filter searches for a text that is too long and would match nothing. Used to validate flags and
- * cohorts.
+ * Returns whether a filter searches for text that is too long and would never match. Used to validate flags and cohorts.
  */
 export function isNeedleTooLong(operator: PropertyOperator, value: unknown): boolean {
   const needles = Array.isArray(value) ? value : [value];

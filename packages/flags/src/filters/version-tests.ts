@@ -14,8 +14,8 @@ import type { ValueTest } from './value-test.ts';
 export type VersionRule =
   | { compared: '=' | '<>' | '>' | '>=' | '<' | '<='; bound: SemanticVersion }
   /**
-   * A half-open range in which only major, minor and patch count; null means unbounded. Pre-releases match only
-   * `withPreReleases`, and only those of the same major, minor and patch as `from`.
+   * A range from `from` (inclusive) to `before` (exclusive). Null means unbounded. Only major, minor and patch are
+   * compared. A pre-release matches only if `withPreReleases` is set and its major, minor and patch equal those of `from`.
    */
   | { from: SemanticVersion | null; before: SemanticVersion | null; withPreReleases: boolean };
 

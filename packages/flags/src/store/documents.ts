@@ -20,7 +20,7 @@ export interface FlagDocument {
   gzipped: Buffer;
 }
 
-/** Creates a cache of the documents by environment. Each is written, hashed and compressed once per version. */
+/** Creates a cache that holds one document per environment. Each is written, hashed and compressed once per version. */
 export function createFlagDocuments(options: DefinitionMemoryOptions): VersionedMemory<FlagDocument> {
   const { sql } = options;
   return createVersionedMemory({

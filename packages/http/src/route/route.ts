@@ -51,7 +51,10 @@ export type SuccessValue<R extends ResponseDeclarations> = {
 
 type OtherStatus<R extends ResponseDeclarations> = 200 extends keyof R ? 202 | 400 : never;
 
-/** A body field that a route rejects with `detail`, except for values without effect, such as its default. */
+/**
+ * A body field that Millrace does not support. All values except those in `unless`, for example the default, are rejected with
+ * the message `detail`.
+ */
 export type RefusedField = { detail: string; unless: readonly unknown[] };
 
 /** A scope of a personal API key, or `public` if no key is needed. */

@@ -194,8 +194,8 @@ export function buildBooleanText(value: Fragment): Fragment {
 }
 
 /**
- * Matches text that is a number in normal form, such as `5.0`, or in the form in which JSON shows very large and small
- * numbers, such as `1e+21`. A text such as the postal code `01067` is not equal to the number 1067.
+ * Matches a number in canonical form, such as `5.0`, or in the exponent form that JSON uses for very large and very small
+ * numbers, such as `1e+21`. Text such as the postal code `01067` does not match, because it must not equal the number 1067.
  */
 const canonicalNumber = /^-?(0|[1-9]\d{0,29})(\.\d{1,30})?(e[-+]\d{1,2})?$/;
 

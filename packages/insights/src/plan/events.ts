@@ -84,7 +84,7 @@ export function planEvents(query: EventsQuery, context: PlanContext): EventsPlan
     },
   };
 
-  /** The end is exclusive, so adds a millisecond. */
+  /** Adds a millisecond, because the end of the range is exclusive. */
   function after(text: string, path: string): number {
     const moment = readMoment(text, clock);
     if (moment === null)

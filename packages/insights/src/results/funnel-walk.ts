@@ -97,8 +97,8 @@ function mayFollow(
 }
 
 /**
- * Returns the attempt that a step continues: the one at the previous step or, if that step is optional, at the one
- * before it.
+ * Returns the attempt that the event can continue with this step: the attempt at the closest earlier step, where
+ * optional steps may be skipped.
  */
 function lastBefore(
   step: number,

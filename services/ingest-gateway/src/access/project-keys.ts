@@ -168,7 +168,10 @@ interface CachedLookup {
 }
 
 const maxCached = 100_000;
-/** The same while changes are not received. A deleted key is accepted for at most this much longer. */
+/**
+ * Replaces `refreshInBackgroundForMs` while change notifications are not received. A deleted key is accepted for at most this
+ * much longer.
+ */
 const refreshUnsubscribedMs = 4000;
 /** How long cached results are used during an outage of the database. */
 const outageForMs = 12 * 60 * 60 * 1000;

@@ -69,7 +69,7 @@ export function decodeLz64(encoded: string, maxUnits: number): Lz64Result {
     } else if (code < starts.length && code >= firstPhraseCode) {
       if (!write(starts[code] ?? 0, lengths[code] ?? 0)) return { outcome: 'too_long' };
     } else if (code === starts.length && last !== null) {
-      // The entry that is being defined: the last entry, followed by its own first unit.
+      // The code refers to the phrase that is still being added: the previous phrase plus its own first character.
       if (!write(last.start, last.length + 1)) return { outcome: 'too_long' };
     } else {
       return { outcome: 'broken' };

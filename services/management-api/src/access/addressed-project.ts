@@ -31,8 +31,8 @@ export const idParams = Type.Object({
  * The environment that the path names, within the caller's organizations. Other organizations' projects get the same error as
  * missing ones (docs/api/access.md#levels). `@current` is the caller's current environment, or the first one that the key can
  * access.
- * The returned function throws AppError `not_found`, or `forbidden` if the key is limited to others or the environment is
- * private.
+ * The returned function throws AppError `not_found`, or `forbidden` if the API key is limited to other projects or the
+ * environment is private.
  */
 function addressedProject(sql: Sql) {
   return async ({ caller, params, route }: ProjectContext): Promise<AddressedProject> => {

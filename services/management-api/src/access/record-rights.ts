@@ -211,7 +211,7 @@ export async function createVisibilityCheck(
 }
 
 /**
- * Adds the condition that excludes from a list what the caller cannot see.
+ * Adds a condition that hides the records that the caller cannot view.
  * @param columns SQL of the record's ID and of its creator, or the IDs that the caller created.
  */
 export function addVisibilityCondition(

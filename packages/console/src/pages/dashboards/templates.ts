@@ -10,7 +10,7 @@ interface TemplateTile {
   source: InsightQuery;
 }
 
-/** A name that the user enters for a template: of an event, a property or a flag. */
+/** An input field of a template, in which the user enters the name of an event, property or flag. */
 export interface TemplateField {
   label: string;
   of: 'events' | 'event' | 'flag';

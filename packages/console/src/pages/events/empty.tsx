@@ -12,7 +12,7 @@ import type { ListedEvent } from './list.tsx';
 import { shouldRetry } from './slow.tsx';
 import { text } from './words.ts';
 
-/** Shown when the time range has no events: when the latest one happened, and a button that shows it. */
+/** Shown when no events match the time range. Says when the latest event happened, and has a button that jumps to it. */
 export function EmptyEvents({
   path,
   filters,

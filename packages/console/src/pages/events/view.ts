@@ -72,7 +72,10 @@ export function useEventsView() {
   };
 }
 
-/** A range without an end only covers events up to now, like its counts. Clients with a wrong clock send events with later times. */
+/**
+ * An open-ended range stops at the current time, so that the list agrees with its counts. Clients with a wrong clock send events
+ * from the future.
+ */
 const untilNow = (after: string) => (parseTime(after).getTime() < Date.now() ? '-0s' : '');
 
 export const futureSpan = (): Span => {

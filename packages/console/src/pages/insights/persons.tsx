@@ -25,7 +25,7 @@ const most = maxInCohort;
 
 interface ShownActor {
   id: string;
-  /** `group`; absent: a person. */
+  /** `group` for groups. Absent for persons. */
   type?: string;
   properties?: Record<string, unknown>;
   distinct_ids?: string[];

@@ -26,7 +26,7 @@ export function t(strings: TemplateStringsArray): Template {
   return (strings[0] ?? '') as Template;
 }
 
-/** Replaces the slots of a template. */
+/** Fills in the placeholders of a template. */
 export function fill(template: Template, slot: (name: string) => Fragment): Fragment {
   const pieces = template.split(/\{([0-9*fzpr](?::\w+)?)\}/);
   return Sql.of(

@@ -172,7 +172,10 @@ function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner:
 /** Size limit of all cached results in a list. */
 const maxCachedCharacters = 4 * 2 ** 20;
 
-/** Reads the cached results of the first insights of a list, as many as fit. Insights without a cached result are undefined. */
+/**
+ * Reads cached results of the listed insights, in order, until the size limit is reached. The result of an insight beyond the
+ * limit is undefined.
+ */
 async function readCached(
   queryRunner: QueryRunner,
   queryCaller: QueryCaller,

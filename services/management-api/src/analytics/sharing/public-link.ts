@@ -1,4 +1,5 @@
-// Access by public link, with which visitors see results without signing in. An unknown link gets the same response as one that was turned off.
+// Access through public links, which let visitors see results without signing in. An unknown link and a link that was turned off
+// get the same response.
 
 import type { Sql } from '@millrace/db';
 import type { ApiRequest } from '@millrace/http';

@@ -1,4 +1,4 @@
-// Invites, and accepting an invite, in requests and responses.
+// Request and response schemas of invites and of accepting one.
 
 import { isInviteExpired } from '@millrace/accounts';
 import { membershipLevels } from '@millrace/contracts';

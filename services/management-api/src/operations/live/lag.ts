@@ -51,7 +51,7 @@ const [minWindowMs, maxWindowMs] = [5000, 75_000];
  */
 export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps) {
   const groups = eventTopics.map((topic) => (publishes ? publisherGroup : consumerGroup)(topic, topicPrefix));
-  /** When each partition was last seen read to its end. */
+  /** Time at which each partition was last found fully consumed. */
   const endSeenAt = new Map<string, number>();
   const acceptedOf = createAcceptedCount();
   let measuring: Promise<Lag> | undefined;

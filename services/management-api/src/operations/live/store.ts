@@ -9,7 +9,7 @@ export interface DropRow extends Columns<'ingestion_warning', 'id' | 'type' | 's
   stored_at: Date;
 }
 
-/** The database's current time. Everything stored from now on is later. */
+/** Returns the current time of the database. Rows that are stored after this call have a later time. */
 export async function readClock(sql: Sql): Promise<Date> {
   const [row] = await sql.query<{ now: Date }>('SELECT clock_timestamp() AS now');
   return row?.now ?? new Date();

@@ -125,8 +125,8 @@ function limitExceeded(detail: string): AppError {
 const enrollmentOf = (key: string) => `$feature_enrollment/${key}`;
 
 /**
- * The choices of persons are stored under the key of the flag. So if the key changes, the condition that older flags have for
- * them must change too.
+ * Renames the early-access condition when the key of a flag changes. Early-access choices of persons are stored under the flag
+ * key, and older flags have a condition that reads the choice.
  */
 export function renameEnrollment(fields: FlagFields, keyBefore: string): FlagFields {
   const { super_groups: superGroups } = fields.filters;
