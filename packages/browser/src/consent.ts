@@ -3,7 +3,7 @@
 import type { Options } from './client/client.ts';
 import type { Emitter } from './client/core.ts';
 import { page } from './page/globals.ts';
-import { type Area, cookieArea, doesKeep, storageArea, webStorage } from './storage/areas.ts';
+import { createCookieStorage, doesKeep, type TextStorage, toTextStorage, webStorage } from './storage/text-storage.ts';
 
 export interface Consent {
   status(): 'granted' | 'denied' | 'pending';
@@ -15,11 +15,11 @@ export interface Consent {
 
 export function createConsent(options: Options, signals: Emitter): Consent {
   const name = `__ph_opt_in_out_${options.token}`;
-  const area = areaOf(name, options);
+  const storage = chooseStorage(name, options);
   const status: Consent['status'] = () => {
     if (options.respect_dnt && isTrackingRefused()) return 'denied';
     // Consent tools also write this value, with their own words.
-    const value = area.read(name) ?? '';
+    const value = storage.read(name) ?? '';
     if (isYes(value)) return 'granted';
     return /^"?(false|0|no)"?$/.test(value) ? 'denied' : 'pending';
   };
@@ -27,25 +27,25 @@ export function createConsent(options: Options, signals: Emitter): Consent {
     status,
     isOptedOut: () => status() === 'denied' || (status() === 'pending' && options.opt_out_capturing_by_default),
     set(isGranted) {
-      area.write(name, isGranted ? '1' : '0');
+      storage.write(name, isGranted ? '1' : '0');
       signals.emit('consent', { isGranted });
     },
-    forget: () => area.remove(name),
+    forget: () => storage.remove(name),
   };
 }
 
 /**
  * Returns the place where consent is stored. A value stored elsewhere, from before the option was changed, is moved.
  */
-function areaOf(name: string, options: Options): Area {
-  const [local, cookies] = [storageArea(webStorage('localStorage')), cookieArea(options)];
+function chooseStorage(name: string, options: Options): TextStorage {
+  const [local, cookies] = [toTextStorage(webStorage('localStorage')), createCookieStorage(options)];
   const isCookie = options.opt_out_capturing_persistence_type === 'cookie' && doesKeep(cookies);
-  const [area, other] = isCookie ? [cookies, local] : [local, cookies];
+  const [storage, other] = isCookie ? [cookies, local] : [local, cookies];
   const movedValue = other.read(name);
-  if (movedValue === null) return area;
-  if (area.read(name) === null) area.write(name, movedValue);
+  if (movedValue === null) return storage;
+  if (storage.read(name) === null) storage.write(name, movedValue);
   other.remove(name);
-  return area;
+  return storage;
 }
 
 function isYes(value: unknown): boolean {

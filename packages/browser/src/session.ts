@@ -3,7 +3,7 @@
 import type { Client, Options } from './client/client.ts';
 import type { Emitter, Store } from './client/core.ts';
 import { attempt, page } from './page/globals.ts';
-import { tabArea } from './storage/areas.ts';
+import { createTabStorage } from './storage/text-storage.ts';
 import { newUuid } from './values.ts';
 
 interface SessionState {
@@ -91,17 +91,17 @@ function startOf(id: unknown): number | undefined {
  * duplicated tab still finds the mark of the original and therefore gets a new id.
  */
 function createWindowId({ persistence, persistence_name, token }: Options): (isNew: boolean) => string {
-  const area = tabArea(persistence);
+  const storage = createTabStorage(persistence);
   const name = `ph_${persistence_name || token}_`;
   const [idName, mark] = [`${name}window_id`, `${name}primary_window_exists`];
-  let id = area.read(mark) ? undefined : attempt<unknown>(() => JSON.parse(area.read(idName) ?? 'null'));
-  area.write(mark, 'true');
-  page?.addEventListener('pagehide', () => area.remove(mark));
-  page?.addEventListener('pageshow', () => area.write(mark, 'true'));
+  let id = storage.read(mark) ? undefined : attempt<unknown>(() => JSON.parse(storage.read(idName) ?? 'null'));
+  storage.write(mark, 'true');
+  page?.addEventListener('pagehide', () => storage.remove(mark));
+  page?.addEventListener('pageshow', () => storage.write(mark, 'true'));
   return (isNew) => {
     if (isNew || typeof id !== 'string') {
       id = newUuid();
-      area.write(idName, JSON.stringify(id));
+      storage.write(idName, JSON.stringify(id));
     }
     return id as string;
   };

@@ -7,7 +7,7 @@ import type { EventParts } from '../event/event-parts.ts';
 import { createIdentity } from '../identity.ts';
 import type { ReadOptions } from '../options/default-options.ts';
 import { attempt } from '../page/globals.ts';
-import { tabArea } from '../storage/areas.ts';
+import { createTabStorage } from '../storage/text-storage.ts';
 import { toJson } from '../values.ts';
 import type { Started } from './create-core.ts';
 
@@ -83,7 +83,7 @@ function consentMembers({ capture }: Core, { consent }: EventParts): ConsentMemb
  * the tab.
  */
 function superPropertyMembers({ options, store, tabStore, signals }: EventParts): Partial<Client> {
-  const area = tabArea(options.persistence);
+  const area = createTabStorage(options.persistence);
   const listName = `ph_${options.persistence_name || options.token}_session_registered_properties`;
   const names = () => [attempt(() => JSON.parse(area.read(listName) ?? '')) ?? []].flat() as string[];
   const forget = () => {

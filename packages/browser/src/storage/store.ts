@@ -5,7 +5,15 @@ import type { Store } from '../client/core.ts';
 import type { JsonValue, Properties } from '../client/values.ts';
 import { attempt } from '../page/globals.ts';
 import { memoizeLast, toJson, toPlain } from '../values.ts';
-import { type Area, cookieArea, doesKeep, memoryArea, storageArea, tabArea, webStorage } from './areas.ts';
+import {
+  createCookieStorage,
+  createMemoryStorage,
+  createTabStorage,
+  doesKeep,
+  type TextStorage,
+  toTextStorage,
+  webStorage,
+} from './text-storage.ts';
 
 export interface Stores {
   /** Data of the visitor. */
@@ -21,22 +29,22 @@ export function openStores(options: Options, isPersistent: () => boolean): Store
   const own = token.replace(/\+/g, 'PL').replace(/\//g, 'SL').replace(/=/g, 'EQ');
   const name = given ? `ph_${given}` : `ph_${own}_posthog`;
   const local = kind === 'memory' ? null : webStorage('localStorage');
-  const cookies = kind === 'cookie' || kind === 'localStorage+cookie' ? cookieArea(options) : undefined;
+  const cookies = kind === 'cookie' || kind === 'localStorage+cookie' ? createCookieStorage(options) : undefined;
   const doesCookieWin = defaults !== 'unset' && defaults >= '2026-08-29';
   const area = kind === 'sessionStorage' ? webStorage(kind) : local;
-  const storeIn = (main: Area, more?: object) => createStore({ name, main, isPersistent, area, ...more });
+  const storeIn = (main: TextStorage, more?: object) => createStore({ name, main, isPersistent, area, ...more });
 
-  const tabStore = storeIn(tabArea(kind));
+  const tabStore = storeIn(createTabStorage(kind));
   if (kind === 'sessionStorage') return { store: tabStore, tabStore };
-  if (local && kind !== 'cookie') return { store: storeIn(storageArea(local), { cookies, doesCookieWin }), tabStore };
-  return { store: storeIn(cookies && doesKeep(cookies) ? cookies : memoryArea()), tabStore };
+  if (local && kind !== 'cookie') return { store: storeIn(toTextStorage(local), { cookies, doesCookieWin }), tabStore };
+  return { store: storeIn(cookies && doesKeep(cookies) ? cookies : createMemoryStorage()), tabStore };
 }
 
 interface StorePlace {
   name: string;
-  main: Area;
+  main: TextStorage;
   /** Used in addition to `main`, for the names that are stored in both. */
-  cookies?: Area | undefined;
+  cookies?: TextStorage | undefined;
   doesCookieWin?: boolean;
   area: Storage | null;
   /** False if nothing may be persisted because consent is missing. */

@@ -85,7 +85,7 @@ export async function importFile(source: ImportSource, options: ImportOptions): 
     ({ lines, rejections } = checked);
     if (rejections.count() > 0 && !options.skipInvalid) return summary('invalid', null, 1);
     if (options.isDryRun) return summary('checked');
-    options.progress.plan({
+    options.progress.setTotals({
       from: { ...point },
       totalEvents: point.events + checked.events,
       totalBytes: checked.bytes,

@@ -1,6 +1,6 @@
 import { createProgress, describeSending } from './progress.ts';
 
-const plan = { from: { events: 100, offset: 1000 }, totalEvents: 2100, totalBytes: 21_000 };
+const totals = { from: { events: 100, offset: 1000 }, totalEvents: 2100, totalBytes: 21_000 };
 
 test.each([
   [{ events: 1100, offset: 11_000 }, 10_000, ' 52.4%  1,100 of 2,100 events  100/s  10 s left'],
@@ -9,14 +9,14 @@ test.each([
   [{ events: 100, offset: 1000 }, 0, '  4.8%  100 of 2,100 events  0/s'],
   [{ events: 2100, offset: 21_000 }, 10_000, '100.0%  2,100 of 2,100 events  200/s  0 s left'],
 ])('describes %j after %d ms', (sent, elapsedMs, expected) => {
-  expect(describeSending(plan, sent, elapsedMs)).toBe(expected);
+  expect(describeSending(totals, sent, elapsedMs)).toBe(expected);
 });
 
 function watch(isTTY: boolean) {
   const written: string[] = [];
   const clock = { now: 0 };
   const progress = createProgress({ isTTY, write: (text) => written.push(text) }, () => clock.now);
-  progress.plan(plan);
+  progress.setTotals(totals);
   for (let second = 1; second <= 25; second += 1) {
     clock.now = second * 1000;
     progress.sent({ events: 100 + second, offset: 1000 + second * 10 });

@@ -6,7 +6,7 @@ export interface SentCounts {
   offset: number;
 }
 
-export interface SendingPlan {
+export interface ImportTotals {
   /** Where sending started: at the beginning of the file, or where an earlier run ended. */
   from: SentCounts;
   totalEvents: number;
@@ -17,7 +17,7 @@ export interface SendingPlan {
 export interface Progress {
   checking(lines: number): void;
   /** Sets the totals for the following calls of `sent`. */
-  plan(plan: SendingPlan): void;
+  setTotals(totals: ImportTotals): void;
   sent(sent: SentCounts): void;
   /** Prints a sentence on its own line. */
   note(sentence: string): void;
@@ -36,7 +36,7 @@ export function createProgress(output: Output, now: () => number = Date.now): Pr
   const isTerminal = output.isTTY === true;
   let shownAt = isTerminal ? 0 : now();
   let isLineOpen = false;
-  let sending: { plan: SendingPlan; startedAt: number } | undefined;
+  let sending: { totals: ImportTotals; startedAt: number } | undefined;
 
   function show(describe: () => string): void {
     if (now() - shownAt < (isTerminal ? intervalMs.terminal : intervalMs.log)) return;
@@ -51,13 +51,13 @@ export function createProgress(output: Output, now: () => number = Date.now): Pr
 
   return {
     checking: (lines) => show(() => `Checking: ${count(lines)} lines`),
-    plan(plan) {
-      sending = { plan, startedAt: now() };
+    setTotals(totals) {
+      sending = { totals, startedAt: now() };
     },
     sent(sent) {
       if (!sending) return;
-      const { plan, startedAt } = sending;
-      show(() => describeSending(plan, sent, now() - startedAt));
+      const { totals, startedAt } = sending;
+      show(() => describeSending(totals, sent, now() - startedAt));
     },
     note(sentence) {
       clear();
@@ -72,7 +72,7 @@ export function createProgress(output: Output, now: () => number = Date.now): Pr
  * run.
  */
 export function describeSending(
-  { from, totalEvents, totalBytes }: SendingPlan,
+  { from, totalEvents, totalBytes }: ImportTotals,
   sent: SentCounts,
   elapsedMs: number,
 ): string {

@@ -40,7 +40,7 @@ export function PageTitle({
       </h1>
       {now}
       <div className="title-buttons">
-        <a className="button wide-only" href={useHelpAddress()} target="_blank" rel="noopener noreferrer">
+        <a className="button wide-only" href={useHelpUrlState()} target="_blank" rel="noopener noreferrer">
           {words.docs.help}
           <span className="only-heard"> {words.docs.newWindow}</span>
         </a>
@@ -86,7 +86,7 @@ const documentOfPage: Record<string, string> = {
 };
 
 /** Address of the document that explains the current page. */
-function useHelpAddress(): string {
+function useHelpUrlState(): string {
   const [, , , page = '', section = ''] = useLocation().pathname.split('/');
   return documentAddress(documentOfPage[page === 'settings' ? `settings/${section}` : page] ?? 'docs');
 }

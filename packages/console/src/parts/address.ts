@@ -46,7 +46,7 @@ type Values<Parts> = { [Name in keyof Parts]: Parts[Name] extends Part<infer Val
  * @returns `view`, `change` (adds a history entry; with `replace` it updates the current one, as for each character typed), and the names of
  * unknown URL parameters (for `<AddressHint>`)
  */
-export function useAddress<
+export function useUrlState<
   Parts extends Record<string, Part<never> | Part<string> | Part<boolean> | Part<readonly string[]>>,
 >(parts: Parts) {
   const search = useSearch({ strict: false }) as Record<string, string>;

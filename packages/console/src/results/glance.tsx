@@ -1,7 +1,7 @@
 import { formatPercent, formatValue, readNumberFormat } from '@millrace/contracts/numbers';
 import { Spark } from '../parts/chart.tsx';
 import { findSource, type InsightQuery, toFieldsList } from './insight-query.ts';
-import { overallOfAll, type Series, selectCurrent } from './series.ts';
+import { type Series, selectCurrent, sumOfSeries } from './series.ts';
 import { seriesInTotal, seriesOverTime } from './tables.tsx';
 import { text } from './words.ts';
 
@@ -23,7 +23,7 @@ export function Glance({ query, result }: { query: unknown; result: unknown }) {
 
 function figureOf(insightQuery: InsightQuery, { current, result }: { current: readonly Series[]; result: unknown }) {
   if (insightQuery.kind === 'TrendsQuery') {
-    const overall = overallOfAll(current, insightQuery);
+    const overall = sumOfSeries(current, insightQuery);
     return overall && formatValue(overall.value, readNumberFormat(insightQuery));
   }
   if (insightQuery.kind !== 'FunnelsQuery' || current.length > 0) return null;

@@ -1,6 +1,6 @@
 import { computeChange, formatChange, formatValue, isGoodChange, readNumberFormat } from '@millrace/contracts/numbers';
 import { type InsightQuery, toFields } from './insight-query.ts';
-import { overallOfAll, type Series, selectCurrent } from './series.ts';
+import { type Series, selectCurrent, sumOfSeries } from './series.ts';
 import { text } from './words.ts';
 import './results.css';
 
@@ -11,11 +11,11 @@ export function Headline({ series, insightQuery }: { series: readonly Series[]; 
   const isCompared = toFields(insightQuery.compareFilter).compare === true;
   const hasPrevious = previous.some(({ data, aggregated_value: total }) => total || data?.some((value) => value !== 0));
   // Daily rates and the categories of a lifecycle cannot be summed.
-  const overall = insightQuery.kind === 'TrendsQuery' ? overallOfAll(current, insightQuery) : null;
+  const overall = insightQuery.kind === 'TrendsQuery' ? sumOfSeries(current, insightQuery) : null;
   const note = isCompared && !hasPrevious && <span className="quiet">{text.noPrevious}</span>;
   if (overall === null) return note ? <p className="insight-figure">{note}</p> : null;
   const format = readNumberFormat(insightQuery);
-  const before = previous.length > 0 ? (overallOfAll(previous, insightQuery)?.value ?? null) : null;
+  const before = previous.length > 0 ? (sumOfSeries(previous, insightQuery)?.value ?? null) : null;
   const change = computeChange(overall.value, before, format);
   const isGood = isGoodChange(change, format);
   return (

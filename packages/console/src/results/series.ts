@@ -30,8 +30,8 @@ export interface Series extends SeriesTotals {
 export const isCumulative = (insightQuery: InsightQuery) =>
   toFields(insightQuery.trendsFilter).display === 'ActionsLineGraphCumulative';
 
-/** A single number for all series. Null if they cannot be summed, because for example the same user may occur under two browsers. */
-export function overallOfAll(series: readonly Series[], insightQuery: InsightQuery) {
+/** Returns the sum of all series, or null if they cannot be summed. For example, two browsers may have the same user. */
+export function sumOfSeries(series: readonly Series[], insightQuery: InsightQuery) {
   const all = series.map((one) => computeOverallValue(one, isCumulative(insightQuery)));
   const canSum = series.every(({ action }) => /^(total|sum)$/.test(action?.math ?? 'total') && action !== null);
   const [first] = all;

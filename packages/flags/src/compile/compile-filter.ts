@@ -59,6 +59,6 @@ export function groupTypeIndex(value: unknown): number | null {
 }
 
 /** Returns the elements that are objects. Filters, conditions or variants of other types are ignored. */
-export function objectsIn(list: unknown): Record<string, unknown>[] {
+export function filterObjects(list: unknown): Record<string, unknown>[] {
   return Array.isArray(list) ? list.filter(isObject) : [];
 }

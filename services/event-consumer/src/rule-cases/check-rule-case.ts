@@ -1,6 +1,6 @@
 import { flattenOverlay } from '../values/properties.ts';
 import type { ExpectedOutcome, ExpectedPerson, RuleCase } from './rule-case.ts';
-import { createRuleWorld, type RuleWorld, type SentOutcome } from './rule-world.ts';
+import { createRuleWorld, type RuleCaseOutcome, type RuleWorld } from './rule-world.ts';
 
 /** Runs a case and checks all its expectations. */
 export function checkRuleCase(ruleCase: RuleCase): void {
@@ -33,7 +33,7 @@ function checkPerson(world: RuleWorld, expected: ExpectedPerson): void {
   expect(actual).toEqual(expected);
 }
 
-function checkOutcome(world: RuleWorld, outcome: SentOutcome | undefined, expected: ExpectedOutcome): void {
+function checkOutcome(world: RuleWorld, outcome: RuleCaseOutcome | undefined, expected: ExpectedOutcome): void {
   expect(outcome?.warnings.map((warning) => warning.type)).toEqual(expected.warnings ?? []);
   if (expected.dropped !== undefined) {
     expect(outcome).toMatchObject({ kind: 'drop', reason: expected.dropped });

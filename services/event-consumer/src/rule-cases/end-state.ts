@@ -1,6 +1,6 @@
 import type { Database } from '@millrace/db';
 import { flattenOverlay } from '../values/properties.ts';
-import type { RuleWorld, SentOutcome } from './rule-world.ts';
+import type { RuleCaseOutcome, RuleWorld } from './rule-world.ts';
 
 /** Everything stored for a project after a case, sorted, so that equal states are equal values. */
 export interface EndState {
@@ -16,7 +16,7 @@ export interface EndState {
 /** Returns the state that the rules decided. */
 export function decidedState(
   { ledger, groups }: RuleWorld,
-  outcomes: { uuid: string; outcome: SentOutcome }[],
+  outcomes: { uuid: string; outcome: RuleCaseOutcome }[],
 ): EndState {
   const warnings = outcomes.flatMap(({ uuid, outcome }) => outcome.warnings.map(({ type }) => `${uuid} ${type}`));
   return {

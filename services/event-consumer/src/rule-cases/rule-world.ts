@@ -44,13 +44,13 @@ export interface WorldStart {
 }
 
 /** Outcome of one event after parsing, admission and the rules. */
-export type SentOutcome = EventOutcome | { kind: 'invalid'; reason: string; warnings: RuleWarning[] };
+export type RuleCaseOutcome = EventOutcome | { kind: 'invalid'; reason: string; warnings: RuleWarning[] };
 
 export interface RuleWorld {
   project: IngestProject;
   ledger: ProjectLedger;
   groups: GroupStates;
-  send(event: SentEvent): SentOutcome;
+  send(event: SentEvent): RuleCaseOutcome;
   personOf(distinctId: string): PersonState | undefined;
   /** Returns all IDs of the person with this ID, sorted; empty if it has no person. */
   idsWith(distinctId: string): string[];
@@ -97,7 +97,7 @@ export function createRuleWorld(start: WorldStart = {}): RuleWorld {
   };
 }
 
-function sendTo(project: IngestProject, ledger: ProjectLedger, sent: SentEvent & { uuid: string }): SentOutcome {
+function sendTo(project: IngestProject, ledger: ProjectLedger, sent: SentEvent & { uuid: string }): RuleCaseOutcome {
   const record: CapturedEvent = {
     kind: 'event',
     token: project.token,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Route } from '@millrace/http';
 import type { TSchema } from 'typebox';
 import type { Caller } from '../access/caller.ts';
-import { everyField, routeKey } from '../app/compatibility/route-key.ts';
+import { allOtherFields, routeKey } from '../app/compatibility/route-key.ts';
 import { withoutEffect } from '../app/compatibility/without-effect.ts';
 import { declaredRoutes } from './declared-routes.ts';
 
@@ -55,7 +55,7 @@ function classify({
   const declared = kind === 'query' ? of.route.query : of.route.body;
   const isDeclared = (name: string) => Object.hasOwn(fieldsOf(declared), name);
   const isListed = (name: string) =>
-    entries.some((entry) => (entry[kind] === everyField ? !isDeclared(name) : entry[kind]?.includes(name)));
+    entries.some((entry) => (entry[kind] === allOtherFields ? !isDeclared(name) : entry[kind]?.includes(name)));
   const refused = names.filter((name) => Object.hasOwn(refusals ?? {}, name));
   const ignored = names.filter((name) => !refused.includes(name) && isListed(name));
   const working = names.filter((name) => !refused.includes(name) && !ignored.includes(name));

@@ -5,7 +5,7 @@ import { meQuery } from '../../api/queries.ts';
 import { type ApiCall, call, readCursor } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { findDisplayNames, useProject } from '../../frame/project.ts';
-import { part, useAddress } from '../../parts/address.ts';
+import { part, useUrlState } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, type Chip, Chips } from '../../parts/chips.tsx';
 import { Choice } from '../../parts/choice.tsx';
@@ -40,7 +40,7 @@ const parts = {
 };
 
 export function Page() {
-  const { view, change, unknown } = useAddress(parts);
+  const { view, change, unknown } = useUrlState(parts);
   const { id, organization, timezone } = useProject();
   const { after, before, user, scope, item, project } = view;
   const { names, error } = useMemberNames(user);

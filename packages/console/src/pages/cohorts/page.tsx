@@ -13,7 +13,7 @@ import { More } from '../../parts/more.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { formatNumber, words } from '../../words.ts';
 import { CohortDetail, NewCohort } from './cohort.tsx';
-import { type Cohort, useCohortsAddress } from './shapes.ts';
+import { type Cohort, useCohortsUrlState } from './shapes.ts';
 import { text } from './words.ts';
 import './cohorts.css';
 
@@ -23,7 +23,7 @@ const everyMs = 2000;
 export function Page() {
   const { id } = useProject();
   const mayWrite = useHasLevel(1);
-  const { view, change, unknown } = useCohortsAddress();
+  const { view, change, unknown } = useCohortsUrlState();
   const request: ApiCall = { path: `/api/projects/${id}/cohorts`, query: { search: view.search } };
   const query = useOffsetPages<Cohort>(['cohorts', id, 'list'], {
     ...request,

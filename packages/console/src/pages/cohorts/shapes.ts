@@ -5,7 +5,7 @@ import { queryClient } from '../../api/queries.ts';
 import { type ApiCall, call } from '../../api/request.ts';
 import { type Filter, newFilter } from '../../filters/filter.ts';
 import { useProject } from '../../frame/project.ts';
-import { part, useAddress } from '../../parts/address.ts';
+import { part, useUrlState } from '../../parts/address.ts';
 import { isFields, toFields, toFieldsList } from '../../results/insight-query.ts';
 
 /** The fields of a cohort that this page uses. */
@@ -29,7 +29,7 @@ const parts = {
   search: part.text(),
 };
 
-export const useCohortsAddress = () => useAddress(parts);
+export const useCohortsUrlState = () => useUrlState(parts);
 
 /** Sends a change to a cohort, and reloads the lists, filters and insights that refer to cohorts. */
 export function useCohortChange(onDone?: (cohort: Cohort) => void) {

@@ -1,7 +1,7 @@
 // The parts of the URL of the Dashboards page.
 
 import { isRangeKey } from '../../filters/date-range.tsx';
-import { matching, part, useAddress } from '../../parts/address.ts';
+import { matching, part, useUrlState } from '../../parts/address.ts';
 import { toFields } from '../../results/insight-query.ts';
 import type { BoardView } from './load.ts';
 
@@ -54,5 +54,5 @@ const parts = {
   favorites: part.flag(),
 };
 
-export const useDashboardsAddress = () => useAddress(parts);
-export type DashboardsAddress = ReturnType<typeof useDashboardsAddress>;
+export const useDashboardsUrlState = () => useUrlState(parts);
+export type DashboardsUrlState = ReturnType<typeof useDashboardsUrlState>;

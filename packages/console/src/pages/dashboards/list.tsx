@@ -20,7 +20,7 @@ import { sortingBy } from '../../records/sorting.ts';
 import type { OfferUndo } from '../../records/undo.ts';
 import { words } from '../../words.ts';
 import type { Environment } from '../settings/environment.ts';
-import type { DashboardsAddress } from './address.ts';
+import type { DashboardsUrlState } from './address.ts';
 import type { Dashboard } from './shapes.ts';
 import { text } from './words.ts';
 
@@ -28,7 +28,7 @@ import { text } from './words.ts';
 const MakeDialog = lazy(loadPart(() => import('./create-dialog.tsx').then((part) => ({ default: part.CreateDialog }))));
 
 interface ListProps {
-  address: DashboardsAddress;
+  address: DashboardsUrlState;
   onOpen: (id: number) => void;
   notice: ReactNode;
   offerUndo: OfferUndo;

@@ -2,13 +2,13 @@
 
 import { NoticeLine } from '../../parts/notice.tsx';
 import { useUndo } from '../../records/undo.ts';
-import { boardAddressOf, boardViewOf, useDashboardsAddress } from './address.ts';
+import { boardAddressOf, boardViewOf, useDashboardsUrlState } from './address.ts';
 import { Board } from './board.tsx';
 import { List } from './list.tsx';
 import './dashboards.css';
 
 export function Page() {
-  const address = useDashboardsAddress();
+  const address = useDashboardsUrlState();
   const { view, change, unknown } = address;
   const { notice, offerUndo, clear } = useUndo();
   const open = (id: number) =>

@@ -6,7 +6,7 @@ import { useOffsetPages } from '../../api/offset-pages.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
-import { isUuid, matching, part, useAddress } from '../../parts/address.ts';
+import { isUuid, matching, part, useUrlState } from '../../parts/address.ts';
 import { formatAgo } from '../../parts/ago.ts';
 import { useReturn } from '../../parts/aside.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -34,12 +34,12 @@ const parts = {
   order: part.oneOf(orders, 'name'),
   open: matching(isUuid),
 };
-type Address = ReturnType<typeof useAddress<typeof parts>>;
+type Address = ReturnType<typeof useUrlState<typeof parts>>;
 
 const searchId = 'definition-search';
 
 export function Page() {
-  const address = useAddress(parts);
+  const address = useUrlState(parts);
   const { view, change, unknown } = address;
   const { id } = useProject();
   const panel = useRef<HTMLDivElement>(null);

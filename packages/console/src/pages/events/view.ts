@@ -3,7 +3,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { call, readCursor } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
-import { isUuid, matching, part, useAddress } from '../../parts/address.ts';
+import { isUuid, matching, part, useUrlState } from '../../parts/address.ts';
 import { isTime, parseTime, resolveZone, type Span, zones } from '../../parts/span.tsx';
 import { useCounts } from './counts.tsx';
 import { type Filters, parseProperties, setNameFilter } from './filters.tsx';
@@ -29,7 +29,7 @@ const address = {
 /** The state of the page, read from its URL, and the two API requests that follow from it. */
 export function useEventsView() {
   const project = useProject();
-  const { view, change, unknown } = useAddress(address);
+  const { view, change, unknown } = useUrlState(address);
   const { after, before, event, search, distinct_id, person_id } = view;
   const span: Span = { after, before };
   const properties = parseProperties(view.properties) ?? [];

@@ -1,6 +1,6 @@
 // The parts of the URL of the Feature flags page.
 
-import { part, useAddress } from '../../parts/address.ts';
+import { part, useUrlState } from '../../parts/address.ts';
 
 const parts = {
   search: part.text(),
@@ -13,5 +13,5 @@ const parts = {
   person: part.text(),
   groups: part.list(),
 };
-export const useFlagsAddress = () => useAddress(parts);
-export type FlagsAddress = ReturnType<typeof useFlagsAddress>;
+export const useFlagsUrlState = () => useUrlState(parts);
+export type FlagsUrlState = ReturnType<typeof useFlagsUrlState>;

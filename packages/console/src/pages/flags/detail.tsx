@@ -21,7 +21,7 @@ import { explain, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { SnippetChoice } from '../../sending/sending.tsx';
 import { words } from '../../words.ts';
-import type { FlagsAddress } from './address.ts';
+import type { FlagsUrlState } from './address.ts';
 import { Editor, NewFlagEditor } from './editor.tsx';
 import { Exposures } from './exposures.tsx';
 import type { Drafts, Flag, StoredDraft } from './flag.ts';
@@ -32,7 +32,7 @@ import { Why } from './why.tsx';
 import { text } from './words.ts';
 
 interface DetailProps {
-  address: FlagsAddress;
+  address: FlagsUrlState;
   close: () => void;
   notify: (notice: Notice | null) => void;
   drafts: Drafts;
@@ -120,7 +120,7 @@ function Head({ flag, address, close, notify }: DetailProps & { flag: Flag }) {
   );
 }
 
-function Labels({ flag, address }: { flag: Flag; address: FlagsAddress }) {
+function Labels({ flag, address }: { flag: Flag; address: FlagsUrlState }) {
   const isStale = flag.status === 'STALE';
   if (!isStale && !flag.archived && !flag.deleted && flag.tags.length === 0) return null;
   return (
@@ -292,7 +292,7 @@ interface ArchiveOrDeleteProps {
   explanation: string;
   verb: string;
   body: Partial<Flag>;
-  address: FlagsAddress;
+  address: FlagsUrlState;
   onClose: () => void;
   onDone: () => void;
 }

@@ -14,7 +14,7 @@ import { Empty, explain, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { BulkBar, useSelection } from '../../records/bulk.tsx';
 import type { OfferUndo } from '../../records/undo.ts';
-import type { FlagsAddress } from './address.ts';
+import type { FlagsUrlState } from './address.ts';
 import { EmptyFlags } from './empty.tsx';
 import { computeRollout, type Drafts, type Flag, type KeyOf, type Page, summarizeFlag } from './flag.ts';
 import { useFlagSuggestions } from './flag-suggestions.ts';
@@ -34,7 +34,7 @@ export interface FlagSearch {
 }
 
 /** Loads the list of flags for the filters in the URL. */
-export function useFlagSearch({ search, state, tag, sort }: FlagsAddress['view']): FlagSearch {
+export function useFlagSearch({ search, state, tag, sort }: FlagsUrlState['view']): FlagSearch {
   const { id } = useProject();
   const filter = {
     search,
@@ -66,7 +66,7 @@ interface ListProps {
   drafts: Drafts;
   notify: (notice: Notice | null) => void;
   offerUndo: OfferUndo;
-  address: FlagsAddress;
+  address: FlagsUrlState;
 }
 
 export function FlagList({ search, address, ...others }: ListProps) {

@@ -12,7 +12,7 @@ import { type Notice, NoticeLine } from '../../parts/notice.tsx';
 import { Search } from '../../parts/search.tsx';
 import { useUndo } from '../../records/undo.ts';
 import { formatNumber, words } from '../../words.ts';
-import { type FlagsAddress, useFlagsAddress } from './address.ts';
+import { type FlagsUrlState, useFlagsUrlState } from './address.ts';
 import { FlagDetail, NewFlag } from './detail.tsx';
 import { flagDrafts, type StoredDraft } from './flag.ts';
 import { useFlagSuggestions } from './flag-suggestions.ts';
@@ -21,7 +21,7 @@ import { text } from './words.ts';
 import './flags.css';
 
 export function Page() {
-  const address = useFlagsAddress();
+  const address = useFlagsUrlState();
   const { view, change, unknown } = address;
   const [notice, setNotice] = useState<Notice | null>(null);
   const undo = useUndo();
@@ -81,7 +81,7 @@ function Filters({
   count,
   onApiCall,
 }: {
-  address: FlagsAddress;
+  address: FlagsUrlState;
   count: number | undefined;
   onApiCall: () => void;
 }) {

@@ -8,7 +8,7 @@ import { useProject } from '../../frame/project.ts';
 import { useSuggestions } from '../../frame/suggestions.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Loaded } from '../../parts/states.tsx';
-import type { FlagsAddress } from './address.ts';
+import type { FlagsUrlState } from './address.ts';
 import { type Condition, conditionsOf, describeFilter, type Flag } from './flag.ts';
 import { useFlagSuggestions } from './flag-suggestions.ts';
 import { text } from './words.ts';
@@ -41,7 +41,7 @@ interface Reason {
 }
 
 /** Explains the value of a flag for a person: its conditions in order, and the first one that decided. */
-export function Why({ flag, address, isEdited }: { flag: Flag; address: FlagsAddress; isEdited: boolean }) {
+export function Why({ flag, address, isEdited }: { flag: Flag; address: FlagsUrlState; isEdited: boolean }) {
   const { id: projectId } = useProject();
   const { view, change } = address;
   const needed = useGroupTypes().filter(({ index }) =>

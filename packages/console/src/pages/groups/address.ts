@@ -1,6 +1,6 @@
 // The parts of the URL of the Groups page.
 
-import { part, useAddress } from '../../parts/address.ts';
+import { part, useUrlState } from '../../parts/address.ts';
 
 export const spans = ['-7d', '-30d', '-90d', '-365d'] as const;
 const parts = {
@@ -13,5 +13,5 @@ const parts = {
   /** The range of events that determine which persons belong to a group. */
   after: part.oneOf(spans, '-30d'),
 };
-export const useGroupsAddress = () => useAddress(parts);
-export type GroupsAddress = ReturnType<typeof useGroupsAddress>;
+export const useGroupsUrlState = () => useUrlState(parts);
+export type GroupsUrlState = ReturnType<typeof useGroupsUrlState>;

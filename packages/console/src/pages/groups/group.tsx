@@ -17,12 +17,12 @@ import { More } from '../../parts/more.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { formatNumber } from '../../words.ts';
-import { type GroupsAddress, spans } from './address.ts';
+import { type GroupsUrlState, spans } from './address.ts';
 import { type Group, type GroupType, nameOfGroup } from './shapes.ts';
 import { text } from './words.ts';
 
 /** The details of a group, next to the list: its properties, persons and events. */
-export function GroupDetail({ type, address }: { type: GroupType; address: GroupsAddress }) {
+export function GroupDetail({ type, address }: { type: GroupType; address: GroupsUrlState }) {
   const { id } = useProject();
   const { view, change } = address;
   const request: ApiCall = {
@@ -70,7 +70,7 @@ function Head({ group, request, onClose }: { group: Group; request: ApiCall; onC
   );
 }
 
-function Body({ group, address }: { group: Group; address: GroupsAddress }) {
+function Body({ group, address }: { group: Group; address: GroupsUrlState }) {
   const { view, change } = address;
   const names = Object.keys(text.tabs) as (keyof typeof text.tabs)[];
   return (
@@ -111,7 +111,7 @@ function OwnProperties({ group: { group_properties: properties } }: { group: Gro
   );
 }
 
-function SpanChoice({ address: { view, change } }: { address: GroupsAddress }) {
+function SpanChoice({ address: { view, change } }: { address: GroupsUrlState }) {
   return (
     <label className="groups-span">
       <span className="quiet">{text.since}</span>

@@ -14,7 +14,7 @@ import { More } from '../../parts/more.tsx';
 import { Empty, Failed, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { words } from '../../words.ts';
-import { type GroupsAddress, useGroupsAddress } from './address.ts';
+import { type GroupsUrlState, useGroupsUrlState } from './address.ts';
 import { GroupDetail } from './group.tsx';
 import { type Group, type GroupType, nameOfGroup } from './shapes.ts';
 import { text } from './words.ts';
@@ -24,7 +24,7 @@ const pageSize = 50;
 
 export function Page() {
   const { id } = useProject();
-  const address = useGroupsAddress();
+  const address = useGroupsUrlState();
   const types = useQuery({
     queryKey: ['groups', id, 'types'],
     queryFn: ({ signal }) => call<GroupType[]>({ path: `/api/projects/${id}/groups_types` }, signal),
@@ -41,7 +41,7 @@ export function Page() {
 }
 
 /** The group types, and the groups of the selected type. */
-function OfType({ types, address }: { types: readonly GroupType[]; address: GroupsAddress }) {
+function OfType({ types, address }: { types: readonly GroupType[]; address: GroupsUrlState }) {
   const { id } = useProject();
   const { view, change } = address;
   const type = view.type === '' ? types[0] : types.find(({ group_type: name }) => name === view.type);
@@ -91,7 +91,7 @@ function List({
 }: {
   type: GroupType;
   request: ApiCall;
-  address: GroupsAddress;
+  address: GroupsUrlState;
 }) {
   const { id } = useProject();
   const query = useInfiniteQuery({

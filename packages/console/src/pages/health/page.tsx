@@ -5,7 +5,7 @@ import { useHealth } from '../../api/queries.ts';
 import type { ApiCall } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
-import { matching, part, useAddress } from '../../parts/address.ts';
+import { matching, part, useUrlState } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
@@ -25,7 +25,7 @@ const parts = {
 
 export function Page() {
   const project = useProject();
-  const { view, change, unknown } = useAddress(parts);
+  const { view, change, unknown } = useUrlState(parts);
   const [asCall, setAsCall] = useState(false);
   const span: Span = { after: view.after, before: view.before };
   const shown = { span, zone: resolveZone(view.zone, project.timezone) };

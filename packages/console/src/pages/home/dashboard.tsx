@@ -3,7 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { call } from '../../api/request.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
-import { useAddress } from '../../parts/address.ts';
+import { useUrlState } from '../../parts/address.ts';
 import { NoticeLine } from '../../parts/notice.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { useUndo } from '../../records/undo.ts';
@@ -20,7 +20,7 @@ import { text } from './words.ts';
 /** For projects without web traffic: the primary dashboard, or else the most recently opened one. */
 export function FavoriteDashboard() {
   const { id, primary_dashboard: primary } = useProject() as Environment;
-  const { view, change, unknown } = useAddress(boardParts);
+  const { view, change, unknown } = useUrlState(boardParts);
   const { notice, offerUndo, clear } = useUndo();
   const navigate = useNavigate();
   const query = useQuery({

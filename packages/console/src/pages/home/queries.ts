@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
-import { matching, part, useAddress } from '../../parts/address.ts';
+import { matching, part, useUrlState } from '../../parts/address.ts';
 import { propertyOf, readFilter } from './filters.ts';
 import { text } from './words.ts';
 
@@ -32,9 +32,9 @@ const parts = {
   devices: part.oneOf(['DeviceType', 'Browser', 'OS'] as const, 'DeviceType'),
 };
 
-export const useHomeAddress = () => useAddress(parts);
-export type View = ReturnType<typeof useHomeAddress>['view'];
-export type Change = ReturnType<typeof useHomeAddress>['change'];
+export const useHomeUrlState = () => useUrlState(parts);
+export type View = ReturnType<typeof useHomeUrlState>['view'];
+export type Change = ReturnType<typeof useHomeUrlState>['change'];
 
 /** The end of each range that ends before now. */
 const ends: Partial<Record<Time, string>> = { '-1dStart': '-1dEnd', '-1mStart': '-1mEnd' };

@@ -15,13 +15,13 @@ import { Checklist } from './checklist.tsx';
 import { Figures, type Item } from './figures.tsx';
 import { type Dimension, nameOfValue, type RowFilter, readFilter, writeFilter } from './filters.ts';
 import { Online } from './online.tsx';
-import { type Change, createQueryCall, sharedFields, useHomeAddress, useWebQuery, type View } from './queries.ts';
+import { type Change, createQueryCall, sharedFields, useHomeUrlState, useWebQuery, type View } from './queries.ts';
 import { text } from './words.ts';
 
 /** Website traffic. Clicking a row filters all figures by its value. */
 export function WebTraffic() {
   const { id, test_account_filters_default_checked: isUsual } = useProject() as Environment;
-  const { view, change, unknown } = useHomeAddress();
+  const { view, change, unknown } = useHomeUrlState();
   const [round, setRound] = useState(0);
   const excludesInternal = view.internal === '' ? isUsual === true : view.internal === 'excluded';
   const { range, compareFilter } = sharedFields(view, excludesInternal);

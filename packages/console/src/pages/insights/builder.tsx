@@ -23,7 +23,7 @@ import { ResultPane } from './result.tsx';
 import { suggestedName } from './suggested-name.ts';
 import {
   type Insight,
-  type InsightsAddress,
+  type InsightsUrlState,
   insightDrafts,
   queryCall,
   type ShownResult,
@@ -34,7 +34,7 @@ import { text } from './words.ts';
 export interface BuilderProps {
   /** Null: a new insight. */
   stored: Insight | null;
-  address: InsightsAddress;
+  address: InsightsUrlState;
   notice: ReactNode;
   offerUndo: OfferUndo;
 }
@@ -129,7 +129,7 @@ export function Builder({ stored, address, notice, offerUndo }: BuilderProps) {
 }
 
 /** The query in the form: that of the URL, else the unsaved draft, else the stored one. */
-function useEdits(stored: Insight | null, { view, change }: InsightsAddress) {
+function useEdits(stored: Insight | null, { view, change }: InsightsUrlState) {
   const { id } = useProject();
   const name = stored?.short_id ?? 'new';
   const draft = insightDrafts.use(id).get(name) ?? '';
@@ -166,7 +166,7 @@ function Result({
   onQuery,
   onAgain,
 }: {
-  address: InsightsAddress;
+  address: InsightsUrlState;
   insightQuery: InsightQuery;
   result: ShownResult;
   onQuery: (insightQuery: InsightQuery) => void;

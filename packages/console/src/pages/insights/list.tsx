@@ -19,11 +19,11 @@ import { Glance } from '../../results/glance.tsx';
 import { findSource, nameOfInsight } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { isKind } from './query.ts';
-import { type Insight, type InsightsAddress, insightDrafts } from './view.ts';
+import { type Insight, type InsightsUrlState, insightDrafts } from './view.ts';
 import { text } from './words.ts';
 
 interface ListProps {
-  address: InsightsAddress;
+  address: InsightsUrlState;
   notice: ReactNode;
   offerUndo: OfferUndo;
 }

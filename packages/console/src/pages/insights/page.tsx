@@ -12,12 +12,12 @@ import { sqlNodeOf } from '../../sql/node.ts';
 import { words } from '../../words.ts';
 import { Builder, type BuilderProps } from './builder.tsx';
 import { List } from './list.tsx';
-import { type Insight, useInsightsAddress } from './view.ts';
+import { type Insight, useInsightsUrlState } from './view.ts';
 import { text } from './words.ts';
 import './insights.css';
 
 export function Page() {
-  const address = useInsightsAddress();
+  const address = useInsightsUrlState();
   const { notice, offerUndo, clear } = useUndo();
   const { insight } = address.view;
   const props = { address, offerUndo, notice: <NoticeLine notice={notice} onDone={clear} /> };

@@ -4,7 +4,7 @@ import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { type ApiCall, ApiProblem, call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
-import { part, useAddress } from '../../parts/address.ts';
+import { part, useUrlState } from '../../parts/address.ts';
 import { useDebounced } from '../../parts/debounced.ts';
 import { createDrafts } from '../../parts/drafts.ts';
 import type { InsightQuery } from '../../results/insight-query.ts';
@@ -30,8 +30,8 @@ const parts = {
  */
 export const insightDrafts = createDrafts<string>((id) => id !== 'new');
 
-export const useInsightsAddress = () => useAddress(parts);
-export type InsightsAddress = ReturnType<typeof useInsightsAddress>;
+export const useInsightsUrlState = () => useUrlState(parts);
+export type InsightsUrlState = ReturnType<typeof useInsightsUrlState>;
 
 export interface Insight {
   id: number;

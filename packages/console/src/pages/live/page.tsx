@@ -6,7 +6,7 @@ import { ApiProblem, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { PageTitle } from '../../frame/page-title.tsx';
 import { useProject } from '../../frame/project.ts';
-import { part, useAddress } from '../../parts/address.ts';
+import { part, useUrlState } from '../../parts/address.ts';
 import { Button } from '../../parts/button.tsx';
 import { AddressHint, Chips } from '../../parts/chips.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
@@ -37,7 +37,7 @@ const parts = {
 
 export function Page() {
   const { id } = useProject();
-  const { view, change, unknown } = useAddress(parts);
+  const { view, change, unknown } = useUrlState(parts);
   const path = `/api/projects/${id}/live/events`;
   const query = {
     eventType: view.event.join(','),
@@ -125,8 +125,8 @@ export function Page() {
   );
 }
 
-type View = ReturnType<typeof useAddress<typeof parts>>['view'];
-type Change = ReturnType<typeof useAddress<typeof parts>>['change'];
+type View = ReturnType<typeof useUrlState<typeof parts>>['view'];
+type Change = ReturnType<typeof useUrlState<typeof parts>>['change'];
 
 /**
  * The open event. The URL contains its UUID, so that another browser can open the same event even if its list does not contain it. An event that was

@@ -1,6 +1,6 @@
 // The parts of the URL of the Persons page.
 
-import { part, useAddress } from '../../parts/address.ts';
+import { part, useUrlState } from '../../parts/address.ts';
 
 const parts = {
   search: part.text(),
@@ -9,5 +9,5 @@ const parts = {
   person: part.text(),
   tab: part.oneOf(['properties', 'ids', 'events', 'cohorts', 'flags'], 'properties'),
 };
-export const usePersonsAddress = () => useAddress(parts);
-export type PersonsAddress = ReturnType<typeof usePersonsAddress>;
+export const usePersonsUrlState = () => useUrlState(parts);
+export type PersonsUrlState = ReturnType<typeof usePersonsUrlState>;

@@ -17,7 +17,7 @@ import { Empty, explain, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { formatNumber, words } from '../../words.ts';
 import { maxInCohort, SaveAsCohort } from '../cohorts/save-as-cohort.tsx';
-import { type PersonsAddress, usePersonsAddress } from './address.ts';
+import { type PersonsUrlState, usePersonsUrlState } from './address.ts';
 import { PersonDetail } from './person.tsx';
 import { type Cursor, type Person, placeOf } from './shapes.ts';
 import { text } from './words.ts';
@@ -26,7 +26,7 @@ import './persons.css';
 const pageSize = 50;
 
 export function Page() {
-  const address = usePersonsAddress();
+  const address = usePersonsUrlState();
   const { view, change, unknown } = address;
   const { id } = useProject();
   // In the usual order, a search begins with persons whose email or distinct ID starts with the text.
@@ -89,7 +89,7 @@ function usePages(name: string, { path, query }: ApiCall) {
   });
 }
 
-function List({ request, address: { view, change } }: { request: ApiCall; address: PersonsAddress }) {
+function List({ request, address: { view, change } }: { request: ApiCall; address: PersonsUrlState }) {
   const query = usePages('list', request);
   // Finding the latest events takes longer and may fail, so the list does not wait for it.
   const seen = usePages('seen', { ...request, query: { ...request.query, last_seen: true } });
@@ -179,7 +179,7 @@ function Rows({
   openId: string;
   onOpen: (uuid: string) => void;
   isAscending: boolean;
-  onSort: (sort: PersonsAddress['view']['sort']) => void;
+  onSort: (sort: PersonsUrlState['view']['sort']) => void;
 }) {
   const open = persons.find(({ uuid, distinct_ids: ids }) => uuid === openId || ids.includes(openId))?.uuid;
   useReturn(openId !== '', open);

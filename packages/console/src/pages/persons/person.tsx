@@ -17,14 +17,14 @@ import { AsApiCallButton } from '../../parts/dialog.tsx';
 import { More } from '../../parts/more.tsx';
 import { Empty, explain, Failed, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
-import type { PersonsAddress } from './address.ts';
+import type { PersonsUrlState } from './address.ts';
 import { DeletePerson, Deletion } from './deletion.tsx';
 import { Ids } from './ids.tsx';
 import { type Cursor, deviceOf, type Person, placeOf } from './shapes.ts';
 import { text } from './words.ts';
 
 /** The details of a person, next to the list. For a deleted person, the progress of the deletion. */
-export function PersonDetail({ id, address }: { id: string; address: PersonsAddress }) {
+export function PersonDetail({ id, address }: { id: string; address: PersonsUrlState }) {
   const project = useProject();
   const query = useQuery({
     queryKey: ['persons', project.id, 'one', id],
@@ -139,7 +139,7 @@ interface LatestEvent {
   properties: Record<string, unknown>;
 }
 
-function Body({ person, address: { view, change } }: { person: Person; address: PersonsAddress }) {
+function Body({ person, address: { view, change } }: { person: Person; address: PersonsUrlState }) {
   const names = Object.keys(text.tabs) as (keyof typeof text.tabs)[];
   return (
     <Tabs

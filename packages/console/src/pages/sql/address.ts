@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from 'react';
 import { useProject } from '../../frame/project.ts';
-import { part, useAddress } from '../../parts/address.ts';
+import { part, useUrlState } from '../../parts/address.ts';
 import { useDebounced } from '../../parts/debounced.ts';
 import { createDrafts } from '../../parts/drafts.ts';
 import { newNode, type SqlNode, sqlNodeOf } from '../../sql/node.ts';
@@ -15,8 +15,8 @@ const parts = {
   question: part.text(),
 };
 
-export const useSqlAddress = () => useAddress(parts);
-export type SqlAddress = ReturnType<typeof useSqlAddress>;
+export const useSqlUrlState = () => useUrlState(parts);
+export type SqlUrlState = ReturnType<typeof useSqlUrlState>;
 
 /** JSON of unsaved queries, by the short ID of their insight or `new`. Most new queries are never meant to be saved. */
 const drafts = createDrafts<string>((id) => id !== 'new');
@@ -39,7 +39,7 @@ export interface Edits {
 }
 
 /** The query of the page: that of the URL, else the unsaved draft, else the stored one. */
-export function useEdits(stored: Insight | null, { view, change }: SqlAddress): Edits {
+export function useEdits(stored: Insight | null, { view, change }: SqlUrlState): Edits {
   const { id } = useProject();
   const name = stored?.short_id ?? 'new';
   const kept = (stored && sqlNodeOf(stored.query)) ?? newNode('');

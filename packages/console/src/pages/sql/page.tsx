@@ -8,21 +8,21 @@ import { Loaded } from '../../parts/states.tsx';
 import { useUndo } from '../../records/undo.ts';
 import { words } from '../../words.ts';
 import type { Insight } from '../insights/view.ts';
-import { type SqlAddress, useSqlAddress } from './address.ts';
+import { type SqlUrlState, useSqlUrlState } from './address.ts';
 import { text } from './words.ts';
 import { Workbench } from './workbench.tsx';
 import './sql-page.css';
 
 /** A new query, or that of an insight. */
 export function Page() {
-  const address = useSqlAddress();
+  const address = useSqlUrlState();
   const undo = useUndo();
   const { insight } = address.view;
   if (insight === '') return <Workbench key="new" stored={null} {...{ address, undo }} />;
   return <Stored key={insight} name={insight} {...{ address, undo }} />;
 }
 
-function Stored({ name, ...props }: { name: string; address: SqlAddress; undo: ReturnType<typeof useUndo> }) {
+function Stored({ name, ...props }: { name: string; address: SqlUrlState; undo: ReturnType<typeof useUndo> }) {
   const { id } = useProject();
   const query = useQuery({
     queryKey: ['insights', id, 'one', name],

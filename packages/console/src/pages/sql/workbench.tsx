@@ -15,7 +15,7 @@ import { nameOfInsight } from '../../results/insight-query.ts';
 import { words } from '../../words.ts';
 import { type DialogOfInsight, InsightActions, InsightDialog } from '../insights/insight-actions.tsx';
 import type { Insight } from '../insights/view.ts';
-import { forgetDraft, type SqlAddress, useEdits } from './address.ts';
+import { forgetDraft, type SqlUrlState, useEdits } from './address.ts';
 import type { EditorHandle } from './editor/sql-editor.tsx';
 import { EditorPanel } from './editor-panel.tsx';
 import { examples } from './examples.ts';
@@ -31,7 +31,7 @@ export function Workbench({
 }: {
   /** Null: a new query. */
   stored: Insight | null;
-  address: SqlAddress;
+  address: SqlUrlState;
   undo: ReturnType<typeof useUndo>;
 }) {
   const { id } = useProject();

@@ -1,7 +1,7 @@
 // The parts of the URL of the Warnings page.
 
 import { useProject } from '../../frame/project.ts';
-import { matching, part, useAddress } from '../../parts/address.ts';
+import { matching, part, useUrlState } from '../../parts/address.ts';
 import { isTime, resolveZone, type Span, zones } from '../../parts/span.tsx';
 
 const parts = {
@@ -20,15 +20,15 @@ const parts = {
   letter: part.text(),
 };
 
-export function useWarningsAddress() {
-  const { view, change, unknown } = useAddress(parts);
+export function useWarningsUrlState() {
+  const { view, change, unknown } = useUrlState(parts);
   const project = useProject();
   const { after, before, zone } = view;
   const span: Span = { after, before };
   return { view, change, unknown, span, zone: resolveZone(zone, project.timezone) };
 }
 
-export type WarningsAddress = ReturnType<typeof useWarningsAddress>;
+export type WarningsUrlState = ReturnType<typeof useWarningsUrlState>;
 
 /** The value that an option sends to the API: undefined for `all`. */
 export const chosen = (value: string) => (value === 'all' ? undefined : value);

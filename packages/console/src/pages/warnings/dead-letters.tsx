@@ -14,7 +14,7 @@ import { Search } from '../../parts/search.tsx';
 import { SpanMenu } from '../../parts/span.tsx';
 import { Empty, explain, Failed, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
-import { chosen, type WarningsAddress } from './address.ts';
+import { chosen, type WarningsUrlState } from './address.ts';
 import { type DeadLetter, type DeadLetterPage, type Decision, placeOf } from './dead-letter.ts';
 import { DeadLetterDetail } from './dead-letter-detail.tsx';
 import { Decide } from './decide.tsx';
@@ -22,13 +22,13 @@ import { text as words } from './words.ts';
 
 const text = words.deadLetters;
 
-export const deadLettersRequest = (project: number, { view, span }: WarningsAddress): ApiCall => ({
+export const deadLettersRequest = (project: number, { view, span }: WarningsUrlState): ApiCall => ({
   path: `/api/projects/${project}/dead_letters`,
   query: { ...span, reason: view.reason, topic: chosen(view.topic), state: chosen(view.state) },
 });
 
 /** The list of dead letters, for users who may see them. */
-export function DeadLetters({ address }: { address: WarningsAddress }) {
+export function DeadLetters({ address }: { address: WarningsUrlState }) {
   const mayDecide = useHasLevel(8);
   if (mayDecide) return <OfAdministrator address={address} />;
   return (
@@ -38,7 +38,7 @@ export function DeadLetters({ address }: { address: WarningsAddress }) {
   );
 }
 
-function OfAdministrator({ address }: { address: WarningsAddress }) {
+function OfAdministrator({ address }: { address: WarningsUrlState }) {
   const { view, change } = address;
   const { id } = useProject();
   const panel = useRef<HTMLDivElement>(null);
@@ -117,7 +117,7 @@ function OfAdministrator({ address }: { address: WarningsAddress }) {
   );
 }
 
-function Filters({ address: { view, change, span } }: { address: WarningsAddress }) {
+function Filters({ address: { view, change, span } }: { address: WarningsUrlState }) {
   const project = useProject();
   return (
     <Chips
@@ -220,7 +220,7 @@ function Rows({
 }: {
   deadLetters: readonly DeadLetter[];
   selected: ReadonlySet<string>;
-  address: WarningsAddress;
+  address: WarningsUrlState;
   onToggle: (id: string) => void;
 }) {
   return (
@@ -280,7 +280,7 @@ function Rows({
   );
 }
 
-function Nothing({ address: { view, change } }: { address: WarningsAddress }) {
+function Nothing({ address: { view, change } }: { address: WarningsUrlState }) {
   const isNarrowed = view.reason !== '' || view.topic !== 'all' || view.state !== 'waiting';
   if (!isNarrowed) {
     return (

@@ -8,7 +8,7 @@ import { RuleLink } from '../../parts/rule-link.tsx';
 import { Empty, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { counted, nameOfKind, words } from '../../words.ts';
-import type { WarningsAddress } from './address.ts';
+import type { WarningsUrlState } from './address.ts';
 import type { Kind } from './kind.ts';
 import { text } from './words.ts';
 
@@ -33,7 +33,7 @@ export function KindDetail({
 }: {
   kind: Kind | undefined;
   isOpenAlready: boolean;
-  address: WarningsAddress;
+  address: WarningsUrlState;
   onClose: () => void;
 }) {
   if (kind === undefined) {
@@ -91,7 +91,7 @@ export function KindDetail({
   );
 }
 
-function Samples({ kind: { type, severity, outcome }, address }: { kind: Kind; address: WarningsAddress }) {
+function Samples({ kind: { type, severity, outcome }, address }: { kind: Kind; address: WarningsUrlState }) {
   const { id } = useProject();
   const { span, zone } = address;
   const query = useInfiniteQuery({

@@ -17,12 +17,12 @@ import { Tile } from '../../parts/tile.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { useIsWide } from '../../parts/wide.ts';
 import { formatNumber, nameOfKind, words } from '../../words.ts';
-import { chosen, type WarningsAddress } from './address.ts';
+import { chosen, type WarningsUrlState } from './address.ts';
 import { type Kind, keyOf, toneOf } from './kind.ts';
 import { KindDetail } from './kind-detail.tsx';
 import { text } from './words.ts';
 
-export const kindsRequest = (project: number, { view, span }: WarningsAddress): ApiCall => ({
+export const kindsRequest = (project: number, { view, span }: WarningsUrlState): ApiCall => ({
   path: `/api/projects/${project}/ingestion_warnings/counts`,
   query: { severity: chosen(view.severity), ...span },
 });
@@ -32,7 +32,7 @@ const figureTone = { dropped: 'bad', changed: 'warn', noted: undefined } as cons
 /** Maximum number of bars that can be told apart. */
 const spans = 48;
 
-export function Kinds({ address }: { address: WarningsAddress }) {
+export function Kinds({ address }: { address: WarningsUrlState }) {
   const { view, change } = address;
   const project = useProject();
   const panel = useRef<HTMLDivElement>(null);
@@ -94,7 +94,7 @@ function useFirstKind(kinds: readonly Kind[]): Kind | undefined {
   return first;
 }
 
-function Filters({ address: { view, change, span } }: { address: WarningsAddress }) {
+function Filters({ address: { view, change, span } }: { address: WarningsUrlState }) {
   const project = useProject();
   return (
     <Chips
@@ -122,7 +122,7 @@ function Filters({ address: { view, change, span } }: { address: WarningsAddress
 }
 
 /** The number of affected events, by what happened to them. */
-function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown: boolean; address: WarningsAddress }) {
+function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown: boolean; address: WarningsUrlState }) {
   const edges = resolveEdges(address.span);
   return (
     <section className="panel tiles warnings-tiles" aria-label={text.figures}>
@@ -155,7 +155,7 @@ function Figures({ kinds, isKnown, address }: { kinds: readonly Kind[]; isKnown:
   );
 }
 
-function Rows({ kinds, openKey, address }: { kinds: readonly Kind[]; openKey: string; address: WarningsAddress }) {
+function Rows({ kinds, openKey, address }: { kinds: readonly Kind[]; openKey: string; address: WarningsUrlState }) {
   const { change, zone } = address;
   const edges = resolveEdges(address.span);
   return (
@@ -220,7 +220,7 @@ function Rows({ kinds, openKey, address }: { kinds: readonly Kind[]; openKey: st
   );
 }
 
-function Nothing({ isNarrowed, address: { change } }: { isNarrowed: boolean; address: WarningsAddress }) {
+function Nothing({ isNarrowed, address: { change } }: { isNarrowed: boolean; address: WarningsUrlState }) {
   if (isNarrowed) {
     return (
       <Empty title={text.noMatchTitle} icon="warnings">

@@ -10,7 +10,7 @@ import { AddressHint } from '../../parts/chips.tsx';
 import { AsApiCall } from '../../parts/dialog.tsx';
 import { RefreshButton } from '../../parts/refresh.tsx';
 import { words } from '../../words.ts';
-import { useWarningsAddress } from './address.ts';
+import { useWarningsUrlState } from './address.ts';
 import { DeadLetters, deadLettersRequest } from './dead-letters.tsx';
 import { Kinds, kindsRequest } from './kinds.tsx';
 import { text } from './words.ts';
@@ -19,7 +19,7 @@ import './warnings.css';
 const tabs = ['kinds', 'letters'] as const;
 
 export function Page() {
-  const address = useWarningsAddress();
+  const address = useWarningsUrlState();
   const { view, change, unknown } = address;
   const project = useProject();
   const [asCall, setAsCall] = useState<ApiCall | null>(null);

@@ -1,5 +1,5 @@
 /** All fields that a route does not name itself. */
-export const everyField = 'every field';
+export const allOtherFields = 'every field';
 
 /**
  * A route as method and path, with `{}` for parameters. PostHog serves the resources of an environment below both

@@ -2,14 +2,14 @@
 // docs/compatibility.md (`npm run docs`) and the tests use this table.
 
 import type { Route } from '@millrace/http';
-import { everyField, routeKey } from './route-key.ts';
+import { allOtherFields, routeKey } from './route-key.ts';
 
 export interface WithoutEffect {
   /** Routes in the form of `routeKey`. */
   routes: readonly string[];
   query?: readonly string[];
-  /** Fields of the body. `everyField` means all fields that the route does not name itself. */
-  body?: readonly string[] | typeof everyField;
+  /** Fields of the body. `allOtherFields` means all fields that the route does not name itself. */
+  body?: readonly string[] | typeof allOtherFields;
   /** The reason why clients lose nothing, in Markdown. */
   reason: string;
 }
@@ -173,7 +173,7 @@ export const withoutEffect: readonly WithoutEffect[] = [
         (action) => `POST /api/users/@me/${action}`,
       ),
     ],
-    body: everyField,
+    body: allOtherFields,
     reason:
       'The route performs one action on a record. In the PostHog API document it accepts all fields of the record, so ' +
       'generated clients send them. Like PostHog, Millrace reads only the fields that the action needs.',

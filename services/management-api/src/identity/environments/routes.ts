@@ -20,7 +20,7 @@ import { activityExample, activityPage, activityQuery, readActivity } from '../.
 import { environmentAccessRoutes } from './access-controls.ts';
 import { demoDataStatus, intent, recordIntent } from './compatibility.ts';
 import { environmentKeyRoutes } from './key-routes.ts';
-import { checkSettings, createEnvironmentFor, parseSettingsAhead, requireCreator } from './rules.ts';
+import { checkReferencedRecords, createEnvironmentFor, parseSettingsAhead, requireCreator } from './rules.ts';
 import {
   environment,
   environmentChanges,
@@ -258,7 +258,7 @@ async function changeSettings(
   settings: Record<string, unknown>,
 ) {
   const { caller, target } = record;
-  await checkSettings({ tx, parser }, record, settings);
+  await checkReferencedRecords({ tx, parser }, record, settings);
   const { environmentId, level } = target;
   await changeEnvironment(tx, { environmentId, settings, actor: caller, level });
 }

@@ -51,8 +51,8 @@ export async function parseSettingsAhead(parser: SqlParser, settings: Record<str
   await parseExpressionsAhead(parser, settings.test_account_filters);
 }
 
-/** Checks a change of settings of a project or environment. @throws AppError `forbidden` or `invalid`. */
-export async function checkSettings(
+/** Checks the records and levels that changed settings of a project or environment refer to. @throws AppError `forbidden` or `invalid`. */
+export async function checkReferencedRecords(
   { tx, parser }: CheckDeps,
   { caller, target }: AddressedRecord,
   settings: Record<string, unknown>,

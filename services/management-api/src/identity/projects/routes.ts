@@ -21,7 +21,7 @@ import { activityExample, activityPage, activityQuery, readActivity } from '../.
 import { projectAccessRoutes } from '../environments/access-controls.ts';
 import { demoDataStatus, intent, recordIntent } from '../environments/compatibility.ts';
 import {
-  checkSettings,
+  checkReferencedRecords,
   checkTestAccountFilters,
   parseSettingsAhead,
   requireCreator,
@@ -286,7 +286,7 @@ async function changeSettings(
   sent: Record<string, unknown>,
 ) {
   const { caller, target } = record;
-  await checkSettings({ tx, parser }, record, sent);
+  await checkReferencedRecords({ tx, parser }, record, sent);
   const { projectId, environmentId, level } = target;
   const { product_description: _, ...settings } = sent;
   const productDescription = descriptionOf(sent);

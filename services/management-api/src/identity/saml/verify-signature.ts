@@ -22,7 +22,7 @@ const signatures: Record<string, { type: 'rsa' | 'ec'; digest: string }> = Objec
 );
 
 export type SignatureProblem = 'malformed_signature' | 'weak_algorithm' | 'wrong_signature';
-export type Verified =
+export type SignatureCheck =
   /** `signed` is the signed XML as it was digested. Callers must read nothing else. */
   { ok: true; signed: string } | { ok: false; problem: SignatureProblem; detail: string };
 
@@ -31,7 +31,7 @@ export type Verified =
  * @param signature child of the element that it signs. No other element can have its `ID`.
  * @param certificates as PEM.
  */
-export function verifySignature(xml: string, signature: Element, certificates: readonly string[]): Verified {
+export function verifySignature(xml: string, signature: Element, certificates: readonly string[]): SignatureCheck {
   const form = formOf(signature);
   if (!form.ok) return form;
   const keys = certificates.map((pem) => createPublicKey(pem)).filter((key) => key.asymmetricKeyType === form.keyType);

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineRoute } from '../../access/define-route.ts';
 import { rejectEnforced } from './enforcement.ts';
 import { requireResetLink, resetPassword, type SignInDeps } from './rules.ts';
-import { resetDone, resetIsValid, resetLookup, resetRequest, resetUse } from './schema.ts';
+import { passwordResetConfirm, resetDone, resetIsValid, resetLookup, resetRequest } from './schema.ts';
 
 const tags: [string] = ['sign-in'];
 const resetParams = Type.Object({ user_uuid: Type.String({ format: 'uuid', description: 'UUID of the user.' }) });
@@ -64,7 +64,7 @@ export function resetRoutes(deps: SignInDeps) {
       tags,
       scope: 'public',
       params: resetParams,
-      body: resetUse,
+      body: passwordResetConfirm,
       responses: { 200: { description: 'The password was set.', schema: resetDone } },
       examples: {
         request: { token: secretExample, password: 'correct horse battery staple' },

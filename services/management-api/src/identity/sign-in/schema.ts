@@ -220,7 +220,7 @@ export const resetRequest = Type.Object({ email }, { title: 'ResetQuestion' });
 const resetToken = Type.String({ minLength: 1, description: 'Secret from the email.' });
 export const resetLookup = Type.Object({ token: resetToken }, { title: 'ResetLook' });
 export const resetIsValid = Type.Object({}, { title: 'ResetIsValid' });
-export const resetUse = Type.Object({ token: resetToken, password: newPassword }, { title: 'ResetUse' });
+export const passwordResetConfirm = Type.Object({ token: resetToken, password: newPassword }, { title: 'ResetUse' });
 export const resetDone = Type.Object(
   {
     success: Type.Boolean({ description: 'Always true.' }),

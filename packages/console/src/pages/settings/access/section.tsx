@@ -7,7 +7,7 @@ import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { queryClient } from '../../../api/queries.ts';
 import { call } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
-import { useAddress } from '../../../parts/address.ts';
+import { useUrlState } from '../../../parts/address.ts';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
 import { FormProblem } from '../../../parts/form.tsx';
@@ -45,7 +45,7 @@ const ruleFor = ({ access_controls: all }: AccessRules, subject: RuleSubject): R
 
 /** Access to the project: the rule for all members, and the rules for roles and individual members. */
 export function Section() {
-  const { unknown } = useAddress({});
+  const { unknown } = useUrlState({});
   const { id } = useProject();
   const organization = useOrganization();
   const request = { path: `/api/projects/${id}/access_controls` };

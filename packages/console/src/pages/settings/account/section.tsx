@@ -6,7 +6,7 @@ import { type Me, meQuery, queryClient } from '../../../api/queries.ts';
 import { call } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
 import { setTheme, useTheme } from '../../../frame/theme.ts';
-import { useAddress } from '../../../parts/address.ts';
+import { useUrlState } from '../../../parts/address.ts';
 import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
@@ -40,7 +40,7 @@ interface Session {
 
 /** The user's own account: name, email, password, second factors, theme, sessions, activity and deletion. */
 export function Section() {
-  const { unknown } = useAddress({});
+  const { unknown } = useUrlState({});
   const me = useQuery(meQuery);
   const sessions = useQuery({
     queryKey: sessionsKey,

@@ -1,6 +1,6 @@
 // Settings section where users choose what a project captures and how long it keeps events.
 
-import { useAddress } from '../../../parts/address.ts';
+import { useUrlState } from '../../../parts/address.ts';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { Retention } from './retention.tsx';
 import type { Control } from './setting-control.tsx';
@@ -38,7 +38,7 @@ const capture: Control[] = [
 const reports: Control[] = [{ name: 'slack_incoming_webhook', kind: 'address' }];
 
 export function Section() {
-  const { unknown } = useAddress({});
+  const { unknown } = useUrlState({});
   return (
     <>
       <AddressHint unknown={unknown} />

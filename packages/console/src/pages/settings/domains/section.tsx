@@ -6,7 +6,7 @@ import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { queryClient } from '../../../api/queries.ts';
 import { ApiProblem } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
-import { part, useAddress } from '../../../parts/address.ts';
+import { part, useUrlState } from '../../../parts/address.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { AsApiCallButton } from '../../../parts/dialog.tsx';
@@ -27,7 +27,7 @@ import './domains.css';
 const parts = { open: part.text() };
 
 export function Section() {
-  const { view, change, unknown } = useAddress(parts);
+  const { view, change, unknown } = useUrlState(parts);
   const organization = useOrganization();
   const mayChange = organization.level >= administrator;
   const request = { path: `${organization.path}/domains` };

@@ -1,7 +1,7 @@
 // Batch exports and their runs as the API returns them, the URL of the section, and the status of an export.
 
 import { useProject } from '../../../frame/project.ts';
-import { matching, part, useAddress } from '../../../parts/address.ts';
+import { matching, part, useUrlState } from '../../../parts/address.ts';
 import { isTime, zones } from '../../../parts/span.tsx';
 import { type DestinationType, destinationTypes } from './destinations.ts';
 import type { Rhythm } from './rhythm.ts';
@@ -55,8 +55,8 @@ const address = {
   before: matching(isTime),
   zone: part.oneOf(zones, 'project'),
 };
-export const useExportsAddress = () => useAddress(address);
-export type ExportsAddress = ReturnType<typeof useExportsAddress>;
+export const useExportsUrlState = () => useUrlState(address);
+export type ExportsUrlState = ReturnType<typeof useExportsUrlState>;
 
 /** Query key of all cached exports, or of one. */
 export const exportsKey = (projectId: number, id?: string) =>

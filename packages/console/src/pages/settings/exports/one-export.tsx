@@ -15,7 +15,7 @@ import { destinationSettings } from './destinations.ts';
 import {
   type BatchExport,
   type ExportState,
-  type ExportsAddress,
+  type ExportsUrlState,
   exportsKey,
   stateOf,
   useExportsPath,
@@ -27,7 +27,7 @@ import { Runs } from './runs.tsx';
 import { text } from './words.ts';
 
 /** A single export: its settings and status, its runs and its backfills. */
-export function OneExport({ id, address: { view, change } }: { id: string; address: ExportsAddress }) {
+export function OneExport({ id, address: { view, change } }: { id: string; address: ExportsUrlState }) {
   const { id: projectId } = useProject();
   const path = `${useExportsPath()}/${encodeURIComponent(id)}`;
   const query = useQuery({

@@ -12,7 +12,7 @@ import { Empty, explain, Loaded } from '../../../parts/states.tsx';
 import { formatBetween, formatMinute } from '../../../parts/time.ts';
 import { formatNumber, words } from '../../../words.ts';
 import { Block, Sure } from '../block.tsx';
-import { type BatchExport, type ExportsAddress, exportsKey, isOpen, type Run } from './export.ts';
+import { type BatchExport, type ExportsUrlState, exportsKey, isOpen, type Run } from './export.ts';
 import { PastDialog } from './past.tsx';
 import { reasonOf, text } from './words.ts';
 
@@ -32,8 +32,8 @@ export function Runs({
 }: {
   one: BatchExport;
   path: string;
-  view: ExportsAddress['view'];
-  change: ExportsAddress['change'];
+  view: ExportsUrlState['view'];
+  change: ExportsUrlState['change'];
 }) {
   const { id: projectId, timezone } = useProject();
   const mayChange = useHasLevel(1);

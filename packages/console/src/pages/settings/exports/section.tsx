@@ -20,8 +20,8 @@ import {
   isOpen,
   type Run,
   stateOf,
-  useExportsAddress,
   useExportsPath,
+  useExportsUrlState,
 } from './export.ts';
 import { ExportForm } from './export-form.tsx';
 import { describeDestination, OneExport, StatePill } from './one-export.tsx';
@@ -30,7 +30,7 @@ import './exports.css';
 
 /** Batch exports: the list, a single export with its runs, or its form. */
 export function Section() {
-  const address = useExportsAddress();
+  const address = useExportsUrlState();
   const {
     view: { open, type },
     change,

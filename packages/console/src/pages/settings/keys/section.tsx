@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { meQuery, queryClient } from '../../../api/queries.ts';
 import { ApiProblem, call } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
-import { part, useAddress } from '../../../parts/address.ts';
+import { part, useUrlState } from '../../../parts/address.ts';
 import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
@@ -29,7 +29,7 @@ export function Section() {
     view: { open },
     change,
     unknown,
-  } = useAddress(parts);
+  } = useUrlState(parts);
   const onOpen = (next: string) => change({ open: next });
   const [createdKey, setCreatedKey] = useState<PersonalKey | null>(null);
   const query = useQuery({

@@ -5,7 +5,7 @@ import { useOffsetPages } from '../../../api/offset-pages.ts';
 import { queryClient } from '../../../api/queries.ts';
 import { consolePath } from '../../../api/request.ts';
 import { useProject } from '../../../frame/project.ts';
-import { part, useAddress } from '../../../parts/address.ts';
+import { part, useUrlState } from '../../../parts/address.ts';
 import { formatAgo } from '../../../parts/ago.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
@@ -35,7 +35,7 @@ const owner = 15;
 const nameOf = ({ user }: Member) => `${user.first_name} ${user.last_name}`.trim() || user.email;
 
 export function Section() {
-  const { view, change, unknown } = useAddress(parts);
+  const { view, change, unknown } = useUrlState(parts);
   const organization = useOrganization();
   const request = { path: `${organization.path}/members`, query: { search: view.search } };
   const query = useOffsetPages<Member>(['organization', organization.id, 'members'], request);

@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { call } from '../../../api/request.ts';
 import { useHasLevelInOrganization, useProject } from '../../../frame/project.ts';
-import { part, useAddress } from '../../../parts/address.ts';
+import { part, useUrlState } from '../../../parts/address.ts';
 import { Button } from '../../../parts/button.tsx';
 import { AddressHint } from '../../../parts/chips.tsx';
 import { Loaded } from '../../../parts/states.tsx';
@@ -26,7 +26,7 @@ const groups: readonly { title: string; names: readonly SwitchName[] }[] = [
 const parts = { new: part.flag() };
 
 export function Section() {
-  const { view, change, unknown } = useAddress(parts);
+  const { view, change, unknown } = useUrlState(parts);
   const { organization: id } = useProject();
   const path = `/api/organizations/${id}`;
   const isAdministrator = useHasLevelInOrganization(8);

@@ -1,5 +1,5 @@
-import { part, useAddress } from '../../../parts/address.ts';
+import { part, useUrlState } from '../../../parts/address.ts';
 
 /** `new`: what the user is creating. */
 const parts = { new: part.oneOf(['', 'project', 'environment'], '') };
-export const useSectionAddress = () => useAddress(parts);
+export const useSectionUrlState = () => useUrlState(parts);

@@ -8,12 +8,12 @@ import { Block, Sure } from '../block.tsx';
 import { MakeDialog } from '../make-dialog.tsx';
 import { useRemoval } from '../removal.ts';
 import { text as shared } from '../words.ts';
-import { useSectionAddress } from './address.ts';
+import { useSectionUrlState } from './address.ts';
 import { text } from './words.ts';
 
 /** All environments of the organization by project, with buttons to create projects and environments. */
 export function Places() {
-  const { view, change } = useSectionAddress();
+  const { view, change } = useSectionUrlState();
   const open = useProject();
   const mayMake = useHasLevelInOrganization(8);
   const organization = useQuery(meQuery).data?.organization;

@@ -10,13 +10,13 @@ import { words } from '../../../words.ts';
 import { Block } from '../block.tsx';
 import { useEnvironmentPath } from '../environment.ts';
 import { NameForm } from '../name-form.tsx';
-import { useSectionAddress } from './address.ts';
+import { useSectionUrlState } from './address.ts';
 import { ProjectKey, SecretKey } from './keys.tsx';
 import { Places, Removal } from './places.tsx';
 import { text } from './words.ts';
 
 export function Section() {
-  const { unknown } = useSectionAddress();
+  const { unknown } = useSectionUrlState();
   const project = useProject();
   const environmentPath = useEnvironmentPath();
   const me = useQuery(meQuery);

@@ -19,7 +19,7 @@ import {
   aboutOf,
   isMasked,
   type Subscription,
-  type SubscriptionsAddress,
+  type SubscriptionsUrlState,
   subscriptionsKey,
   targetsOf,
   useSubscriptionsPath,
@@ -28,7 +28,7 @@ import { SubscriptionForm } from './subscription-form.tsx';
 import { text } from './words.ts';
 
 /** A single subscription: its schedule, recipients and deliveries. */
-export function OneSubscription({ id, address: { view, change } }: { id: string; address: SubscriptionsAddress }) {
+export function OneSubscription({ id, address: { view, change } }: { id: string; address: SubscriptionsUrlState }) {
   const { id: projectId } = useProject();
   const path = `${useSubscriptionsPath()}/${encodeURIComponent(id)}`;
   const query = useQuery({

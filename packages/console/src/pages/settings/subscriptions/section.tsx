@@ -17,13 +17,13 @@ import { ruleInWords } from './rule.ts';
 import {
   aboutOf,
   type Subscription,
-  type SubscriptionsAddress,
+  type SubscriptionsUrlState,
   subscriptionsKey,
   type TargetType,
   targetsOf,
   targetTypes,
-  useSubscriptionsAddress,
   useSubscriptionsPath,
+  useSubscriptionsUrlState,
 } from './subscription.ts';
 import { SubscriptionForm } from './subscription-form.tsx';
 import { text } from './words.ts';
@@ -31,7 +31,7 @@ import './subscriptions.css';
 
 /** Subscriptions: the list, a single subscription with its deliveries, or its form. */
 export function Section() {
-  const address = useSubscriptionsAddress();
+  const address = useSubscriptionsUrlState();
   const {
     view: { open, insight, dashboard, type },
     change,
@@ -57,7 +57,7 @@ export function Section() {
   );
 }
 
-function List({ last, address: { view, change } }: { last: string; address: SubscriptionsAddress }) {
+function List({ last, address: { view, change } }: { last: string; address: SubscriptionsUrlState }) {
   const { id: projectId } = useProject();
   const mayChange = useHasLevel(1);
   const path = useSubscriptionsPath();

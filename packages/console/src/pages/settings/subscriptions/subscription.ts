@@ -1,7 +1,7 @@
 // Subscriptions and their deliveries, as the API returns them.
 
 import { useProject } from '../../../frame/project.ts';
-import { part, useAddress } from '../../../parts/address.ts';
+import { part, useUrlState } from '../../../parts/address.ts';
 
 export const frequencies = ['daily', 'weekly', 'monthly', 'yearly'] as const;
 export type Frequency = (typeof frequencies)[number];
@@ -62,8 +62,8 @@ const address = {
   /** Type of recipients of a new subscription. */
   type: part.oneOf(['', ...targetTypes], ''),
 };
-export const useSubscriptionsAddress = () => useAddress(address);
-export type SubscriptionsAddress = ReturnType<typeof useSubscriptionsAddress>;
+export const useSubscriptionsUrlState = () => useUrlState(address);
+export type SubscriptionsUrlState = ReturnType<typeof useSubscriptionsUrlState>;
 
 /** The subject of the reports as the value of an option: `insight 12`, `dashboard 3`, or empty. */
 export const aboutOf = ({ insight, dashboard }: { insight: unknown; dashboard: unknown }) =>

@@ -4,7 +4,7 @@ import type { Options } from '../client/client.ts';
 import { attempt, ofDocument, page } from '../page/globals.ts';
 
 /** Stores text by name. Never throws. */
-export interface Area {
+export interface TextStorage {
   read(name: string): string | null;
   write(name: string, value: string): void;
   remove(name: string): void;
@@ -19,21 +19,21 @@ const known: { localStorage?: Storage | null; sessionStorage?: Storage | null } 
 export function webStorage(kind: 'localStorage' | 'sessionStorage'): Storage | null {
   if (known[kind] === undefined) {
     const storage = attempt(() => page?.[kind]) ?? null;
-    known[kind] = storage && doesKeep(storageArea(storage)) ? storage : null;
+    known[kind] = storage && doesKeep(toTextStorage(storage)) ? storage : null;
   }
   return known[kind];
 }
 
-export function doesKeep(area: Area): boolean {
-  area.write('mr_probe', '1');
-  const isKept = area.read('mr_probe') !== null;
-  if (isKept) area.remove('mr_probe');
+export function doesKeep(storage: TextStorage): boolean {
+  storage.write('mr_probe', '1');
+  const isKept = storage.read('mr_probe') !== null;
+  if (isKept) storage.remove('mr_probe');
   return isKept;
 }
 
 /** Falls back to memory without storage. */
-export function storageArea(storage: Storage | null): Area {
-  if (!storage) return memoryArea();
+export function toTextStorage(storage: Storage | null): TextStorage {
+  if (!storage) return createMemoryStorage();
   return {
     read: (name) => attempt(() => storage.getItem(name)) ?? null,
     write: (name, value) => attempt(() => storage.setItem(name, value)),
@@ -41,7 +41,7 @@ export function storageArea(storage: Storage | null): Area {
   };
 }
 
-export function memoryArea(): Area {
+export function createMemoryStorage(): TextStorage {
   const texts: Record<string, string> = {};
   return {
     read: (name) => texts[name] ?? null,
@@ -53,8 +53,8 @@ export function memoryArea(): Area {
 }
 
 /** Storage that a tab keeps over reloads, or memory if persistence is off. */
-export function tabArea(persistence: Options['persistence']): Area {
-  return persistence === 'memory' ? memoryArea() : storageArea(webStorage('sessionStorage'));
+export function createTabStorage(persistence: Options['persistence']): TextStorage {
+  return persistence === 'memory' ? createMemoryStorage() : toTextStorage(webStorage('sessionStorage'));
 }
 
 let knownDomain: string | undefined;
@@ -100,7 +100,7 @@ function writeCookie(cookie: string): void {
   });
 }
 
-export function cookieArea(options: Options): Area {
+export function createCookieStorage(options: Options): TextStorage {
   const write = (name: string, value: string, days: number) => {
     const domain = options.cross_subdomain_cookie ? rootDomain() : '';
     const parts = [
