@@ -76,7 +76,7 @@ describe('searches in the running service', () => {
           type: 'throttled_error',
           code: 'too_many_searches',
           detail:
-            'This API key already has 2 searches running, which is the maximum. Wait until one of them finishes. To make searches faster, use distinct_id.',
+            'This API key already has 2 searches running, which is the maximum. Wait until one of them finishes. To make searches faster, use `distinct_id` or `email`.',
           attr: null,
         },
       }),
