@@ -10,13 +10,13 @@ export {
   type FlagEvaluation,
   startEvaluation,
 } from './evaluate/evaluate-flags.ts';
-export { stepLimits } from './evaluate/evaluation.ts';
+export { stepLimits } from './evaluate/evaluation-state.ts';
 export { type FlagFailure, type FlagResult, type FlagValue, flagValue } from './evaluate/flag-result.ts';
 export { type NeededData, neededData } from './evaluate/needed-data.ts';
 export { countWithheld, type FlagSelection, selectFlags } from './evaluate/select-flags.ts';
 export { createExplainer, type FlagExplanation } from './explain/explain-flag.ts';
 export { sdkWarnings } from './explain/sdk-warnings.ts';
-export { isFilterDate } from './filters/date-tests.ts';
+export { isFilterDate } from './filters/date-operators.ts';
 export { cohortFilterTypes, namedCohort } from './filters/named-cohort.ts';
 export {
   compileTest,
@@ -26,8 +26,8 @@ export {
   propertyOperators,
 } from './filters/operators.ts';
 export { patternProblem, type TriedPatterns, tryPatterns } from './filters/patterns.ts';
-export { longestNeedle } from './filters/text-tests.ts';
-export { type CompiledTest, PropertyValue } from './filters/value-test.ts';
-export { type VersionRule, versionRule } from './filters/version-tests.ts';
+export { longestNeedle } from './filters/text-operators.ts';
+export { type CompiledTest, PropertyValue } from './filters/value-operators.ts';
+export { type VersionRule, versionRule } from './filters/version-operators.ts';
 export { runSteps, type Steps } from './steps.ts';
 export { parseVersion, type SemanticVersion, textForm } from './values.ts';

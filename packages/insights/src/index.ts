@@ -49,7 +49,7 @@ export { changeSource, findSource, overrideFilters, overrideVariables } from './
 export { parseQuery } from './parse-query.ts';
 export { findPatternProblem, toPostgresPattern } from './patterns.ts';
 export type { ProjectSettings } from './plan/context.ts';
-export { filterOperators } from './plan/property-tests.ts';
+export { filterOperators } from './plan/property-operators.ts';
 export { queryKinds } from './query.ts';
 export { isRecord } from './query-parts.ts';
 export { readProjectSettings, readTypesOfQuery } from './records-store.ts';

@@ -89,6 +89,7 @@ export async function runQuery(
     ? await deps.events.earliest({ projectId, events: namesIn(query) }, run)
     : null;
   const booleans = await readBooleanProperties(deps.sql, projectId, brokenDownBy(query));
+  // The first plan only finds the SQL expressions, which are compiled before `computeResult` plans the query with them.
   const context = await withExpressions(
     deps,
     createPlanContext(readModifiers(query), { settings, now, earliest, booleans }),

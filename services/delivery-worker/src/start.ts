@@ -14,7 +14,7 @@ import {
 } from '@millrace/runtime';
 import { createMailer } from '@millrace/runtime/mail';
 import { configSchema } from './config.ts';
-import { maxQueryMs, reportsAtOnce } from './subscriptions/make-reports.ts';
+import { maxQueryMs, reportsAtOnce } from './subscriptions/create-reports.ts';
 import { startWorker } from './worker.ts';
 
 const name = 'delivery-worker';

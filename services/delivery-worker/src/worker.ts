@@ -18,8 +18,8 @@ import { createPersonCopyMetrics, createPersonFollower, forgetPersonCopy } from 
 import { createFairSlots, createPollMetrics, runAtIntervals, startPolling, type Task } from './poll.ts';
 import { forgetOld, type RetentionOptions, retentionTasks } from './retention/retention.ts';
 import { sealClientSecrets, sealFlagPayloads, sealSecrets, sealTotpSecrets } from './sealing/seal.ts';
+import { createDueReports, reportsAtOnce } from './subscriptions/create-reports.ts';
 import { createDeliveryMetrics, deliverDueReports } from './subscriptions/deliver.ts';
-import { createDueReports, reportsAtOnce } from './subscriptions/make-reports.ts';
 import { scheduleDueReports } from './subscriptions/schedule.ts';
 
 export interface WorkerDeps {

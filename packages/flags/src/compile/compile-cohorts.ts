@@ -2,7 +2,7 @@
 
 import { isObject } from '@millrace/contracts';
 import type { CohortDefinition } from '../definitions.ts';
-import type { TestOptions } from '../filters/value-test.ts';
+import type { TestOptions } from '../filters/value-operators.ts';
 import type { Steps } from '../steps.ts';
 import { compileCohortFilter, compilePropertyFilter } from './compile-filter.ts';
 import type { CohortNode, CohortProblem, CompiledCohort } from './compiled.ts';

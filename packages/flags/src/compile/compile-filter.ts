@@ -3,7 +3,7 @@
 import { isObject, parseRecordId } from '@millrace/contracts';
 import { namedCohort } from '../filters/named-cohort.ts';
 import { compileTest } from '../filters/operators.ts';
-import { never, type TestOptions } from '../filters/value-test.ts';
+import { never, type TestOptions } from '../filters/value-operators.ts';
 import type { CohortFilter, CompiledFilter, PropertyFilter } from './compiled.ts';
 
 /**

@@ -2,7 +2,7 @@
 
 import { isObject, parseRecordId } from '@millrace/contracts';
 import type { FlagDefinition } from '../definitions.ts';
-import type { TestOptions } from '../filters/value-test.ts';
+import type { TestOptions } from '../filters/value-operators.ts';
 import { textForm } from '../values.ts';
 import { compileCohortFilter, compileFilter, filterObjects, groupTypeIndex } from './compile-filter.ts';
 import {

@@ -2,7 +2,7 @@
 
 import { timeZone } from '@millrace/schedule';
 import type { ProjectDefinitions } from '../definitions.ts';
-import type { TestOptions } from '../filters/value-test.ts';
+import type { TestOptions } from '../filters/value-operators.ts';
 import { runSteps, type Steps } from '../steps.ts';
 import { compileCohorts } from './compile-cohorts.ts';
 import { compileFlag } from './compile-flag.ts';

@@ -1,5 +1,5 @@
 import type { SharedPattern } from '../filters/patterns.ts';
-import type { CompiledTest } from '../filters/value-test.ts';
+import type { CompiledTest } from '../filters/value-operators.ts';
 
 /** Flag and cohort definitions in the form used for evaluation. Immutable, and shared by all requests. */
 export interface CompiledFlags {

@@ -2,7 +2,7 @@
 
 import { hash } from 'node:crypto';
 import type { CompiledFlag } from '../compile/compiled.ts';
-import type { Evaluation } from './evaluation.ts';
+import type { Evaluation } from './evaluation-state.ts';
 
 /**
  * Returns the ID to hash for a flag; null when the request does not contain it (no group key or no device ID).

@@ -13,7 +13,7 @@ import type {
 import type { Steps } from '../steps.ts';
 import { bucketingId, isWithinRollout, variantByHash } from './bucketing.ts';
 import type { EvaluationContext } from './context.ts';
-import { createEvaluation, type Evaluation, negate, type Outcome, spendSteps, stepLimits } from './evaluation.ts';
+import { createEvaluation, type Evaluation, negate, type Outcome, spendSteps, stepLimits } from './evaluation-state.ts';
 import { type FlagFailure, type FlagReason, flagValue, reason } from './flag-result.ts';
 import { missing, unavailable } from './property-values.ts';
 

@@ -5,7 +5,7 @@ import { runSteps, type Steps } from '../steps.ts';
 import { holdoutBucketingId, isHeldOut } from './bucketing.ts';
 import { evaluateCondition, evaluateConditions } from './conditions.ts';
 import type { EvaluationContext } from './context.ts';
-import { createEvaluation, type Evaluation, stepLimits } from './evaluation.ts';
+import { createEvaluation, type Evaluation, stepLimits } from './evaluation-state.ts';
 import { type FlagFailure, type FlagReason, type FlagResult, reason } from './flag-result.ts';
 import { missing, unavailable } from './property-values.ts';
 

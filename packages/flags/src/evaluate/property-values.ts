@@ -2,7 +2,7 @@
 
 import { isObject } from '@millrace/contracts';
 import type { CompiledFlags } from '../compile/compiled.ts';
-import { PropertyValue } from '../filters/value-test.ts';
+import { PropertyValue } from '../filters/value-operators.ts';
 import { textForm } from '../values.ts';
 import type { EvaluationContext } from './context.ts';
 

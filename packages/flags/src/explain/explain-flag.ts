@@ -6,7 +6,7 @@ import { bucketHash, bucketingId, holdoutBucketingId, rolloutHash, variantHash }
 import { type ConditionOutcome, evaluateCondition, testCohort, testFilter } from '../evaluate/conditions.ts';
 import type { EvaluationContext } from '../evaluate/context.ts';
 import type { EvaluatedFlags } from '../evaluate/evaluate-flags.ts';
-import { createEvaluation, type Evaluation, type Outcome, stepLimits } from '../evaluate/evaluation.ts';
+import { createEvaluation, type Evaluation, type Outcome, stepLimits } from '../evaluate/evaluation-state.ts';
 import { currentOf, groupKeyOf } from '../evaluate/property-values.ts';
 
 /** Explains how a flag got its value for a person. Contains no property values, only their sources. */

@@ -1,7 +1,7 @@
 // All operators of property filters, such as `exact` and `is_set`, and what they test.
 
 import { numberForm, textForm } from '../values.ts';
-import { compareDates } from './date-tests.ts';
+import { compareDates } from './date-operators.ts';
 import {
   containsAnyTest,
   containsTest,
@@ -10,9 +10,9 @@ import {
   longestNeedle,
   patternTests,
   startsWithTest,
-} from './text-tests.ts';
-import { type CompiledTest, never, quickTest, type TestOptions, type ValueTest } from './value-test.ts';
-import { type VersionOperator, versionTest } from './version-tests.ts';
+} from './text-operators.ts';
+import { type CompiledTest, never, quickTest, type TestOptions, type ValueTest } from './value-operators.ts';
+import { type VersionOperator, versionTest } from './version-operators.ts';
 
 interface Operator {
   /** Outcome for a missing property. */

@@ -1,6 +1,6 @@
 import { patternProblem, sharedPattern, tryPatterns } from './patterns.ts';
-import { patternTests } from './text-tests.ts';
-import { PropertyValue } from './value-test.ts';
+import { patternTests } from './text-operators.ts';
+import { PropertyValue } from './value-operators.ts';
 
 test.each([
   ['(a{1000}){1000}', /repetitions/],

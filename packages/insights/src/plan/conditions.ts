@@ -14,7 +14,7 @@ import {
   readText,
   readValues,
   unstorableCharacters,
-} from './property-tests.ts';
+} from './property-operators.ts';
 
 const maxFilters = 200;
 const longestKey = 400;

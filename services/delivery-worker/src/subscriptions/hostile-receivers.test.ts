@@ -11,8 +11,8 @@ import {
 import { oneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
+import { createDueReports } from './create-reports.ts';
 import { createDeliveryMetrics, type DeliverDueDeps, deliverDueReports } from './deliver.ts';
-import { createDueReports } from './make-reports.ts';
 import { scheduleDueReports } from './schedule.ts';
 
 /**

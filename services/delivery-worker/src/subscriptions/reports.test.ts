@@ -2,8 +2,8 @@ import { createTestTenant, patienceMs, type TestTenant } from '@millrace/testing
 import { oneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
+import { createDueReports } from './create-reports.ts';
 import { createDeliveryMetrics, type DeliverDueDeps, deliverDueReports } from './deliver.ts';
-import { createDueReports } from './make-reports.ts';
 import { scheduleDueReports } from './schedule.ts';
 
 // Content of the reports of insights and dashboards, with the numbers of the conformance cases.

@@ -4,8 +4,8 @@ import { createTestTenant, patienceMs, type TestTenant } from '@millrace/testing
 import { oneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
+import { createDueReports } from './create-reports.ts';
 import { createDeliveryMetrics, deliverDueReports } from './deliver.ts';
-import { createDueReports } from './make-reports.ts';
 import { scheduleDueReports } from './schedule.ts';
 
 let fixture: WorkerFixture;

@@ -2,8 +2,8 @@ import { awayFromHourEnd, createTestTenant, patienceMs, type TestTenant } from '
 import { oneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
+import { createDueReports } from './create-reports.ts';
 import { deliverDueReports as beginDue, createDeliveryMetrics, type DeliverDueDeps } from './deliver.ts';
-import { createDueReports } from './make-reports.ts';
 import { scheduleDueReports } from './schedule.ts';
 
 const now = new Date('2026-11-10T12:00:00Z');

@@ -4,7 +4,7 @@ import { eventNames, isObject } from '@millrace/contracts';
 import type { IncomingEvent } from '../model/event.ts';
 import type { ProjectLedger } from '../model/ledger.ts';
 import { type GroupIdentifyTarget, readGroupIdentifyTarget } from '../rules/groups.ts';
-import { readMergeRequest } from '../rules/identity-rules.ts';
+import { readMergeRequest } from '../rules/merge-requests.ts';
 import { textHash32 } from '../values/text.ts';
 import type { DistinctIdKey } from './store.ts';
 

@@ -5,7 +5,7 @@ import type { IncomingEvent, Refusal } from '../model/event.ts';
 import type { RuleWarning, WarningType } from '../model/warning.ts';
 import { maxIdCharacters } from '../values/text.ts';
 import { groupKeyTooLongWarning } from './groups.ts';
-import { isMergeEvent, readOtherId } from './identity-rules.ts';
+import { isMergeEvent, readOtherId } from './merge-requests.ts';
 import { isPersonProfileOff } from './person-processing.ts';
 
 /** In the order in which they are checked (docs/ingestion-rules.md#before-the-rules). */

@@ -14,8 +14,8 @@ import {
   sizeAfterChange,
   toChangedProperties,
 } from '../values/sized-properties.ts';
-import { readMergeRequest } from './identity-rules.ts';
 import { applyMerge } from './merge.ts';
+import { readMergeRequest } from './merge-requests.ts';
 import type { EventPerson } from './person-processing.ts';
 import {
   createInitialProperties,

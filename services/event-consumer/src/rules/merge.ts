@@ -7,7 +7,7 @@ import type { RuleWarning } from '../model/warning.ts';
 import { setOwn } from '../values/json.ts';
 import { applyChange, replaceProperties, sizeAfterChange, sizeUpperBound } from '../values/sized-properties.ts';
 import { maxIdCharacters } from '../values/text.ts';
-import type { MergeRequest, RefuseWhen } from './identity-rules.ts';
+import type { MergeRequest, RefuseWhen } from './merge-requests.ts';
 import { isOverSizeLimit, maxPersonPropertiesBytes, personSizeWarning } from './person-properties.ts';
 import { attachDistinctId, createPerson, findPersonInLedger, moveDistinctIds } from './persons.ts';
 

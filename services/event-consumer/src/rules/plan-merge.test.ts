@@ -1,5 +1,5 @@
-import type { RefuseWhen } from './identity-rules.ts';
 import { type PersonFacts, planMerge } from './merge.ts';
+import type { RefuseWhen } from './merge-requests.ts';
 
 const noPerson = null;
 const s = { uuid: 's', isIdentified: false };

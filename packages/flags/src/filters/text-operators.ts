@@ -2,7 +2,7 @@
 
 import { isBooleanLike, isTruthy, textForm } from '../values.ts';
 import { sharedPattern } from './patterns.ts';
-import { asciiLower, type PropertyValue, quickTest, stepsToCompare, type ValueTest } from './value-test.ts';
+import { asciiLower, type PropertyValue, quickTest, stepsToCompare, type ValueTest } from './value-operators.ts';
 
 /** Longest text that filters may search for. */
 export const longestNeedle = 1000;

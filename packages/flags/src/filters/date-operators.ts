@@ -1,7 +1,7 @@
 // Filters that compare dates and times.
 
 import { type TimeZone, timeZone } from '@millrace/schedule';
-import { type PropertyValue, stepsToCompare, type ValueTest } from './value-test.ts';
+import { type PropertyValue, stepsToCompare, type ValueTest } from './value-operators.ts';
 
 type Comparison = (value: number, expected: number) => boolean;
 

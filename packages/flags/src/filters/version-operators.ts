@@ -8,7 +8,7 @@ import {
   type SemanticVersion,
   textForm,
 } from '../values.ts';
-import type { ValueTest } from './value-test.ts';
+import type { ValueTest } from './value-operators.ts';
 
 /** Condition on a version. It is plain data, because it is applied both to values in memory and to database columns. */
 export type VersionRule =
