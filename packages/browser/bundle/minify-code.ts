@@ -1,3 +1,5 @@
+// Minifies the bundled browser library.
+
 import { minify } from '@swc/core';
 
 export interface Code {

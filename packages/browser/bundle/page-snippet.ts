@@ -1,3 +1,5 @@
+// The HTML with which a website loads the browser library.
+
 import { memberNames } from '../src/start/member-names.ts';
 
 export interface SnippetScript {

@@ -1,3 +1,5 @@
+// Writes the browser library into the folder from which the gateway serves it.
+
 import { createHash } from 'node:crypto';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

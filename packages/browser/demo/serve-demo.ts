@@ -1,3 +1,5 @@
+// The web server of the demo shop, whose pages send events with the browser library.
+
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';

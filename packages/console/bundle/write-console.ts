@@ -1,3 +1,5 @@
+// Builds the pages of the console, and checks their sizes.
+
 import { execFile } from 'node:child_process';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';

@@ -1,3 +1,5 @@
+// The format of stored events in the topic `events.processed`, for data warehouses and other consumers.
+
 import type { JsonObject } from './captured-record.ts';
 
 /**

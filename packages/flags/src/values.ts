@@ -1,3 +1,5 @@
+// Converts property values to the texts, numbers, booleans and versions that filters compare.
+
 import { isObject } from '@millrace/contracts';
 
 /**

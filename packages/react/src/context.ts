@@ -1,3 +1,5 @@
+// The React context through which hooks and components find the client.
+
 import type { Bootstrap, Client } from '@millrace/browser';
 import { createContext, useContext } from 'react';
 

@@ -1,3 +1,5 @@
+// Captures errors of React: an error boundary, and handlers for the roots of React 19.
+
 import type { CaptureResult, Properties } from '@millrace/browser';
 import {
   Component,

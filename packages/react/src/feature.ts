@@ -1,3 +1,5 @@
+// A component that shows its children if a feature flag has a value.
+
 import type { FlagKey, FlagValue } from '@millrace/browser';
 import { createElement, type HTMLProps, type ReactElement, type ReactNode } from 'react';
 import { type PostHog, usePostHog } from './context.ts';

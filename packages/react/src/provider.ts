@@ -1,3 +1,5 @@
+// The provider that gives the client to all hooks and components below it.
+
 import type { InitOptions } from '@millrace/browser';
 import {
   createElement,

@@ -1,3 +1,5 @@
+// The hook for a survey with a thumb up and a thumb down, in the application's own design.
+
 import type { Properties, SurveyPosition } from '@millrace/browser';
 import { type RefCallback, useCallback, useEffect, useId, useRef, useState } from 'react';
 import { usePostHog } from './context.ts';

@@ -1,3 +1,5 @@
+// Checks the types of values, and compares two values by their content.
+
 export const isFunction = <Value>(value: Value): value is Extract<Value, (...parameters: never[]) => unknown> =>
   typeof value === 'function';
 

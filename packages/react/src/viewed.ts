@@ -1,3 +1,5 @@
+// Components that capture when their children come into view or are clicked.
+
 import type { Properties } from '@millrace/browser';
 import {
   Children,

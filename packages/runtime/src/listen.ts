@@ -1,3 +1,5 @@
+// Starts an HTTP server on the port in the settings.
+
 import type { AddressInfo, Server } from 'node:net';
 
 export interface ListenOptions {

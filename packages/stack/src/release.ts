@@ -1,3 +1,5 @@
+// `npm run release`: builds and publishes the image, the chart and the npm packages of a version.
+
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';

@@ -1,3 +1,5 @@
+// Measures the CPU time of programs and of PostgreSQL during a benchmark.
+
 import { readFile } from 'node:fs/promises';
 import type { BenchDatabase } from './bench-database.ts';
 import type { MeasuredProcess } from './measured-process.ts';

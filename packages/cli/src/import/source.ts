@@ -1,3 +1,5 @@
+// Opens the file or standard input that an import reads, and decompresses it.
+
 import { createReadStream, createWriteStream } from 'node:fs';
 import { mkdtemp, open, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

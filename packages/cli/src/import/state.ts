@@ -1,3 +1,5 @@
+// The file that stores how far an import has come, so that it can be continued.
+
 import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { UsageError } from '../failures.ts';

@@ -1,3 +1,5 @@
+// How all pages display a person: name, subtitle and a circle with initials.
+
 import { visible } from './json-text.ts';
 import './person-name.css';
 

@@ -1,3 +1,5 @@
+// Buttons, and the one that copies a text.
+
 import { type ReactNode, useState } from 'react';
 import { Button as AriaButton, type ButtonProps as AriaButtonProps } from 'react-aria-components/Button';
 import { words } from '../words.ts';

@@ -1,3 +1,5 @@
+// Modal dialogs, and the one that shows the API call behind a page.
+
 import { type ReactNode, useRef, useState } from 'react';
 import { Dialog as AriaDialog, Heading, Modal, ModalOverlay } from 'react-aria-components/Modal';
 import type { ApiCall } from '../api/request.ts';

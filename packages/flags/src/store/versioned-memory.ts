@@ -1,3 +1,5 @@
+// A cache of values derived from flag definitions, which follows their changes and works during outages.
+
 import { type ProjectChanges, unsubscribedMaxAgeMs } from '@millrace/db/sql';
 import { LRUCache } from 'lru-cache';
 

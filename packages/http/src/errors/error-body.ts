@@ -1,3 +1,5 @@
+// The body of error responses, and the conversion of errors to it.
+
 import { AppError, type ErrorKind, isAppError } from '@millrace/runtime';
 
 /** The body of every error response, with its keys in this order (docs/api/README.md#errors). */

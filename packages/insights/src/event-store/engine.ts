@@ -1,3 +1,5 @@
+// The interface of the databases that run event queries: PostgreSQL and ClickHouse.
+
 import type { Dialect } from './dialect.ts';
 import type { Budget } from './port.ts';
 import type { Fragment } from './sql.ts';

@@ -1,3 +1,5 @@
+// The kinds of ingestion warnings, and a warning about one event.
+
 import { gatewayWarnings, type JsonObject, type WarningSeverity } from '@millrace/contracts';
 
 /** Every kind of ingestion warning with its severity (docs/ingestion-rules.md#warnings). */

@@ -1,3 +1,5 @@
+// Runs the parsing of large request bodies in other threads, and shares these fairly among projects.
+
 import type { IncomingMessage } from 'node:http';
 import { Worker } from 'node:worker_threads';
 import { AppError, type Logger } from '@millrace/runtime';

@@ -1,3 +1,5 @@
+// The dialogs for the filters, the name and the deletion of a dashboard.
+
 import { useState } from 'react';
 import type { ApiCall } from '../../api/request.ts';
 import { parseRangeKey } from '../../filters/date-range.tsx';

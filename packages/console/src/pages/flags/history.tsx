@@ -1,3 +1,5 @@
+// The tab with the changes of a feature flag, and which lines each change added or removed.
+
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { call } from '../../api/request.ts';
 import { plain } from '../../filters/filter.ts';

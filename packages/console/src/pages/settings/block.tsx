@@ -1,3 +1,5 @@
+// The building blocks of settings sections: blocks with a heading, confirmations and secrets that are shown once.
+
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import type { ApiCall } from '../../api/request.ts';

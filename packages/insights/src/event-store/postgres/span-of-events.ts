@@ -1,3 +1,5 @@
+// The SQL that reads all events of a time range, for batch exports.
+
 import { buildCondition, buildEventNamesCondition, buildFromClause } from '../conditions.ts';
 import type { EventListQuery } from '../queries.ts';
 import type { EventNames } from '../selection.ts';

@@ -1,3 +1,5 @@
+// The public and the secret API key in the project settings.
+
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { queryClient } from '../../../api/queries.ts';
