@@ -42,6 +42,21 @@ it('searches on the server, never shows an older response after a newer one, and
   await page.context().close();
 });
 
+it('shows a count that ran out of time with a plus, and a count that failed for this reason without the text of the API', async () => {
+  const page = await console.open('persons');
+  const tooSlow = { type: 'server_error', code: 'query_timeout', detail: 'Use `distinct_id` or `email`.' };
+  for (const [answer, shown] of [
+    [{ json: { count: 3, is_complete: false } }, '3+'],
+    [{ status: 503, json: tooSlow }, 'The persons could not be counted in time.'],
+  ] as const) {
+    await page.route(/persons\/count/, (route) => route.fulfill(answer));
+    await page.reload();
+    await page.getByRole('main').getByText(shown, { exact: true }).waitFor();
+  }
+  expect(await page.getByText('distinct_id').count()).toBe(0);
+  await page.context().close();
+});
+
 it("shows a person's properties, IDs, events and flags next to the list, in both themes and on a phone", async () => {
   await console.api('POST', 'feature_flags', { key: 'seen' });
   const page = await console.open('persons?person=ada-1', { width: 360, height: 640 });

@@ -17,6 +17,7 @@ import { Empty, explain, Loaded } from '../../parts/states.tsx';
 import { formatTime } from '../../parts/time.ts';
 import { formatNumber, words } from '../../words.ts';
 import { maxInCohort, SaveAsCohort } from '../cohorts/save-as-cohort.tsx';
+import { isTooSlow, shouldRetry } from '../events/slow.tsx';
 import { type PersonsUrlState, usePersonsUrlState } from './address.ts';
 import { PersonDetail } from './person.tsx';
 import { type Cursor, type Person, placeOf } from './shapes.ts';
@@ -63,7 +64,7 @@ async function readUuids({ path, query }: ApiCall): Promise<string[]> {
   return uuids.slice(0, maxInCohort);
 }
 
-/** The number of persons in the project, or of those who match the search. */
+/** The number of persons in the project, or of those who match the search. A number with a plus is a lower bound. */
 function Count({ search }: { search: string }) {
   const { id } = useProject();
   const { data, error } = useQuery({
@@ -73,8 +74,10 @@ function Count({ search }: { search: string }) {
         { path: `/api/projects/${id}/persons/count`, query: { search } },
         signal,
       ),
+    retry: shouldRetry,
   });
-  if (error) return <span className="bad">{text.countFailed(explain(error))}</span>;
+  if (error)
+    return <span className="bad">{isTooSlow(error) ? text.countTimedOut : text.countFailed(explain(error))}</span>;
   return data && <span className="pill">{`${formatNumber(data.count)}${data.is_complete ? '' : '+'}`}</span>;
 }
 

@@ -8,6 +8,7 @@ export const text = {
   columns: { name: 'Person', ids: 'Distinct IDs', place: 'Location', seen: 'First seen', lastSeen: 'Last seen' },
   neverSeen: 'no events',
   countFailed: (reason: string) => `The persons could not be counted. ${reason}`,
+  countTimedOut: 'The persons could not be counted in time.',
   listSeenFailed: (reason: string) => `The last-seen times could not be loaded. ${reason}`,
   identified: 'identified',
   anonymous: 'anonymous',

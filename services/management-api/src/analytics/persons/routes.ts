@@ -20,8 +20,8 @@ import type { EventDeps } from '../events/routes.ts';
 import { propertiesQuery, readListFilters } from '../property-filters/parse-property-filters.ts';
 import { person, personExample } from '../shown-persons/person-schema.ts';
 import { toPerson } from '../shown-persons/to-person.ts';
-import { findPersonKeys } from './search.ts';
-import { countPersons, isSearch, type PersonPosition, readPerson, readPersons } from './store.ts';
+import { countMatches, findPersonKeys } from './search.ts';
+import { isSearch, type PersonPosition, readPerson, readPersons } from './store.ts';
 
 /** Cursors: ID of the last person on the page, as a string because it has 64 bits, and the time in lists that are sorted by it. */
 const id = Type.String({ pattern: '^\\d{1,18}$' });
@@ -32,7 +32,7 @@ const maxCounted = 100_000;
 const personCount = Type.Object(
   {
     count: Type.Integer({ description: 'Number of persons.' }),
-    is_complete: Type.Boolean({ description: 'False if there are more persons than `count`.' }),
+    is_complete: Type.Boolean({ description: 'False if there can be more persons than `count`.' }),
   },
   { title: 'PersonCount' },
 );
@@ -165,7 +165,9 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
       path: '/persons/count',
       operationId: 'persons_count',
       summary: 'Count persons',
-      description: `Returns the number of persons that match all filters, up to ${maxCounted}.`,
+      description:
+        `Returns the number of persons that match all filters, up to ${maxCounted}. If a search runs out of time, the ` +
+        'number includes only the persons found so far, and `is_complete` is false.',
       tags: ['persons'],
       scope: 'person:read',
       query: Type.Object(personFilterQuery),
@@ -174,10 +176,10 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
       handler: async ({ caller, target, query }) => {
         const { environmentId } = target;
         const properties = await readListFilters(sql, environmentId, { text: query.properties, owners });
-        const count = await searches.run({ caller, target }, narrowing, (on) =>
-          countPersons(on, environmentId, { ...query, properties }, maxCounted + 1),
+        const filter = { ...query, properties };
+        return searches.run({ caller, target }, narrowing, (on) =>
+          countMatches(on, { projectId: environmentId, filter, most: maxCounted }),
         );
-        return { count: Math.min(count, maxCounted), is_complete: count <= maxCounted };
       },
     }),
   ];

@@ -3,7 +3,7 @@ import { createTestTenant } from '@millrace/testing';
 import { StoppedSearch } from '../../sql/large-page.ts';
 import { readAllPages, startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 import { storePerson } from '../../testing/stored-data.ts';
-import { findPersonKeys } from './search.ts';
+import { countMatches, findPersonKeys } from './search.ts';
 import type { PersonPosition } from './store.ts';
 
 let api: TestApi;
@@ -32,6 +32,11 @@ async function largeProject() {
     );
   return { projectId, store, search, oldest, newest };
 }
+
+/** So slow that a second, longer step of a search would probably not end in time. */
+const slowed = (sql: Sql): Sql => ({
+  query: (statement, values) => sql.query('SELECT pg_sleep(2)').then(() => sql.query(statement, values)),
+});
 
 test('returns the persons who start with the search text first, and each person once', async () => {
   const { projectId, store, search, oldest, newest } = await largeProject();
@@ -77,10 +82,7 @@ test.each([
     const rows = await sql.query('SELECT uuid FROM person WHERE id = ANY ($1::bigint[]) ORDER BY id DESC', [ids]);
     return rows.map(({ uuid }) => nameOf.get(uuid));
   };
-  /** So slow that a second, longer step would probably not end in time. */
-  const slow: Sql = {
-    query: (statement, values) => sql.query('SELECT pg_sleep(2)').then(() => sql.query(statement, values)),
-  };
+  const slow = slowed(sql);
   const find = (on: Sql, behind: PersonPosition | null) =>
     findPersonKeys(on, {
       ...{ projectId, filter: { search: text, properties: null } },
@@ -91,4 +93,14 @@ test.each([
   expect(await namesOf(stopped.keys)).toEqual(found);
   const others = await find(sql, stopped.end);
   expect(Array.isArray(others) && (await namesOf(others))).toEqual(rest);
+});
+
+test('counts the persons found so far when a search runs out of time', async () => {
+  const { projectId } = await largeProject();
+  const { sql } = api.database;
+  const count = (on: Sql, most: number) =>
+    countMatches(on, { projectId, filter: { search: 'needle', properties: null }, most });
+  expect(await count(slowed(sql), 10)).toEqual({ count: 1, is_complete: false });
+  expect(await count(sql, 10)).toEqual({ count: 2, is_complete: true });
+  expect(await count(sql, 1)).toEqual({ count: 1, is_complete: false });
 });

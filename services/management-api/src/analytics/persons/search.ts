@@ -3,7 +3,9 @@
 import type { Sql } from '@millrace/db';
 import { StoppedSearch } from '../../sql/large-page.ts';
 import {
+  countPersons,
   findPersonsByStart,
+  type IdRange,
   idFurther,
   isSearch,
   listPersonKeys,
@@ -58,24 +60,61 @@ export async function findPersonKeys(
 /** The first step of a walk. Each further one reads twice as many persons. */
 const firstStep = 2000;
 
-/** Reads persons by ID until the page is full, or until the time is over after at least one step. */
+/** Finds persons by ID until the page is full, or until the time is over. */
 async function walkPersons(
   sql: Sql,
   { projectId, filter, window }: PersonList,
   { maxMs, without }: { maxMs: number; without?: readonly string[] },
 ): Promise<PersonPosition[] | StoppedSearch<PersonPosition>> {
-  const deadline = performance.now() + maxMs;
   const keys: PersonPosition[] = [];
-  let { behind } = window;
-  for (let count = firstStep; ; count *= 2) {
-    const startedAt = performance.now();
-    const from = await idFurther(sql, projectId, { behind: behind?.id ?? null, count });
-    const step = { ...window, behind, limit: window.limit - keys.length };
+  const walk = { projectId, behind: window.behind?.id ?? null, maxMs };
+  const stoppedAt = await walkById(sql, walk, async ({ behind, from }) => {
+    const step = { ...window, behind: behind === null ? null : { id: behind }, limit: window.limit - keys.length };
     const range = { ...(from !== null && { from }), ...(without !== undefined && { without }) };
     keys.push(...(await listPersonKeys(sql, { projectId, filter, window: step }, range)));
-    if (from === null || keys.length >= window.limit) return keys;
-    behind = { id: from };
+    return keys.length >= window.limit;
+  });
+  return stoppedAt === null ? keys : new StoppedSearch({ keys, end: { id: stoppedAt } });
+}
+
+/**
+ * Counts the persons who match a filter, up to a maximum. A search that runs out of time counts those found so far.
+ * @returns `is_complete` is false if there may be more persons.
+ */
+export async function countMatches(
+  sql: Sql,
+  { projectId, filter, most }: { projectId: number; filter: PersonFilter; most: number },
+): Promise<{ count: number; is_complete: boolean }> {
+  let count = 0;
+  let stoppedAt: string | null = null;
+  const countMore = async (range?: IdRange) => {
+    count += await countPersons(sql, { projectId, filter, most: most + 1 - count }, range);
+    return count > most;
+  };
+  if (isSearch(filter) && filter.email === undefined)
+    stoppedAt = await walkById(sql, { projectId, behind: null, maxMs: longMs }, countMore);
+  else await countMore();
+  return { count: Math.min(count, most), is_complete: count <= most && stoppedAt === null };
+}
+
+/**
+ * Reads persons by ID, step by step, until `read` returns true, or until the time is over after at least one step.
+ * @returns the lower bound of the last step if the time was over, otherwise null.
+ */
+async function walkById(
+  sql: Sql,
+  { projectId, behind: start, maxMs }: { projectId: number; behind: string | null; maxMs: number },
+  read: (range: IdRange) => Promise<boolean>,
+): Promise<string | null> {
+  const deadline = performance.now() + maxMs;
+  let behind = start;
+  for (let count = firstStep; ; count *= 2) {
+    const startedAt = performance.now();
+    const from = await idFurther(sql, projectId, { behind, count });
+    const isDone = await read({ behind, from });
+    if (from === null || isDone) return null;
+    behind = from;
     const now = performance.now();
-    if (now + 2 * (now - startedAt) > deadline) return new StoppedSearch({ keys, end: behind });
+    if (now + 2 * (now - startedAt) > deadline) return from;
   }
 }

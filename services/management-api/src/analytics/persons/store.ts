@@ -92,11 +92,23 @@ export const readPersons = createLargeRowReader<PersonKey, PersonRow>({
   bytes: `octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')} + 1000`,
 });
 
+/** Persons with IDs below `behind`, down to `from`; null for no bound. */
+export interface IdRange {
+  behind: string | null;
+  from: string | null;
+}
+
 /** Counts the persons who match a filter, up to a maximum. */
-export async function countPersons(sql: Sql, projectId: number, filter: PersonFilter, most: number): Promise<number> {
+export async function countPersons(
+  sql: Sql,
+  { projectId, filter, most }: { projectId: number; filter: PersonFilter; most: number },
+  { behind, from: least }: IdRange = { behind: null, from: null },
+): Promise<number> {
   const where = createConditions();
   const project = where.parameter(projectId);
   where.add(`p.project_id = ${project}`);
+  if (behind !== null) where.add(`p.id < ${where.parameter(behind)}::bigint`);
+  if (least !== null) where.add(`p.id >= ${where.parameter(least)}::bigint`);
   const from = addFilter(where, { projectId, project }, filter);
   const [counted] = await sql.query<{ count: number }>(
     `${filter.properties === null ? '' : unpreparedPrefix}SELECT count(*)::int AS count
