@@ -98,18 +98,18 @@ export function notFound(
 }
 
 /** Maps constraint names of the database to errors. */
-type ConstraintAnswers = Record<string, (cause: unknown) => AppError>;
+type ConstraintErrors = Record<string, (cause: unknown) => AppError>;
 
 /**
  * Runs a write, and converts the violation of a named constraint to an error. Unlike a check before the write, this
  * cannot race with other processes.
  */
-export async function mapConstraintErrors<T>(answers: ConstraintAnswers, write: () => Promise<T>): Promise<T> {
+export async function mapConstraintErrors<T>(errors: ConstraintErrors, write: () => Promise<T>): Promise<T> {
   try {
     return await write();
   } catch (error) {
     const { constraint } = (error ?? {}) as { constraint?: unknown };
-    const answer = typeof constraint === 'string' ? answers[constraint] : undefined;
-    throw answer ? answer(error) : error;
+    const createError = typeof constraint === 'string' ? errors[constraint] : undefined;
+    throw createError ? createError(error) : error;
   }
 }

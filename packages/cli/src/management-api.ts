@@ -78,12 +78,12 @@ async function call(method: string, url: string, { key, body, host }: Asked): Pr
     redirect: 'manual',
     signal: AbortSignal.timeout(timeoutMs),
   });
-  const answered = `The management API responded with ${status}${describeBody(text)}`;
-  if (status === 401 || status === 403) throw new Refusal(`--personal-api-key: ${answered}`);
-  if (status === 404 && text.includes('"Project not found."')) throw new Refusal(`--project: ${answered}`);
+  const message = `The management API responded with ${status}${describeBody(text)}`;
+  if (status === 401 || status === 403) throw new Refusal(`--personal-api-key: ${message}`);
+  if (status === 404 && text.includes('"Project not found."')) throw new Refusal(`--project: ${message}`);
   // Another server responds to an unknown path with 404 or a redirect.
   const isOther = status === 404 || (status >= 300 && status < 400);
-  if (status >= 400 && !isOther) throw new Refusal(answered);
+  if (status >= 400 && !isOther) throw new Refusal(message);
   try {
     if (!isOther) return JSON.parse(text) as unknown;
   } catch {

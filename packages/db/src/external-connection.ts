@@ -33,7 +33,7 @@ export interface ExternalConnection {
 }
 
 /** Large enough for a trigger that raises a notice for each row. */
-const maxAnswerBytes = 2 * 1024 * 1024;
+const maxResponseBytes = 2 * 1024 * 1024;
 
 /** Connects with TLS if the server offers it. @throws the driver's error. */
 export async function connectExternalDatabase(options: ExternalConnectionOptions): Promise<ExternalConnection> {
@@ -67,7 +67,7 @@ async function connect(
   });
   // Without a listener, a connection error between two statements would end the process.
   client.on('error', () => {});
-  const { begin } = guardMessages(client, maxAnswerBytes);
+  const { begin } = guardMessages(client, maxResponseBytes);
   try {
     await client.connect();
   } catch (error) {

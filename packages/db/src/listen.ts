@@ -37,7 +37,7 @@ const longestDelayMs = 1000;
 /** Wait for long, because a pooler does not change its mode within seconds. */
 const afterNoEchoMs = 30_000;
 const usualPingEveryMs = 1000;
-const answerWithinMs = 2000;
+const responseTimeoutMs = 2000;
 const echoPrefix = 'echo ';
 
 /**
@@ -72,7 +72,7 @@ export function listen(
 
   /** Resolves when listening is stopped. */
   async function listenOnce(): Promise<void> {
-    const client = new pg.Client({ ...config(), query_timeout: answerWithinMs });
+    const client = new pg.Client({ ...config(), query_timeout: responseTimeoutMs });
     const lost = new AbortController();
     client.on('error', (error) => lost.abort(error));
     client.on('end', () => lost.abort(new Error('The connection to PostgreSQL was closed.')));
@@ -118,7 +118,7 @@ export function listen(
 
 /** @throws NoEcho if the echo does not arrive in time. */
 async function untilReceived(echo: string, received: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
-  const deadline = performance.now() + answerWithinMs;
+  const deadline = performance.now() + responseTimeoutMs;
   while (!received.has(echo)) {
     if (signal.aborted) return;
     const isLate = performance.now() > deadline;

@@ -95,9 +95,9 @@ export async function runQuery(
     createPlanContext(readModifiers(query), { settings, now, earliest, booleans }),
     (planning) => planQuery(query, planning),
   );
-  const answering = computeResult(deps, query, { context, run });
-  const answer = await (context.expression === undefined ? answering : answering.catch(explain));
-  return { ...answer, timezone: settings.timezone };
+  const computing = computeResult(deps, query, { context, run });
+  const result = await (context.expression === undefined ? computing : computing.catch(explain));
+  return { ...result, timezone: settings.timezone };
 }
 
 async function runSqlQuery(

@@ -140,7 +140,7 @@ async function reportOn(deps: ReportDeps, insight: SubjectInsight, moment: Momen
   const about = { ...named, query_kind: String(findSource(query)?.kind ?? '') };
   if (query === null) return { ...about, ...nothing, error: 'This insight has no query.' };
   try {
-    return { ...about, ...nothing, ...(await answered(deps, query, moment)) };
+    return { ...about, ...nothing, ...(await runInsight(deps, query, moment)) };
   } catch (error) {
     const isPublic = (['invalid', 'rate_limited', 'unavailable'] as const).some((kind) => isAppError(error, kind));
     if (!isPublic) throw error;
@@ -158,19 +158,19 @@ const nothing = {
   error: null,
 };
 
-async function answered(
+async function runInsight(
   deps: ReportDeps,
   query: unknown,
   { now, timezone }: Moment,
 ): Promise<Partial<ReportedInsight>> {
-  const answer = await deps.runQuery(withTimeBefore(query), now);
-  const { columns, resolved_date_range: range } = answer;
+  const result = await deps.runQuery(withTimeBefore(query), now);
+  const { columns, resolved_date_range: range } = result;
   const source = findSource(query);
   const wallTime = timeZone(timezone).toWallTime(now);
-  const results = removeFuturePoints(answer.results, source, wallTime);
+  const results = removeFuturePoints(result.results, source, wallTime);
   const sql = source?.kind === 'HogQLQuery' ? readVisualization(query) : null;
-  const figuresNow = sql === null ? buildFigures(results, source) : buildSqlFigures(answer, sql);
-  const figures = source?.kind === 'FunnelsQuery' ? await conversion(deps, { query, answer, now }) : figuresNow;
+  const figuresNow = sql === null ? buildFigures(results, source) : buildSqlFigures(result, sql);
+  const figures = source?.kind === 'FunnelsQuery' ? await conversion(deps, { query, result, now }) : figuresNow;
   const table = toResultTable(results, columns);
   return {
     date_from: range?.date_from ?? null,
@@ -188,7 +188,7 @@ async function answered(
       rows: Math.max(0, table.rows.length - maxRows),
       figures: Math.max(0, figures.length - maxFigures),
     },
-    chart: sql === null ? buildChart(results, source, wallTime) : buildSqlChart(answer, sql),
+    chart: sql === null ? buildChart(results, source, wallTime) : buildSqlChart(result, sql),
   };
 }
 
@@ -205,9 +205,9 @@ function withTimeBefore(query: unknown): unknown {
 /** Runs a funnel again for the previous period of the same length. */
 async function conversion(
   deps: ReportDeps,
-  { query, answer, now }: { query: unknown; answer: QueryResult; now: number },
+  { query, result, now }: { query: unknown; result: QueryResult; now: number },
 ): Promise<Figure[]> {
-  const { results, resolved_date_range: range } = answer;
+  const { results, resolved_date_range: range } = result;
   const figure = buildFunnelFigure(results);
   if (figure === null || range === undefined) return [];
   const [from, to] = [Date.parse(range.date_from), Date.parse(range.date_to)];

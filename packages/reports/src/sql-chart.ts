@@ -31,11 +31,11 @@ const rowsOf = ({ results }: QueryResult): unknown[][] => (Array.isArray(results
 const numberOf = (value: unknown) => (typeof value === 'number' ? value : null);
 
 /** Returns the first number of the result if the insight shows a single number; otherwise none. */
-export function buildSqlFigures(answer: QueryResult, { display, y }: Visualization): Figure[] {
+export function buildSqlFigures(result: QueryResult, { display, y }: Visualization): Figure[] {
   if (display !== 'BoldNumber') return [];
-  const columns = columnsOf(answer);
+  const columns = columnsOf(result);
   const column = columns.find(({ name }) => name === y[0]) ?? columns.find(({ kind }) => kind === 'number');
-  const value = column && numberOf(rowsOf(answer)[0]?.[column.at]);
+  const value = column && numberOf(rowsOf(result)[0]?.[column.at]);
   if (!column || value === null || value === undefined) return [];
   return [{ label: column.name.slice(0, 100), value, format: plainFormat, of: 'total', before: null }];
 }
@@ -46,10 +46,10 @@ const maxTimes = 400;
 const maxBars = 12;
 
 /** Returns the chart that the insight shows; null for tables, and for results without a column for an axis. */
-export function buildSqlChart(answer: QueryResult, { display, ...named }: Visualization): Chart | null {
+export function buildSqlChart(result: QueryResult, { display, ...named }: Visualization): Chart | null {
   const isBars = barDisplays.has(display ?? '');
   if (!isBars && !lineDisplays.has(display ?? '')) return null;
-  const columns = columnsOf(answer);
+  const columns = columnsOf(result);
   const x =
     columns.find(({ name }) => name === named.x) ??
     columns.find(({ kind }) => kind === 'time') ??
@@ -59,7 +59,7 @@ export function buildSqlChart(answer: QueryResult, { display, ...named }: Visual
   const y = chosen.length > 0 ? chosen : numbers;
   const [first] = y;
   if (x === undefined || first === undefined) return null;
-  const rows = rowsOf(answer);
+  const rows = rowsOf(result);
   if (x.kind !== 'time') {
     const bars = rows.slice(0, maxBars).flatMap((row) => {
       const value = numberOf(row[first.at]);

@@ -108,9 +108,9 @@ export async function startHealthServer(
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0] ?? '/';
     health.respond(path).then(
-      (answer) => {
-        response.writeHead(answer?.status ?? 404, { 'content-type': answer?.contentType ?? 'text/plain' });
-        response.end(answer?.body ?? '');
+      (content) => {
+        response.writeHead(content?.status ?? 404, { 'content-type': content?.contentType ?? 'text/plain' });
+        response.end(content?.body ?? '');
       },
       () => response.writeHead(500).end(),
     );

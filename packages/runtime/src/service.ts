@@ -74,7 +74,7 @@ export async function runService<Config extends ServiceConfig>(service: Service<
     await serveMetricsSeparately(config, { lifecycle, health, logger });
     let isStarted = false;
     health.addReadinessCheck('start', () => (isStarted ? null : 'The service is still starting.'));
-    const healthServer = await answerHealth(config, { lifecycle, health });
+    const healthServer = await serveHealth(config, { lifecycle, health });
     const running = lifecycle.own(name, service.start(config, { logger, metrics, health, fail }));
     const { port = healthServer?.port, ...facts } = await running.started;
     isStarted = true;
@@ -84,7 +84,7 @@ export async function runService<Config extends ServiceConfig>(service: Service<
 }
 
 /** Starts a health server for a service without its own HTTP port. */
-async function answerHealth(
+async function serveHealth(
   { healthPort: port, healthHost: host = '0.0.0.0' }: ServiceConfig,
   { lifecycle, health }: { lifecycle: Lifecycle; health: Health },
 ): Promise<{ port: number } | undefined> {

@@ -122,18 +122,18 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     }),
     metrics: createCaptureMetrics(metrics, budget),
   };
-  const answers = createSdkConfigRoutes({ ...shared, ...deps.flags });
+  const configRoutes = createSdkConfigRoutes({ ...shared, ...deps.flags });
   const library = createLibraryRoutes({ ...shared, ...deps.flags }, deps.library);
   const app = createApp({ health, uploads }, [
     ...(capture === null ? [] : [captureV1Route(capture)]),
-    answers,
+    configRoutes,
     library,
   ]);
   const flags = deps.servesFlags ? { ...shared, ...deps.flags } : null;
 
   function onRequest(request: IncomingMessage, response: ServerResponse): void {
     connections.note(response);
-    if (hasTooManyHeaders(request)) return void answerBrokenRequest(headersTooLarge, request.socket);
+    if (hasTooManyHeaders(request)) return void respondToBrokenRequest(headersTooLarge, request.socket);
     const url = withSingleSlashes(request.url ?? '/');
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
@@ -162,7 +162,7 @@ export function createGateway(deps: GatewayDependencies): Gateway {
     if (!(readContentLength(request) > config.maxBodyBytes)) response.writeContinue();
     onRequest(request, response);
   });
-  server.on('clientError', answerBrokenRequest);
+  server.on('clientError', respondToBrokenRequest);
   return {
     server,
     async stop() {
@@ -230,9 +230,9 @@ function createApp({ health, uploads }: { health: Health; uploads: Uploads }, ro
     .get((_request, response) => void response.json({ status: 'Ok', service: 'millrace ingest' }))
     .all(rejectOtherMethods('GET', 'HEAD', 'OPTIONS'));
   app.get(['/_liveness', '/_readiness', '/metrics'], async (request, response) => {
-    const answer = await health.respond(request.path.replace(/\/$/, ''));
-    response.status(answer?.status ?? 404).set('content-type', answer?.contentType ?? 'text/plain');
-    response.send(answer?.body ?? '');
+    const content = await health.respond(request.path.replace(/\/$/, ''));
+    response.status(content?.status ?? 404).set('content-type', content?.contentType ?? 'text/plain');
+    response.send(content?.body ?? '');
   });
   app.use(routes);
   app.use((request, response) => {
@@ -262,7 +262,7 @@ function refuse(request: Request, response: Response, error: unknown): Promise<v
 const headersTooLarge = { code: 'HPE_HEADER_OVERFLOW' };
 
 /** Input that is not HTTP, or takes too long, has no response object. The response is written directly to the socket. */
-function answerBrokenRequest(error: Pick<NodeJS.ErrnoException, 'code'>, socket: Duplex): void {
+function respondToBrokenRequest(error: Pick<NodeJS.ErrnoException, 'code'>, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const refusal =
     error.code === 'ERR_HTTP_REQUEST_TIMEOUT'

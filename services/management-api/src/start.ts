@@ -80,9 +80,9 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     'database watch',
     await watchDatabase(database.sql, { intervalMs: 2000, patienceMs: 3000 }),
   );
-  health.addReadinessCheck('database', () => (watch.isAnswering() ? null : 'The database does not respond.'));
+  health.addReadinessCheck('database', () => (watch.isResponding() ? null : 'The database does not respond.'));
   const secretBox = createSecretBox(createSecretReader(config, 'secretsKey'));
-  if (watch.isAnswering()) secretBox.requireKeys(await readSealingKeyIds(database.sql));
+  if (watch.isResponding()) secretBox.requireKeys(await readSealingKeyIds(database.sql));
   const isProduction = config.nodeEnv === 'production';
   if (!config.secretsKey) warnOfMissingKey(logger, isProduction);
   const redis = toRedisConnection(config);

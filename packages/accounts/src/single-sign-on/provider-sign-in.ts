@@ -102,21 +102,21 @@ const identityOf = ({ kind, domainId, issuer, subject }: ProviderProfile): Provi
  */
 export async function signInThroughProvider(
   tx: Transaction,
-  answer: ProviderProfile,
+  profile: ProviderProfile,
   { now, installed }: { now: Date; installed: Installed },
 ): Promise<ProviderSignIn> {
-  const linked = await findLinked(tx, answer);
-  const own = linked?.email ?? answer.email;
+  const linked = await findLinked(tx, profile);
+  const own = linked?.email ?? profile.email;
   if (own === null) return createRefusal('no_email');
-  if (!linked && !answer.isEmailVerified) return createRefusal('email_not_verified');
+  if (!linked && !profile.isEmailVerified) return createRefusal('email_not_verified');
 
   const place = await lockDomainOf(tx, own);
-  const refusal = await refusalOf(tx, answer, { place, installed });
+  const refusal = await refusalOf(tx, profile, { place, installed });
   if (refusal !== null) return createRefusal(refusal);
   const found = linked ?? (await findUser(tx, { email: own }));
   if (found && !found.is_active) return createRefusal('account_disabled');
 
-  const email = linked ? await addressAfter(tx, linked, answer) : own;
+  const email = linked ? await addressAfter(tx, linked, profile) : own;
   const isVerified = !linked || linked.is_email_verified || email !== own;
   const domain = isVerified ? place : undefined;
   const entry = domain && (await entryOf(tx, domain, { user: found, email, now }));
@@ -124,15 +124,15 @@ export async function signInThroughProvider(
     return createRefusal(entry === 'kept out' ? 'kept_out' : domain ? 'jit_not_enabled' : 'no_new_organizations');
   }
 
-  let user = found ?? (await createArrived(tx, answer, own));
+  let user = found ?? (await createArrived(tx, profile, own));
   await lockUserKeys(tx, user.id);
-  const changed = linked ? [] : await link(tx, answer, { user, isNew: !found });
+  const changed = linked ? [] : await link(tx, profile, { user, isNew: !found });
   if (email !== own) {
     await changeEmail(tx, user, email);
     user = { ...user, email, is_email_verified: true };
   }
   if (domain && entry && entry !== 'kept out') await enter(tx, domain, { user, entry, now });
-  const isEnforcedNow = domain !== undefined && (await prove(tx, domain, { user, answer, installed }));
+  const isEnforcedNow = domain !== undefined && (await prove(tx, domain, { user, profile, installed }));
   return { outcome: 'arrived', user, domain, changed, emailBefore: email === own ? null : own, isEnforcedNow };
 }
 
@@ -142,19 +142,19 @@ export async function signInThroughProvider(
  */
 export async function findConfirmationRefusal(
   tx: Transaction,
-  answer: ProviderProfile,
+  profile: ProviderProfile,
   { userId, installed }: { userId: number; installed: Installed },
 ): Promise<ProviderSignInRefusal | 'another_account' | null> {
-  const linked = await findLinked(tx, answer);
+  const linked = await findLinked(tx, profile);
   if (linked?.id !== userId) return 'another_account';
   const place = await findAddressDomain(tx, parseEmailDomain(linked.email));
-  return refusalOf(tx, answer, { place, installed });
+  return refusalOf(tx, profile, { place, installed });
 }
 
 const createRefusal = (reason: ProviderSignInRefusal): ProviderSignIn => ({ outcome: 'refused', reason });
 
-async function findLinked(tx: Transaction, answer: ProviderProfile): Promise<User | undefined> {
-  const id = await useIdentity(tx, identityOf(answer));
+async function findLinked(tx: Transaction, profile: ProviderProfile): Promise<User | undefined> {
+  const id = await useIdentity(tx, identityOf(profile));
   return id === undefined ? undefined : findUser(tx, { id });
 }
 
@@ -175,16 +175,16 @@ async function lockDomainOf(tx: Transaction, email: string): Promise<AddressDoma
  */
 async function refusalOf(
   tx: Transaction,
-  answer: ProviderProfile,
+  profile: ProviderProfile,
   { place, installed }: { place: AddressDomain | undefined; installed: Installed },
 ): Promise<'other_domain' | { enforced: ProviderKind } | null> {
-  const { email, domainId } = answer;
+  const { email, domainId } = profile;
   const reported = email === null ? place : await findAddressDomain(tx, parseEmailDomain(email));
   // A domain's provider is only trusted for addresses in that domain.
   if (domainId !== null && (place?.id !== domainId || reported?.id !== domainId)) return 'other_domain';
   for (const domain of [place, reported]) {
     const enforced = domain ? enforcedProvider(domain, installed) : null;
-    if (domain && enforced !== null && !isDomainProvider(domain, enforced, answer)) return { enforced };
+    if (domain && enforced !== null && !isDomainProvider(domain, enforced, profile)) return { enforced };
   }
   return null;
 }
@@ -206,13 +206,13 @@ async function addressAfter(
 /** Links an account to the person at the provider. @throws AppError `conflict`. */
 async function link(
   tx: Transaction,
-  answer: ProviderProfile,
+  profile: ProviderProfile,
   { user, isNew }: { user: User; isNew: boolean },
 ): Promise<('linked' | 'claimed')[]> {
   const isUnproved = !user.is_email_verified;
   if (isUnproved) await claimAccount(tx, user);
-  const { kind, domainId } = answer;
-  if (!(await insertIdentity(tx, { ...identityOf(answer), user_id: user.id, domain_id: domainId }))) {
+  const { kind, domainId } = profile;
+  if (!(await insertIdentity(tx, { ...identityOf(profile), user_id: user.id, domain_id: domainId }))) {
     throw new AppError('conflict', 'This sign-in was just used for a different account. Start again.');
   }
   if (isNew) return [];
@@ -276,10 +276,10 @@ export async function claimAccount(tx: Transaction, user: User): Promise<void> {
 async function prove(
   tx: Transaction,
   domain: AddressDomain,
-  { user, answer, installed }: { user: User; answer: ProviderProfile; installed: Installed },
+  { user, profile, installed }: { user: User; profile: ProviderProfile; installed: Installed },
 ): Promise<boolean> {
-  const { kind } = answer;
-  if (!isDomainProvider(domain, kind, answer)) return false;
+  const { kind } = profile;
+  if (!isDomainProvider(domain, kind, profile)) return false;
   const { id, organization_id: organizationId, domain: name } = domain;
   const member = await findMember(tx, { organizationId, userId: user.id });
   if (!member || member.level < membershipLevels.administrator || !(await recordProviderProof(tx, id, kind)))

@@ -104,10 +104,10 @@ export function serviceSettings(prefix: string): Record<string, string> {
 function workerOf(started: MeasuredProcess): Worker {
   return {
     async perform<Job extends AnyJob>(name: string, ...parameters: Parameters<Job>): Promise<Awaited<ReturnType<Job>>> {
-      type Answer = { type: 'done'; result: Awaited<ReturnType<Job>> } | { type: 'failed'; message: string };
-      const answer = await started.ask<Answer>({ type: 'job', name, parameters }, 'done', 'failed');
-      if (answer.type === 'failed') throw new Error(`The job ${name} failed: ${answer.message}`);
-      return answer.result;
+      type JobOutcome = { type: 'done'; result: Awaited<ReturnType<Job>> } | { type: 'failed'; message: string };
+      const outcome = await started.ask<JobOutcome>({ type: 'job', name, parameters }, 'done', 'failed');
+      if (outcome.type === 'failed') throw new Error(`The job ${name} failed: ${outcome.message}`);
+      return outcome.result;
     },
     stop: () => started.stop(),
   };

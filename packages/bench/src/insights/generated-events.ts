@@ -1,5 +1,5 @@
 // Events that ClickHouse generates itself. Every column is an expression of the event's number, so that the same
-// expressions give the right answers of queries.
+// expressions give the correct results of queries.
 import { type ClickHouseClient, propertyColumns } from '@millrace/insights';
 import type { BenchDatabase } from '../harness/bench-database.ts';
 

@@ -77,7 +77,7 @@ export async function benchOnClickHouse({ events, pairs }: { events: number; pai
       const deps = { sql: records.sql, events: store.events, parser };
       return (await runQuery(deps, { projectId: database.projectId, query, now: Date.now() }, budget())).results;
     };
-    await checkAnswers(client, { size, run });
+    await checkResults(client, { size, run });
     print('the results of three queries are those of the generated events');
     const rows: string[][] = [];
     const measureAll = async (name: string, work: () => Promise<unknown>) => {
@@ -119,7 +119,7 @@ function readList(events: EventStore, { projectId }: Generated, list: Partial<Ev
 }
 
 /** Compares results with those computed from how the events were generated, without the table and without persons. */
-async function checkAnswers(
+async function checkResults(
   client: ClickHouseClient,
   { size, run }: { size: Generated; run: (query: object) => Promise<unknown> },
 ): Promise<void> {

@@ -42,11 +42,11 @@ export const createAutocapture: Feature = (core) => {
  * Uses the last known setting of the service. If it was never received, autocapture is only on when the application has
  * disabled requests to the service.
  */
-function isSwitchedOff({ store, options }: Core, answer: boolean | undefined): boolean {
+function isSwitchedOff({ store, options }: Core, received: boolean | undefined): boolean {
   const known = store.get(switchedOff);
-  if (answer === undefined) return typeof known === 'boolean' ? known : !options.advanced_disable_flags;
-  if (answer !== known) store.set({ [switchedOff]: answer });
-  return answer;
+  if (received === undefined) return typeof known === 'boolean' ? known : !options.advanced_disable_flags;
+  if (received !== known) store.set({ [switchedOff]: received });
+  return received;
 }
 
 /** Returns a function that captures a DOM event if it qualifies. */

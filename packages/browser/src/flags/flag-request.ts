@@ -25,14 +25,14 @@ export interface FlagRequest {
 }
 
 /** Requests flags from the service. Failures are also passed to `receive`; nothing is thrown. */
-export function createFlagRequest(core: Core, receive: (answer: ServerResponse) => void): FlagRequest {
+export function createFlagRequest(core: Core, receive: (response: ServerResponse) => void): FlagRequest {
   const { options, sender, url, distinctId } = core;
   let isWaiting = false;
   let isAsked = false;
   let isUnderWay = false;
   let isWantedAgain = false;
   let isForced = false;
-  let answered = '';
+  let lastSuccessful = '';
   let formerId: string | undefined;
 
   function reload(): void {
@@ -51,16 +51,16 @@ export function createFlagRequest(core: Core, receive: (answer: ServerResponse) 
     isWaiting = false;
     const question = questionOf(core);
     const text = JSON.stringify(question);
-    if (!isForced && text === answered) return;
+    if (!isForced && text === lastSuccessful) return;
     isForced = false;
     isAsked = isUnderWay = true;
     const body = { ...question, $anon_distinct_id: formerId };
-    const answer = await send(body, options.feature_flag_request_max_retries);
+    const response = await send(body, options.feature_flag_request_max_retries);
     isUnderWay = false;
-    if (answer.status === 200) answered = text;
-    if (answer.status === 200 && body.$anon_distinct_id === formerId) formerId = undefined;
+    if (response.status === 200) lastSuccessful = text;
+    if (response.status === 200 && body.$anon_distinct_id === formerId) formerId = undefined;
     // Ignore a response for a visitor who has changed in the meantime.
-    if (body.distinct_id === distinctId()) receive(answer);
+    if (body.distinct_id === distinctId()) receive(response);
     else isForced = isWantedAgain = true;
     if (isWantedAgain) {
       isWantedAgain = false;
@@ -69,12 +69,12 @@ export function createFlagRequest(core: Core, receive: (answer: ServerResponse) 
   }
 
   async function send(body: object, retries: number): Promise<ServerResponse> {
-    const answer = await sender.request(url('/flags/?v=2', 'flags'), {
+    const response = await sender.request(url('/flags/?v=2', 'flags'), {
       method: 'POST',
       body: { ...body, sent_at: new Date().toISOString() },
       timeoutMs: options.feature_flag_request_timeout_ms,
     });
-    if (retries < 1 || (answer.status !== 502 && answer.status !== 504)) return answer;
+    if (retries < 1 || (response.status !== 502 && response.status !== 504)) return response;
     await new Promise((resolve) => setTimeout(resolve, retryDelayMs));
     return send(body, retries - 1);
   }

@@ -22,8 +22,8 @@ export function createFlags(core: Core, overrides?: Overrides): OfFlags {
   const current = () => overrides?.apply(state.known) ?? state.known;
   const values = () => current().$enabled_feature_flags ?? {};
   const listeners = createFlagListeners(core, values);
-  const request = createFlagRequest(core, (answer) => {
-    if (state.receive(answer)) listeners.tell(answer.status !== 200);
+  const request = createFlagRequest(core, (response) => {
+    if (state.receive(response)) listeners.tell(response.status !== 200);
     else core.log.warn('Flag request quota exceeded, flags are not updated');
   });
   const absent = () => core.log.debug('posthog.override is not included in this build');

@@ -126,15 +126,15 @@ function measureVitals(tell: TellVital, signal: AbortSignal): () => void {
 
   const shifts = createShifts();
   observe('layout-shift', shifts.add);
-  const answers = createAnswers();
-  observe('event', answers.add);
-  observe('first-input', answers.add);
+  const interactions = createInteractions();
+  observe('event', interactions.add);
+  observe('first-input', interactions.add);
 
   return () => {
     tellLargest();
-    const entries = answers.slowest() ?? [];
+    const entries = interactions.slowest() ?? [];
     const [longest] = entries;
-    if (longest) tell('INP', longest.duration, describeAnswer(longest, entries));
+    if (longest) tell('INP', longest.duration, describeInteraction(longest, entries));
     if (isPainted) tell('CLS', shifts.worst());
   };
 }
@@ -173,7 +173,7 @@ function createShifts() {
 }
 
 /** Collects the slowest interactions. One of every fifty is ignored as an outlier. */
-function createAnswers() {
+function createInteractions() {
   const most = 10;
   /** By interaction: press, release and click are entries of the same one. */
   const slow = new Map<number, Entry[]>();
@@ -196,7 +196,7 @@ function createAnswers() {
 /**
  * Splits the longest delay into input delay, processing and presentation, over all entries with the same next paint.
  */
-function describeAnswer(longest: Entry, entries: Entry[]) {
+function describeInteraction(longest: Entry, entries: Entry[]) {
   const { name, target, startTime, processingStart } = longest;
   const paintedAt = startTime + longest.duration;
   const ends = entries.filter((entry) => entry.processingStart < paintedAt).map((entry) => entry.processingEnd);

@@ -9,14 +9,14 @@ import { UsageError } from '../failures.ts';
 import { type ApiOptions, addApiOptions, connectApi } from '../management-api.ts';
 import { createPrinter, type Terminal } from '../output.ts';
 
-interface Answer {
+interface QueryResponse {
   results: unknown;
   columns?: string[] | null;
   /** True if an SQL query without LIMIT has more rows. */
   hasMore?: boolean;
 }
 
-interface AnswerOptions extends ApiOptions {
+interface ResultOptions extends ApiOptions {
   csv?: boolean;
   new?: boolean;
   file?: string;
@@ -31,10 +31,10 @@ export function addInsightCommands(program: Command, terminal: Terminal): void {
       'file with the query as JSON, e.g. {"kind": "TrendsQuery", "series": [{"kind": "EventsNode"}]}, or - for standard input',
     )
     .action(async (file: string, _options: object, command: Command) => {
-      const options = command.optsWithGlobals<AnswerOptions>();
+      const options = command.optsWithGlobals<ResultOptions>();
       await runQuery(await readQuery(file, terminal), options, terminal);
     });
-  withAnswerOptions(query, 'the scope query:read');
+  addResultOptions(query, 'the scope query:read');
   const sql = program
     .command('sql')
     .description('run an SQL query over the events, persons, groups and cohorts of a project')
@@ -44,10 +44,10 @@ export function addInsightCommands(program: Command, terminal: Terminal): void {
     )
     .option('--file <path>', 'file with the text of the query')
     .action(async (written: string | undefined, _options: object, command: Command) => {
-      const options = command.optsWithGlobals<AnswerOptions>();
+      const options = command.optsWithGlobals<ResultOptions>();
       await runQuery({ kind: 'HogQLQuery', query: await readSql(written, options.file, terminal) }, options, terminal);
     });
-  withAnswerOptions(sql, 'the scope query:read');
+  addResultOptions(sql, 'the scope query:read');
   const run = program
     .command('insights')
     .description("run a project's saved insights through the management API")
@@ -55,23 +55,23 @@ export function addInsightCommands(program: Command, terminal: Terminal): void {
     .description('run a saved insight')
     .argument('<id>', 'ID or short ID of the insight')
     .action(async (id: string, _options: object, command: Command) => {
-      const options = command.optsWithGlobals<AnswerOptions>();
+      const options = command.optsWithGlobals<ResultOptions>();
       const path = `insights/${encodeURIComponent(id)}/?refresh=${options.new === true ? 'force_blocking' : 'blocking'}`;
-      const insight = (await connectApi(options, terminal).call('GET', path)) as Answer & { result: unknown };
+      const insight = (await connectApi(options, terminal).call('GET', path)) as QueryResponse & { result: unknown };
       show({ ...insight, results: insight.result }, options, terminal);
     });
-  withAnswerOptions(run, 'the scope insight:read');
+  addResultOptions(run, 'the scope insight:read');
 }
 
-function withAnswerOptions(command: Command, scope: string): void {
+function addResultOptions(command: Command, scope: string): void {
   addApiOptions(command, scope)
     .option('--csv', 'print the results as CSV')
     .option('--new', 'compute the result even if a fresh cached result exists');
 }
 
-async function runQuery(query: unknown, options: AnswerOptions, terminal: Terminal): Promise<void> {
+async function runQuery(query: unknown, options: ResultOptions, terminal: Terminal): Promise<void> {
   const body = { query, ...(options.new === true && { refresh: 'force_blocking' }) };
-  show((await connectApi(options, terminal).call('POST', 'query/', body)) as Answer, options, terminal);
+  show((await connectApi(options, terminal).call('POST', 'query/', body)) as QueryResponse, options, terminal);
 }
 
 /** @throws UsageError if there is not exactly one query. */
@@ -102,15 +102,15 @@ async function readQuery(file: string, terminal: Terminal): Promise<unknown> {
   }
 }
 
-function show(answer: Answer, { csv, json }: AnswerOptions, terminal: Terminal): void {
+function show(response: QueryResponse, { csv, json }: ResultOptions, terminal: Terminal): void {
   if (json === true) {
-    terminal.out.write(`${JSON.stringify(answer, null, 2)}\n`);
+    terminal.out.write(`${JSON.stringify(response, null, 2)}\n`);
     return;
   }
-  const table = toResultTable(answer.results, answer.columns);
+  const table = toResultTable(response.results, response.columns);
   if (csv === true) terminal.out.write(formatCsv([table.columns, ...table.rows]));
   else createPrinter(terminal, false).table(rowsOf(table));
-  if (answer.hasMore === true)
+  if (response.hasMore === true)
     terminal.err.write(`Only the first ${table.rows.length} rows are shown. Add a LIMIT to the query to get more.\n`);
 }
 

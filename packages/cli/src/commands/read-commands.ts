@@ -19,7 +19,7 @@ interface ReadCommand {
   base?: (options: Given) => string;
   /** Maps each query parameter to the option that sets it. */
   parameters: Record<string, string>;
-  toRows(answer: unknown): Row[];
+  toRows(response: unknown): Row[];
 }
 
 type Given = Record<string, string | undefined>;
@@ -29,9 +29,9 @@ const before = ['--before <time>', 'end of the time range'] as const;
 const ranges = { after: 'after', before: 'before' };
 
 /** Converts a page, or a response that is an array, into table rows. */
-function rowsOf<Result>(toRow: (result: Result) => Row): (answer: unknown) => Row[] {
-  return (answer) => {
-    const results = Array.isArray(answer) ? answer : (answer as { results: unknown[] }).results;
+function rowsOf<Result>(toRow: (result: Result) => Row): (response: unknown) => Row[] {
+  return (response) => {
+    const results = Array.isArray(response) ? response : (response as { results: unknown[] }).results;
     return results.map((result) => toRow(result as Result));
   };
 }
@@ -96,8 +96,8 @@ const readCommands: ReadCommand[] = [
       ['--distinct-id <id>', 'distinct ID (default: test-user)'],
     ],
     parameters: { event: 'event', distinct_id: 'distinctId' },
-    toRows: (answer) => {
-      const { uuid, event, distinct_id: distinctId } = answer as { uuid: string; event: string; distinct_id: string };
+    toRows: (response) => {
+      const { uuid, event, distinct_id: distinctId } = response as { uuid: string; event: string; distinct_id: string };
       return [{ uuid, event, distinctId }];
     },
   },
@@ -208,7 +208,7 @@ async function runReadCommand(definition: ReadCommand, command: Command, termina
   });
   const query = sent.length === 0 || method === 'POST' ? '' : `?${new URLSearchParams(sent)}`;
   const body = method === 'POST' ? Object.fromEntries(sent) : undefined;
-  const answered = await api.call(method, path + query, body);
-  if (options.json === true) terminal.out.write(`${JSON.stringify(answered, null, 2)}\n`);
-  else createPrinter(terminal, false).table(toRows(answered));
+  const response = await api.call(method, path + query, body);
+  if (options.json === true) terminal.out.write(`${JSON.stringify(response, null, 2)}\n`);
+  else createPrinter(terminal, false).table(toRows(response));
 }

@@ -256,8 +256,8 @@ async function beginTls(socket: Socket, begins: TlsServer['begins']): Promise<vo
 
 async function askPostgres(socket: Socket): Promise<void> {
   socket.write(postgresQuestion);
-  const answer = await nextBytes(socket);
-  if (answer.toString('latin1', 0, 1) !== 'S') throw new NoTlsError('the server does not support TLS');
+  const reply = await nextBytes(socket);
+  if (reply.toString('latin1', 0, 1) !== 'S') throw new NoTlsError('the server does not support TLS');
 }
 
 /** STARTTLS: https://www.rfc-editor.org/rfc/rfc3207 */

@@ -133,7 +133,7 @@ interface PostOptions {
 
 const firstWaitMs = 500;
 const longestWaitMs = 30_000;
-const answerTimeoutMs = 60_000;
+const responseTimeoutMs = 60_000;
 
 /**
  * Sends one batch and retries while the host is unavailable. All retries of an import happen here. A repeated batch
@@ -143,26 +143,26 @@ const answerTimeoutMs = 60_000;
 export async function postBatch(body: string, { url, patienceMs, signal, onWait }: PostOptions): Promise<Posted> {
   const deadline = Date.now() + patienceMs;
   for (let attempt = 0; ; attempt += 1) {
-    const answer = await postOnce(url, body, signal);
-    if (answer.kind !== 'busy') return answer;
+    const outcome = await postOnce(url, body, signal);
+    if (outcome.kind !== 'busy') return outcome;
     const ownWaitMs = Math.min(firstWaitMs * 2 ** attempt, longestWaitMs);
-    const waitMs = Math.max(answer.retryAfterMs, ownWaitMs * (0.75 + Math.random() / 2));
+    const waitMs = Math.max(outcome.retryAfterMs, ownWaitMs * (0.75 + Math.random() / 2));
     if (Date.now() + waitMs > deadline) {
-      throw new ImportStopped(`--host: ${new URL(url).origin} does not accept events (${answer.reason})`);
+      throw new ImportStopped(`--host: ${new URL(url).origin} does not accept events (${outcome.reason})`);
     }
-    onWait(answer.reason, waitMs);
+    onWait(outcome.reason, waitMs);
     await sleep(waitMs, undefined, { signal });
   }
 }
 
-type Answer = Posted | { kind: 'busy'; reason: string; retryAfterMs: number };
+type AttemptOutcome = Posted | { kind: 'busy'; reason: string; retryAfterMs: number };
 
-async function postOnce(url: string, body: string, signal: AbortSignal): Promise<Answer> {
+async function postOnce(url: string, body: string, signal: AbortSignal): Promise<AttemptOutcome> {
   let response: Response;
   let text: string;
   const attempt = new AbortController();
   const abort = () => attempt.abort();
-  const timer = setTimeout(() => attempt.abort(new DOMException('', 'TimeoutError')), answerTimeoutMs);
+  const timer = setTimeout(() => attempt.abort(new DOMException('', 'TimeoutError')), responseTimeoutMs);
   signal.addEventListener('abort', abort);
   try {
     signal.throwIfAborted();
@@ -193,7 +193,7 @@ async function postOnce(url: string, body: string, signal: AbortSignal): Promise
 }
 
 /** A 200 response may say that events were dropped because of a quota. */
-function readAcceptance(text: string): Answer {
+function readAcceptance(text: string): AttemptOutcome {
   const limited = (parseObject(text).quota_limited ?? []) as unknown;
   if (!Array.isArray(limited) || !limited.includes('events')) return { kind: 'accepted' };
   throw new ImportStopped("The project's event quota is used up, so no more events are accepted");

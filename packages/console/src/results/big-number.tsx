@@ -30,7 +30,7 @@ function Sparkline({ insightQuery }: { insightQuery: InsightQuery }) {
   const { compareFilter: _, ...source } = insightQuery;
   const query = { ...source, trendsFilter: { ...toFields(insightQuery.trendsFilter), display: 'ActionsLineGraph' } };
   const { data, error } = useQuery({
-    queryKey: ['answer', id, JSON.stringify(query), 'over time'],
+    queryKey: ['result', id, JSON.stringify(query), 'over time'],
     queryFn: ({ signal }) =>
       call<{ results: unknown }>({ method: 'POST', path: `/api/projects/${id}/query`, body: { query } }, signal),
     staleTime: 60_000,

@@ -159,7 +159,7 @@ type Open = ((group: Group, step: number, isDropped: boolean) => void) | undefin
 function StepsTable({ group, onOpen }: { group: Group; onOpen: Open }) {
   return (
     <div className="insight-table funnel-table">
-      <table className="table" aria-label={text.answer}>
+      <table className="table" aria-label={text.result}>
         <thead>
           <tr>
             <th>{text.step}</th>
@@ -209,7 +209,7 @@ function GroupsTable({ groups, onOpen }: { groups: readonly Group[]; onOpen: Ope
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
     <div className="insight-table insight-scroll" tabIndex={0}>
-      <table className="table" aria-label={text.answer}>
+      <table className="table" aria-label={text.result}>
         <thead>
           <tr>
             <th>{text.breakdown}</th>

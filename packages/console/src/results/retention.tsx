@@ -94,7 +94,7 @@ function RetentionTable({
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
     <div className="insight-table insight-scroll" tabIndex={0}>
       {name !== '' && <h3 className="insight-group">{name}</h3>}
-      <table className="table insight-heat" aria-label={name === '' ? text.answer : name}>
+      <table className="table insight-heat" aria-label={name === '' ? text.result : name}>
         <thead>
           <tr>
             <th>{text.begin}</th>

@@ -176,7 +176,7 @@ export function TimeTable({
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
     <div className="insight-table insight-scroll" tabIndex={0}>
-      <table className="table" aria-label={text.answer}>
+      <table className="table" aria-label={text.result}>
         <thead>
           <tr>
             <th>{text.begin}</th>
@@ -219,7 +219,7 @@ function RowsTable({ rows, columns }: { rows: readonly unknown[]; columns: reado
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard
     <div className="insight-table insight-scroll" tabIndex={0}>
-      <table className="table" aria-label={text.answer}>
+      <table className="table" aria-label={text.result}>
         <thead>
           <tr>
             {columns.map((name) => (

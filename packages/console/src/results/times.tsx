@@ -53,7 +53,7 @@ export function TimesToConvert({ times: { bins, average } }: { times: Times }) {
       </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable area must be reachable by keyboard */}
       <div className="insight-table insight-scroll" tabIndex={0}>
-        <table className="table" aria-label={text.answer}>
+        <table className="table" aria-label={text.result}>
           <thead>
             <tr>
               <th>{text.time}</th>

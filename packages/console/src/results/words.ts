@@ -68,7 +68,7 @@ export const text = {
   begin: 'Date',
   persons: 'Persons',
   anyEvent: 'All events',
-  answer: 'Result',
+  result: 'Result',
   against: 'vs. previous period',
   onAverage: 'on average',
   weightedMean: 'Weighted mean',

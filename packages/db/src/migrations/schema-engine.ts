@@ -96,7 +96,7 @@ function relabelCharColumns(pool: pg.Pool): CharColumns {
   return charColumns;
 }
 
-function asCharacters(answer: SqlResultSet, charColumns: CharColumns): SqlResultSet {
-  for (const index of charColumns.get(answer.rows) ?? []) answer.columnTypes[index] = ColumnTypeEnum.Character;
-  return answer;
+function asCharacters(resultSet: SqlResultSet, charColumns: CharColumns): SqlResultSet {
+  for (const index of charColumns.get(resultSet.rows) ?? []) resultSet.columnTypes[index] = ColumnTypeEnum.Character;
+  return resultSet;
 }

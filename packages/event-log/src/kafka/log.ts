@@ -100,12 +100,12 @@ function createKafkaTransport(sessions: KafkaSessions, sendTimeoutMs: number): A
     },
 
     async send(batches) {
-      const answers = await sessions.use(
+      const metadata = await sessions.use(
         ({ producer }) => producer.sendBatch({ acks: -1, timeout: sendTimeoutMs, topicMessages: toMessages(batches) }),
         sendTimeoutMs,
         'sending records',
       );
-      const refusals = batches.map((batch) => refusalOf(batch, answers));
+      const refusals = batches.map((batch) => refusalOf(batch, metadata));
       // The leader may have moved. A new session looks it up.
       if (refusals.some((refusal) => refusal?.reason === 'not_now')) sessions.renew('a partition rejected records');
       return refusals;
@@ -123,10 +123,10 @@ function toMessages(batches: PartitionBatch[]): TopicMessages[] {
   return [...topics.values()];
 }
 
-function refusalOf({ topic, partition }: PartitionBatch, answers: RecordMetadata[]): BatchRefusal | null {
-  const answer = answers.find((one) => one.topicName === topic && one.partition === partition);
-  if (answer?.errorCode === 0) return null;
-  const code = answer?.errorCode ?? 'missing';
+function refusalOf({ topic, partition }: PartitionBatch, metadata: RecordMetadata[]): BatchRefusal | null {
+  const found = metadata.find((one) => one.topicName === topic && one.partition === partition);
+  if (found?.errorCode === 0) return null;
+  const code = found?.errorCode ?? 'missing';
   return {
     reason: code === messageTooLarge || code === recordListTooLarge ? 'too_large' : 'not_now',
     error: new Error(`Kafka rejected records for ${topic}/${partition} with error code ${code}`),

@@ -68,7 +68,7 @@ export function createPostgresLog(options: PostgresLogOptions): EventLog {
     return () => listeners.delete(wake);
   }
 
-  async function answer<T>(work: Promise<T>): Promise<T> {
+  async function inTime<T>(work: Promise<T>): Promise<T> {
     try {
       return await withDeadline(work, lookUpTimeoutMs, 'querying the event log');
     } catch (cause) {
@@ -79,14 +79,14 @@ export function createPostgresLog(options: PostgresLogOptions): EventLog {
   return {
     async ensureTopics(topics) {
       for (const { topic, partitions } of topics) {
-        await answer(database.transaction((tx) => createTopic(tx, topic, partitions)));
+        await inTime(database.transaction((tx) => createTopic(tx, topic, partitions)));
       }
     },
     append: pipeline.append,
     consume: async (consume) =>
       consumeFromPostgres({ database, logger, metrics: consumeMetrics, pollIntervalMs, leaseMs, onAppended }, consume),
     async endOffsets(topic) {
-      const ends = await answer(readEnds(database.sql, topic));
+      const ends = await inTime(readEnds(database.sql, topic));
       if (ends.length === 0) throw new AppError('unavailable', `The event log has no topic ${topic}.`);
       return ends;
     },

@@ -27,8 +27,8 @@ export interface StoredDataRequest extends Pick<EvaluationContext, 'distinctId' 
  */
 export async function loadStoredData(sql: Sql, request: StoredDataRequest): Promise<StoredData> {
   const { environmentId, flags, needed, onFailure } = request;
-  const orUnavailable = <T>(answer: Promise<T>): Promise<T | 'unavailable'> =>
-    answer.catch((error: unknown) => {
+  const orUnavailable = <T>(lookup: Promise<T>): Promise<T | 'unavailable'> =>
+    lookup.catch((error: unknown) => {
       onFailure(error);
       return 'unavailable' as const;
     });

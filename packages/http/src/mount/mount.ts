@@ -82,7 +82,7 @@ export function mount<Caller>(
       if (found.kind !== 'found' || entry === undefined) throw noSuchPath(found.kind);
       if (served === undefined) return sendResponse(response, await refuseMethod(entry.siblings, access, apiRequest));
 
-      const { route, toAnswer } = served;
+      const { route, toContent } = served;
       requireAcceptableType(route, apiRequest);
       const caller = await authenticateCaller(route, access, apiRequest);
       const params = parseParams(route, found.params);
@@ -92,7 +92,7 @@ export function mount<Caller>(
       const { body, file } = await parseBody(route, apiRequest);
       const result = await route.handler({ caller, params, target, query, body, file, request: apiRequest });
       if (result instanceof PageStream) await sendPage(response, result, pageOf(served, request.method));
-      else sendResponse(response, toAnswer(result, apiRequest));
+      else sendResponse(response, toContent(result, apiRequest));
     } catch (error) {
       const known = error instanceof AppError ? error : (translateError(error) ?? error);
       if (response.headersSent) noteBrokenPage(known, { operation, id });
@@ -207,7 +207,7 @@ function pathsOf<Caller>(routes: readonly Route<Caller>[], pages: readonly PageR
     const siblings = all.filter((route) => route.path === path);
     const byMethod = new Map<string, Served<Caller>>();
     for (const route of siblings) {
-      const served = { route, ...answerOf(route, checkResponses) };
+      const served = { route, ...createResponders(route, checkResponses) };
       byMethod.set(route.method, served);
       // Node.js omits the body of the response to HEAD.
       if (hasHead(route)) byMethod.set('HEAD', served);
@@ -237,7 +237,7 @@ function choose<Caller>(
   return entry.siblings.length > 0 || accepting.length > 0 ? { entry } : {};
 }
 
-interface Served<Caller> extends ReturnType<typeof answerOf> {
+interface Served<Caller> extends ReturnType<typeof createResponders> {
   route: Route<Caller>;
 }
 
@@ -249,14 +249,14 @@ function pageOf<Caller>({ route, toPage }: Served<Caller>, method: string | unde
  * Returns functions that convert the result of a route's handler to a response, and that copy the declared fields of a
  * page.
  */
-function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
+function createResponders<Caller>(route: Route<Caller>, checkResponses: boolean) {
   const { schema, text, stream, onlyIfPreferred = false } = route.responses[route.successStatus] ?? {};
   const serialize = schema && compileSerializer(schema);
   const check = (declared: TSchema, value: unknown) => {
     const failure = checkResponses ? describeSchemaFailure(declared, JSON.parse(JSON.stringify(value))) : null;
     if (failure) throw new AppError('internal', `The response does not match its schema: ${failure}`);
   };
-  const toAnswer = (result: unknown, request: ApiRequest): ResponseContent => {
+  const toContent = (result: unknown, request: ApiRequest): ResponseContent => {
     if (result instanceof WithStatus) {
       const { status, value } = result;
       const declared = route.responses[status]?.schema;
@@ -266,8 +266,8 @@ function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
       return { status, value };
     }
     if (result instanceof WithHeaders) {
-      const { headers, ...answer } = toAnswer(result.value, request);
-      return { ...answer, headers: { ...headers, ...result.headers } };
+      const { headers, ...content } = toContent(result.value, request);
+      return { ...content, headers: { ...headers, ...result.headers } };
     }
     if (text && result instanceof TextContent) {
       const content = { mediaType: text.mediaType, content: result.text };
@@ -294,7 +294,7 @@ function answerOf<Caller>(route: Route<Caller>, checkResponses: boolean) {
     }
     return value;
   };
-  return { toAnswer, toPage };
+  return { toContent, toPage };
 }
 
 /** HEAD is supported for every GET that changes nothing. */

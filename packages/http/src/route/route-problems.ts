@@ -48,10 +48,10 @@ function problemsOf<Caller>(route: Route<Caller>): string[] {
     success?.schema === undefined && success?.stream === undefined && route.successStatus === 200,
     'the success response has no schema',
   );
-  const answers = Object.entries(route.responses).map(
+  const responses = Object.entries(route.responses).map(
     ([status, { schema }]) => [`response ${status}`, schema] as const,
   );
-  const parts = [['params', route.params], ['query', route.query], ['body', route.body], ...answers] as const;
+  const parts = [['params', route.params], ['query', route.query], ['body', route.body], ...responses] as const;
   const unusable = parts.flatMap(([part, schema]) => {
     const problem = schema ? findSchemaProblem(schema) : null;
     return problem === null ? [] : [`the schema of ${part} cannot be used: ${problem}`];

@@ -49,12 +49,12 @@ export function createHealthPages(health: Health): PageRoute[] {
     path,
     methods: ['GET', 'HEAD'],
     async serve({ response }) {
-      const answer = await health.respond(path);
-      if (answer === null) throw new AppError('not_found', 'Endpoint not found.');
-      response.statusCode = answer.status;
-      response.setHeader('Content-Type', answer.contentType);
+      const healthResponse = await health.respond(path);
+      if (healthResponse === null) throw new AppError('not_found', 'Endpoint not found.');
+      response.statusCode = healthResponse.status;
+      response.setHeader('Content-Type', healthResponse.contentType);
       response.setHeader('Cache-Control', 'no-store');
-      response.end(answer.body);
+      response.end(healthResponse.body);
     },
   }));
 }

@@ -10,7 +10,7 @@ import { type Fragment, sql } from './sql.ts';
  * days. A person counts once, on the day of the first exposure, under the variant it saw or under `$multiple`.
  */
 export function buildExposuresSql(dialect: Dialect, query: ExposuresQuery): Fragment {
-  const { select, answer, edges, conversionEvent, most, maxVariants } = query;
+  const { select, response, edges, conversionEvent, most, maxVariants } = query;
   const person = { of: 'person' } as const;
   const at = dialect.millis(sql`e.timestamp`);
   const { projectId, where } = select;
@@ -18,15 +18,15 @@ export function buildExposuresSql(dialect: Dialect, query: ExposuresQuery): Frag
     projectId,
     actorTypes: [person],
     conditions: [where],
-    properties: [answer.property],
+    properties: [response.property],
   });
   const conversions = { ...select, events: conversionEvent === null ? [] : [conversionEvent], where: { all: [] } };
   return sql`WITH exposure AS (
       SELECT ${dialect.actorId(person)} AS person, ${at} AS at, ${dialect.bucket(sql`e.timestamp`, edges)} AS day,
-             coalesce(${dialect.label(answer)}, '$none') AS answer ${calls} WHERE ${buildSelectionCondition(dialect, select)} LIMIT ${sql.int(most + 1)}),
-    usual AS (SELECT answer FROM exposure GROUP BY answer
-               ORDER BY count(*) DESC, ${dialect.inByteOrder(sql`answer`)} LIMIT ${sql.int(maxVariants)}),
-    seen AS (SELECT person, at, day, CASE WHEN answer IN (SELECT answer FROM usual) THEN answer ELSE '$other' END AS variant
+             coalesce(${dialect.label(response)}, '$none') AS response ${calls} WHERE ${buildSelectionCondition(dialect, select)} LIMIT ${sql.int(most + 1)}),
+    usual AS (SELECT response FROM exposure GROUP BY response
+               ORDER BY count(*) DESC, ${dialect.inByteOrder(sql`response`)} LIMIT ${sql.int(maxVariants)}),
+    seen AS (SELECT person, at, day, CASE WHEN response IN (SELECT response FROM usual) THEN response ELSE '$other' END AS variant
                FROM exposure),
     exposed AS (SELECT person, min(at) AS first_at,
                        CASE WHEN min(variant) = max(variant) THEN min(variant) ELSE '$multiple' END AS shown

@@ -338,7 +338,7 @@ export interface ExposuresQuery {
   /** Selects the calls of the flag. */
   select: Selection;
   /** The variant that a call returned. */
-  answer: Breakdown;
+  response: Breakdown;
   /** Starts of the days. */
   edges: readonly number[];
   conversionEvent: string | null;

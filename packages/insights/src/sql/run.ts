@@ -58,7 +58,7 @@ export interface SqlRequest {
   rows?: number;
 }
 
-export interface SqlAnswer {
+export interface SqlResult {
   results: unknown[][];
   columns: string[];
   types: [string, string][];
@@ -71,7 +71,7 @@ export interface SqlAnswer {
 }
 
 /** Runs a query. @throws AppError `invalid` with a `hogql_…` code for errors in the query; OverBudget. */
-export async function runSql(deps: SqlDeps, request: SqlRequest, run: Budget): Promise<SqlAnswer> {
+export async function runSql(deps: SqlDeps, request: SqlRequest, run: Budget): Promise<SqlResult> {
   try {
     const { resolved, hogql, timezone } = await prepareSql(deps, request);
     const { query, names } = resolved;

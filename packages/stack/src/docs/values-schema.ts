@@ -98,7 +98,7 @@ const common: Record<string, JsonSchema> = {
 };
 
 /** Additional values of components that serve requests. */
-const answering = {
+const serving = {
   ...common,
   preStopSeconds: whole(0),
   autoscaling: object(autoscaling),
@@ -106,7 +106,7 @@ const answering = {
 
 function componentSchemas(configs: Record<string, ConfigSchema>): Record<string, JsonSchema> {
   const settingsOf = (service: string) => settingsSchema(configs[service] ?? { properties: {} });
-  const gateway = { ...answering, settings: settingsOf('ingest-gateway') };
+  const gateway = { ...serving, settings: settingsOf('ingest-gateway') };
   const consumer = {
     ...common,
     autoscaling: object({ ...autoscaling, lagThreshold: whole(1), triggers: anyMaps }),
@@ -117,7 +117,7 @@ function componentSchemas(configs: Record<string, ConfigSchema>): Record<string,
     gateway: object({ ...gateway, service: object({ ...service, loadBalancerSourceRanges: listOf(network) }) }),
     flags: object({ ...gateway, enabled: flag, service: object(service) }),
     managementApi: object({
-      ...answering,
+      ...serving,
       settings: settingsOf('management-api'),
       service: object(service),
     }),

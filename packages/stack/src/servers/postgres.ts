@@ -58,7 +58,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningSe
     const port = await freePort(options.preferredPort);
     const server = launch(options, { programs, files, port });
     const url = `postgresql://postgres:${password}@${options.host ?? '127.0.0.1'}:${port}/postgres`;
-    return { server, address: url, isReady: () => answers(url) };
+    return { server, address: url, isReady: () => doesRespond(url) };
   });
 }
 
@@ -145,7 +145,7 @@ function readPassword(directory: string): string {
   return readFileSync(file, 'utf8');
 }
 
-async function answers(url: string): Promise<boolean> {
+async function doesRespond(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
   client.on('error', () => {});
   try {

@@ -354,9 +354,9 @@ export async function respondsAt(address: string): Promise<boolean> {
   if (!target) return false;
   return new Promise((resolve) => {
     const socket = connect(target);
-    const finish = (answer: boolean) => {
+    const finish = (isReachable: boolean) => {
       socket.destroy();
-      resolve(answer);
+      resolve(isReachable);
     };
     socket.setTimeout(3000, () => finish(false));
     socket.once('connect', () => finish(true));

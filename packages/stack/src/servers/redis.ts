@@ -88,9 +88,9 @@ export async function startRedis({
 function pings(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, host, () => socket.write('PING\r\n'));
-    const finish = (answer: boolean) => {
+    const finish = (isReachable: boolean) => {
       socket.destroy();
-      resolve(answer);
+      resolve(isReachable);
     };
     socket.setTimeout(1000, () => finish(false));
     socket.once('error', () => finish(false));

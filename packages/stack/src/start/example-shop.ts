@@ -45,8 +45,8 @@ type Api = ReturnType<typeof apiOf>;
 function apiOf({ apiUrl, personalApiKey }: Reached) {
   const headers = { authorization: `Bearer ${personalApiKey}`, 'content-type': 'application/json' };
   return {
-    async send<Answer>(method: 'POST' | 'PATCH', path: string, body: object): Promise<Answer> {
-      return (await fetchJson(`${apiUrl}${path}`, { method, headers, body: JSON.stringify(body) })) as Answer;
+    async send<Content>(method: 'POST' | 'PATCH', path: string, body: object): Promise<Content> {
+      return (await fetchJson(`${apiUrl}${path}`, { method, headers, body: JSON.stringify(body) })) as Content;
     },
     async exists(path: string): Promise<boolean> {
       return (await fetch(`${apiUrl}${path}`, { headers, signal: AbortSignal.timeout(30_000) })).ok;

@@ -118,10 +118,10 @@ async function untilListening(child: ChildProcess, ended: Promise<string>, outpu
  */
 async function untilReady(url: string, hasEnded: () => boolean): Promise<void> {
   const deadline = Date.now() + readyWithinMs;
-  while (!hasEnded() && Date.now() < deadline && !(await answersOk(url))) await sleep(100);
+  while (!hasEnded() && Date.now() < deadline && !(await respondsOk(url))) await sleep(100);
 }
 
-async function answersOk(url: string): Promise<boolean> {
+async function respondsOk(url: string): Promise<boolean> {
   try {
     return (await fetch(url, { signal: AbortSignal.timeout(2000) })).ok;
   } catch {

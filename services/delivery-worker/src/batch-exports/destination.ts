@@ -29,7 +29,7 @@ export interface DestinationOptions {
   /** True if the destination may be in a private network. */
   mayBePrivate: boolean;
   /** Time limit of a request or statement to the destination, including retries. Default: five minutes. */
-  answerTimeoutMs?: number;
+  responseTimeoutMs?: number;
 }
 
 export const defaultResponseTimeoutMs = 300_000;

@@ -53,7 +53,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-async function exportAll(some: typeof cases, answerTimeoutMs: number): Promise<void> {
+async function exportAll(some: typeof cases, responseTimeoutMs: number): Promise<void> {
   const { sql } = fixture.database;
   const { environmentId } = await createTestTenant(fixture.database);
   await storeEvents(sql, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
@@ -68,14 +68,14 @@ async function exportAll(some: typeof cases, answerTimeoutMs: number): Promise<v
   const run = async (outcomes: Map<string, Run>, timeoutMs: number) => {
     const stopping = new AbortController().signal;
     const begin = (slots: Parameters<typeof runDueExports>[2]) =>
-      runDueExports({ ...deps, answerTimeoutMs: timeoutMs }, stopping, slots);
+      runDueExports({ ...deps, responseTimeoutMs: timeoutMs }, stopping, slots);
     while (await oneRoundOfAll(begin));
     const rows = await sql.query<Run>(
       `SELECT e.name, r.status, r.latest_error FROM batch_export_run r JOIN batch_export e ON e.id = r.batch_export_id`,
     );
     for (const row of rows) outcomes.set(row.name, row);
   };
-  await run(before, answerTimeoutMs);
+  await run(before, responseTimeoutMs);
   for (const { id } of some) servers.get(id)?.behave(good);
   await sql.query(
     `UPDATE batch_export_run SET attempt_at = now() FROM batch_export e

@@ -79,7 +79,7 @@ function bytesOf(value: unknown): number {
 
 async function connect(
   settings: Record<string, unknown>,
-  { mayBePrivate, answerTimeoutMs = defaultResponseTimeoutMs }: DestinationOptions,
+  { mayBePrivate, responseTimeoutMs = defaultResponseTimeoutMs }: DestinationOptions,
 ): Promise<ExternalConnection> {
   const host = String(settings.host);
   const { address } = await lookup(host);
@@ -92,8 +92,8 @@ async function connect(
     user: String(settings.user),
     password: String(settings.password),
     acceptsAnyCertificate: settings.has_self_signed_cert === true,
-    connectTimeoutMs: Math.min(10_000, answerTimeoutMs),
-    statementTimeoutMs: answerTimeoutMs,
+    connectTimeoutMs: Math.min(10_000, responseTimeoutMs),
+    statementTimeoutMs: responseTimeoutMs,
   });
 }
 

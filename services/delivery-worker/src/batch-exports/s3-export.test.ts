@@ -206,7 +206,7 @@ describe('when a storage', () => {
     const { environmentId, id } = await oneExport({ endpoint_url: await storageThat(answers) });
     await storeEvents(fixture.database.sql, environmentId, { count: 1, from: '2026-11-10T10:00:00Z' });
     while (await planRun(fixture));
-    while (await oneRound((slots) => runDueExports({ ...deps, answerTimeoutMs: 1000 }, forever, slots)));
+    while (await oneRound((slots) => runDueExports({ ...deps, responseTimeoutMs: 1000 }, forever, slots)));
     expect(await runOf(id)).toMatchObject({
       status: 'FailedRetryable',
       latest_error: expect.stringContaining(`The object storage failed: ${reason}`),

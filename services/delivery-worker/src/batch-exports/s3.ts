@@ -38,8 +38,8 @@ const partBytes = 8 * 1024 * 1024;
 export async function openS3Writer(run: OpenedRun, options: DestinationOptions): Promise<DestinationWriter> {
   const settings = run.settings as Record<string, string | undefined>;
   const client = createClient(settings, options);
-  const { answerTimeoutMs = defaultResponseTimeoutMs } = options;
-  const request = <T>(ask: (limit: Limit) => Promise<T>) => named(() => inTime(ask, answerTimeoutMs));
+  const { responseTimeoutMs = defaultResponseTimeoutMs } = options;
+  const request = <T>(ask: (limit: Limit) => Promise<T>) => named(() => inTime(ask, responseTimeoutMs));
   const isCompressed = settings.compression === 'gzip';
   const target = { Bucket: settings.bucket_name, Key: objectKey(run, { prefix: settings.prefix ?? '', isCompressed }) };
   const attributes = {
@@ -119,7 +119,7 @@ function createClient(settings: Record<string, string | undefined>, { mayBePriva
       connectionTimeout: 10_000,
     },
   });
-  limitAnswers(client);
+  limitResponses(client);
   return client;
 }
 
@@ -278,12 +278,12 @@ function createByteSink({ isCompressed }: { isCompressed: boolean }): ByteSink {
 }
 
 /** Normal responses are a few kilobytes. */
-const maxAnswerBytes = 1024 * 1024;
+const maxResponseBytes = 1024 * 1024;
 
 /**
  * Limits the size of responses. The SDK buffers them completely, so a hostile storage could otherwise crash the worker.
  */
-function limitAnswers(client: S3Client): void {
+function limitResponses(client: S3Client): void {
   client.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);
@@ -305,7 +305,7 @@ function limited(body: Readable): Readable {
   const limit = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       bytes += chunk.length;
-      if (bytes <= maxAnswerBytes) done(null, chunk);
+      if (bytes <= maxResponseBytes) done(null, chunk);
       else done(Object.assign(new Error('The response is too long.'), { code: 'EANSWERTOOLONG' }));
     },
   });

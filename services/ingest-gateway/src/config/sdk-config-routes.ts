@@ -52,12 +52,12 @@ const lists: Record<string, object> = {
 };
 
 function emptyListRoutes(router: Router, { projectKeys }: SdkConfigDependencies): void {
-  for (const [path, answer] of Object.entries(lists)) {
+  for (const [path, body] of Object.entries(lists)) {
     router
       .route(path)
       .get(async (request, response) => {
         await requireKnownToken(request.query.token ?? request.query.api_key, projectKeys);
-        response.json(answer);
+        response.json(body);
       })
       .all(rejectOtherMethods('GET', 'HEAD', 'OPTIONS'));
   }

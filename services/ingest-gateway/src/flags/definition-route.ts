@@ -57,11 +57,11 @@ async function serveDefinitions(
   const { environmentId } = project;
   scope.setEnvironment(environmentId);
   deps.flagLimits.admitDefinitions(environmentId);
-  const answer = await answerTarget(request, target, { project, deps });
-  return request.method === 'HEAD' ? { ...answer, body: '' } : answer;
+  const response = await respondToTarget(request, target, { project, deps });
+  return request.method === 'HEAD' ? { ...response, body: '' } : response;
 }
 
-async function answerTarget(
+async function respondToTarget(
   request: IncomingMessage,
   target: DefinitionTarget,
   { project, deps }: { project: KnownProject; deps: DefinitionDependencies },
@@ -72,10 +72,10 @@ async function answerTarget(
     if (target.label === '/remote_config') return noPayload;
     throw new AppError('not_found', 'Not found.');
   }
-  if (target.label === '/remote_config') return payloadAnswer(target, environmentId, deps);
+  if (target.label === '/remote_config') return createPayloadResponse(target, environmentId, deps);
   if (deps.flagLimits.isUsedUp(project)) throw quotaUsedUp();
   try {
-    return await documentAnswer(request, await deps.data.documents.get(environmentId));
+    return await createDocumentResponse(request, await deps.data.documents.get(environmentId));
   } catch (cause) {
     throw new AppError('unavailable', "Could not read the project's feature flags. Try again in a moment.", {
       cause,
@@ -87,7 +87,7 @@ async function answerTarget(
 const noPayload: GatewayResponse = { status: 404, body: 'null', headers: { 'cache-control': 'no-store' } };
 
 /** The payload of a remote config flag, which is not evaluated. */
-async function payloadAnswer(
+async function createPayloadResponse(
   { flag }: Extract<DefinitionTarget, { flag: string }>,
   environmentId: number,
   { data, openPayload }: DefinitionDependencies,
@@ -212,7 +212,10 @@ export function findDefinitionTarget(path: string): DefinitionTarget | undefined
 const inflate = promisify(gunzip);
 
 /** The document, or 304 for who has it: the tag weak or strong, in quotes or bare. */
-async function documentAnswer(request: IncomingMessage, { etag, gzipped }: FlagDocument): Promise<GatewayResponse> {
+async function createDocumentResponse(
+  request: IncomingMessage,
+  { etag, gzipped }: FlagDocument,
+): Promise<GatewayResponse> {
   const headers = {
     etag: `W/"${etag}"`,
     'cache-control': 'private, must-revalidate',

@@ -6,7 +6,7 @@ import { isAppError } from '@millrace/runtime';
 import { type Refusal, toRefusal } from '../response/send-response.ts';
 import type { ResponseShape } from './flag-request.ts';
 
-interface FlagAnswer extends EvaluatedFlags {
+interface FlagEvaluation extends EvaluatedFlags {
   requestId: string;
   evaluatedAt: number;
   /** The quota of flag requests is used up for this month. */
@@ -16,10 +16,10 @@ interface FlagAnswer extends EvaluatedFlags {
 }
 
 /** Creates the response body in the requested shape. The order of the flags is not significant. */
-export function toFlagResponse(shape: ResponseShape, answer: FlagAnswer): JsonObject {
-  const { requestId, evaluatedAt, isQuotaLimited, withheld } = answer;
+export function toFlagResponse(shape: ResponseShape, evaluation: FlagEvaluation): JsonObject {
+  const { requestId, evaluatedAt, isQuotaLimited, withheld } = evaluation;
   return {
-    ...inShape(shape, answer),
+    ...inShape(shape, evaluation),
     requestId,
     evaluatedAt,
     ...(isQuotaLimited ? { quotaLimited: ['feature_flags'] } : {}),

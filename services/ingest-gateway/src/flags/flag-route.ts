@@ -70,13 +70,13 @@ async function serveFlags(
   requireGetOrPost(request);
   const query = parseFlagQuery(target.path, target.query);
   const flagRequest = await readFlagRequest(request, query, { ...deps, lease: scope.lease });
-  if (flagRequest === null) return toAnswer(request, query, nothing('no_flags_requested'), deps);
+  if (flagRequest === null) return toResponse(request, query, nothing('no_flags_requested'), deps);
   deps.flagLimits.admit(flagRequest.token, addressOf(request, deps));
   const project = await findFlagProject(flagRequest.token, deps.projectKeys);
   scope.setEnvironment(project.environmentId);
   const evaluated = await evaluateFlags(request, flagRequest, { project, query, deps });
   const config = query.withConfig ? await createBrowserConfig(flagRequest.token, project.environmentId, deps) : {};
-  return toAnswer(request, query, evaluated, deps, config);
+  return toResponse(request, query, evaluated, deps, config);
 }
 
 interface EvaluationContext {
@@ -123,18 +123,18 @@ async function evaluateFlags(
     onFailure: () => deps.metrics.failed('stored_data_unavailable'),
   });
   for (const { failure } of evaluated.results) if (failure !== null) deps.metrics.failed(failure);
-  if (!query.onlySurveys) deps.flagLimits.noteAnswered(project);
+  if (!query.onlySurveys) deps.flagLimits.countEvaluation(project);
   return { evaluated, outcome: evaluated.hasErrors ? 'with_errors' : 'evaluated', withheld };
 }
 
-function toAnswer(
+function toResponse(
   request: IncomingMessage,
   query: FlagQuery,
   { evaluated, outcome, withheld }: EvaluatedRequest,
   { metrics }: FlagDependencies,
   config: object = {},
 ): GatewayResponse {
-  metrics.answered(outcome);
+  metrics.countOutcome(outcome);
   const flags = toFlagResponse(query.shape, {
     ...evaluated,
     requestId: uuidOf(request),

@@ -13,7 +13,7 @@ export interface FlagLimits {
   admit(token: string, address: string | null): void;
   /** Whether the project's quota of flag requests is used up for this month. */
   isUsedUp(project: KnownProject): boolean;
-  noteAnswered(project: KnownProject): void;
+  countEvaluation(project: KnownProject): void;
   /** @throws AppError `rate_limited` if an environment sends more than 600 definition requests per minute. */
   admitDefinitions(environmentId: number): void;
 }
@@ -43,7 +43,7 @@ export function createFlagLimits(
       if (!ofKey(token) || (address !== null && !ofAddress(address))) throw tooFast(1);
     },
     isUsedUp: (project) => project.flagRequestsPerMonth !== null && quotas.isUsedUp(asQuota(project)),
-    noteAnswered(project) {
+    countEvaluation(project) {
       if (project.flagRequestsPerMonth !== null) quotas.noteStored(asQuota(project), 1);
     },
     admitDefinitions(environmentId) {

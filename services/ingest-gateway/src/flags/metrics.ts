@@ -7,7 +7,7 @@ export interface FlagMetrics {
   began(): void;
   /** @param outcome.code the error code. Null for a successful request. */
   ended(outcome: { path: string; status: number; code: string | null; seconds: number }): void;
-  answered(outcome: FlagOutcome): void;
+  countOutcome(outcome: FlagOutcome): void;
   /** Counts a flag that could not be evaluated. */
   failed(reason: string): void;
 }
@@ -53,7 +53,7 @@ export function createFlagMetrics(metrics: Metrics): FlagMetrics {
       if (code !== null) refused.inc({ code });
       duration.observe(seconds);
     },
-    answered: (outcome) => outcomes.inc({ outcome }),
+    countOutcome: (outcome) => outcomes.inc({ outcome }),
     failed: (reason) => failures.inc({ reason }),
   };
 }

@@ -78,9 +78,9 @@ export async function serveRequest(
   let status = 200;
   let code: string | null = null;
   try {
-    const answer = await handle({ lease, trace, setEnvironment });
-    status = answer.status;
-    sendResponse(request, response, answer, { requestId, isLast: serving.isStopping() });
+    const content = await handle({ lease, trace, setEnvironment });
+    status = content.status;
+    sendResponse(request, response, content, { requestId, isLast: serving.isStopping() });
   } catch (error) {
     const { method } = request;
     const { attr, cause } = toAppError(error);

@@ -4,7 +4,7 @@ import { isObject } from '@millrace/contracts';
 /** The reaction of an SDK to a response: `split` resends the batch in halves, `dropped` loses it. */
 export type Reaction = 'ok' | 'retried' | 'split' | 'dropped';
 
-export interface SdkAnswer {
+export interface SdkResponse {
   status: number;
   retryAfter: string | null;
   /** The body as JSON; undefined if it is not valid JSON. */
@@ -18,7 +18,7 @@ export interface SdkRow {
   path: string;
   headers: Record<string, string>;
   encode(json: string): string | Uint8Array;
-  react(answer: SdkAnswer): Reaction;
+  react(response: SdkResponse): Reaction;
 }
 
 const plain = (json: string) => json;
@@ -27,22 +27,22 @@ const json = 'application/json';
 
 /** The reaction of most SDKs. `again` contains statuses after which they resend, in addition to server errors. */
 function reactions(is: {
-  ok(answer: SdkAnswer): boolean;
+  ok(response: SdkResponse): boolean;
   again: number[];
   serverErrors?: number[];
   split?: boolean;
-}): (answer: SdkAnswer) => Reaction {
-  return (answer) => {
-    const { status } = answer;
-    if (is.ok(answer)) return 'ok';
+}): (response: SdkResponse) => Reaction {
+  return (response) => {
+    const { status } = response;
+    if (is.ok(response)) return 'ok';
     if (status === 413 && is.split === true) return 'split';
     const isRetriedError = status >= 500 && (is.serverErrors === undefined || is.serverErrors.includes(status));
     return isRetriedError || is.again.includes(status) ? 'retried' : 'dropped';
   };
 }
 
-const isSuccess = ({ status }: SdkAnswer) => status >= 200 && status < 300;
-const is200 = ({ status }: SdkAnswer) => status === 200;
+const isSuccess = ({ status }: SdkResponse) => status >= 200 && status < 300;
+const is200 = ({ status }: SdkResponse) => status === 200;
 const fourErrors = [500, 502, 503, 504];
 const asNode = reactions({ ok: isSuccess, again: [408, 429], split: true });
 const asMobile = reactions({ ok: isSuccess, again: [408, 429], serverErrors: fourErrors, split: true });
@@ -95,7 +95,7 @@ export const sdkRows: SdkRow[] = [
     path: '/batch/',
     headers: { ...serverSdk('posthog-ruby'), 'content-encoding': 'gzip' },
     encode: gzip,
-    react: reactions({ ok: (answer) => is200(answer) && isObject(answer.json), again: [200, 204, 408, 429] }),
+    react: reactions({ ok: (response) => is200(response) && isObject(response.json), again: [200, 204, 408, 429] }),
   },
   {
     row: 7,
@@ -111,10 +111,10 @@ export const sdkRows: SdkRow[] = [
     path: '/batch/',
     headers: serverSdk('posthog-rs'),
     encode: plain,
-    react: (answer) =>
-      answer.status === 429 && answer.retryAfter === null
+    react: (response) =>
+      response.status === 429 && response.retryAfter === null
         ? 'dropped'
-        : reactions({ ok: isSuccess, again: [408, 429], serverErrors: fourErrors })(answer),
+        : reactions({ ok: isSuccess, again: [408, 429], serverErrors: fourErrors })(response),
   },
   {
     row: 9,
@@ -131,7 +131,7 @@ export const sdkRows: SdkRow[] = [
     headers: { ...serverSdk('posthog-dotnet'), 'content-encoding': 'gzip' },
     encode: gzip,
     // A body that cannot be parsed into an object makes it throw, which loses the events.
-    react: reactions({ ok: (answer) => isSuccess(answer) && isObject(answer.json), again: [408, 429] }),
+    react: reactions({ ok: (response) => isSuccess(response) && isObject(response.json), again: [408, 429] }),
   },
   {
     row: 11,

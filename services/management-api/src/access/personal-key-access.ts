@@ -96,10 +96,10 @@ async function keyInBody(request: ApiRequest): Promise<string | null> {
 /** After this time, new calls do not wait for the running lookup, because its connection may never respond. */
 const patienceMs = 250;
 
-interface Query<Answer> {
-  running: Promise<Answer>;
+interface Query<Result> {
+  running: Promise<Result>;
   beganAt: number;
-  next?: Promise<Answer>;
+  next?: Promise<Result>;
 }
 
 /**
@@ -107,13 +107,13 @@ interface Query<Answer> {
  * current one ends. So a result is never older than the request that uses it, which a cache could not guarantee, and a client
  * with many connections costs hardly more than one with a single connection.
  */
-export function coalesceLookups<Answer>(
-  ask: (subject: string) => Promise<Answer>,
-): (subject: string) => Promise<Answer> {
-  const queries = new Map<string, Query<Answer>>();
+export function coalesceLookups<Result>(
+  ask: (subject: string) => Promise<Result>,
+): (subject: string) => Promise<Result> {
+  const queries = new Map<string, Query<Result>>();
 
-  function begin(subject: string): Promise<Answer> {
-    const query: Query<Answer> = { running: ask(subject), beganAt: performance.now() };
+  function begin(subject: string): Promise<Result> {
+    const query: Query<Result> = { running: ask(subject), beganAt: performance.now() };
     queries.set(subject, query);
     const end = () => {
       if (query.next === undefined && queries.get(subject) === query) queries.delete(subject);

@@ -5,7 +5,7 @@ import type { Stoppable } from '@millrace/runtime';
 
 export interface DatabaseWatch extends Stoppable {
   /** The result of the last check. */
-  isAnswering(): boolean;
+  isResponding(): boolean;
 }
 
 /**
@@ -16,7 +16,7 @@ export async function watchDatabase(
   sql: Sql,
   { intervalMs, patienceMs }: { intervalMs: number; patienceMs: number },
 ): Promise<DatabaseWatch> {
-  let isAnswering = false;
+  let isResponding = false;
   let isAsking = false;
 
   async function ask(): Promise<void> {
@@ -24,13 +24,13 @@ export async function watchDatabase(
     if (isAsking) return;
     isAsking = true;
     const timer = setTimeout(() => {
-      isAnswering = false;
+      isResponding = false;
     }, patienceMs);
     try {
       await sql.query('SELECT 1');
-      isAnswering = true;
+      isResponding = true;
     } catch {
-      isAnswering = false;
+      isResponding = false;
     } finally {
       clearTimeout(timer);
       isAsking = false;
@@ -40,7 +40,7 @@ export async function watchDatabase(
   const interval = setInterval(() => void ask(), intervalMs);
   await Promise.race([ask(), new Promise((resolve) => setTimeout(resolve, patienceMs))]);
   return {
-    isAnswering: () => isAnswering,
+    isResponding: () => isResponding,
     async stop() {
       clearInterval(interval);
     },

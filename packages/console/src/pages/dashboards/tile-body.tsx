@@ -49,7 +49,7 @@ export function TileResult({ insight, isLoading, error }: { insight: TileData; i
     );
   const insightQuery = findSource(insight.query);
   if (insightQuery === null || result === null)
-    return <TileMessage>{isLoading ? words.states.loading : text.noAnswer}</TileMessage>;
+    return <TileMessage>{isLoading ? words.states.loading : text.noResult}</TileMessage>;
   return (
     <ChartPlace value={place && { ...place, insight: insight.id }}>
       <Shown insightQuery={insightQuery} result={result} columns={columns} />

@@ -129,7 +129,7 @@ export const text = {
   takenOff: (name: string) => `${name} was removed from the dashboard.`,
   textTile: 'Text',
   failed: 'This insight could not be loaded.',
-  noAnswer: 'No cached result. Select Refresh to compute it.',
+  noResult: 'No cached result. Select Refresh to compute it.',
   moved: (name: string, place: number) => `${name} is now at position ${place}`,
   resized: (name: string, { w, h }: { w: number; h: number }) =>
     `${name} is now ${counted(w, 'column')} wide and ${counted(h, 'row')} tall`,

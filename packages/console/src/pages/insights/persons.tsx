@@ -39,14 +39,14 @@ export function PersonsDialog({ point, onClose }: { point: string; onClose: () =
   const requestOf = (select: string, limit: number, offset = 0) =>
     queryCall(id, { kind: 'ActorsQuery', source, select: [select], limit, offset });
   const query = useInfiniteQuery({
-    queryKey: ['answer', id, 'persons', point],
+    queryKey: ['result', id, 'persons', point],
     queryFn: ({ pageParam, signal }) => call<QueryResponse>(requestOf('actor', pageSize, pageParam), signal),
     initialPageParam: 0,
     getNextPageParam: ({ hasMore }, pages) => (hasMore ? pages.length * pageSize : undefined),
   });
   // Loads the IDs of all persons if the first page does not contain them.
   const rest = useQuery({
-    queryKey: ['answer', id, 'ids of persons', point],
+    queryKey: ['result', id, 'ids of persons', point],
     queryFn: ({ signal }) => call<QueryResponse>(requestOf('id', most), signal),
     enabled: query.hasNextPage,
   });

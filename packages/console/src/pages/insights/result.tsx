@@ -40,8 +40,8 @@ export function ResultPane({ insightQuery, result, onQuery, onAgain, onPersons }
   const zoom = useZoom(insightQuery, onQuery);
   const isOld = result.isPlaceholderData || result.isFetching;
   return (
-    <section className="insight-answer" aria-label={text.answer} aria-busy={isOld} {...(isOld && { 'data-old': '' })}>
-      <Loaded query={result.error ? { ...result, data: undefined } : result} what={text.answer}>
+    <section className="insight-result" aria-label={text.result} aria-busy={isOld} {...(isOld && { 'data-old': '' })}>
+      <Loaded query={result.error ? { ...result, data: undefined } : result} what={text.result}>
         {({ results, columns }) => (
           <Shown
             insightQuery={insightQuery}

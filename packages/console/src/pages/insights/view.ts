@@ -86,7 +86,7 @@ export function useQueryResult(insightQuery: InsightQuery, isNew: number): { res
   if (current !== complete && isComplete(insightQuery)) setComplete(current);
   const json = useDebounced(complete);
   const query = useQuery({
-    queryKey: ['answer', id, json, isNew],
+    queryKey: ['result', id, json, isNew],
     queryFn: async ({ signal }): Promise<QueryResult> => {
       const insightQuery: InsightQuery = JSON.parse(json);
       const refresh = isNew > 0 ? 'force_blocking' : undefined;

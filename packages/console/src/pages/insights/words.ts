@@ -123,7 +123,7 @@ export const text = {
   },
   isIncreaseBad: 'A decrease is good',
   applyFormat: 'Apply',
-  answer: 'Result',
+  result: 'Result',
   age: (ago: string) => `Updated ${ago}`,
   refresh: 'Refresh',
   resetZoom: 'Reset zoom',

@@ -15,7 +15,7 @@ import { text } from './words.ts';
 
 /** The result of the query that ran last, as a table, a chart or a number. */
 export function ResultPane({
-  ran: { node: asked, answer, milliseconds },
+  ran: { node: asked, response, milliseconds },
   node,
   isOld,
   onNode,
@@ -26,7 +26,7 @@ export function ResultPane({
   isOld: boolean;
   onNode: (node: SqlNode) => void;
 }) {
-  const { results: rows, columns: names, types, hasMore, limit } = answer;
+  const { results: rows, columns: names, types, hasMore, limit } = response;
   const columns = columnsOf(names, types, rows);
   const display = displayOf(node);
   const isChart = display === 'ActionsLineGraph' || display === 'ActionsBar';

@@ -6,7 +6,7 @@ import { type ApiCall, call } from '../../api/request.ts';
 import { useProject } from '../../frame/project.ts';
 import type { SqlNode } from '../../sql/node.ts';
 
-interface SqlAnswer {
+interface SqlResponse {
   results: unknown[];
   columns: string[];
   types: [string, string][];
@@ -19,7 +19,7 @@ interface SqlAnswer {
 /** A result, with the query that it is the result of. */
 export interface Ran {
   node: SqlNode;
-  answer: SqlAnswer;
+  response: SqlResponse;
   /** Time until the response was complete. */
   milliseconds: number;
 }
@@ -42,8 +42,8 @@ export function useRun() {
       const own = new AbortController();
       request.current = own;
       const begin = performance.now();
-      const answer = await call<SqlAnswer>(runCall(id, node, refresh), own.signal);
-      return { node, answer, milliseconds: performance.now() - begin };
+      const response = await call<SqlResponse>(runCall(id, node, refresh), own.signal);
+      return { node, response, milliseconds: performance.now() - begin };
     },
     onSuccess: setRan,
   });

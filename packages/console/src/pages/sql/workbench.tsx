@@ -58,7 +58,7 @@ export function Workbench({
         title={stored === null ? words.pages.sql.title : nameOfInsight(stored)}
         about={visible(stored?.description ?? '')}
         onRename={stored === null ? undefined : () => setDialog('details')}
-        now={<State {...{ stored, edits }} refreshed={ran?.answer.last_refresh} />}
+        now={<State {...{ stored, edits }} refreshed={ran?.response.last_refresh} />}
       >
         {stored !== null && <Button onPress={toNew}>{text.newQuery}</Button>}
         {edits.isChanged && <Button onPress={edits.discard}>{text.discard}</Button>}

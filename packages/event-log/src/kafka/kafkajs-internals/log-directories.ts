@@ -30,10 +30,10 @@ export async function readLogDirectories(kafka: Kafka): Promise<LogDirectory[] |
   try {
     await cluster.connect();
     await cluster.refreshMetadata();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       cluster.getNodeIds().map(async (nodeId) => askBroker(await cluster.findBroker({ nodeId }), Number(nodeId))),
     );
-    return answers.includes(null) ? null : answers.flatMap((directories) => directories ?? []);
+    return responses.includes(null) ? null : responses.flatMap((directories) => directories ?? []);
   } finally {
     await cluster.disconnect();
   }
@@ -63,7 +63,7 @@ function makeCluster(kafka: Kafka): Cluster {
 
 async function askBroker({ versions, connectionPool }: Broker, broker: number): Promise<LogDirectory[] | null> {
   if ((versions[apiKey]?.maxVersion ?? 0) < ownVersion) return null;
-  const answer = await connectionPool.send({
+  const response = await connectionPool.send({
     request: {
       apiKey,
       apiVersion: ownVersion,
@@ -75,7 +75,7 @@ async function askBroker({ versions, connectionPool }: Broker, broker: number): 
       parse: async (decoded: object) => decoded,
     },
   });
-  return (answer as { directories: LogDirectory[] | null }).directories;
+  return (response as { directories: LogDirectory[] | null }).directories;
 }
 
 /**

@@ -94,7 +94,7 @@ export function clickhouseEngine(client: ClickHouseClient): Engine {
         if (over !== null) throw over;
         const limit = error instanceof ClickHouseError ? limits[error.code] : undefined;
         if (limit !== undefined) throw new OverBudget(limit, { cause: error });
-        throw notAnswered(error);
+        throw toUnavailable(error);
       } finally {
         clearTimeout(timer);
         signal.removeEventListener('abort', onAbort);
@@ -104,7 +104,7 @@ export function clickhouseEngine(client: ClickHouseClient): Engine {
 }
 
 /** The query itself is valid, so the client can retry it. */
-function notAnswered(cause: unknown): AppError {
+function toUnavailable(cause: unknown): AppError {
   const why = cause instanceof ClickHouseError ? `could not run the query (code ${cause.code})` : 'does not respond';
   return new AppError('unavailable', `ClickHouse ${why}. Try again in a few seconds.`, {
     code: 'event_store_unavailable',

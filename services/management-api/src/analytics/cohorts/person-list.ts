@@ -72,7 +72,7 @@ export function personListRoute({ sql, searches }: { sql: Sql; searches: Searche
       requireScope(caller, 'person:read');
       const cohort = await requireCohort(sql, target, { id, needed: 'viewer' });
       const read = { cohort, caller, target, request, query };
-      if (query.format === 'csv') return csvAnswer({ sql, searches }, read);
+      if (query.format === 'csv') return createCsv({ sql, searches }, read);
       return new PageStream(personsOfCohort({ sql, searches }, read));
     },
   });
@@ -110,7 +110,7 @@ function memberPortions({ sql, searches }: Deps, { cohort, caller, target, query
 const linkTo = (request: ApiRequest, after: string | null) =>
   after === null ? null : pageLink(request, { cursor: encodeCursor({ after }) });
 
-async function csvAnswer(deps: Deps, read: CohortRead): Promise<TextContent> {
+async function createCsv(deps: Deps, read: CohortRead): Promise<TextContent> {
   const rows: string[][] = [];
   let next: string | null = null;
   for await (const { persons, end } of memberPortions(deps, read)) {

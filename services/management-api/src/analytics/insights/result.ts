@@ -126,28 +126,28 @@ export async function runInsight(
   // The file of an SQL insight has more rows than the cached result.
   const isSqlFile = isFile && findSource(row.query)?.kind === 'HogQLQuery';
   const mode = isSqlFile && refresh === 'force_cache' ? 'blocking' : refresh;
-  const { answer, status } = await queryRunner.run(queryCaller, {
+  const { result, status } = await queryRunner.run(queryCaller, {
     query: row.query,
     refresh: mode,
     isFile,
     signal,
     run,
   });
-  if (answer === null) return { ...noResult, query_status: status };
+  if (result === null) return { ...noResult, query_status: status };
   return {
-    timezone: answer.timezone,
-    result: answer.results,
-    hasMore: answer.hasMore ?? null,
-    columns: answer.columns ?? null,
-    types: answer.types ?? null,
-    hogql: answer.hogql ?? null,
+    timezone: result.timezone,
+    result: result.results,
+    hasMore: result.hasMore ?? null,
+    columns: result.columns ?? null,
+    types: result.types ?? null,
+    hogql: result.hogql ?? null,
     query_status: status,
-    resolved_date_range: answer.resolved_date_range ?? null,
-    is_cached: answer.is_cached,
-    last_refresh: answer.last_refresh,
-    cache_target_age: answer.cache_target_age,
-    next_allowed_client_refresh: answer.next_allowed_client_refresh,
-    filters_hash: answer.cache_key,
+    resolved_date_range: result.resolved_date_range ?? null,
+    is_cached: result.is_cached,
+    last_refresh: result.last_refresh,
+    cache_target_age: result.cache_target_age,
+    next_allowed_client_refresh: result.next_allowed_client_refresh,
+    filters_hash: result.cache_key,
   };
 }
 

@@ -60,7 +60,7 @@ export function propertyValueRoutes({ sql, searches, otherStore }: EventDeps) {
             wanted,
           ),
         );
-        return toAnswer(found, query);
+        return toResponse(found, query);
       },
     }),
     ...defineRoutes({
@@ -76,7 +76,7 @@ export function propertyValueRoutes({ sql, searches, otherStore }: EventDeps) {
         const found = await searches.run({ caller, target }, null, (on) =>
           listPersonValues(on, target.environmentId, query),
         );
-        return toAnswer(found, query);
+        return toResponse(found, query);
       },
     }),
   ];
@@ -94,7 +94,7 @@ const enveloped = Type.Object(
 );
 
 /** Requests do not differ between old and new versions of PostHog, so clients request the new format with `envelope`. */
-function toAnswer(found: readonly string[], { envelope }: { envelope?: boolean }) {
+function toResponse(found: readonly string[], { envelope }: { envelope?: boolean }) {
   const results = found.map((name) => ({ name }));
   return envelope === true ? { results, refreshing: false } : results;
 }

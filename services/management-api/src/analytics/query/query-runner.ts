@@ -67,7 +67,7 @@ export interface QueryResponse extends QueryResult {
 
 /** The result that is available immediately, and the status of a background run. Both are null if no result is cached and none was to be computed. */
 export interface QueryOutcome {
-  answer: QueryResponse | null;
+  result: QueryResponse | null;
   status: QueryStatus | null;
 }
 
@@ -116,8 +116,8 @@ export function createQueryRunner({ turns, maxMs, keyValue, logger, ...deps }: Q
     try {
       const request = { projectId, query, settings, now: now.getTime(), ...(rows !== undefined && { rows }) };
       const run = () => runQuery(deps, request, { signal, maxMs, maxBytes }).catch(explain);
-      const answer = await turns.run(queryCaller, narrowingAdvice, run, signal);
-      const cached = { answer, at: now.getTime() };
+      const result = await turns.run(queryCaller, narrowingAdvice, run, signal);
+      const cached = { result, at: now.getTime() };
       await cache.write(key, cached);
       return cached;
     } finally {
@@ -151,17 +151,17 @@ export function createQueryRunner({ turns, maxMs, keyValue, logger, ...deps }: Q
       const cachedResponse = cached && toResponse(cached, true);
       switch (chooseWork(refresh, findAge(cached, query, now))) {
         case 'none':
-          return { answer: cachedResponse, status: null };
+          return { result: cachedResponse, status: null };
         case 'now':
           return {
-            answer: toResponse(await compute(queryCaller, { query, settings, key, now, rows, signal }), false),
+            result: toResponse(await compute(queryCaller, { query, settings, key, now, rows, signal }), false),
             status: null,
           };
         case 'background': {
           const status = await runs.start({ ...run, projectId, userId }, async (until) =>
             toResponse(await compute(queryCaller, { query, settings, key, now, rows, signal: until }), false),
           );
-          return { answer: cachedResponse, status };
+          return { result: cachedResponse, status };
         }
       }
     },
@@ -223,7 +223,7 @@ function toQueryResponse(
 ): QueryResponse {
   const after = (ms: number) => formatDateTime(new Date(cached.at + ms));
   return {
-    ...cached.answer,
+    ...cached.result,
     is_cached: isCached,
     last_refresh: after(0),
     next_allowed_client_refresh: after(findRefreshPause(query, cached)),

@@ -7,7 +7,7 @@ import type { KeyValueStore } from '@millrace/runtime/cache';
 
 /** A result and the time when it was computed. */
 export interface CachedResult {
-  answer: QueryResult;
+  result: QueryResult;
   /** Milliseconds since 1970. */
   at: number;
 }
@@ -53,15 +53,15 @@ function intervalOf(query: unknown): unknown {
 }
 
 /** Maximum ages for a cached result. If its date range had ended when it was computed, only late events can change it, so it stays fresh for a day. */
-export function findMaxAges(query: unknown, { answer, at }: CachedResult): Ages {
+export function findMaxAges(query: unknown, { result, at }: CachedResult): Ages {
   const ages = agesOf(query);
-  const end = Date.parse(answer.resolved_date_range?.date_to ?? '');
+  const end = Date.parse(result.resolved_date_range?.date_to ?? '');
   if (!(end < at - 10_000)) return ages;
   return { fresh: Math.max(day, ages.fresh), lazy: Math.max(day, ages.lazy) };
 }
 
 /** Time in milliseconds after which clients should request a newer result. It is only a hint: earlier requests are not rejected. */
-export function findRefreshPause(query: unknown, { answer: { resolved_date_range: range } }: CachedResult): number {
+export function findRefreshPause(query: unknown, { result: { resolved_date_range: range } }: CachedResult): number {
   const interval = intervalOf(query);
   if (range === undefined || interval === 'minute') return minute;
   const days = Math.ceil((Date.parse(range.date_to) - Date.parse(range.date_from)) / day);

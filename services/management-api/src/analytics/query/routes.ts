@@ -15,8 +15,8 @@ import {
   queryDeclaration,
   type queryRequest,
   queryUpgrade,
-  statusAnswer,
   statusExample,
+  statusResponse,
 } from './schema.ts';
 
 function readRefreshOfQuery(wanted: RefreshMode | boolean): RefreshMode {
@@ -60,7 +60,7 @@ export function queryRoutes({ sql, queryRunner }: { sql: Sql; queryRunner: Query
       signal: request.disconnectSignal(),
       run: { id },
     };
-    const { answer: found, status } = await queryRunner.run({ caller, target }, runOptions);
+    const { result: found, status } = await queryRunner.run({ caller, target }, runOptions);
     if (status !== null) return new WithStatus(202, { ...(found && { ...complete, ...found }), query_status: status });
     if (found === null) throw new AppError('internal', 'The query has neither a result nor a status.');
     if (format === 'csv') return csvContent(found, 'query');
@@ -143,9 +143,12 @@ export function queryRoutes({ sql, queryRunner }: { sql: Sql; queryRunner: Query
         'minutes. If the query failed, the response status is 400, and `error_message` contains the reason.',
       params,
       responses: {
-        200: { description: 'The query is complete. `results` contains the complete response.', schema: statusAnswer },
-        202: { description: 'The query is running.', schema: statusAnswer },
-        400: { description: 'The query failed. `error_message` contains the reason.', schema: statusAnswer },
+        200: {
+          description: 'The query is complete. `results` contains the complete response.',
+          schema: statusResponse,
+        },
+        202: { description: 'The query is running.', schema: statusResponse },
+        400: { description: 'The query failed. `error_message` contains the reason.', schema: statusResponse },
       },
       examples: { response: statusExample },
       handler: async ({ target, params: { query_id: id } }) => {

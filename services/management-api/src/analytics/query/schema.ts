@@ -234,7 +234,7 @@ const queryStatus = Type.Object(
   },
   { title: 'QueryStatus', description: 'Status of a background query.' },
 );
-export const statusAnswer = Type.Object({ query_status: queryStatus }, { title: 'QueryStatusAnswer' });
+export const statusResponse = Type.Object({ query_status: queryStatus }, { title: 'QueryStatusAnswer' });
 /** Response for a query that still runs. It contains a cached result if there is one. */
 const runningQuery = Type.Object(
   { ...Type.Partial(queryResult).properties, query_status: queryStatus },

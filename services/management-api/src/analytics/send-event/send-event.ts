@@ -46,7 +46,7 @@ export async function sendEvent(
 }
 
 async function send(url: URL, event: object): Promise<void> {
-  let answer: { status: number; text: string };
+  let reply: { status: number; text: string };
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -54,18 +54,18 @@ async function send(url: URL, event: object): Promise<void> {
       body: JSON.stringify(event),
       signal: AbortSignal.timeout(timeoutMs),
     });
-    answer = { status: response.status, text: await response.text() };
+    reply = { status: response.status, text: await response.text() };
   } catch (cause) {
     throw new AppError('unavailable', 'The gateway does not respond. Try again in a moment.', {
       retryAfterSeconds: 2,
       cause,
     });
   }
-  if (answer.status !== 200) {
-    const detail = `The gateway rejected the event with status ${answer.status}. Try again in a moment.`;
-    throw new AppError('unavailable', detail, { retryAfterSeconds: 2, details: { status: answer.status } });
+  if (reply.status !== 200) {
+    const detail = `The gateway rejected the event with status ${reply.status}. Try again in a moment.`;
+    throw new AppError('unavailable', detail, { retryAfterSeconds: 2, details: { status: reply.status } });
   }
-  if (answer.text.includes('"quota_limited"')) {
+  if (reply.text.includes('"quota_limited"')) {
     const detail = "The gateway dropped the event, because the plan's monthly event limit has been reached.";
     throw new AppError('payment_required', detail, { code: 'quota_limited' });
   }

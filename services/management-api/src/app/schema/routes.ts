@@ -122,12 +122,12 @@ function describeOperation(route: Route<Caller>): string {
     scope === 'public' ? 'no authentication' : `scope ${scope}`,
     ...(level === undefined ? [] : [`level ${level}`]),
   ];
-  const answers = Object.entries(responses).map(
-    ([status, answer]) => `<tr><td>${status}</td><td>${asText(answer?.description ?? '')}</td></tr>`,
+  const responseRows = Object.entries(responses).map(
+    ([status, response]) => `<tr><td>${status}</td><td>${asText(response?.description ?? '')}</td></tr>`,
   );
   return `<details id="${route.operationId}"><summary><b class="method">${method}</b> <code>${asText(path.replaceAll(/:(\w+)/g, '{$1}'))}/</code> ${asText(summary)}</summary>
 <p>${asText(description)}</p><p>Requires: ${asText(needs.join(', '))}</p>${describeFields('Parameters', route.query)}${route.body ? describeFields('Body', route.body) : ''}
-<table>${answers.join('')}</table>${describeExample('Example request', examples.request)}${describeExample('Example response', examples.response)}</details>`;
+<table>${responseRows.join('')}</table>${describeExample('Example request', examples.request)}${describeExample('Example response', examples.response)}</details>`;
 }
 
 function describeFields(title: string, schema: object): string {

@@ -43,9 +43,9 @@ export function passToGateway(options: GatewayOptions): (request: IncomingMessag
       options.logger.warn('could not forward a request for flag definitions to the gateway', { error });
       refuse(response);
     });
-    gatewayRequest.on('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, withoutConnection(answer.headers));
-      pipeline(answer, response, (error) => {
+    gatewayRequest.on('response', (gatewayResponse) => {
+      response.writeHead(gatewayResponse.statusCode ?? 502, withoutConnection(gatewayResponse.headers));
+      pipeline(gatewayResponse, response, (error) => {
         if (error && error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
           options.logger.warn("the gateway's response was cut off", { error });
       });

@@ -109,11 +109,11 @@ const previewQuery = Type.Object({
     Type.String({ description: 'End of the range to export (exclusive), in ISO 8601 with a UTC offset.' }),
   ),
 });
-const backfillAnswer = Type.Object(
+const backfillResponse = Type.Object(
   { backfill_id: Type.String({ description: 'ID of the backfill.' }) },
   { title: 'BatchExportBackfillId' },
 );
-const cancelledAnswer = Type.Object(
+const cancelledResponse = Type.Object(
   { cancelled: Type.Boolean({ description: 'True.' }) },
   { title: 'BatchExportCancelled' },
 );
@@ -213,7 +213,7 @@ export function runRoutes(
         'export events, `event:read`.',
       params: runParams,
       responses: {
-        200: { description: 'ID of the backfill that repeats the run.', schema: backfillAnswer },
+        200: { description: 'ID of the backfill that repeats the run.', schema: backfillResponse },
       },
       examples: { response: { backfill_id: backfillExample.id } },
       handler: async ({ target: address, params: { id, run_id } }) =>
@@ -235,7 +235,7 @@ export function runRoutes(
       summary: 'Cancel a batch export run',
       description: 'Cancels a run that has not finished yet. Its interval is not exported.',
       params: runParams,
-      responses: { 200: { description: 'The run was cancelled.', schema: cancelledAnswer } },
+      responses: { 200: { description: 'The run was cancelled.', schema: cancelledResponse } },
       examples: { response: { cancelled: true } },
       handler: async ({ target: address, params: { id, run_id } }) =>
         transaction(async (tx) => {
@@ -280,7 +280,7 @@ export function runRoutes(
       params,
       body: backfillRequest,
       refusedBody: refusedOfBackfill,
-      responses: { 200: { description: 'The backfill has started.', schema: backfillAnswer } },
+      responses: { 200: { description: 'The backfill has started.', schema: backfillResponse } },
       examples: { request: range, response: { backfill_id: backfillExample.id } },
       handler: async ({ target: address, params: { id }, body }) =>
         transaction(async (tx) => {
@@ -320,7 +320,7 @@ export function runRoutes(
       summary: 'Cancel a backfill',
       description: 'Cancels a backfill and all of its runs that have not finished yet.',
       params: backfillParams,
-      responses: { 200: { description: 'The backfill was cancelled.', schema: cancelledAnswer } },
+      responses: { 200: { description: 'The backfill was cancelled.', schema: cancelledResponse } },
       examples: { response: { cancelled: true } },
       handler: async ({ target: address, params: { id, backfill_id } }) =>
         transaction(async (tx) => {

@@ -105,9 +105,9 @@ export function reportRoutes(
         const signal = request.disconnectSignal();
         const runQuery = async (asked: unknown, now: number) => {
           const insightQuery = { query: asked, refresh: 'blocking', signal, now: new Date(now) } as const;
-          const { answer } = await queryRunner.run({ caller, target }, insightQuery);
-          if (answer === null) throw new AppError('internal', 'The query has no result.');
-          return answer;
+          const { result } = await queryRunner.run({ caller, target }, insightQuery);
+          if (result === null) throw new AppError('internal', 'The query has no result.');
+          return result;
         };
         const chosen = dashboard_export_insights?.split(',').map(Number) ?? [];
         const about = { projectId: target.environmentId, insight, dashboard, chosen, dueAt: new Date() };

@@ -58,7 +58,7 @@ export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | '
       description: `Returns the subscription that an email belongs to. The link in the email works for ${linkDays} days.`,
       examples: { response: example },
       handler: async ({ params: { unsubscribe_id: id }, request }) =>
-        answer(await requireMail(sql, id), request.header('accept')),
+        createPage(await requireMail(sql, id), request.header('accept')),
     }),
     defineRoute({
       ...common,
@@ -73,7 +73,7 @@ export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | '
       handler: async ({ params: { unsubscribe_id: id }, request }) => {
         const found = await requireMail(sql, id);
         await transaction((tx) => unsubscribe(tx, found));
-        return answer(await requireMail(sql, id), request.header('accept'));
+        return createPage(await requireMail(sql, id), request.header('accept'));
       },
     }),
   ];
@@ -90,7 +90,7 @@ async function requireMail(sql: Sql, id: string): Promise<Unsubscribable> {
   return found;
 }
 
-function answer({ name: title, email, isSubscribed }: Unsubscribable, accept = '') {
+function createPage({ name: title, email, isSubscribed }: Unsubscribable, accept = '') {
   if (!accept.includes('text/html')) return { title, email, is_subscribed: isSubscribed };
   return new TextContent(pageOf({ title, email, isSubscribed }), pageHeaders);
 }

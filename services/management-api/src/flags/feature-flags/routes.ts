@@ -53,7 +53,7 @@ export function featureFlagRoutes(deps: FlagDeps) {
   ];
 }
 
-const statusAnswer = Type.Object(
+const statusResponse = Type.Object(
   {
     status: Type.String({ description: '`active`, `stale`, `archived` or `deleted`.' }),
     reason: Type.String({ description: 'Reason for the status.' }),
@@ -149,7 +149,7 @@ function flagReadRoutes({ sql, payloadSecrets }: FlagDeps) {
         'Returns whether the flag is active, stale, archived or deleted. An active flag is stale if no SDK has evaluated it for 30 ' +
         'days. A flag that was never evaluated is stale if it is more than 30 days old and rolled out to everyone.',
       params: flagParams,
-      responses: { 200: { description: 'The status of the flag.', schema: statusAnswer } },
+      responses: { 200: { description: 'The status of the flag.', schema: statusResponse } },
       examples: { response: { status: 'active', reason: 'Flag is in use' } },
       handler: async ({ target, params: { id } }) => {
         const row = await requireFlag(sql, target, { id, needed: 'viewer' });

@@ -33,7 +33,7 @@ import { type AddressedRecord, type RecordDeps, type ShowRecord, showRecord, toE
 import { findProjectOfCaller, listEnvironments } from './store.ts';
 
 const page = offsetPageOf(environmentListItem);
-const listAnswer = { 200: { description: 'One page of environments.', schema: page } };
+const listResponse = { 200: { description: 'One page of environments.', schema: page } };
 const listExample = { response: { count: 1, next: null, previous: null, results: [environmentListExample] } };
 const shown = { description: 'The environment.', schema: environment };
 const tags: [string] = ['environments'];
@@ -72,7 +72,7 @@ export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
       scope: 'project:read',
       params: parentParams,
       query: Type.Object(offsetQuery),
-      responses: listAnswer,
+      responses: listResponse,
       examples: listExample,
       target: parent,
       handler: async ({ caller, target: { projectId, organizationId }, query, request }) => {
@@ -91,7 +91,7 @@ export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
       tags,
       scope: 'project:read',
       query: Type.Object(offsetQuery),
-      responses: listAnswer,
+      responses: listResponse,
       examples: listExample,
       target: async ({ caller }) => refuseProjectScopedKey(caller),
       handler: async ({ caller, query, request }) => {

@@ -22,7 +22,7 @@ function apiOf(issuer: string): string {
   return url === 'https://github.com' ? 'https://api.github.com' : `${url}/api/v3`;
 }
 
-interface Answer {
+interface Callback {
   callbackUrl: string;
   redirectUri: string;
   state: string;
@@ -30,17 +30,21 @@ interface Answer {
 }
 
 /** The account is identified by its number. Only its primary address is used, and only if GitHub has verified it. */
-export async function fetchGitHubIdentity(provider: OidcProvider, answer: Answer, fetch: Fetch): Promise<OidcOutcome> {
-  const query = new URL(answer.callbackUrl).searchParams;
+export async function fetchGitHubIdentity(
+  provider: OidcProvider,
+  callback: Callback,
+  fetch: Fetch,
+): Promise<OidcOutcome> {
+  const query = new URL(callback.callbackUrl).searchParams;
   const failed = query.get('error');
-  if (query.get('state') !== answer.state)
+  if (query.get('state') !== callback.state)
     return createRefusal('wrong_state', 'The response belongs to a different sign-in (state).');
   if (failed === 'access_denied') return createRefusal('denied', 'The user declined the sign-in (access_denied).');
   const code = query.get('code');
   if (failed !== null || code === null)
     return createRefusal('provider_refused', 'GitHub did not return an authorization code.');
   try {
-    const token = await tokenFor(provider, { ...answer, code }, fetch);
+    const token = await tokenFor(provider, { ...callback, code }, fetch);
     if (token === null)
       return createRefusal(
         'provider_refused',
@@ -77,7 +81,7 @@ export async function fetchGitHubIdentity(provider: OidcProvider, answer: Answer
 
 async function tokenFor(
   { issuer, clientId, clientSecret }: OidcProvider,
-  { code, redirectUri, question }: Answer & { code: string },
+  { code, redirectUri, question }: Callback & { code: string },
   fetch: Fetch,
 ): Promise<string | null> {
   const response = await fetch(`${issuer.replace(/\/+$/, '')}/login/oauth/access_token`, {

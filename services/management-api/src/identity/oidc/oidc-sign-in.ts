@@ -32,7 +32,7 @@ export interface OidcSignIn {
   /** Checks the provider's response. Never throws for anything that a provider or a browser sends. */
   finish(
     provider: OidcProvider,
-    answer: { callbackUrl: string; redirectUri: string; state: string; question: OidcQuestion },
+    callback: { callbackUrl: string; redirectUri: string; state: string; question: OidcQuestion },
   ): Promise<OidcOutcome>;
 }
 

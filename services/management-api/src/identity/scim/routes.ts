@@ -70,7 +70,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
     level: membershipLevels.administrator,
     target: addressedOrganization(sql),
   } as const;
-  const answer = { 200: { description: "The domain's SCIM settings.", schema: scim } } as const;
+  const responses = { 200: { description: "The domain's SCIM settings.", schema: scim } } as const;
 
   /** Changes the token and records it in the activity log. */
   async function change(
@@ -122,7 +122,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       description:
         'Returns whether SCIM is enabled for the domain, and the base URL to enter in the identity provider.',
       scope: 'organization:read',
-      responses: answer,
+      responses: responses,
       examples: { response: example },
       handler: async ({ target: { organizationId }, params, request }) => {
         const domain = requireDomain(await findDomain(sql, organizationId, params.id));
@@ -140,7 +140,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
         'already exists, the existing token does not change and is not returned. To replace it, use `regenerate`.',
       scope: 'organization:write',
       isSensitive: true,
-      responses: answer,
+      responses: responses,
       examples: { response: withToken },
       handler: ({ caller, target: member, params: { id }, request }) =>
         change({ caller, organizationId: member.organizationId, id, request }, async (tx, domain) =>
@@ -156,7 +156,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       description: 'Creates a new token. The previous token stops working immediately.',
       scope: 'organization:write',
       isSensitive: true,
-      responses: answer,
+      responses: responses,
       examples: { response: withToken },
       handler: ({ caller, target: member, params: { id }, request }) =>
         change({ caller, organizationId: member.organizationId, id, request }, (tx, domain) =>
@@ -172,7 +172,7 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
       description: 'Deletes the token, which stops working immediately. Members and roles do not change.',
       scope: 'organization:write',
       isSensitive: true,
-      responses: answer,
+      responses: responses,
       examples: { response: off },
       handler: ({ caller, target: { organizationId }, params: { id }, request }) =>
         change({ caller, organizationId, id, request }, async (tx, domain) =>

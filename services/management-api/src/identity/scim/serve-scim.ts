@@ -79,7 +79,7 @@ export function scimPage(deps: ScimDeps): PageRoute {
     ['schemas', async (scimRequest) => documents(scimRequest, schemaDocuments(scimRequest.base))],
   ]);
 
-  async function answer({ request, response }: PageContext): Promise<void> {
+  async function serve({ request, response }: PageContext): Promise<void> {
     const { method } = request;
     let domain: ScimDomain | undefined;
     let scimResponse: ScimResponse;
@@ -116,7 +116,7 @@ export function scimPage(deps: ScimDeps): PageRoute {
     send(response, scimResponse, method);
   }
 
-  return { path: '/scim/*', methods: 'any', serve: answer };
+  return { path: '/scim/*', methods: 'any', serve };
 }
 
 /** The path without the prefix that all requests of a domain share. */

@@ -20,7 +20,7 @@ import { createSignInError, type NextPage, type Pending, recordRefusal, type Sin
 import { recordAttempt } from './store.ts';
 
 interface ValidResponse extends Pick<Pending, 'kind' | 'domainId' | 'purpose' | 'next'> {
-  answer: ProviderProfile;
+  profile: ProviderProfile;
   attributes: Record<string, string[]>;
   request: ApiRequest;
 }
@@ -43,9 +43,9 @@ async function reauthenticate(
   { sessionId, userId }: { sessionId: string; userId: number },
   response: ValidResponse,
 ): Promise<NextPage> {
-  const { answer, next } = response;
+  const { profile, next } = response;
   const { installed } = deps;
-  const reason = await deps.transaction((tx) => findConfirmationRefusal(tx, answer, { userId, installed }));
+  const reason = await deps.transaction((tx) => findConfirmationRefusal(tx, profile, { userId, installed }));
   if (reason === 'another_account') throw createSignInError('reauth_user_mismatch');
   if (reason !== null) throw await rejectSignIn(deps, response, reason);
   const session = await renewSessionSecret(deps.sql, sessionId);
@@ -53,11 +53,11 @@ async function reauthenticate(
 }
 
 async function signIn(deps: SingleSignOnDeps, response: ValidResponse): Promise<NextPage> {
-  const { answer, next, request } = response;
+  const { profile, next, request } = response;
   const { transaction, installed, accountMailing } = deps;
-  const { kind, domainId } = answer;
+  const { kind, domainId } = profile;
   const done = await transaction(async (tx) => {
-    const arrival = await signInThroughProvider(tx, answer, { now: new Date(), installed });
+    const arrival = await signInThroughProvider(tx, profile, { now: new Date(), installed });
     if (arrival.outcome === 'refused') return arrival;
     const { user } = arrival;
     // The account can be in other organizations, which do not trust this provider.
@@ -92,12 +92,12 @@ async function signIn(deps: SingleSignOnDeps, response: ValidResponse): Promise<
 /** Records for an administrator what the provider reported, and what the result of a sign-in would be. Changes nothing else. */
 async function showTest(
   { sql }: SingleSignOnDeps,
-  { kind, domainId, answer, attributes, next }: ValidResponse,
+  { kind, domainId, profile, attributes, next }: ValidResponse,
 ): Promise<NextPage> {
   const domain = domainId === null ? undefined : await findVerifiedDomain(sql, { id: domainId });
   if (!domain) throw createSignInError('improperly_configured_sso');
-  const outcome = testOutcome(answer, domain.domain);
-  const { email } = answer;
+  const outcome = testOutcome(profile, domain.domain);
+  const { email } = profile;
   await recordAttempt(sql, { domain_id: domain.id, provider: kind, is_test: true, email, attributes, ...outcome });
   return { path: next };
 }
@@ -124,7 +124,7 @@ async function rejectSignIn(
   response: ValidResponse,
   reason: ProviderSignInRefusal,
 ): Promise<AppError> {
-  const { email } = response.answer;
+  const { email } = response.profile;
   const isEnforced = typeof reason === 'object';
   const code = isEnforced ? `${reason.enforced}_sso_enforced` : reason;
   const sentence = isEnforced

@@ -42,7 +42,7 @@ export async function finishOpenId(
   });
   if (!outcome.ok) throw await recordRefusal(deps, pending, { reason: outcome.reason, detail: outcome.detail });
   const { subject, email, isEmailVerified, firstName, lastName, attributes } = outcome.identity;
-  const answer = {
+  const profile = {
     kind: pending.kind,
     domainId,
     issuer: oidcProvider.issuer,
@@ -52,5 +52,5 @@ export async function finishOpenId(
     firstName,
     lastName,
   };
-  return completeSignIn(deps, { ...pending, request, attributes, answer });
+  return completeSignIn(deps, { ...pending, request, attributes, profile });
 }

@@ -60,7 +60,7 @@ const openIdPending = Type.Object({
 });
 const samlTicket = Type.Object({
   ...samlPending.properties,
-  answer: Type.Object({
+  profile: Type.Object({
     kind: Type.Literal('saml'),
     domainId: Type.String(),
     issuer: Type.String(),

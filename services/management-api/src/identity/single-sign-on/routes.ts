@@ -144,8 +144,10 @@ export function ticketRoutes(deps: SingleSignOnDeps) {
       handler: async ({ body, request }) => {
         const confirmed = () => confirmTicket(deps, { ticket: body.ticket, request });
         const { path, signedIn } = await deps.countSignIn('provider', confirmed, ({ outcome }) => outcome ?? null);
-        const answer = { success: true, next: path };
-        return signedIn === undefined ? answer : new WithHeaders(answer, setSessionCookies(request, signedIn));
+        const signInResult = { success: true, next: path };
+        return signedIn === undefined
+          ? signInResult
+          : new WithHeaders(signInResult, setSessionCookies(request, signedIn));
       },
     }),
   ];

@@ -63,7 +63,7 @@ export async function receiveSaml(
     const detail = 'The user ID must have 1 to 256 characters and no control characters.';
     throw await recordRefusal(deps, pending, { reason: 'no_subject', detail });
   }
-  const answer = {
+  const profile = {
     kind: 'saml' as const,
     domainId: domain.id,
     issuer: String(domain.saml_entity_id),
@@ -73,7 +73,7 @@ export async function receiveSaml(
     firstName,
     lastName,
   };
-  const data: SamlTicket = { ...pending, answer, attributes };
+  const data: SamlTicket = { ...pending, profile, attributes };
   const ticket = await beginSignInStep(deps.sql, { kind: 'provider_answer', userId: null, data });
   return { path: `/complete/saml/?ticket=${ticket}` };
 }
@@ -127,7 +127,7 @@ export async function finishSaml(
 export async function describeTicket(deps: SingleSignOnDeps, ticket: string): Promise<{ email: string | null }> {
   const seen = await findTicket(deps, ticket);
   if (seen?.browser !== null) throw createSignInError('state_unknown');
-  return { email: seen.answer.email };
+  return { email: seen.profile.email };
 }
 
 /** @throws AppError with one of the codes of docs/api/single-sign-on.md. */

@@ -116,7 +116,7 @@ function Checked({ outcome, name, servers, found, error, at }: Check & { at: str
   const sentence = {
     shown: text.check.shown,
     'not shown': text.check.notShown(found.length),
-    'no answer': text.check.noAnswer,
+    'no answer': text.check.noResponse,
   }[outcome];
   return (
     <section className="domain-check" aria-label={text.check.title}>

@@ -116,7 +116,7 @@ function Requests({ path, queryKey }: { path: string; queryKey: readonly unknown
                 <tr>
                   <th>{columns.when}</th>
                   <th>{columns.what}</th>
-                  <th>{columns.answer}</th>
+                  <th>{columns.response}</th>
                 </tr>
               </thead>
               <tbody>

@@ -135,7 +135,7 @@ export const text = {
     },
     requests: 'Requests from the provider',
     none: 'No requests have changed anything or been rejected yet.',
-    columns: { when: 'Time', what: 'Request', answer: 'Response' },
+    columns: { when: 'Time', what: 'Request', response: 'Response' },
   },
   check: {
     title: 'DNS response',
@@ -150,7 +150,7 @@ export const text = {
       found === 0
         ? 'The record was not found. Check the record name: some DNS providers append the domain automatically.'
         : `Found ${counted(found, 'record')} with this name, but none with this value.`,
-    noAnswer:
+    noResponse:
       'No name server responded. Try again in a minute. If the problem continues, ask an operator to check this installation’s DNS.',
     nothing: (error: string) => `no records (${error})`,
   },

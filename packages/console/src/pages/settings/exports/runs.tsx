@@ -230,7 +230,7 @@ function Reason({ error }: { error: string }) {
   return (
     <div className="settings-reason">
       <p>{reasonOf(error, codeOf(error))}</p>
-      <p className="quiet settings-answer">
+      <p className="quiet settings-response">
         {text.theySaid}: <code>{error}</code>
       </p>
     </div>

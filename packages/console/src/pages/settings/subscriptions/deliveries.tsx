@@ -118,7 +118,7 @@ function Reason({ error, tries }: { error: string; tries: number }) {
   return (
     <div className="settings-reason">
       {reason !== '' && <p>{reason}</p>}
-      <p className="quiet settings-answer">
+      <p className="quiet settings-response">
         {text.theySaid}: <code>{error}</code> ({text.tries(tries)})
       </p>
     </div>

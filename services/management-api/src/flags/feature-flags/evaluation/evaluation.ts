@@ -82,7 +82,9 @@ export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
           Type.String({ description: 'JSON object of person properties that override the stored properties.' }),
         ),
       }),
-      responses: { 200: { description: 'The flags with their values and reasons.', schema: evaluationReasonsAnswer } },
+      responses: {
+        200: { description: 'The flags with their values and reasons.', schema: evaluationReasonsResponse },
+      },
       examples: { response: evaluationReasonsExample },
       handler: async ({ target: { environmentId, rights }, query }) => {
         const subject = { environmentId, distinctId: query.distinct_id, groups: parseGroups(query.groups) };
@@ -190,7 +192,7 @@ function inApiNames({ variantHash, holdout, ...explanation }: FlagExplanation): 
 const nullable = (type: string, description: string) => ({ type: [type, 'null'], description });
 
 /** The value of each flag and the reason for it, by key. */
-const evaluationReasonsAnswer = Type.Unsafe<Record<string, EvaluationReason>>({
+const evaluationReasonsResponse = Type.Unsafe<Record<string, EvaluationReason>>({
   type: 'object',
   description: 'Results by flag key.',
   additionalProperties: {

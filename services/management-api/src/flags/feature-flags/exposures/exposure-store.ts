@@ -55,7 +55,12 @@ export async function countExposures(
         from: from.getTime(),
         to: to.getTime(),
       },
-      answer: { property: { of: 'event', key: '$feature_flag_response' }, isUrl: false, isBoolean: false, bins: null },
+      response: {
+        property: { of: 'event', key: '$feature_flag_response' },
+        isUrl: false,
+        isBoolean: false,
+        bins: null,
+      },
       edges: days.map(({ starts_at }) => starts_at.getTime()),
       conversionEvent,
       most,

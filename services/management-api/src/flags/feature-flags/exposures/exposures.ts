@@ -48,7 +48,7 @@ export function flagExposuresRoute({ sql, searches, otherStore }: EventDeps) {
         Type.String({ minLength: 1, maxLength: 200, description: 'Name of the event that counts as a conversion.' }),
       ),
     }),
-    responses: { 200: { description: 'The counts.', schema: exposuresAnswer } },
+    responses: { 200: { description: 'The counts.', schema: exposuresResponse } },
     examples: { response: exposuresExample },
     handler: async ({ caller, target, params: { id }, query, request }) => {
       requireScope(caller, 'query:read');
@@ -184,7 +184,7 @@ const counts = {
   }),
 };
 
-const exposuresAnswer = Type.Object(
+const exposuresResponse = Type.Object(
   {
     date_from: Type.String({ format: 'date-time', description: 'Start of the date range (inclusive).' }),
     date_to: Type.String({ format: 'date-time', description: 'End of the date range (exclusive).' }),
