@@ -79,11 +79,11 @@ const names =
 export const filterBots: Feature = ({ options, addGate, addProperties, log }) => {
   const { webdriver, userAgent = '' } = page?.navigator ?? {};
   const isBot = webdriver || names.test(userAgent);
-  let isTold = false;
+  let hasWarned = false;
   addGate(() => {
     if (options.opt_out_useragent_filter || !isBot) return true;
-    if (!isTold) log.warn('Bot detected, events are dropped. To send them, set opt_out_useragent_filter');
-    isTold = true;
+    if (!hasWarned) log.warn('Bot detected, events are dropped. To send them, set opt_out_useragent_filter');
+    hasWarned = true;
     return false;
   });
   addProperties(() => (options.opt_out_useragent_filter ? { $browser_type: isBot ? 'bot' : 'browser' } : {}));

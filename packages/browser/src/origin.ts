@@ -10,7 +10,7 @@ import { memoizeLast } from './values.ts';
 export const createOrigin: Feature = (core) => {
   const { options, store, signals } = core;
   const remember = createMemory(core);
-  let isTold = false;
+  let isSent = false;
   // Memoized because parsing URLs takes longer than the rest of an event.
   const entryOf = memoizeLast((props: JsonValue) => withoutEmpty(propertiesOf(props, '$session_entry_')));
 
@@ -33,8 +33,8 @@ export const createOrigin: Feature = (core) => {
   // Sets these properties once on a new person: with the first event of a page and with every `$identify`.
   signals.on('capturing', (event) => {
     const isIdentify = event.event === '$identify';
-    if (!event.properties.$process_person_profile || (isTold && !isIdentify)) return;
-    if (event.event !== '$groupidentify') isTold = true;
+    if (!event.properties.$process_person_profile || (isSent && !isIdentify)) return;
+    if (event.event !== '$groupidentify') isSent = true;
     const { props } = Object(store.get('$client_session_props')) as { props?: Properties };
     event.$set_once = { ...core.initialPersonProperties(), ...propertiesOf(props, ''), ...event.$set_once };
   });

@@ -64,13 +64,13 @@ export function connectBelow(base: string, options: HostOptions, terminal: Termi
   return { call: (method, path, body) => call(method, host + base + path, { key, body, host }) };
 }
 
-interface Asked {
+interface CallOptions {
   key: string;
   body: unknown;
   host: string;
 }
 
-async function call(method: string, url: string, { key, body, host }: Asked): Promise<unknown> {
+async function call(method: string, url: string, { key, body, host }: CallOptions): Promise<unknown> {
   const { status, text } = await fetchText(host, url, {
     method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'user-agent': 'millrace' },

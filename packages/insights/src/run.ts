@@ -126,13 +126,13 @@ async function runSqlQuery(
 
 function sourceOfExpression(
   { sourceQuery }: SqlMetadataQuery,
-  asked: { projectId: number; settings: ProjectSettings; now: number },
+  scope: { projectId: number; settings: ProjectSettings; now: number },
 ): ExpressionSource {
   if (sourceQuery === undefined) return { table: 'events' };
   if (sourceQuery.kind === 'HogQLMetadata' || sourceQuery.kind === 'DatabaseSchemaQuery')
     throw createQueryError('sourceQuery.kind', `A ${sourceQuery.kind} cannot contain expressions.`);
   const source = parseQuery(sourceQuery);
-  if (source.kind === 'HogQLQuery') return { query: sqlRequest(source, asked) };
+  if (source.kind === 'HogQLQuery') return { query: sqlRequest(source, scope) };
   return { table: source.kind === 'ActorsQuery' ? 'persons' : 'events' };
 }
 

@@ -55,7 +55,7 @@ export function createFlagData({
     sql: database.definitions,
     changes,
     maxBytes,
-    onAsked: (outcome: string) => queries.inc({ what, outcome }),
+    onLookup: (outcome: string) => queries.inc({ what, outcome }),
   });
   const definitions = createFlagDefinitions(memory('definitions', memoryBytes));
   const documents = createFlagDocuments(memory('document', memoryBytes / 4));

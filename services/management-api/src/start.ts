@@ -104,7 +104,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
     transaction: database.transaction,
     searches: createSearches({ sql: searchDatabase.sql, connections: searchConnections }),
     addresses: { publicAppUrl: config.publicAppUrl, publicApiUrl: config.publicApiUrl },
-    ...startQuestions(lifecycle, { config, database, logger, keyValue }),
+    ...startQueries(lifecycle, { config, database, logger, keyValue }),
     lookUpChallenge: createChallengeLookup({ servers: listOf(config.dnsServers), timeoutMs: 2000 }),
     inviteMailing,
     accountMailing,
@@ -146,7 +146,7 @@ async function begin(config: ApiConfig, host: ServiceHost, lifecycle: Lifecycle)
 const listOf = (text: string | undefined) => text?.split(',').map((part) => part.trim()) ?? [];
 
 /** Insight queries have their own read-only connections. */
-function startQuestions(
+function startQueries(
   lifecycle: Lifecycle,
   {
     config,
@@ -166,7 +166,7 @@ function startQuestions(
   const queryRunner = createQueryRunner({
     ...{ sql, keyValue, logger, parser },
     events: store.events,
-    turns: createSearches({ sql, connections }),
+    searches: createSearches({ sql, connections }),
     maxMs: store.maxMs,
   });
   const { clickhouse, events, maxMs } = store;

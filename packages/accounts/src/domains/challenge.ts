@@ -34,13 +34,13 @@ export function createChallengeLookup({ servers, timeoutMs }: DnsSettings): Look
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
   if (servers.length > 0) resolver.setServers([...servers]);
   return async (domain, challenge) => {
-    const asked = { name: `${challengeLabel}.${domain}`, servers: resolver.getServers() };
+    const query = { name: `${challengeLabel}.${domain}`, servers: resolver.getServers() };
     try {
-      const records = await resolver.resolveTxt(asked.name);
+      const records = await resolver.resolveTxt(query.name);
       const isShown = records.some(([first]) => first === challenge);
       const found = records.slice(0, 20).map((parts) => parts.join('" "').slice(0, 255));
       return {
-        ...asked,
+        ...query,
         outcome: isShown ? 'shown' : 'not shown',
         found,
         error: records.length === 0 ? 'ENODATA' : null,
@@ -49,7 +49,7 @@ export function createChallengeLookup({ servers, timeoutMs }: DnsSettings): Look
       const { code } = error as { code?: unknown };
       const isEmpty = code === 'ENOTFOUND' || code === 'ENODATA';
       const name = typeof code === 'string' ? code : 'UNKNOWN';
-      return { ...asked, outcome: isEmpty ? 'not shown' : 'no answer', found: [], error: name };
+      return { ...query, outcome: isEmpty ? 'not shown' : 'no answer', found: [], error: name };
     }
   };
 }

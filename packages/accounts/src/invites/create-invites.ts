@@ -104,11 +104,11 @@ async function createInvite(
   { invite, now }: { invite: NewInvite; now: Date },
 ): Promise<CreatedInvite> {
   const { organizationId } = inviter;
-  const asked = {
+  const requested = {
     level: invite.level ?? membershipLevels.member,
     grants: parseProjectGrants(invite.privateProjectAccess),
   };
-  await requirePowers(tx, inviter, asked);
+  await requirePowers(tx, inviter, requested);
   const targetEmail = withLowerCaseDomain(invite.targetEmail);
   const emailKey = targetEmail.toLowerCase();
   if (await isMember(tx, organizationId, emailKey)) {
@@ -116,9 +116,9 @@ async function createInvite(
       code: 'invalid_input',
     });
   }
-  const granted = await replacePending(tx, organizationId, { emailKey, asked, invite, now });
+  const granted = await replacePending(tx, organizationId, { emailKey, requested, invite, now });
   // Grants of another inviter are only kept if this inviter could grant them too.
-  if (granted !== asked) await requirePowers(tx, inviter, granted);
+  if (granted !== requested) await requirePowers(tx, inviter, granted);
   const { hash, ...secrets } = newInviteSecrets();
   // Random and not time-ordered, so that an ID cannot be guessed from another.
   const id = randomUUID();
@@ -159,14 +159,14 @@ async function requirePowers(tx: Transaction, inviter: Inviter, { level, grants 
 async function replacePending(
   tx: Transaction,
   organizationId: string,
-  { emailKey, asked, invite, now }: { emailKey: string; asked: Granted; invite: NewInvite; now: Date },
+  { emailKey, requested, invite, now }: { emailKey: string; requested: Granted; invite: NewInvite; now: Date },
 ): Promise<Granted> {
   const pending = await findPendingInvite(tx, organizationId, emailKey);
-  if (!pending) return asked;
+  if (!pending) return requested;
   await deleteInvite(tx, pending.id, organizationId);
-  if (!invite.combinePendingInvites || isInviteExpired(pending, now)) return asked;
-  const grants = combineGrants(asked.grants ?? [], pending.private_project_access ?? []);
-  return { level: Math.max(asked.level, pending.level), grants: grants.length > 0 ? grants : null };
+  if (!invite.combinePendingInvites || isInviteExpired(pending, now)) return requested;
+  const grants = combineGrants(requested.grants ?? [], pending.private_project_access ?? []);
+  return { level: Math.max(requested.level, pending.level), grants: grants.length > 0 ? grants : null };
 }
 
 function withLowerCaseDomain(address: string): string {

@@ -71,7 +71,7 @@ export type ProviderSignInRefusal =
 export type ProviderSignIn =
   | { outcome: 'refused'; reason: ProviderSignInRefusal }
   | {
-      outcome: 'arrived';
+      outcome: 'signed_in';
       user: User;
       /** The verified domain of the account's verified address. */
       domain: AddressDomain | undefined;
@@ -120,8 +120,8 @@ export async function signInThroughProvider(
   const isVerified = !linked || linked.is_email_verified || email !== own;
   const domain = isVerified ? place : undefined;
   const entry = domain && (await entryOf(tx, domain, { user: found, email, now }));
-  if (!found && (entry === undefined || entry === 'kept out')) {
-    return createRefusal(entry === 'kept out' ? 'kept_out' : domain ? 'jit_not_enabled' : 'no_new_organizations');
+  if (!found && (entry === undefined || entry === 'blocked')) {
+    return createRefusal(entry === 'blocked' ? 'kept_out' : domain ? 'jit_not_enabled' : 'no_new_organizations');
   }
 
   let user = found ?? (await createArrived(tx, profile, own));
@@ -131,9 +131,9 @@ export async function signInThroughProvider(
     await changeEmail(tx, user, email);
     user = { ...user, email, is_email_verified: true };
   }
-  if (domain && entry && entry !== 'kept out') await enter(tx, domain, { user, entry, now });
-  const isEnforcedNow = domain !== undefined && (await prove(tx, domain, { user, profile, installed }));
-  return { outcome: 'arrived', user, domain, changed, emailBefore: email === own ? null : own, isEnforcedNow };
+  if (domain && entry && entry !== 'blocked') await enter(tx, domain, { user, entry, now });
+  const isEnforcedNow = domain !== undefined && (await confirmEnforcement(tx, domain, { user, profile, installed }));
+  return { outcome: 'signed_in', user, domain, changed, emailBefore: email === own ? null : own, isEnforcedNow };
 }
 
 /**
@@ -221,17 +221,20 @@ async function link(
   return isUnproved ? ['claimed', 'linked'] : ['linked'];
 }
 
-/** Returns how an account joins the domain's organization; undefined if it is already a member or must not join. */
+/**
+ * Returns how an account joins the domain's organization: undefined if it is already a member or must not join, and
+ * `blocked` if the organization has blocked the email address.
+ */
 async function entryOf(
   tx: Transaction,
   { organization_id: organizationId, provisions, features }: AddressDomain,
   { user, email, now }: { user: User | undefined; email: string; now: Date },
-): Promise<{ invite: string } | { level: 1 } | 'kept out' | undefined> {
+): Promise<{ invite: string } | { level: 1 } | 'blocked' | undefined> {
   if (user && (await findMember(tx, { organizationId, userId: user.id }))) return undefined;
   const invite = await findPendingInvite(tx, organizationId, email);
   if (invite && !isInviteExpired(invite, now)) return { invite: invite.id };
   if (!provisions || !hasPlanFeature(features, 'automatic_provisioning')) return undefined;
-  if (await isAddressBlocked(tx, organizationId, email)) return 'kept out';
+  if (await isAddressBlocked(tx, organizationId, email)) return 'blocked';
   return { level: membershipLevels.member };
 }
 
@@ -273,7 +276,7 @@ export async function claimAccount(tx: Transaction, user: User): Promise<void> {
  * Activates a waiting enforcement if an administrator has signed in through the provider. @returns whether it became
  * active.
  */
-async function prove(
+async function confirmEnforcement(
   tx: Transaction,
   domain: AddressDomain,
   { user, profile, installed }: { user: User; profile: ProviderProfile; installed: Installed },

@@ -17,8 +17,9 @@ export function createReadException(): ReadException {
   const isLetThrough = createFloodLimit();
   return (thrown, handled, capturedAt) => {
     const properties = exceptionEvent(thrown, handled, capturedAt);
-    const isTold = handled || (!isOfExtension(properties) && isLetThrough(String(properties.$exception_list[0]?.type)));
-    return isTold ? properties : undefined;
+    const isCaptured =
+      handled || (!isOfExtension(properties) && isLetThrough(String(properties.$exception_list[0]?.type)));
+    return isCaptured ? properties : undefined;
   };
 }
 

@@ -18,11 +18,11 @@ export function followUncaughtErrors(core: Core, { tell, onWanted }: Follower): 
   const { signals, options, log } = core;
   /** Errors that occur before the settings are known, because pages often break while they start. */
   let waiting: Uncaught[] | undefined = [];
-  let isAsked: boolean | undefined;
+  let isEnabledRemotely: boolean | undefined;
 
   /** If the setting is an object, only the kinds set to true are captured. */
   const isWanted = (what: 'errors' | 'rejections') => {
-    const setting = options.capture_exceptions ?? isAsked;
+    const setting = options.capture_exceptions ?? isEnabledRemotely;
     return typeof setting === 'object' ? setting[`capture_unhandled_${what}`] : setting;
   };
 
@@ -41,7 +41,8 @@ export function followUncaughtErrors(core: Core, { tell, onWanted }: Follower): 
   addEventListener('error', listen, { signal });
   addEventListener('unhandledrejection', listen, { signal });
   signals.on('remoteConfig', (config) => {
-    isAsked = config?.errorTracking?.autocaptureExceptions ?? config?.autocaptureExceptions ?? isAsked;
+    isEnabledRemotely =
+      config?.errorTracking?.autocaptureExceptions ?? config?.autocaptureExceptions ?? isEnabledRemotely;
     if (isWanted('errors') || isWanted('rejections')) onWanted?.();
     waiting?.splice(0).forEach(listen);
     waiting = undefined;

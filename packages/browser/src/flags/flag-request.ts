@@ -28,7 +28,7 @@ export interface FlagRequest {
 export function createFlagRequest(core: Core, receive: (response: ServerResponse) => void): FlagRequest {
   const { options, sender, url, distinctId } = core;
   let isWaiting = false;
-  let isAsked = false;
+  let hasRequested = false;
   let isUnderWay = false;
   let isWantedAgain = false;
   let isForced = false;
@@ -43,18 +43,18 @@ export function createFlagRequest(core: Core, receive: (response: ServerResponse
   function reloadIfChanged(): void {
     if (options.advanced_disable_flags || options.advanced_disable_feature_flags) return;
     if (isUnderWay) isWantedAgain = true;
-    else if (!isWaiting) setTimeout(ask, debounceMs);
+    else if (!isWaiting) setTimeout(requestFlags, debounceMs);
     isWaiting = !isUnderWay;
   }
 
-  async function ask(): Promise<void> {
+  async function requestFlags(): Promise<void> {
     isWaiting = false;
-    const question = questionOf(core);
-    const text = JSON.stringify(question);
+    const content = readRequestContent(core);
+    const text = JSON.stringify(content);
     if (!isForced && text === lastSuccessful) return;
     isForced = false;
-    isAsked = isUnderWay = true;
-    const body = { ...question, $anon_distinct_id: formerId };
+    hasRequested = isUnderWay = true;
+    const body = { ...content, $anon_distinct_id: formerId };
     const response = await send(body, options.feature_flag_request_max_retries);
     isUnderWay = false;
     if (response.status === 200) lastSuccessful = text;
@@ -81,7 +81,7 @@ export function createFlagRequest(core: Core, receive: (response: ServerResponse
 
   return {
     begin() {
-      if (!isAsked) reload();
+      if (!hasRequested) reload();
     },
     reload,
     reloadIfChanged,
@@ -143,7 +143,7 @@ export function createInputMembers({ store, signals }: Core, reload: () => void)
 }
 
 /** Returns the body of a flag request, except for the fields that only the request knows. */
-const questionOf = ({ store, token, client, distinctId, initialPersonProperties }: Core) => ({
+const readRequestContent = ({ store, token, client, distinctId, initialPersonProperties }: Core) => ({
   token,
   distinct_id: distinctId(),
   groups: client.getGroups(),

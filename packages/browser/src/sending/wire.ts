@@ -37,9 +37,9 @@ async function pack(text: string): Promise<Body> {
 export async function sendRequest(
   { options }: Pick<Core, 'options'>,
   url: string,
-  question: RequestContent,
+  content: RequestContent,
 ): Promise<ServerResponse> {
-  const { body, method = 'POST', timeoutMs = usualTimeoutMs } = question;
+  const { body, method = 'POST', timeoutMs = usualTimeoutMs } = content;
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), Math.min(timeoutMs, longestTimerMs));
   try {

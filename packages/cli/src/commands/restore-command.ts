@@ -64,7 +64,7 @@ interface TopicReplay {
   deleted: number;
 }
 
-const questionTimeoutMs = 10_000;
+const responseTimeoutMs = 10_000;
 
 /** Topics that do not exist yet are left out. */
 async function readReplayedTopics(
@@ -73,7 +73,7 @@ async function readReplayedTopics(
 ): Promise<TopicReplay[]> {
   const logger = createLogger('millrace-cli', 'error');
   logger.silent = true;
-  const kafka = createKafkaInspector({ ...connection, clientId: 'millrace-cli', logger }, questionTimeoutMs);
+  const kafka = createKafkaInspector({ ...connection, clientId: 'millrace-cli', logger }, responseTimeoutMs);
   try {
     const names = topicNames(config.topicPrefix);
     const topics = await inspect(

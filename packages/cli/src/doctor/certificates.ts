@@ -246,7 +246,7 @@ function namesIn({ subject, subjectaltname }: DetailedPeerCertificate): string {
 }
 
 /** Length and request code of an SSLRequest: https://www.postgresql.org/docs/current/protocol-message-formats.html */
-const postgresQuestion = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
+const postgresTlsRequest = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f]);
 
 /** Does what the protocol requires before the TLS handshake. @throws NoTlsError if the server does not support TLS. */
 async function beginTls(socket: Socket, begins: TlsServer['begins']): Promise<void> {
@@ -255,7 +255,7 @@ async function beginTls(socket: Socket, begins: TlsServer['begins']): Promise<vo
 }
 
 async function askPostgres(socket: Socket): Promise<void> {
-  socket.write(postgresQuestion);
+  socket.write(postgresTlsRequest);
   const reply = await nextBytes(socket);
   if (reply.toString('latin1', 0, 1) !== 'S') throw new NoTlsError('the server does not support TLS');
 }

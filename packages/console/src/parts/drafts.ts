@@ -10,9 +10,9 @@ interface DraftStore<Draft> {
 
 /**
  * Stores drafts that survive visits to other pages. The browser warns before a tab with drafts is closed or reloaded.
- * @param isAsked whether to warn about a draft, by the ID of its record
+ * @param shouldWarn whether to warn about a draft, by the ID of its record
  */
-export function createDrafts<Draft>(isAsked: (id: string) => boolean = () => true): DraftStore<Draft> {
+export function createDrafts<Draft>(shouldWarn: (id: string) => boolean = () => true): DraftStore<Draft> {
   const none: ReadonlyMap<string, Draft> = new Map();
   const byProject = new Map<number, ReadonlyMap<string, Draft>>();
   const watchers = new Set<() => void>();
@@ -33,7 +33,7 @@ export function createDrafts<Draft>(isAsked: (id: string) => boolean = () => tru
       if (draft === null) next.delete(id);
       else next.set(id, draft);
       byProject.set(projectId, next);
-      const hasAny = [...byProject.values()].some((drafts) => [...drafts.keys()].some(isAsked));
+      const hasAny = [...byProject.values()].some((drafts) => [...drafts.keys()].some(shouldWarn));
       if (hasAny) addEventListener('beforeunload', warn);
       else removeEventListener('beforeunload', warn);
       for (const watcher of watchers) watcher();

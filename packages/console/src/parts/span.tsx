@@ -94,12 +94,12 @@ export function SpanMenu({
   onSpan: (span: Span) => void;
   onZone: (zone: ZoneChoice) => void;
 }) {
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const name = nameOfSpan(span, resolveZone(zone, zoneOfProject));
   const isRelative = agoPattern.test(span.after) || span.before === '';
   const act = (key: string) => {
     if (key === 'freeze') onSpan(frozen(span));
-    else if (key === 'other') setAsking(true);
+    else if (key === 'other') setConfirming(true);
     else if ((zones as readonly string[]).includes(key)) onZone(key as ZoneChoice);
     else onSpan({ after: key, before: '' });
   };
@@ -142,13 +142,13 @@ export function SpanMenu({
           </Menu>
         </Popover>
       </MenuTrigger>
-      {isAsking && (
+      {isConfirming && (
         <OtherSpan
           span={span}
           zone={resolveZone(zone, zoneOfProject)}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
           onSpan={(chosen) => {
-            setAsking(false);
+            setConfirming(false);
             onSpan(chosen);
           }}
         />

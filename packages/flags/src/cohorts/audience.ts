@@ -72,8 +72,8 @@ export async function filtersAudience(sql: Sql, projectId: number, filters: unkn
   const definitions = await loadDefinitions(sql, projectId);
   if (definitions === null) throw new Error('The project has been deleted.');
   // Cannot collide with a stored flag: keys contain no dots, and IDs are positive.
-  const asked = { id: 0, key: '.', name: '', version: 0, active: true, filters };
-  const flag = { ...asked, has_encrypted_payloads: null, evaluation_contexts: [] };
+  const preview = { id: 0, key: '.', name: '', version: 0, active: true, filters };
+  const flag = { ...preview, has_encrypted_payloads: null, evaluation_contexts: [] };
   return audienceOf(await compileDefinitions({ ...definitions, flags: [...definitions.flags, flag] }), flag.id);
 }
 

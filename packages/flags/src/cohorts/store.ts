@@ -52,9 +52,9 @@ export async function findPersons(
                    WHERE d.project_id = $1 AND d.distinct_id = ANY ($2::text[]) ORDER BY d.person_uuid`,
     // The column `email_start` has an index.
     email: `SELECT p.uuid, p.main_distinct_id AS "distinctId"
-              FROM (SELECT DISTINCT unnest($2::text[]) AS email) AS asked
-              JOIN person p ON p.project_id = $1 AND p.email_start = left(lower(asked.email), 320)
-                           AND p.properties->>'email' = asked.email`,
+              FROM (SELECT DISTINCT unnest($2::text[]) AS email) AS requested
+              JOIN person p ON p.project_id = $1 AND p.email_start = left(lower(requested.email), 320)
+                           AND p.properties->>'email' = requested.email`,
   };
   return tx.query<NamedPerson & Record<string, unknown>>(texts[by], [projectId, values]);
 }

@@ -49,7 +49,7 @@ export function neededData(
     if (current !== undefined && !Object.hasOwn(request.personProperties, current)) personProperties.add(current);
   }
   function addGroup(groupType: number, keys: readonly string[]): void {
-    const known = groups.get(groupType) ?? askedGroup(flags, request, groupType);
+    const known = groups.get(groupType) ?? requestedGroup(flags, request, groupType);
     if (known === null) return;
     for (const key of keys) if (key !== '$group_key' && !Object.hasOwn(known.sent, key)) known.properties.add(key);
     if (known.properties.size > 0) groups.set(groupType, known);
@@ -64,7 +64,7 @@ interface NeededGroup {
 }
 
 /** Returns the group of a type that the request names; null if it names none. */
-function askedGroup(
+function requestedGroup(
   { groupTypes }: CompiledFlags,
   { groups, groupProperties }: Pick<EvaluationContext, 'groups' | 'groupProperties'>,
   groupType: number,

@@ -37,7 +37,7 @@ function remember(options: Partial<Parameters<typeof createFlagDefinitions>[0]> 
     sql,
     changes,
     maxBytes: 1_000_000,
-    onAsked: (outcome) => outcomes.push(outcome),
+    onLookup: (outcome) => outcomes.push(outcome),
     ...options,
   });
   return { definitions, queries, outcomes };

@@ -10,7 +10,7 @@ import { type DefinitionRow, findDefinitionRows, findDefinitionsVersion } from '
 import { createVersionedMemory, type VersionedMemory, type VersionedMemoryOptions } from './versioned-memory.ts';
 
 export interface DefinitionMemoryOptions
-  extends Pick<VersionedMemoryOptions<unknown>, 'changes' | 'maxBytes' | 'onAsked'> {
+  extends Pick<VersionedMemoryOptions<unknown>, 'changes' | 'maxBytes' | 'onLookup'> {
   sql: Sql;
 }
 

@@ -13,7 +13,7 @@ async function read(environmentId: number) {
     sql: fixture.database.sql,
     changes: { subscribe: () => {}, isSubscribed: () => true },
     maxBytes: 1_000_000,
-    onAsked: () => {},
+    onLookup: () => {},
   });
   const { etag, gzipped } = await documents.get(environmentId);
   return { etag, document: JSON.parse(gunzipSync(gzipped).toString('utf8')) };

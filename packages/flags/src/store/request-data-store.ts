@@ -48,7 +48,7 @@ export interface GroupRow {
 
 const groupsText = `
   SELECT g.group_type_index AS "groupType", named.properties
-    FROM unnest($2::int[], $3::text[]) AS asked (group_type_index, group_key)
+    FROM unnest($2::int[], $3::text[]) AS requested (group_type_index, group_key)
     JOIN "group" g USING (group_type_index, group_key)
    CROSS JOIN ${named('g.group_properties', '$4')}
    WHERE g.project_id = $1::int`;

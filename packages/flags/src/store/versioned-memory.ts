@@ -29,7 +29,7 @@ export interface VersionedMemoryOptions<Value> {
   load(environmentId: number): Promise<Versioned<Value>>;
   findVersion(environmentId: number): Promise<string>;
   /** Called with the outcome of each database query. */
-  onAsked(outcome: 'loaded' | 'unchanged' | 'failed'): void;
+  onLookup(outcome: 'loaded' | 'unchanged' | 'failed'): void;
 }
 
 interface Remembered<Value> extends Versioned<Value> {
@@ -53,7 +53,7 @@ const restAfterFailureMs = 1000;
  * are not received, the version is checked every second. Concurrent callers share one query.
  */
 export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Value>): VersionedMemory<Value> {
-  const { changes, maxBytes, load, findVersion, onAsked } = options;
+  const { changes, maxBytes, load, findVersion, onLookup } = options;
   const memory = createMemory<Value>(maxBytes);
   const underWay = new Map<number, Promise<Value>>();
   let mayHaveChangedBeforeMs = Number.NEGATIVE_INFINITY;
@@ -89,7 +89,7 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
   function askOnce(environmentId: number): Promise<Value> {
     const running = underWay.get(environmentId);
     if (running !== undefined) return running;
-    const pending: Promise<Value> = ask(environmentId, () => underWay.get(environmentId) === pending).finally(() => {
+    const pending: Promise<Value> = lookUp(environmentId, () => underWay.get(environmentId) === pending).finally(() => {
       if (underWay.get(environmentId) === pending) underWay.delete(environmentId);
     });
     underWay.set(environmentId, pending);
@@ -97,28 +97,28 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
   }
 
   /**
-   * @param isStillAsked false if a change was announced after the query started, so that its result may be outdated.
+   * @param isStillCurrent false if a change was announced after the query started, so that its result may be outdated.
    */
-  async function ask(environmentId: number, isStillAsked: () => boolean): Promise<Value> {
+  async function lookUp(environmentId: number, isStillCurrent: () => boolean): Promise<Value> {
     const remembered = memory.peek(environmentId);
-    const askedAtMs = performance.now();
+    const startedAtMs = performance.now();
     try {
       if (remembered !== undefined && !remembered.isOutdated) {
         if ((await findVersion(environmentId)) === remembered.version) {
-          if (isStillAsked()) remembered.checkedAtMs = askedAtMs;
-          onAsked('unchanged');
+          if (isStillCurrent()) remembered.checkedAtMs = startedAtMs;
+          onLookup('unchanged');
           return remembered.value;
         }
       }
       const loaded = await load(environmentId);
-      const isOutdated = !isStillAsked();
-      const entry = { ...loaded, checkedAtMs: askedAtMs, failedAtMs: Number.NEGATIVE_INFINITY, isOutdated };
+      const isOutdated = !isStillCurrent();
+      const entry = { ...loaded, checkedAtMs: startedAtMs, failedAtMs: Number.NEGATIVE_INFINITY, isOutdated };
       // A possibly outdated value is still better than none if the database goes down now.
       if (!isOutdated || memory.peek(environmentId) === undefined) memory.set(environmentId, entry);
-      onAsked('loaded');
+      onLookup('loaded');
       return loaded.value;
     } catch (error) {
-      onAsked('failed');
+      onLookup('failed');
       if (remembered === undefined) throw error;
       remembered.failedAtMs = performance.now();
       return remembered.value;

@@ -44,9 +44,9 @@ function latestText(dialect: Dialect, projectId: number, distinctIds: readonly s
   if (!dialect.followsIndexes)
     return sql`SELECT e.distinct_id, ${dialect.millis(sql`max(e.timestamp)`)} AS latest ${events}
                   AND ${buildInCondition(sql`e.distinct_id`, distinctIds)} GROUP BY e.distinct_id`;
-  return sql`SELECT asked.distinct_id, ${dialect.millis(sql`e.timestamp`)} AS latest
-               FROM unnest(${sql.texts(distinctIds)}) AS asked (distinct_id)
-              CROSS JOIN LATERAL (SELECT e.timestamp ${events} AND e.distinct_id = asked.distinct_id
+  return sql`SELECT requested.distinct_id, ${dialect.millis(sql`e.timestamp`)} AS latest
+               FROM unnest(${sql.texts(distinctIds)}) AS requested (distinct_id)
+              CROSS JOIN LATERAL (SELECT e.timestamp ${events} AND e.distinct_id = requested.distinct_id
                                    ORDER BY e.timestamp DESC LIMIT 1) AS e`;
 }
 
@@ -159,7 +159,7 @@ function keysText(dialect: Dialect, query: EventListQuery): Fragment {
     ...inTime(dialect, query),
     ...(uuid === null ? [] : [sql`e.uuid = ${sql.uuid(uuid)}`]),
     ...(distinctIds === undefined || looksUpIds ? [] : [buildInCondition(sql`e.distinct_id`, distinctIds)]),
-    ...(looksUpIds ? [sql`e.distinct_id = asked.distinct_id`] : []),
+    ...(looksUpIds ? [sql`e.distinct_id = requested.distinct_id`] : []),
     buildCondition(dialect, where, projectId),
   ];
   const from = buildFromClause(dialect, { projectId, conditions: [where], looksUpPersons: true });
@@ -169,7 +169,7 @@ function keysText(dialect: Dialect, query: EventListQuery): Fragment {
   const columns = sql`SELECT e.uuid, ${dialect.millis(sql`e.timestamp`)} AS millis, e.event, e.distinct_id`;
   if (!looksUpIds) return sql`${columns} ${events} ${page}`;
   // Looks up each ID in the index of IDs and times, so that rare visitors of a busy project are found quickly.
-  return sql`${columns} FROM unnest(${sql.texts(distinctIds)}) AS asked (distinct_id)
+  return sql`${columns} FROM unnest(${sql.texts(distinctIds)}) AS requested (distinct_id)
               CROSS JOIN LATERAL (SELECT e.uuid, ${time}, e.event, e.distinct_id ${events} LIMIT ${sql.int(limit + offset)}) AS e ${order} ${page}`;
 }
 

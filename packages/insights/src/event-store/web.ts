@@ -33,7 +33,7 @@ export const shortestStayMs = 10_000;
  */
 function webText(dialect: Dialect, query: WebStoreQuery): Fragment {
   const { order, limit, offset } = query;
-  return sql`WITH told AS (${webEvents(dialect, query)}),
+  return sql`WITH web_event AS (${webEvents(dialect, query)}),
     sessions AS (${sessions(dialect, query)}),
     visits AS (${visits(dialect, query)}),
     persons AS (
@@ -117,7 +117,7 @@ function sessions(dialect: Dialect, query: WebStoreQuery): Fragment {
       ${byValue ? sql`, seen, b0` : sql``}${rates ? sql`, min(view_ms) AS view_ms` : sql``}
       ${hasEnds.entry ? sql`, min(${ordered(sql`entry`)}) AS entry` : sql``}
       ${hasEnds.exit ? sql`, max(${ordered(sql`leaving`)}) AS leaving` : sql``}
-    FROM told GROUP BY session${byValue ? sql`, seen, b0` : sql``}`;
+    FROM web_event GROUP BY session${byValue ? sql`, seen, b0` : sql``}`;
   if (!byValue) return part;
   const over = sql`OVER (PARTITION BY ${ordered(sql`session`)})`;
   return sql`SELECT b0, views, person, min(started) ${over} AS started, min(first_ms) ${over} AS first_ms, max(last_ms) ${over} AS last_ms,

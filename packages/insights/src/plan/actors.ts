@@ -212,9 +212,9 @@ function planTrendsPoint(
   const { formula: _, formulas: __, formulaNodes: ___, ...trendsFilter } = source.trendsFilter ?? {};
   const plan = planTrends({ ...source, trendsFilter }, context);
   const [current, previous] = plan.periods;
-  const asked = compare === 'previous' ? previous : current;
-  const storeQuery = asked?.storeQueries[at];
-  if (asked === undefined || current === undefined)
+  const selected = compare === 'previous' ? previous : current;
+  const storeQuery = selected?.storeQueries[at];
+  if (selected === undefined || current === undefined)
     throw createQueryError('source.compare', 'The query has no previous period. Set `compareFilter.compare` to true.');
   if (storeQuery === undefined) throw createQueryError('source.series', `The query has no series ${at}.`);
   const { measure } = storeQuery;
@@ -244,10 +244,10 @@ function planTrendsPoint(
       interval,
       from: rangeFrom,
       to: rangeTo,
-    } = asked?.period ?? current?.period ?? { interval: 'day' as const, from: 0, to: 0 };
+    } = selected?.period ?? current?.period ?? { interval: 'day' as const, from: 0, to: 0 };
     let day = dayOf(query, context);
-    if (asked !== current && current !== undefined && asked !== undefined) {
-      const gap = clock.zone.toWallTime(current.period.from) - clock.zone.toWallTime(asked.period.from);
+    if (selected !== current && current !== undefined && selected !== undefined) {
+      const gap = clock.zone.toWallTime(current.period.from) - clock.zone.toWallTime(selected.period.from);
       day = clock.zone.toInstant(clock.zone.toWallTime(day) - gap);
     }
     const end = addIntervals(interval, day, 1, clock);

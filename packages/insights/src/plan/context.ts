@@ -120,7 +120,7 @@ export function readActorType({
   return index === undefined ? { of: 'person' } : { of: 'group', index };
 }
 
-type AskedProperty = NonNullable<BreakdownFilter['breakdowns']>[number];
+type BreakdownProperty = NonNullable<BreakdownFilter['breakdowns']>[number];
 
 /** Unique key of a property. @param index index of the group type; -1 for none */
 export const propertyKey = (type: string, index: number, name: string) => `${type} ${index} ${name}`;
@@ -152,7 +152,7 @@ export function planBreakdowns(
     hidesOther: filter?.breakdown_hide_other_aggregation ?? false,
   };
   const listed = filter?.breakdowns ?? [];
-  const add = (one: AskedProperty, path: string, pathOfText: string) => {
+  const add = (one: BreakdownProperty, path: string, pathOfText: string) => {
     const { property, type = 'event', group_type_index: index } = one;
     plan.breakdowns.push({
       property:
@@ -176,10 +176,18 @@ export function planBreakdowns(
   for (const [at, property] of [filter.breakdown].flat().entries()) {
     const path = Array.isArray(filter.breakdown) ? `breakdownFilter.breakdown.${at}` : 'breakdownFilter.breakdown';
     const { breakdown_type: type, breakdown_group_type_index: index } = filter;
-    const asked = { property, ...(type && { type }), ...(index !== undefined && { group_type_index: index }) };
+    const breakdownProperty = {
+      property,
+      ...(type && { type }),
+      ...(index !== undefined && { group_type_index: index }),
+    };
     const url = filter.breakdown_normalize_url === undefined ? {} : { normalize_url: filter.breakdown_normalize_url };
     const count = filter.breakdown_histogram_bin_count;
-    add({ ...asked, ...url, ...(count !== undefined && { histogram_bin_count: count }) }, 'breakdownFilter', path);
+    add(
+      { ...breakdownProperty, ...url, ...(count !== undefined && { histogram_bin_count: count }) },
+      'breakdownFilter',
+      path,
+    );
   }
   return plan;
 }

@@ -242,7 +242,7 @@ export interface Range {
   /** End of the range, exclusive. */
   to: number;
   /** The parsed `date_from`, before it was moved to the start of its interval. */
-  asked: Moment;
+  requested: Moment;
 }
 
 /**
@@ -260,14 +260,15 @@ export function resolveRange(
   }: { interval: Interval; clock: Clock; earliest: number | null; isExact?: boolean },
 ): Range {
   const { zone, now } = clock;
-  const asked = askedFrom(fromText, clock, earliest);
+  const requested = readRequestedStart(fromText, clock, earliest);
   const to =
     toText === undefined || toText === ''
       ? { instant: now, unit: 'd', count: 0, isToDate: false }
       : require(toText, 'dateRange.date_to', clock);
   const endsLiterally = explicitDate || (isExact && !toText);
-  const from = explicitDate || (isExact && asked.unit !== null) ? asked.instant : beginning(asked, interval, clock);
-  return { from, to: endsLiterally ? to.instant + 1 : ending(), asked };
+  const from =
+    explicitDate || (isExact && requested.unit !== null) ? requested.instant : beginning(requested, interval, clock);
+  return { from, to: endsLiterally ? to.instant + 1 : ending(), requested };
 
   function ending(): number {
     const wall = zone.toWallTime(to.instant);
@@ -278,7 +279,7 @@ export function resolveRange(
   }
 }
 
-function askedFrom(text: string | undefined, clock: Clock, earliest: number | null): Moment {
+function readRequestedStart(text: string | undefined, clock: Clock, earliest: number | null): Moment {
   if (text === 'all' && earliest !== null)
     return { instant: Math.max(earliest, earliestTime), unit: null, count: 0, isToDate: false };
   return text === undefined || text === '' || text === 'all'
@@ -312,7 +313,7 @@ function require(text: string, path: string, clock: Clock): Moment {
  * the previous month.
  */
 export function resolvePreviousRange(
-  { from, to, asked }: Range,
+  { from, to, requested }: Range,
   {
     interval,
     clock,
@@ -330,17 +331,17 @@ export function resolvePreviousRange(
   },
 ): Range {
   const { zone } = clock;
-  const move = asked.unit === null ? undefined : longUnits[asked.unit];
-  if (compareTo === undefined && asked.isToDate && endsNow && move !== undefined) {
+  const move = requested.unit === null ? undefined : longUnits[requested.unit];
+  if (compareTo === undefined && requested.isToDate && endsNow && move !== undefined) {
     const before = (instant: number) => zone.toInstant(move(zone.toWallTime(instant), -1));
-    return { from: before(from), to: before(to - 1) + 1, asked };
+    return { from: before(from), to: before(to - 1) + 1, requested };
   }
   const [start, length] = [zone.toWallTime(from), zone.toWallTime(to - 1) - zone.toWallTime(from)];
   let before: number;
   if (interval === 'minute' && compareTo === undefined) before = start - length - 1;
   else if (compareTo === undefined) {
     before = floorTo(start - length, dayMs) + (start - floorTo(start, dayMs));
-    const isWeeks = asked.unit === 'd' && asked.count > 0 && asked.count % 7 === 0;
+    const isWeeks = requested.unit === 'd' && requested.count > 0 && requested.count % 7 === 0;
     const keepsWeekdays = interval === 'day' && isWeeks && endsNow;
     if (keepsWeekdays) before += dayMs;
   } else {
@@ -349,7 +350,7 @@ export function resolvePreviousRange(
     const weeks = inWeeks ? { m: 4, y: 52 }[unit] : undefined;
     before = weeks === undefined ? back(start, Number(digits), unit) : back(start, weeks * Number(digits), 'w');
   }
-  return { from: zone.toInstant(before), to: zone.toInstant(before + length) + 1, asked };
+  return { from: zone.toInstant(before), to: zone.toInstant(before + length) + 1, requested };
 }
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];

@@ -71,16 +71,19 @@ export const positiveOperator = (operator: string): string =>
  * @throws AppError naming the field.
  */
 export function readTest(property: Property, { operator = 'exact', value }: OperatorAndValue, place: Place): Condition {
-  const asked = String(operator);
-  if (!filterOperators.includes(asked))
-    throw createQueryError(`${place.path}.operator`, `The operator "${asked.slice(0, 100)}" is not supported here.`);
-  if (property.of === 'column' && property.key === 'timestamp' && !/^is_date_/.test(asked))
+  const operatorName = String(operator);
+  if (!filterOperators.includes(operatorName))
+    throw createQueryError(
+      `${place.path}.operator`,
+      `The operator "${operatorName.slice(0, 100)}" is not supported here.`,
+    );
+  if (property.of === 'column' && property.key === 'timestamp' && !/^is_date_/.test(operatorName))
     throw createQueryError(
       `${place.path}.operator`,
       'Compare a time with is_date_before, is_date_after or is_date_exact.',
     );
-  const positive = readPositive(property, { operator: positiveOperator(asked), value }, place);
-  return isNegative(asked) ? { not: positive } : positive;
+  const positive = readPositive(property, { operator: positiveOperator(operatorName), value }, place);
+  return isNegative(operatorName) ? { not: positive } : positive;
 }
 
 function readPositive(

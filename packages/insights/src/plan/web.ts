@@ -29,7 +29,7 @@ export function planWeb(query: WebQuery, context: PlanContext): WebPlan {
   const [current, previous] = planPeriods(query, { context, interval, isExact: false });
   if (current === undefined) throw new Error('A query has at least one period.');
   const limit = query.kind === 'WebStatsTableQuery' ? (query.limit ?? usualLimit) : maxBuckets;
-  const questionOf = ({ from, to, edges }: Period): WebStoreQuery => ({
+  const createStoreQuery = ({ from, to, edges }: Period): WebStoreQuery => ({
     select: { projectId: context.settings.projectId, events: [...pageViews], from, to, where },
     entry,
     exit,
@@ -44,8 +44,8 @@ export function planWeb(query: WebQuery, context: PlanContext): WebPlan {
     query,
     limit,
     period: current.period,
-    current: questionOf(current.period),
-    previous: previous === undefined ? null : questionOf(previous.period),
+    current: createStoreQuery(current.period),
+    previous: previous === undefined ? null : createStoreQuery(previous.period),
   };
 }
 

@@ -106,12 +106,12 @@ const metrics: Record<WebMetric, (numbers: Numbers) => number | null> = {
 
 /** Builds a trend with numbers for every interval. */
 function trend(
-  { metrics: asked }: WebTrendsQuery,
+  { metrics: names }: WebTrendsQuery,
   { plan, rows, context }: { plan: WebPlan; rows: WebRows; context: PlanContext },
 ) {
   const found = new Map(rows.current.map((row) => [row.bucket, row]));
   return nameBuckets(plan.period, context.clock).days.map((bucket, at) => ({
     bucket,
-    metrics: Object.fromEntries(asked.map((name) => [name, metrics[name](found.get(at) ?? nothing)])),
+    metrics: Object.fromEntries(names.map((name) => [name, metrics[name](found.get(at) ?? nothing)])),
   }));
 }

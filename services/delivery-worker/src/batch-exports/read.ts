@@ -130,16 +130,16 @@ export async function* readStoredPages(
   span: EventSpan,
   signal: AbortSignal,
 ): AsyncGenerator<EventRecord[]> {
-  const question = { ...span, uuid: null, isOldestFirst: true, limit: maxRows, maxBytes: targetBytes };
+  const pageQuery = { ...span, uuid: null, isOldestFirst: true, limit: maxRows, maxBytes: targetBytes };
   let behind: { time: number; uuid: string } | null = null;
   for (let hasMore = true; hasMore; ) {
     const page: EventList = await events.list(
-      { ...question, behind },
+      { ...pageQuery, behind },
       { signal, maxMs: longestPageMs, maxBytes: 64 * targetBytes },
     );
     if (page.events.length > 0) yield page.events;
     const last = page.events.at(-1);
-    behind = last ? { time: last[question.by].getTime(), uuid: last.uuid } : null;
+    behind = last ? { time: last[pageQuery.by].getTime(), uuid: last.uuid } : null;
     hasMore = page.hasMore;
   }
 }

@@ -55,8 +55,8 @@ async function makeOne(
     const maxMs = Math.min(maxQueryMs, giveUpAt - performance.now());
     if (maxMs <= 0) throw new AppError('unavailable', 'The time limit for this report was reached.');
     try {
-      const asked = { projectId: report.environment_id, query, now };
-      return await runQuery({ sql, events, parser }, asked, { signal: stopping, maxMs, maxBytes });
+      const request = { projectId: report.environment_id, query, now };
+      return await runQuery({ sql, events, parser }, request, { signal: stopping, maxMs, maxBytes });
     } catch (error) {
       throw error instanceof OverBudget ? createBudgetError(error, maxMs) : error;
     }

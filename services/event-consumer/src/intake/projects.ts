@@ -67,16 +67,16 @@ export function createProjectResolver({
     const remembered = id === undefined ? undefined : byId.get(id);
     if (remembered === undefined) return undefined;
     const usedForMs = changes.isSubscribed() ? ttlMs : Math.min(ttlMs, unsubscribedMaxAgeMs);
-    return performance.now() - remembered.askedAtMs < usedForMs ? remembered.project : undefined;
+    return performance.now() - remembered.lookedUpAtMs < usedForMs ? remembered.project : undefined;
   }
 
   async function ask(found: Found, ids: number[], tokens: string[]): Promise<void> {
     if (ids.length === 0 && tokens.length === 0) return;
-    const [startGeneration, askedAtMs] = [generation, performance.now()];
+    const [startGeneration, lookedUpAtMs] = [generation, performance.now()];
     for (const { hasIngestedEvent, ...row } of await selectProjects(sql, ids, tokens)) {
       const project = { ...row, eventRetentionDays: shorterRetention(row.eventRetentionDays, eventRetentionDays) };
       if (generation === startGeneration) {
-        byId.set(project.id, { project, askedAtMs });
+        byId.set(project.id, { project, lookedUpAtMs });
         idByToken.set(project.token, project.id);
       }
       found.byId.set(project.id, project);
@@ -118,7 +118,7 @@ export function createProjectResolver({
 
 interface Remembered {
   project: ResolvedProject;
-  askedAtMs: number;
+  lookedUpAtMs: number;
 }
 
 interface Found {

@@ -62,7 +62,7 @@ export interface BearerRights {
 interface Remembered {
   rights: Rights;
   environmentId: number;
-  askedAtMs: number;
+  lookedUpAtMs: number;
 }
 
 const maxRemembered = 10_000;
@@ -90,10 +90,10 @@ export function createBearerRights(
     if (change === null || change.isOfFlags) mayHaveChangedBeforeMs = performance.now();
   });
 
-  const isCurrent = ({ askedAtMs }: Remembered, isSecret: boolean) => {
-    if (askedAtMs <= mayHaveChangedBeforeMs) return false;
+  const isCurrent = ({ lookedUpAtMs }: Remembered, isSecret: boolean) => {
+    if (lookedUpAtMs <= mayHaveChangedBeforeMs) return false;
     const usedForMs = isSecret && changes.isSubscribed() ? secretForMs : Math.min(personalForMs, unsubscribedMaxAgeMs);
-    return performance.now() - askedAtMs < usedForMs;
+    return performance.now() - lookedUpAtMs < usedForMs;
   };
 
   return {
@@ -103,15 +103,15 @@ export function createBearerRights(
       const name = `${secureValue}:${environmentId}`;
       const remembered = memory.get(name);
       if (remembered !== undefined && isCurrent(remembered, isSecret)) return remembered.rights;
-      const askedAtMs = performance.now();
+      const lookedUpAtMs = performance.now();
       try {
         const rights = await slots.run(() =>
           (isSecret ? secretRights : personalRights)(sql, secureValue, environmentId),
         );
-        memory.set(name, { rights, environmentId, askedAtMs });
+        memory.set(name, { rights, environmentId, lookedUpAtMs });
         return rights;
       } catch (cause) {
-        const hadAccess = remembered?.rights === 'allowed' && askedAtMs - remembered.askedAtMs < bridgeForMs;
+        const hadAccess = remembered?.rights === 'allowed' && lookedUpAtMs - remembered.lookedUpAtMs < bridgeForMs;
         if (hadAccess) return 'allowed';
         throw new AppError('unavailable', 'Could not check the API key. Try again in a moment.', { cause });
       }

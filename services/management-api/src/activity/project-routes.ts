@@ -82,8 +82,8 @@ export function projectActivityRoutes({ sql, searches }: { sql: Sql; searches: S
     examples: {
       response: { count: 1, next: null, previous: null, results: activityExample.results.map(exampleEntry) },
     },
-    handler: async ({ caller, target, query: asked, request }) => {
-      const { page, page_size: limit, user, item_id, scope, scopes } = asked;
+    handler: async ({ caller, target, query: parameters, request }) => {
+      const { page, page_size: limit, user, item_id, scope, scopes } = parameters;
       const filter: ActivityFilter = {
         environmentId: target.environmentId,
         seen: target.rights,

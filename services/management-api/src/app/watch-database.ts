@@ -17,12 +17,12 @@ export async function watchDatabase(
   { intervalMs, patienceMs }: { intervalMs: number; patienceMs: number },
 ): Promise<DatabaseWatch> {
   let isResponding = false;
-  let isAsking = false;
+  let isChecking = false;
 
-  async function ask(): Promise<void> {
+  async function check(): Promise<void> {
     // A check that hangs holds a connection. Don't start another one, because that could exhaust the pool.
-    if (isAsking) return;
-    isAsking = true;
+    if (isChecking) return;
+    isChecking = true;
     const timer = setTimeout(() => {
       isResponding = false;
     }, patienceMs);
@@ -33,12 +33,12 @@ export async function watchDatabase(
       isResponding = false;
     } finally {
       clearTimeout(timer);
-      isAsking = false;
+      isChecking = false;
     }
   }
 
-  const interval = setInterval(() => void ask(), intervalMs);
-  await Promise.race([ask(), new Promise((resolve) => setTimeout(resolve, patienceMs))]);
+  const interval = setInterval(() => void check(), intervalMs);
+  await Promise.race([check(), new Promise((resolve) => setTimeout(resolve, patienceMs))]);
   return {
     isResponding: () => isResponding,
     async stop() {

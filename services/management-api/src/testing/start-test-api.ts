@@ -131,7 +131,7 @@ export async function startTestApi(
     parser,
     queryRunner: createQueryRunner({
       ...{ sql, keyValue, logger, parser, events: overrides.otherStore?.events ?? ofPostgres },
-      turns: createSearches({ sql, connections: searchConnections }),
+      searches: createSearches({ sql, connections: searchConnections }),
       maxMs: 20_000,
     }),
     logger,

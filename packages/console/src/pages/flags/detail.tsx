@@ -100,7 +100,7 @@ export function NewFlag({
 function Head({ flag, address, close, notify }: DetailProps & { flag: Flag }) {
   const { timezone } = useProject();
   const who = flag.last_modified_by;
-  const lastCall = flag.last_called_at === null ? text.neverAsked : text.asked(formatAgo(flag.last_called_at));
+  const lastCall = flag.last_called_at === null ? text.noCallYet : text.lastCall(formatAgo(flag.last_called_at));
   return (
     <div className="detail-head">
       <div className="detail-title">

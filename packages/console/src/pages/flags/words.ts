@@ -67,8 +67,8 @@ export const text = {
   copyKey: 'Copy key',
   changedBy: (who: string, when: string) => `Changed by ${who} ${when}`,
   deletedUser: 'a deleted user',
-  asked: (when: string) => `last called ${when}`,
-  neverAsked: 'not called by any SDK yet',
+  lastCall: (when: string) => `last called ${when}`,
+  noCallYet: 'not called by any SDK yet',
   stale: 'stale',
   staleWhy:
     'No SDK has called this flag in the last 30 days. A flag that was never called is also stale if it is more than 30 days old and rolled out to everyone.',

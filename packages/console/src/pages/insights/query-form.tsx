@@ -27,7 +27,7 @@ export function QueryForm({ insightQuery, problem, onQuery }: FormProps) {
   return (
     <form className="insight-fields" aria-label={text.form} onSubmit={(event) => event.preventDefault()}>
       <fieldset className="insight-part">
-        <legend className="field-label">{text.question}</legend>
+        <legend className="field-label">{text.insightType}</legend>
         <div className="choices">
           {kinds.map((one) => (
             <button

@@ -36,7 +36,7 @@ export const text = {
   otherKind: 'Other',
   otherKindText: 'This type of insight cannot be edited here. Its result is shown as a table.',
   form: 'Query',
-  question: 'Insight type',
+  insightType: 'Insight type',
   events: 'Events',
   steps: 'Steps',
   event: (letter: string) => `Event ${letter}`,

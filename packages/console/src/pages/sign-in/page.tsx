@@ -137,15 +137,15 @@ export function EnterPage() {
 }
 
 export function AskResetPage() {
-  const [isAsked, setAsked] = useState(false);
+  const [isRequested, setRequested] = useState(false);
   const form = useForm(
     (fields) => ({ method: 'POST', path: '/api/reset', body: fields }),
-    () => setAsked(true),
+    () => setRequested(true),
   );
   return (
     <Entry title={text.askTitle}>
-      {isAsked ? (
-        <p role="status">{text.asked}</p>
+      {isRequested ? (
+        <p role="status">{text.requested}</p>
       ) : (
         <>
           <p className="quiet">{text.askText}</p>

@@ -49,7 +49,7 @@ export const text = {
   askTitle: 'Set a new password',
   askText: 'If an account exists for your email address, we will send you a link.',
   askButton: 'Send link',
-  asked: 'If an account exists for this address, a link is on its way. It is valid for one day.',
+  requested: 'If an account exists for this address, a link is on its way. It is valid for one day.',
   backToSignIn: 'Back to sign-in',
   resetButton: 'Set password',
   resetDone: 'Your password has been set.',

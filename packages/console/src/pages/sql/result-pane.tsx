@@ -15,7 +15,7 @@ import { text } from './words.ts';
 
 /** The result of the query that ran last, as a table, a chart or a number. */
 export function ResultPane({
-  ran: { node: asked, response, milliseconds },
+  ran: { node: ranNode, response, milliseconds },
   node,
   isOld,
   onNode,
@@ -36,7 +36,7 @@ export function ResultPane({
     if (shown.current === null) throw new Error('No chart is shown.');
     return renderImage(shown.current);
   };
-  const isOther = JSON.stringify(asked.source) !== JSON.stringify(node.source);
+  const isOther = JSON.stringify(ranNode.source) !== JSON.stringify(node.source);
   return (
     <section className="sql-result" aria-label={text.result} {...(isOld && { 'data-old': '' })}>
       <div className="sql-result-head">

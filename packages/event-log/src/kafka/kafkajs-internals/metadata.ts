@@ -35,17 +35,17 @@ export function requestTopicIds(): void {
   metadata.versions.push(String(ownVersion));
   metadata.protocol = ({ version }) => {
     if (version < ownVersion) return original({ version: Math.min(version, newestOfKafkajs) });
-    return (asked) => ({
+    return (requested) => ({
       request: {
         apiKey: metadataKey,
         apiVersion: ownVersion,
         apiName: 'Metadata',
-        encode: async () => new Encoder().writeBuffer(encodeRequest(asked)),
+        encode: async () => new Encoder().writeBuffer(encodeRequest(requested)),
       },
       response: {
         decode: async (raw) => decodeMetadata(raw),
         // kafkajs throws the errors of topics and partitions.
-        parse: original({ version: newestOfKafkajs })(asked).response.parse,
+        parse: original({ version: newestOfKafkajs })(requested).response.parse,
       },
     });
   };

@@ -83,7 +83,7 @@ const shownQuery = Type.Object({
 });
 
 /** Number of insights of a dashboard that one request computes at the same time. It leaves a slot for other queries of the project. */
-const askedAtOnce = 2;
+const maxConcurrentQueries = 2;
 
 function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner: QueryRunner }) {
   const below = environmentBasePaths(sql);
@@ -128,7 +128,7 @@ function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner:
         await requireNamedRecords(sql, target, overrides.filters);
         const found = await requireDashboard(sql, target, { id, needed: 'viewer' });
         const row = { ...found, last_accessed_at: (await noteAccess(sql, found.id)) ?? found.last_accessed_at };
-        const inTurn = limitConcurrency(askedAtOnce);
+        const inTurn = limitConcurrency(maxConcurrentQueries);
         const runOptions = { refresh: readRefresh(query.refresh), dashboardId: id, signal: request.disconnectSignal() };
         return showDashboard(sql, row, viewerOf(caller, target), {
           ...overrides,

@@ -232,8 +232,8 @@ async function selectionOf(
   if (person_id === undefined) return { distinctIds, where: { all } };
   const ids = (await listIdsOfPerson(sql, projectId, person_id, maxIds)).map((row) => row.distinct_id);
   if (ids.length > 0 && ids.length < maxIds) {
-    const asked = distinct_id === undefined ? ids : ids.filter((id) => id === distinct_id);
-    return { distinctIds: asked, where: { all } };
+    const requested = distinct_id === undefined ? ids : ids.filter((id) => id === distinct_id);
+    return { distinctIds: requested, where: { all } };
   }
   const uuid = [person_id.toLowerCase()];
   // A person without IDs has only events that were stored under it, and whose IDs do not belong to another person.

@@ -49,7 +49,7 @@ export function insightRoutes(
 }
 
 /** Older clients send these names instead of an ID, with the query in the URL. */
-const formerQuestions = new Set(['trend', 'funnel', 'retention', 'path']);
+const formerTypes = new Set(['trend', 'funnel', 'retention', 'path']);
 
 /** Query parameters of the routes that return one insight. */
 const shownQuery = Type.Object({
@@ -135,7 +135,7 @@ function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner:
       responses: { 200: { description: 'The insight.', schema: insight, text: csvDeclaration } },
       examples: { response: insightExample },
       handler: async ({ caller, target, params: { id }, query, request }) => {
-        if (formerQuestions.has(id)) {
+        if (formerTypes.has(id)) {
           throw new AppError(
             'invalid',
             'This legacy endpoint is not supported. Send the query to `query/`, or store it in an insight.',

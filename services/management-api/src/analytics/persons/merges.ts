@@ -44,14 +44,17 @@ export function personMergeRoute({ sql, searches, otherStore }: EventDeps) {
           distinctIds,
         ),
       );
-      const told = explainIds(person.main_distinct_id, distinctIds, events);
+      const explanation = explainIds(person.main_distinct_id, distinctIds, events);
       return {
         distinct_ids: ids.map(({ distinct_id, moves }) => ({
           distinct_id,
           moves,
-          is_explained: told.explained.has(distinct_id),
+          is_explained: explanation.explained.has(distinct_id),
         })),
-        merges: told.merges.map(({ timestamp, ...merge }) => ({ ...merge, timestamp: formatDateTime(timestamp) })),
+        merges: explanation.merges.map(({ timestamp, ...merge }) => ({
+          ...merge,
+          timestamp: formatDateTime(timestamp),
+        })),
       };
     },
   });

@@ -50,7 +50,7 @@ function openQueryRunner(store: KeyValueStore, maxMs = 20_000): QueryRunner {
   const one = createQueryRunner({
     ...{ sql, keyValue: store, logger, maxMs },
     events: createEventStore(postgresEngine(reader)),
-    turns: createSearches({ sql, connections: 4 }),
+    searches: createSearches({ sql, connections: 4 }),
   });
   ends.push(() => one.stop());
   return one;

@@ -80,7 +80,7 @@ export interface QueryCaller {
 export type QueryRunner = ReturnType<typeof createQueryRunner>;
 
 interface QueryRunnerOptions extends QueryDeps {
-  turns: Searches;
+  searches: Searches;
   keyValue: KeyValueStore;
   logger: Logger;
   maxMs: number;
@@ -97,7 +97,7 @@ const rowsOfFile = 50_000;
 /** Time that a query needs in addition to its execution: waiting for a slot and a connection, and processing the result. */
 const aroundMs = 20_000;
 
-export function createQueryRunner({ turns, maxMs, keyValue, logger, ...deps }: QueryRunnerOptions) {
+export function createQueryRunner({ searches, maxMs, keyValue, logger, ...deps }: QueryRunnerOptions) {
   const cache = createResultCache(keyValue);
   const longestMs = maxMs + aroundMs;
   const runs = createBackgroundRuns({ keyValue, longestMs, logger });
@@ -116,7 +116,7 @@ export function createQueryRunner({ turns, maxMs, keyValue, logger, ...deps }: Q
     try {
       const request = { projectId, query, settings, now: now.getTime(), ...(rows !== undefined && { rows }) };
       const run = () => runQuery(deps, request, { signal, maxMs, maxBytes }).catch(explain);
-      const result = await turns.run(queryCaller, narrowingAdvice, run, signal);
+      const result = await searches.run(queryCaller, narrowingAdvice, run, signal);
       const cached = { result, at: now.getTime() };
       await cache.write(key, cached);
       return cached;
@@ -125,7 +125,7 @@ export function createQueryRunner({ turns, maxMs, keyValue, logger, ...deps }: Q
     }
   }
 
-  /** Translates the error before `turns` sees it, which would otherwise report an over-budget query as a temporary failure. */
+  /** Translates the error before `searches` sees it, which would otherwise report an over-budget query as a temporary failure. */
   function explain(error: unknown): never {
     throw error instanceof OverBudget ? createBudgetError(error, maxMs) : error;
   }

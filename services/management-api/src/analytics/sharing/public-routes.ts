@@ -157,11 +157,11 @@ async function showInsight(load: Load, link: OpenLink, insight: InsightRow | nul
 
 /** Loads results from the cache and computes stale ones again. For each project, only one computation runs at a time, and their rate is limited. */
 function createLoader(queryRunner: QueryRunner, limits: LinkLimits) {
-  const turns = new LRUCache<number, ReturnType<typeof limitConcurrency>>({ max: 1000 });
-  const turnOf = (environmentId: number) => {
-    const turn = turns.get(environmentId) ?? limitConcurrency(1);
-    turns.set(environmentId, turn);
-    return turn;
+  const slots = new LRUCache<number, ReturnType<typeof limitConcurrency>>({ max: 1000 });
+  const slotOf = (environmentId: number) => {
+    const slot = slots.get(environmentId) ?? limitConcurrency(1);
+    slots.set(environmentId, slot);
+    return slot;
   };
   return async (link: OpenLink, insight: InsightRow): Promise<{ status: SharedStatus; result?: InsightResult }> => {
     // Visitors have no key, so their searches are counted for the link.
@@ -180,7 +180,7 @@ function createLoader(queryRunner: QueryRunner, limits: LinkLimits) {
       if (insight.query === null) return { status: 'ready' };
       const wait = await limits.computations.take(`${link.id}:${insight.id}`);
       if (wait !== null) return cached ? { status: 'ready', result: cached } : { status: 'pending' };
-      const computed = await turnOf(link.environmentId)(() => runMode('blocking'));
+      const computed = await slotOf(link.environmentId)(() => runMode('blocking'));
       return computed ? { status: 'ready', result: computed } : { status: 'pending' };
     } catch (error) {
       if (!(error instanceof AppError)) throw error;

@@ -305,8 +305,8 @@ export function runRoutes(
       examples: { response: { count: 1, next: null, previous: null, results: [backfillExample] } },
       handler: async ({ target: address, params: { id }, query, request }) => {
         await requireExport(sql, address, id);
-        const { ordering, ...asked } = query;
-        return offsetPage(request, asked, async (window) => {
+        const { ordering, ...paging } = query;
+        return offsetPage(request, paging, async (window) => {
           const { count, rows } = await listBackfills(sql, id, { ...window, ordering });
           return { count, results: rows.map(toBackfill) };
         });

@@ -103,8 +103,8 @@ export function reportRoutes(
         requireReportScopes(caller, { dashboard });
         await requireSubjectAccess(sql, target, { insight, dashboard });
         const signal = request.disconnectSignal();
-        const runQuery = async (asked: unknown, now: number) => {
-          const insightQuery = { query: asked, refresh: 'blocking', signal, now: new Date(now) } as const;
+        const runQuery = async (requested: unknown, now: number) => {
+          const insightQuery = { query: requested, refresh: 'blocking', signal, now: new Date(now) } as const;
           const { result } = await queryRunner.run({ caller, target }, insightQuery);
           if (result === null) throw new AppError('internal', 'The query has no result.');
           return result;
@@ -214,8 +214,11 @@ export function toDelivery(row: DeliveryRow, showsSecrets: boolean) {
 }
 
 /** A report as its recipients see it. */
-async function show(message: ReportMessage, { format: asked, logger }: { format: string | undefined; logger: Logger }) {
-  if (asked === 'html') {
+async function show(
+  message: ReportMessage,
+  { format: requested, logger }: { format: string | undefined; logger: Logger },
+) {
+  if (requested === 'html') {
     const { html, attachments } = await buildReportMail(message, logger);
     const page = attachments.reduce(
       (before, { cid, content }) =>

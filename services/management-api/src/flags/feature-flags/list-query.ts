@@ -92,8 +92,8 @@ const orders = ['id', 'key', 'name', 'active', 'version', 'created_at', 'updated
 /** SQL of an order. Unknown fields are ignored. */
 export function flagOrder(order: string | undefined): string {
   const isDescending = order?.startsWith('-') ?? true;
-  const asked = order?.replace(/^-/, '');
-  const column = orders.find((name) => name === asked);
+  const requested = order?.replace(/^-/, '');
+  const column = orders.find((name) => name === requested);
   if (column === undefined) return 'f.created_at DESC, f.id DESC';
   return `f.${column} ${isDescending ? 'DESC NULLS LAST' : 'ASC NULLS FIRST'}, f.id ${isDescending ? 'DESC' : 'ASC'}`;
 }

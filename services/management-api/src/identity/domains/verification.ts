@@ -28,11 +28,11 @@ export async function verifyDomain(
     onVerified: (tx: Transaction, before: DomainRow, after: DomainRow) => Promise<void>;
   },
 ): Promise<{ row: DomainRow; check: ChallengeCheck; lost: DomainRow | null }> {
-  const asked = refuseVerified(await findDomain(database.sql, organizationId, id));
-  const check = await lookUp(asked.domain, asked.verification_challenge);
+  const unverified = refuseVerified(await findDomain(database.sql, organizationId, id));
+  const check = await lookUp(unverified.domain, unverified.verification_challenge);
   return database.transaction(async (tx) => {
     const row = refuseVerified(await lockDomain(tx, organizationId, id));
-    const isSame = row.domain === asked.domain && row.verification_challenge === asked.verification_challenge;
+    const isSame = row.domain === unverified.domain && row.verification_challenge === unverified.verification_challenge;
     if (check.outcome !== 'shown' || !isSame) {
       await noteVerificationRetry(tx, id, new Date());
       return { row, check, lost: null };

@@ -5,7 +5,7 @@ import {
   type Fetch,
   type OidcOutcome,
   type OidcProvider,
-  type OidcQuestion,
+  type OidcSecrets,
   readAttributes,
   toRefusal,
 } from './outcome.ts';
@@ -26,7 +26,7 @@ interface Callback {
   callbackUrl: string;
   redirectUri: string;
   state: string;
-  question: OidcQuestion;
+  secrets: OidcSecrets;
 }
 
 /** The account is identified by its number. Only its primary address is used, and only if GitHub has verified it. */
@@ -81,7 +81,7 @@ export async function fetchGitHubIdentity(
 
 async function tokenFor(
   { issuer, clientId, clientSecret }: OidcProvider,
-  { code, redirectUri, question }: Callback & { code: string },
+  { code, redirectUri, secrets }: Callback & { code: string },
   fetch: Fetch,
 ): Promise<string | null> {
   const response = await fetch(`${issuer.replace(/\/+$/, '')}/login/oauth/access_token`, {
@@ -92,7 +92,7 @@ async function tokenFor(
       client_secret: clientSecret,
       code,
       redirect_uri: redirectUri,
-      code_verifier: question.codeVerifier,
+      code_verifier: secrets.codeVerifier,
     }),
   });
   const body = (await response.json()) as { access_token?: unknown };

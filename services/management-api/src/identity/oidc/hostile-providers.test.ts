@@ -10,7 +10,7 @@ import {
   startHostileServer,
 } from '@millrace/testing';
 import { createOidcSignIn, type OidcSignIn } from './oidc-sign-in.ts';
-import type { OidcOutcome, OidcProvider, OidcQuestion } from './outcome.ts';
+import type { OidcOutcome, OidcProvider, OidcSecrets } from './outcome.ts';
 
 /** The end of the error message, depending on what the table of misbehaviors says about clients that need the body. */
 const details: Record<string, RegExp> = {
@@ -85,9 +85,9 @@ class Provider {
     const provider = { kind, name: 'Test', issuer: this.server.url, ...client, isConfiguredByOperator: true };
     const begun = await oidc.begin(provider, { redirectUri });
     if (!begun.ok) return begun;
-    const { state, question }: { state: string; question: OidcQuestion } = begun;
-    this.nonce = question.nonce;
-    return oidc.finish(provider, { callbackUrl: `${redirectUri}?code=c&state=${state}`, redirectUri, state, question });
+    const { state, secrets }: { state: string; secrets: OidcSecrets } = begun;
+    this.nonce = secrets.nonce;
+    return oidc.finish(provider, { callbackUrl: `${redirectUri}?code=c&state=${state}`, redirectUri, state, secrets });
   }
 }
 

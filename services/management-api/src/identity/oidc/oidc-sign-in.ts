@@ -11,8 +11,8 @@ import {
   type OidcIdentity,
   type OidcOutcome,
   type OidcProvider,
-  type OidcQuestion,
   type OidcRefusal,
+  type OidcSecrets,
   readAttributes,
   toRefusal,
 } from './outcome.ts';
@@ -26,13 +26,12 @@ export interface OidcSignIn {
     provider: OidcProvider,
     wish: { redirectUri: string; loginHint?: string; reauthenticate?: boolean },
   ): Promise<
-    | { ok: true; url: string; state: string; question: OidcQuestion }
-    | { ok: false; reason: OidcRefusal; detail: string }
+    { ok: true; url: string; state: string; secrets: OidcSecrets } | { ok: false; reason: OidcRefusal; detail: string }
   >;
   /** Checks the provider's response. Never throws for anything that a provider or a browser sends. */
   finish(
     provider: OidcProvider,
-    callback: { callbackUrl: string; redirectUri: string; state: string; question: OidcQuestion },
+    callback: { callbackUrl: string; redirectUri: string; state: string; secrets: OidcSecrets },
   ): Promise<OidcOutcome>;
 }
 
@@ -81,7 +80,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
       if (provider.kind === 'github' && reauthenticate) {
         return createRefusal('not_recent', 'GitHub cannot ask users to sign in again. Sign out, then sign in again.');
       }
-      const question = {
+      const secrets = {
         nonce: openid.randomNonce(),
         codeVerifier: openid.randomPKCECodeVerifier(),
         reauthenticate,
@@ -91,28 +90,28 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
         redirect_uri: redirectUri,
         scope: provider.kind === 'github' ? 'read:user user:email' : 'openid email profile',
         state,
-        code_challenge: await openid.calculatePKCECodeChallenge(question.codeVerifier),
+        code_challenge: await openid.calculatePKCECodeChallenge(secrets.codeVerifier),
         code_challenge_method: 'S256',
         ...(loginHint !== undefined && { [provider.kind === 'github' ? 'login' : 'login_hint']: loginHint }),
       };
       if (provider.kind === 'github') {
-        return { ok: true, url: gitHubUrl(provider, parameters), state, question };
+        return { ok: true, url: gitHubUrl(provider, parameters), state, secrets };
       }
       try {
         const configuration = await configurationOf(provider);
         const url = openid.buildAuthorizationUrl(configuration, {
           ...parameters,
-          nonce: question.nonce,
+          nonce: secrets.nonce,
           ...(reauthenticate && { prompt: 'login', max_age: '0' }),
         });
-        return { ok: true, url: url.href, state, question };
+        return { ok: true, url: url.href, state, secrets };
       } catch (error) {
         return toRefusal(error);
       }
     },
-    async finish(provider, { callbackUrl, redirectUri, state, question }) {
+    async finish(provider, { callbackUrl, redirectUri, state, secrets }) {
       if (provider.kind === 'github') {
-        return fetchGitHubIdentity(provider, { callbackUrl, redirectUri, state, question }, fetchOf(provider));
+        return fetchGitHubIdentity(provider, { callbackUrl, redirectUri, state, secrets }, fetchOf(provider));
       }
       try {
         const configuration = await configurationOf(provider);
@@ -120,12 +119,12 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
         const url = new URL(redirectUri);
         url.search = new URL(callbackUrl).search;
         const tokens = await openid.authorizationCodeGrant(configuration, url, {
-          pkceCodeVerifier: question.codeVerifier,
-          expectedNonce: question.nonce,
+          pkceCodeVerifier: secrets.codeVerifier,
+          expectedNonce: secrets.nonce,
           expectedState: state,
           idTokenExpected: true,
           // The provider's clock can differ from ours.
-          ...(question.reauthenticate && { maxAge: 300 }),
+          ...(secrets.reauthenticate && { maxAge: 300 }),
         });
         const { alg } = JSON.parse(Buffer.from(tokens.id_token?.split('.')[0] ?? '', 'base64url').toString());
         if (!algorithms.test(String(alg)))

@@ -87,9 +87,9 @@ async function signIn(
   const oidc = createOidcSignIn({ mayBePrivate: false });
   const begun = await oidc.begin(provider(), { redirectUri, reauthenticate });
   if (!begun.ok) return begun;
-  nonce = begun.question.nonce;
-  const { state, question } = begun;
-  return oidc.finish(provider(), { callbackUrl: `${redirectUri}?${callback(state)}`, redirectUri, state, question });
+  nonce = begun.secrets.nonce;
+  const { state, secrets } = begun;
+  return oidc.finish(provider(), { callbackUrl: `${redirectUri}?${callback(state)}`, redirectUri, state, secrets });
 }
 
 test('a valid response identifies the user', async () => {
@@ -237,8 +237,8 @@ describe('GitHub', () => {
     const oidc = createOidcSignIn({ mayBePrivate: false });
     const begun = await oidc.begin(github(), { redirectUri });
     if (!begun.ok) return begun;
-    const { state, question } = begun;
-    return oidc.finish(github(), { callbackUrl: `${redirectUri}?${callback(state)}`, redirectUri, state, question });
+    const { state, secrets } = begun;
+    return oidc.finish(github(), { callbackUrl: `${redirectUri}?${callback(state)}`, redirectUri, state, secrets });
   }
   const primary = { email: 'ada@corp.example', primary: true, verified: true };
 

@@ -16,7 +16,7 @@ export interface OidcProvider {
 }
 
 /** The secrets to which the response is compared. The browser never sees them. */
-export interface OidcQuestion {
+export interface OidcSecrets {
   nonce: string;
   codeVerifier: string;
   /** Whether the user must authenticate again. */

@@ -42,7 +42,7 @@ const notices = {
     'New backup codes were created for your account. The previous ones no longer work.',
   ],
   backup_code_used: ['A backup code was used', 'One of your backup codes was used to sign in to your account.'],
-  email_change_asked: [
+  email_change_requested: [
     'A new email address was requested',
     "A change to your account's email address was requested. The current address stays in use until the new " +
       'address is verified.',
@@ -56,8 +56,8 @@ const notices = {
     'A passkey was added',
     'A passkey was added to your account. It can be used to sign in without a password.',
   ],
-  passkeys_asked_for: ['A passkey is now required', 'A passkey is now required after the password when you sign in.'],
-  passkeys_not_asked_for: [
+  passkeys_required: ['A passkey is now required', 'A passkey is now required after the password when you sign in.'],
+  passkeys_not_required: [
     'A passkey is no longer required',
     'A passkey is no longer required after the password when you sign in.',
   ],

@@ -136,7 +136,7 @@ it('turns names from identity providers into one line without links', async () =
   await api.database.transaction(async (tx) => {
     await provisionUser(tx, scim, provisioned);
     const installed = new Set(['google-oauth2'] as const);
-    expect(await signInThroughProvider(tx, arrival, { now, installed })).toMatchObject({ outcome: 'arrived' });
+    expect(await signInThroughProvider(tx, arrival, { now, installed })).toMatchObject({ outcome: 'signed_in' });
   });
   for (const email of [`scim@${name}`, `google@${name}`]) {
     expect((await findUser(api.database.sql, { email }))?.first_name).toBe('Go to https evil.example');

@@ -62,7 +62,7 @@ export async function startProviderSignIn(
 
   if (kind === 'saml') {
     const requestId = `_${randomUUID()}`;
-    const data: Pending = { ...started, kind, question: requestId };
+    const data: Pending = { ...started, kind, requestId };
     const state = await beginSignInStep(sql, { kind: 'provider_sign_in', userId: null, data });
     const { saml_acs_url: signOnUrl } = domain as DomainRow;
     const own = { entityId: publicUrl, acsUrl: createRedirectUrl(publicUrl, { kind, domainId }) };
@@ -75,7 +75,7 @@ export async function startProviderSignIn(
     ...(email !== null && { loginHint: email }),
   });
   if (!begun.ok) throw await recordRefusal(deps, { ...started, kind }, begun);
-  const data: Pending = { ...started, kind, question: begun.question };
+  const data: Pending = { ...started, kind, secrets: begun.secrets };
   await beginSignInStep(sql, { kind: 'provider_sign_in', userId: null, secret: begun.state, data });
   return { url: begun.url, browserSecret };
 }

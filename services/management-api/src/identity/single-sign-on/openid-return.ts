@@ -38,7 +38,7 @@ export async function finishOpenId(
     callbackUrl: `${publicUrl}${request.path}?${request.query}`,
     redirectUri: createRedirectUrl(publicUrl, pending),
     state,
-    question: pending.question,
+    secrets: pending.secrets,
   });
   if (!outcome.ok) throw await recordRefusal(deps, pending, { reason: outcome.reason, detail: outcome.detail });
   const { subject, email, isEmailVerified, firstName, lastName, attributes } = outcome.identity;

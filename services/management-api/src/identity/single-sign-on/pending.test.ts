@@ -1,9 +1,9 @@
 import { parsePending, parseTicket } from './pending.ts';
 
 const shared = { domainId: null, purpose: { for: 'sign_in' }, next: '/console/', browser: 'x'.repeat(64) };
-const openId = { ...shared, kind: 'gitlab', question: { nonce: 'n', codeVerifier: 'c', reauthenticate: false } };
-const saml = { ...shared, kind: 'saml', domainId: 'd', question: '_id' };
-const answer = {
+const openId = { ...shared, kind: 'gitlab', secrets: { nonce: 'n', codeVerifier: 'c', reauthenticate: false } };
+const saml = { ...shared, kind: 'saml', domainId: 'd', requestId: '_id' };
+const profile = {
   ...{ kind: 'saml', domainId: 'd', issuer: 'i', subject: 's', email: null },
   ...{ isEmailVerified: true, firstName: '', lastName: '' },
 };
@@ -11,16 +11,16 @@ const answer = {
 test('parses the stored state of every kind of provider, and a ticket', () => {
   expect(parsePending(openId)).toEqual(openId);
   expect(parsePending(saml)).toEqual(saml);
-  expect(parsePending({ ...saml, question: null, browser: null })).toMatchObject({ question: null });
-  expect(parseTicket({ ...saml, answer, attributes: { a: ['b'] } })).toMatchObject({ answer });
+  expect(parsePending({ ...saml, requestId: null, browser: null })).toMatchObject({ requestId: null });
+  expect(parseTicket({ ...saml, profile, attributes: { a: ['b'] } })).toMatchObject({ profile });
 });
 
 test.each<[string, unknown]>([
   ['null', null],
   ['an empty object', {}],
   ['an unknown provider', { ...openId, kind: 'other' }],
-  ['the question of a different kind of provider', { ...saml, question: openId.question }],
-  ['a question without a nonce', { ...openId, question: { codeVerifier: 'c', reauthenticate: false } }],
+  ['the secrets of OpenID as the request ID of SAML', { ...saml, requestId: openId.secrets }],
+  ['secrets without a nonce', { ...openId, secrets: { codeVerifier: 'c', reauthenticate: false } }],
   ['a reauthentication without its session', { ...openId, purpose: { for: 'reauthentication', userId: 1 } }],
   ['a missing path', { ...openId, next: undefined }],
 ])('rejects stored state with %s', (_name, data) => {

@@ -49,14 +49,14 @@ const shared = {
 const samlPending = Type.Object({
   ...shared,
   kind: Type.Literal('saml'),
-  /** ID of the SAML request; null if there was none. */
-  question: nullableText,
+  /** ID of the SAML request. Null for an unsolicited response. */
+  requestId: nullableText,
 });
 const openIdPending = Type.Object({
   ...shared,
   kind: Type.Enum(['google-oauth2', 'github', 'gitlab', 'oidc']),
   /** Secrets to which the response is compared. The browser never sees them. */
-  question: Type.Object({ nonce: Type.String(), codeVerifier: Type.String(), reauthenticate: Type.Boolean() }),
+  secrets: Type.Object({ nonce: Type.String(), codeVerifier: Type.String(), reauthenticate: Type.Boolean() }),
 });
 const samlTicket = Type.Object({
   ...samlPending.properties,

@@ -39,7 +39,7 @@ export async function receiveSaml(
     certificates: [String(domain.saml_x509_cert)],
     acsUrl: createRedirectUrl(publicUrl, pending),
     audience: publicUrl,
-    inResponseTo: pending.question,
+    inResponseTo: pending.requestId,
     now: new Date(),
   });
   if (!outcome.ok) throw await recordRefusal(deps, pending, { reason: outcome.reason, detail: outcome.detail });
@@ -90,13 +90,13 @@ async function samlSignInState(
   relayState: string,
 ): Promise<{ pending: SamlPending; domain: DomainRow }> {
   const isOurs = /^[\w-]{43}$/.test(relayState);
-  const asked = isOurs ? await takePending(deps.sql, relayState) : undefined;
-  const domainId = asked?.domainId ?? (/^[0-9a-f-]{36}$/i.test(relayState) ? relayState.toLowerCase() : null);
+  const stored = isOurs ? await takePending(deps.sql, relayState) : undefined;
+  const domainId = stored?.domainId ?? (/^[0-9a-f-]{36}$/i.test(relayState) ? relayState.toLowerCase() : null);
   const domain = domainId === null ? undefined : await findVerifiedDomain(deps.sql, { id: domainId });
-  if (!domain || !hasSaml(domain)) throw createSignInError(asked ? 'improperly_configured_sso' : 'state_unknown');
-  if (asked) {
-    if (asked.kind !== 'saml') throw createSignInError('state_unknown');
-    return { pending: asked, domain };
+  if (!domain || !hasSaml(domain)) throw createSignInError(stored ? 'improperly_configured_sso' : 'state_unknown');
+  if (stored) {
+    if (stored.kind !== 'saml') throw createSignInError('state_unknown');
+    return { pending: stored, domain };
   }
   const pending: SamlPending = {
     kind: 'saml',
@@ -104,7 +104,7 @@ async function samlSignInState(
     purpose: { for: 'sign_in' },
     next: parseOwnPath(null),
     browser: null,
-    question: null,
+    requestId: null,
   };
   if (domain.saml_allow_unsolicited) return { pending, domain };
   const detail = 'The sign-in was started on the provider’s own page, which this domain does not allow.';

@@ -122,10 +122,10 @@ async function beginSaml(browser = newBrowser(), query = `?email=x@${domain}`) {
   const location = new URL(response.headers.get('location') ?? '');
   const relayState = location.searchParams.get('RelayState') ?? '';
   const step = (
-    await sql<{ data: { question: string } }>('SELECT data FROM sign_in_step ORDER BY expires_at DESC LIMIT 20')
+    await sql<{ data: { requestId: string } }>('SELECT data FROM sign_in_step ORDER BY expires_at DESC LIMIT 20')
   )
-    .map(({ data }) => data.question)
-    .filter((question) => typeof question === 'string');
+    .map(({ data }) => data.requestId)
+    .filter((requestId) => typeof requestId === 'string');
   return { browser, location, relayState, requestId: step[0] ?? '' };
 }
 const answerFor = (requestId: string | null, parts: Partial<SamlResponseParts> = {}) => {

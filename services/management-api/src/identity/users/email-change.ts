@@ -81,7 +81,7 @@ export async function prepareEmailChange(
   await signInLimits.countAddressCode(request.address, user.id);
   return async () => {
     await mailCode({ sql, accountMailing }, user, newEmail);
-    accountMailing.notifyUser(user, 'email_change_asked');
+    accountMailing.notifyUser(user, 'email_change_requested');
   };
 }
 

@@ -90,7 +90,7 @@ export async function requirePasskeyAfterPassword(
     after: { passkeys_enabled_for_2fa: count },
   };
   await recordOwnActivity(tx, await requireUser(tx, caller.userId), { activity: 'updated', change });
-  return count ? 'passkeys_asked_for' : 'passkeys_not_asked_for';
+  return count ? 'passkeys_required' : 'passkeys_not_required';
 }
 
 async function changeCurrentEnvironment(

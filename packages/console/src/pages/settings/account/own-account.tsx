@@ -20,11 +20,11 @@ const own = '/api/users/@me';
 /** The email address of the account. A new address takes effect once the user has entered the code that was mailed to it. */
 export function Address({ email, pending }: { email: string; pending: string | null }) {
   const refresh = () => queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
-  const ask = useMutation({
+  const requestChange = useMutation({
     mutationFn: (body: object) => callRecently({ method: 'PATCH', path: own, body }),
     onSuccess: refresh,
   });
-  const prove = useMutation({
+  const verify = useMutation({
     mutationFn: (body: object) => call({ method: 'POST', path: '/api/users/verify_email', body }),
     onSuccess: refresh,
   });
@@ -40,13 +40,13 @@ export function Address({ email, pending }: { email: string; pending: string | n
       <Block title={words.email} about={text.emailText(email)}>
         <form
           className="form settings-form"
-          onChange={() => ask.reset()}
-          onSubmit={(event) => ask.mutate(readForm(event))}
+          onChange={() => requestChange.reset()}
+          onSubmit={(event) => requestChange.mutate(readForm(event))}
         >
-          <Field name="email" label={text.newEmail} type="email" autoComplete="email" problem={ask.error} />
-          <FormProblem problem={ask.error} fields={['email']} />
+          <Field name="email" label={text.newEmail} type="email" autoComplete="email" problem={requestChange.error} />
+          <FormProblem problem={requestChange.error} fields={['email']} />
           <div className="form-buttons">
-            <Button type="submit" isDisabled={ask.isPending}>
+            <Button type="submit" isDisabled={requestChange.isPending}>
               {text.changeEmail}
             </Button>
           </div>
@@ -58,13 +58,13 @@ export function Address({ email, pending }: { email: string; pending: string | n
     <Block title={words.email} about={text.emailWaits(pending)}>
       <form
         className="form settings-form"
-        onChange={() => prove.reset()}
-        onSubmit={(event) => prove.mutate(readForm(event))}
+        onChange={() => verify.reset()}
+        onSubmit={(event) => verify.mutate(readForm(event))}
       >
-        <Field name="code" label={words.code} autoComplete="one-time-code" maxLength={20} problem={prove.error} />
-        <FormProblem problem={prove.error ?? again.error ?? cancelChange.error} fields={['code']} />
+        <Field name="code" label={words.code} autoComplete="one-time-code" maxLength={20} problem={verify.error} />
+        <FormProblem problem={verify.error ?? again.error ?? cancelChange.error} fields={['code']} />
         <div className="form-buttons">
-          <Button type="submit" look="main" isDisabled={prove.isPending}>
+          <Button type="submit" look="main" isDisabled={verify.isPending}>
             {text.proveEmail}
           </Button>
           <Button isDisabled={again.isPending} onPress={() => again.mutate()}>
@@ -125,23 +125,23 @@ function sentence({ activity, detail }: Entry): string {
 /** Deletes the account. The user has to type its email address to confirm. */
 export function RemoveAccount({ email }: { email: string }) {
   const navigate = useNavigate();
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   return (
     <Block
       title={text.removeAccount}
       about={text.removeAccountText}
       buttons={
-        <Button look="danger" onPress={() => setAsking(true)}>
+        <Button look="danger" onPress={() => setConfirming(true)}>
           {text.removeAccount}
         </Button>
       }
     >
-      {isAsking && (
+      {isConfirming && (
         <Sure
           title={text.removeAccountTitle}
           verb={text.removeAccount}
           typed={{ label: words.email, text: email }}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
           act={async () => {
             await callRecently({ method: 'DELETE', path: own });
             queryClient.clear();

@@ -251,18 +251,18 @@ function Sessions({ sessions }: { sessions: Session[] }) {
 }
 
 function EndOthers({ count }: { count: number }) {
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   if (count < 1) return null;
   return (
     <>
-      <Button look="danger" onPress={() => setAsking(true)}>
+      <Button look="danger" onPress={() => setConfirming(true)}>
         {text.endOthers}
       </Button>
-      {isAsking && (
+      {isConfirming && (
         <Sure
           title={text.endOthersTitle(count)}
           verb={text.endOthers}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
           act={async () => {
             await callRecently({ method: 'POST', path: `${sessionsPath}/revoke_others` });
             await queryClient.invalidateQueries({ queryKey: sessionsKey });

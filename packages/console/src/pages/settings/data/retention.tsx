@@ -63,7 +63,7 @@ function LimitForm({
 }) {
   const { timezone } = useProject();
   const mayChange = useHasLevel(8);
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const before = stored.event_retention_days;
   const isLess = days !== null && (before === null || days < before);
   const choose = (next: number | null) => onChange({ event_retention_days: next });
@@ -72,7 +72,7 @@ function LimitForm({
       className="form settings-form"
       onSubmit={(event) => {
         event.preventDefault();
-        if (isLess) setAsking(true);
+        if (isLess) setConfirming(true);
         else save.mutate({ event_retention_days: days });
       }}
     >
@@ -110,11 +110,11 @@ function LimitForm({
         </Button>
         {save.isSuccess && <Done>{shared.saved}</Done>}
       </div>
-      {isAsking && days !== null && (
+      {isConfirming && days !== null && (
         <Sure
           title={text.shortenTitle(days)}
           verb={text.shorten}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
           act={() => save.mutateAsync({ event_retention_days: days })}
         >
           {text.shortenText(formatDay(new Date(Date.now() - days * dayMs).toISOString(), timezone))}

@@ -125,7 +125,7 @@ function Checked({ outcome, name, servers, found, error, at }: Check & { at: str
       </p>
       <dl className="facts domain-record">
         <div>
-          <dt>{text.check.asked}</dt>
+          <dt>{text.check.query}</dt>
           <dd className="mono">{text.check.txtOf(name)}</dd>
         </div>
         <div>

@@ -139,7 +139,7 @@ export const text = {
   },
   check: {
     title: 'DNS response',
-    asked: 'Query',
+    query: 'Query',
     ofWhom: 'Name servers',
     came: 'Response',
     at: 'Time',

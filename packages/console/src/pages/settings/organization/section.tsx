@@ -84,22 +84,22 @@ export function Section() {
 
 function Removal({ organization: { name, projects }, path }: { organization: Organization; path: string }) {
   const mayRemove = useHasLevelInOrganization(15);
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const remove = useRemoval();
   return (
     <Block title={text.remove} about={text.removeText} request={{ method: 'DELETE', path }}>
       <div className="form-buttons">
-        <Button look="danger" isDisabled={!mayRemove} onPress={() => setAsking(true)}>
+        <Button look="danger" isDisabled={!mayRemove} onPress={() => setConfirming(true)}>
           {text.removeOrganization}
         </Button>
       </div>
       {!mayRemove && <p className="hint">{text.needsOwner}</p>}
-      {isAsking && (
+      {isConfirming && (
         <Sure
           title={text.removeTitle(name)}
           verb={text.removeOrganization}
           typed={{ label: text.typeName, text: name }}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
           act={() => remove(path)}
         >
           {text.removeWhat(counted(projects.length, 'project'))}

@@ -17,24 +17,24 @@ export function ProjectKey() {
   const { api_token: key } = useProject();
   const path = useEnvironmentPath();
   const mayReset = useHasLevel(8);
-  const [isAsking, setAsking] = useState(false);
+  const [isConfirming, setConfirming] = useState(false);
   const reset = useChange();
   return (
     <Block title={text.key} about={text.keyText} request={{ method: 'PATCH', path: `${path}/reset_token` }}>
       <div className="form-buttons">
         <code className="settings-key">{key}</code>
         <CopyButton text={key} />
-        <Button look="danger" isDisabled={!mayReset} onPress={() => setAsking(true)}>
+        <Button look="danger" isDisabled={!mayReset} onPress={() => setConfirming(true)}>
           {text.reset}
         </Button>
       </div>
       {!mayReset && <p className="hint">{shared.needsAdministrator}</p>}
       {reset.isSuccess && <Done>{text.wasReset}</Done>}
-      {isAsking && (
+      {isConfirming && (
         <Sure
           title={text.resetTitle}
           verb={text.reset}
-          onClose={() => setAsking(false)}
+          onClose={() => setConfirming(false)}
           act={() => reset.mutateAsync({ method: 'PATCH', path: `${path}/reset_token` })}
         >
           {text.resetText}

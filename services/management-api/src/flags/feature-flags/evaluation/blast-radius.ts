@@ -25,7 +25,7 @@ import { parseFlagFilters } from '../filters/parse.ts';
 import type { FlagDeps } from '../payloads.ts';
 import { flagsPath, flagTags as tags } from '../schema.ts';
 
-const asked = Type.Object(
+const requestBody = Type.Object(
   {
     condition: Type.Optional(
       Type.Union([freeFormObject(), Type.Null()], {
@@ -65,7 +65,7 @@ export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | '
       'counted. Also requires the scope `person:read`, or `group:read` for groups.',
     tags,
     scope: 'feature_flag:read',
-    body: asked,
+    body: requestBody,
     responses: { 200: { description: 'The number of persons or groups.', schema: radius } },
     examples: {
       request: { condition: { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }] } },
