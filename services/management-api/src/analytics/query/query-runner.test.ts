@@ -96,8 +96,8 @@ test.each<[string, RefreshMode, string, number | null, string]>([
   async (_, refresh, interval, hours, expected) => {
     const query = newQuery(interval);
     if (hours !== null) await queryRunner.run(queryCaller, { query, refresh: 'force_blocking', signal, now: begin });
-    const { answer, status } = await queryRunner.run(queryCaller, { query, refresh, signal, now: after(hours ?? 0) });
-    const found = answer && (answer.is_cached ? 'cached' : 'computed');
+    const { result, status } = await queryRunner.run(queryCaller, { query, refresh, signal, now: after(hours ?? 0) });
+    const found = result && (result.is_cached ? 'cached' : 'computed');
     expect([found, status && 'background'].filter(Boolean).join(', ') || 'nothing').toBe(expected);
   },
 );
@@ -108,8 +108,8 @@ test.each<[string, number, string]>([
 ])('keeps a result fresh for a day if its date range has ended: %s', async (_, hours, expected) => {
   const query = newQuery('day', true);
   await queryRunner.run(queryCaller, { query, refresh: 'blocking', signal, now: begin });
-  const { answer } = await queryRunner.run(queryCaller, { query, refresh: 'blocking', signal, now: after(hours) });
-  expect(answer?.is_cached ? 'cached' : 'computed').toBe(expected);
+  const { result } = await queryRunner.run(queryCaller, { query, refresh: 'blocking', signal, now: after(hours) });
+  expect(result?.is_cached ? 'cached' : 'computed').toBe(expected);
 });
 
 test.each<[string, object, number]>([
@@ -121,16 +121,16 @@ test.each<[string, object, number]>([
 ])('returns the time after which clients should request a newer result: %s', async (_, more, minutes) => {
   const { dateRange, interval, ...query } = newQuery('day');
   const asked = JSON.parse(JSON.stringify({ ...query, ...more }));
-  const { answer } = await queryRunner.run(queryCaller, { query: asked, refresh: 'blocking', signal, now: begin });
-  const next = Date.parse(answer?.next_allowed_client_refresh ?? '') - Date.parse(answer?.last_refresh ?? '');
+  const { result } = await queryRunner.run(queryCaller, { query: asked, refresh: 'blocking', signal, now: begin });
+  const next = Date.parse(result?.next_allowed_client_refresh ?? '') - Date.parse(result?.last_refresh ?? '');
   expect(next / 60_000).toBe(minutes);
 });
 
 test('insight-222: returns the cached result however old it is with force_cache', async () => {
   const query = newQuery('day');
-  const { answer: first } = await queryRunner.run(queryCaller, { query, refresh: 'blocking', signal, now: begin });
-  const { answer } = await queryRunner.run(queryCaller, { query, refresh: 'force_cache', signal, now: after(100) });
-  expect(answer).toEqual({ ...first, is_cached: true });
+  const { result: first } = await queryRunner.run(queryCaller, { query, refresh: 'blocking', signal, now: begin });
+  const { result } = await queryRunner.run(queryCaller, { query, refresh: 'force_cache', signal, now: after(100) });
+  expect(result).toEqual({ ...first, is_cached: true });
 });
 
 test('insight-238: caches nothing for a query that fails', async () => {
@@ -138,7 +138,7 @@ test('insight-238: caches nothing for a query that fails', async () => {
   await expect(queryRunner.run(queryCaller, { query, refresh: 'blocking', signal })).rejects.toMatchObject({
     kind: 'invalid',
   });
-  expect(await queryRunner.run(queryCaller, { query, refresh: 'force_cache', signal })).toMatchObject({ answer: null });
+  expect(await queryRunner.run(queryCaller, { query, refresh: 'force_cache', signal })).toMatchObject({ result: null });
 });
 
 test('insight-234: runs three queries of a project at the same time in all processes, and rejects another one after a wait', async () => {
@@ -198,9 +198,9 @@ test('runs identical concurrent queries once, until no caller waits for the resu
   await expect(others[1]).rejects.toThrow('left too');
   expect(await waitingQueries()).toHaveLength(1);
   await lock.release();
-  const { answer } = await others[0];
-  expect(answer?.is_cached).toBe(false);
-  expect(Date.parse(answer?.last_refresh ?? '')).toBe(begin.getTime());
+  const { result } = await others[0];
+  expect(result?.is_cached).toBe(false);
+  expect(Date.parse(result?.last_refresh ?? '')).toBe(begin.getTime());
 });
 
 test('does not mix old and new settings if they change while a query waits', async () => {
@@ -214,13 +214,13 @@ test('does not mix old and new settings if they change while a query waits', asy
     },
   });
   const runOptions = { query: newQuery('day'), refresh: 'blocking', signal } as const;
-  expect((await waiting.run(queryCaller, runOptions)).answer).toMatchObject({ timezone: 'UTC', is_cached: false });
-  expect((await queryRunner.run(queryCaller, runOptions)).answer).toMatchObject({
+  expect((await waiting.run(queryCaller, runOptions)).result).toMatchObject({ timezone: 'UTC', is_cached: false });
+  expect((await queryRunner.run(queryCaller, runOptions)).result).toMatchObject({
     timezone: 'Asia/Tokyo',
     is_cached: false,
   });
   await setZone('UTC');
-  expect((await queryRunner.run(queryCaller, runOptions)).answer).toMatchObject({ timezone: 'UTC', is_cached: true });
+  expect((await queryRunner.run(queryCaller, runOptions)).result).toMatchObject({ timezone: 'UTC', is_cached: true });
 });
 
 test('insight-235: cancels a query that exceeds its time limit with an error, and runs the next one', async () => {
@@ -238,7 +238,7 @@ test('insight-235: cancels a query that exceeds its time limit with an error, an
     ...{ kind: 'invalid', code: 'query_timeout', attr: 'query' },
     message: expect.stringMatching(/^The query takes more than 1 second\. Use a shorter date range/),
   });
-  expect((await hasty.run(queryCaller, { query, refresh: 'blocking', signal })).answer).toMatchObject({
+  expect((await hasty.run(queryCaller, { query, refresh: 'blocking', signal })).result).toMatchObject({
     is_cached: false,
   });
 });
@@ -249,8 +249,8 @@ test('computes every result if the store is unavailable', async () => {
   const one = openQueryRunner({ ...away, get: fail, set: fail, setIfAbsent: fail, delete: fail });
   const query = newQuery('day');
   for (let time = 0; time < 2; time += 1) {
-    const { answer } = await one.run(queryCaller, { query, refresh: 'blocking', signal });
-    expect(answer?.is_cached).toBe(false);
+    const { result } = await one.run(queryCaller, { query, refresh: 'blocking', signal });
+    expect(result?.is_cached).toBe(false);
   }
   await expect(one.run(queryCaller, { query, refresh: 'async', signal })).rejects.toMatchObject({
     kind: 'unavailable',
