@@ -93,7 +93,7 @@ export interface PlanLimits {
    */
   eventsPerSecond: number | null;
   /**
-   * Feature flag requests answered per calendar month in UTC. The response to further requests says that the quota is
+   * Feature flag requests that are evaluated per calendar month in UTC. The response to further requests says that the quota is
    * used up.
    */
   flagRequestsPerMonth: number | null;

@@ -144,7 +144,7 @@ function takeChunk(): Buffer {
 }
 
 /**
- * Releases chunks of `copyRows` after the server has answered. They must not be read after that. Off-heap memory that
+ * Releases chunks of `copyRows` after the server has responded. They must not be read after that. Off-heap memory that
  * lives as long as a batch would make the garbage collector scan the whole heap about twice as often.
  */
 export function releaseChunks(chunks: readonly Buffer[]): void {

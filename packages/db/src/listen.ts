@@ -64,7 +64,7 @@ export function listen(
       if (stopping.signal.aborted || error === undefined) return;
       if (!wasReported) onInterrupted(error);
       wasReported = true;
-      // It worked for a while, so this is a new failure.
+      // The connection worked for a while, so this failure is a new one and the delay starts again.
       if (performance.now() - began > afterNoEchoMs) delayMs = firstDelayMs;
       await pause(error instanceof NoEcho ? afterNoEchoMs : delayMs);
     }

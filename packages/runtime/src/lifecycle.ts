@@ -77,7 +77,7 @@ export async function runProcess(
   };
   const fail = (error: Error) => {
     logger.error('fatal error; stopping the service', { error });
-    // Also set when the failure happens while stopping after a signal.
+    // A failure while the service stops after a signal also ends in exit code 1.
     exitCode = 1;
     void stop();
   };

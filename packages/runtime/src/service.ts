@@ -62,7 +62,7 @@ export function startComponents(
   return { started: begin(lifecycle), stop: () => lifecycle.stop() };
 }
 
-/** Runs one service as this process. With the setting `healthPort`, a small server answers health checks and `/metrics`. */
+/** Runs one service as this process. With the setting `healthPort`, a small server serves health checks and `/metrics`. */
 export async function runService<Config extends ServiceConfig>(service: Service<Config>): Promise<void> {
   const { name } = service;
   const config = service.readConfig(readEnvironment());

@@ -20,7 +20,7 @@ export interface RecurrenceRule {
   bysetpos: number | null;
   /** The total number of occurrences, counted from `startDate`. */
   count: number | null;
-  /** Also sets the time of day. Fractions of a second are dropped. */
+  /** First day of the schedule, and time of day of all occurrences. Fractions of a second are dropped. */
   startDate: Date;
   /** The last moment at which an occurrence is allowed. */
   untilDate: Date | null;

@@ -6,7 +6,7 @@ import { SetupProblem } from './command.ts';
 export interface ProgramResult {
   /** 127 if the program does not exist. */
   status: number;
-  /** The end of its output on both streams. */
+  /** The last part of what the program wrote to stdout and stderr. */
   output: string;
 }
 

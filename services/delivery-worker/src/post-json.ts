@@ -3,10 +3,10 @@
 import { sendOutbound } from '@millrace/runtime/outbound';
 
 /** Outcome of a request: the status of the response, or the code of a failure. */
-export type PostOutcome = { result: 'answered'; status: number } | { result: 'unreachable'; code: string };
+export type PostOutcome = { result: 'responded'; status: number } | { result: 'unreachable'; code: string };
 
 interface PostOptions {
-  /** The same at every attempt, so that a receiver can recognize a retry. */
+  /** Sent unchanged with every attempt, so that a receiver can recognize a retry. */
   idempotencyKey: string;
   /** Time limit from the DNS lookup to the response headers. The body is not read, because only the status matters. */
   timeoutMs: number;
@@ -29,7 +29,7 @@ export async function postJson(
     };
     const request = { method: 'POST', headers, body, timeoutMs, mayBePrivate, maxBytes: 'none' } as const;
     const { status } = await sendOutbound(new URL(address), request);
-    return { result: 'answered', status };
+    return { result: 'responded', status };
   } catch (error) {
     const { code, name } = error as { code?: unknown; name?: unknown };
     return { result: 'unreachable', code: typeof code === 'string' ? code : String(name ?? 'UNKNOWN') };

@@ -133,7 +133,7 @@ const longestDelayMs = 5000;
 
 /**
  * Creates the topics and joins the groups in the background, retrying until the log is available. Meanwhile, the
- * process runs and answers health checks. Stopping waits for in-flight batches.
+ * process runs and responds to health checks. Stopping waits for in-flight batches.
  */
 export function startConsuming({
   log,

@@ -77,7 +77,7 @@ export interface GatewayDependencies {
 export interface Gateway {
   /** Does not listen yet. */
   server: Server;
-  /** Accepts connections for another moment. Resolves when all requests have been answered. */
+  /** Accepts connections for another moment. Resolves when all responses have been sent. */
   stop(): Promise<void>;
 }
 

@@ -151,7 +151,7 @@ function startFlags(started: Started & { health: Health; isAlone: boolean }): Fl
   const { sql } = lifecycle.own('flag database', requests);
   const { sql: definitionSql } = lifecycle.own('flag definition database', definitions);
   if (isAlone) {
-    const first = lifecycle.own('first answer', awaitFirstResponse(definitionSql));
+    const first = lifecycle.own('first response', awaitFirstResponse(definitionSql));
     health.addReadinessCheck('database', () => (first.hasResponded() ? null : 'PostgreSQL has not responded yet.'));
   }
   return lifecycle.own('flags', createFlagServices({ sql, definitionSql, cache, changes, config, metrics }));

@@ -5,7 +5,7 @@ import { umamiPageviews, umamiVisitors } from './umami.ts';
 export interface BenchQuery {
   name: string;
   query: object;
-  /** The same query in the SQL that users write. */
+  /** `query` in the SQL that users write. */
   sql?: string;
   /** A simple SQL query on the `event` table; $1 is the project. */
   simpleSql?: string;

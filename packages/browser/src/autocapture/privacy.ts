@@ -121,7 +121,7 @@ export function readHeld(parts: Part[]): Repeats {
     const normalized = read(text.slice(0, longestRead));
     return wanted.some(({ from, own, letters }) => {
       if (at < from) return false;
-      // Also hide a partial repetition, such as the beginning of a message.
+      // A partial repetition, such as the beginning of a message, is hidden too.
       if (letters.length > 3)
         return (
           normalized.letters.includes(letters) ||

@@ -150,7 +150,7 @@ function isEmpty(value: JsonValue): boolean {
   return value === undefined || value === null || value === '';
 }
 
-/** Also stored in cookies, to survive a cleared localStorage and to be shared by subdomains. */
+/** Names of the values that are also stored in cookies, so that they survive a cleared localStorage and subdomains share them. */
 const cookieNames =
   /^(distinct_id|\$(device_id|sesid|session_is_sampled|epp|initial_person_info|fbc_persistence|user_state))$/;
 

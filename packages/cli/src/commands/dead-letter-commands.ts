@@ -203,7 +203,7 @@ interface DeadLetterFilter {
   projectApiKey?: string;
   since?: Date;
   until?: Date;
-  /** Also selects dead letters that already have a decision. */
+  /** Whether to select also dead letters that already have a decision. */
   includeDecided?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from 'react';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-/** Also read before the first paint (first-paint.js). */
+/** Key of the theme in the browser's storage. The script first-paint.js reads it too, before the first paint. */
 const key = 'millrace-theme';
 const watchers = new Set<() => void>();
 

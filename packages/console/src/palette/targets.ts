@@ -70,7 +70,7 @@ export function listActions(projectId: number): Found[] {
 
 const iconOf = (page: string): IconName => pages.find(({ path }) => page.startsWith(path))?.icon ?? 'settings';
 
-/** The other projects of the organization. @param page path of the page to open in them */
+/** Lists the projects of the organization, without the open one. @param page path of the page to open in them */
 export function listProjects(organization: OrganizationOfMe | null, open: Project, page: string): Found[] {
   const teams = organization?.teams.filter(({ id }) => id !== open.id) ?? [];
   return teams.map((team) => {

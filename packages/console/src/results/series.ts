@@ -54,7 +54,7 @@ export const nameOfSeries = ({ label, breakdown_value: value, status }: Series) 
   );
 };
 
-/** The same key for a series and its previous period. */
+/** Returns a key that a series shares with its previous period. */
 export const keyOf = ({ order, label, breakdown_value: value, status }: Series) =>
   JSON.stringify([order, label, value, status]);
 

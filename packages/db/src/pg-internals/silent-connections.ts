@@ -30,7 +30,7 @@ interface Watched {
 /** Internals of pg that its types do not declare. */
 interface Inside {
   processID: number | null;
-  /** False from sending a statement until the server has answered it completely. */
+  /** False from sending a statement until the complete response has arrived. */
   readyForQuery: boolean;
   connection: { stream: { bytesRead: number; bytesWritten: number; destroy(error: Error): void } };
 }

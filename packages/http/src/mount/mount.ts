@@ -45,7 +45,7 @@ export interface MountDeps<Caller> {
 
 /**
  * A listener for Node's HTTP server that serves the API routes and the pages, each with and without a trailing slash and without a
- * redirect. A known path answers 405 to other methods, and every other path 404 `Endpoint not found.`
+ * redirect. A known path returns 405 for other methods, and every other path 404 `Endpoint not found.`
  *
  * It does not use Express, whose work before a route sees the request took a quarter of the time of a list.
  *

@@ -110,7 +110,7 @@ function sendStream(
     response.flushHeaders();
     response.emit(streamBegins);
   }
-  // Also called if the client has disconnected, so that resources can be released.
+  // `begin` is called even if the client has disconnected, so that it can release its resources.
   begin(response);
 }
 

@@ -11,7 +11,7 @@ export interface PageRoute {
    * far as no other route has a more specific path.
    */
   path: string;
-  /** `any`: the page answers every method. A page for GET that also answers HEAD lists both. */
+  /** `any` if the page accepts every method. A page for GET that also accepts HEAD lists both. */
   methods: readonly string[] | 'any';
   /** Whether the page is for this request. Other requests get the API route of the same path, or 404. Absent: for every request. */
   accepts?: (request: IncomingMessage) => boolean;

@@ -32,7 +32,7 @@ export class MessageStream {
 
 export interface PagePortion<Page> {
   results: Page extends { results: (infer Item)[] } ? Item[] : never;
-  /** The other fields of the page if this is its last portion, otherwise null. */
+  /** All fields of the page except `results`, if this is the last portion. Otherwise null. */
   end: Omit<Page, 'results'> | null;
 }
 

@@ -37,7 +37,7 @@ const stepMs = 50;
 /**
  * Stops an HTTP server without breaking a request. Node's own `close` cuts idle connections immediately, but a
  * keep-alive connection of a busy client is idle between two requests: a request sent in that moment would be lost, and
- * so would connections that wait to be accepted. Here, such requests are answered with `Connection: close`, and only
+ * so would connections that wait to be accepted. Here, such requests get a response with `Connection: close`, and only
  * connections that stay idle are closed.
  */
 export function createConnectionDrain(server: Server, { graceMs, timeoutMs }: DrainOptions): ConnectionDrain {
@@ -124,7 +124,7 @@ interface SlotMap<T> {
 /**
  * Used instead of a `Set`, which replaces its table after every few dozen insertions. V8 keeps copying the contents of
  * replaced tables in the old generation until that generation is collected. A gateway spent a quarter of its time on
- * requests that had long been answered.
+ * requests that had long ended.
  */
 function createSlotMap<T>(): SlotMap<T> {
   const things: (T | undefined)[] = [];

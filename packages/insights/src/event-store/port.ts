@@ -1,4 +1,4 @@
-// The interface of the event store: all queries on stored events, which both engines answer alike. Times are
+// The interface of the event store: all queries on stored events. Both engines return the same results. Times are
 // milliseconds since 1970. An actor is a person, group or session.
 
 import type {

@@ -133,7 +133,7 @@ function createSubscriber(connection: RedisConnection, options: ClientOptions): 
   const disconnect = keepConnected(client, firstRetryMs);
   // Each subscription adds a listener, and their number is not limited.
   client.setMaxListeners(0);
-  // The other connection reports the same errors.
+  // The connection for commands already reports these errors.
   client.on('error', () => {});
   watchSentinels(client, () => {});
   const channels = new Set<string>();

@@ -31,7 +31,7 @@ export interface ServerProcess {
   /** Resolves when the process has ended, for any reason. */
   ended: Promise<void>;
   hasEnded(): boolean;
-  /** The end of its log. */
+  /** Returns the last part of the log of the server. */
   lastLog(): string;
   stop(): Promise<void>;
 }
@@ -139,7 +139,7 @@ export interface RunningServer {
   address: string;
   /** Resolves when it ends unexpectedly. Never resolves for a server that was not started here. */
   ended: Promise<void>;
-  /** The end of its log. */
+  /** Returns the last part of the log of the server. */
   lastLog(): string;
   stop(): Promise<void>;
 }

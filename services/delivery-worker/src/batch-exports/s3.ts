@@ -287,16 +287,16 @@ function limitResponses(client: S3Client): void {
   client.middlewareStack.add(
     (next) => async (args) => {
       const result = await next(args);
-      const answer = result.response as { statusCode: number; body?: unknown };
+      const response = result.response as { statusCode: number; body?: unknown };
       // The SDK treats every status below 300 as success.
-      if (!(answer.statusCode >= 200 && answer.statusCode <= 599)) {
-        if (answer.body instanceof Readable) answer.body.destroy();
+      if (!(response.statusCode >= 200 && response.statusCode <= 599)) {
+        if (response.body instanceof Readable) response.body.destroy();
         throw Object.assign(new Error('The status must be between 200 and 599.'), { code: 'EBADSTATUS' });
       }
-      if (answer.body instanceof Readable) answer.body = limited(answer.body);
+      if (response.body instanceof Readable) response.body = limited(response.body);
       return result;
     },
-    { step: 'deserialize', priority: 'low', name: 'limitAnswers' },
+    { step: 'deserialize', priority: 'low', name: 'limitResponses' },
   );
 }
 

@@ -24,7 +24,7 @@ export function createPersonFollower({ database, target, gauge }: PersonFollower
   const reportLag = (copiedUntil: Date | null) =>
     gauge.set(copiedUntil === null ? 0 : Math.max(0, (Date.now() - copiedUntil.getTime()) / 1000));
   return async () => {
-    // Also before copying, so that the lag grows while ClickHouse does not respond.
+    // The lag is reported before copying too, so that it grows while ClickHouse does not respond.
     const onBegin = (copiedUntil: Date | null) => reportLag(copiedUntil);
     const step = await copyPersonPortion({ ...target, database }, { onBegin });
     if (step === null) return false;

@@ -124,7 +124,7 @@ export function createFollower({
   return async (): Promise<boolean> => {
     const claim = await claimCopy(sql, leaseSeconds);
     if (claim === undefined) return false;
-    // Also before copying, so that the lag grows while ClickHouse does not respond.
+    // The lag is reported before copying too, so that it grows while ClickHouse does not respond.
     if (claim.copied_until !== null) tellLag(claim.copied_until);
     try {
       if (!isReady) {

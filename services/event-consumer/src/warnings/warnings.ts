@@ -110,7 +110,7 @@ export function toDeadLetterWarning(
   };
 }
 
-/** The same finding about several events of a project in a batch. */
+/** One finding about several events of a project in a batch. They are stored as one warning with a count. */
 export interface CountedFinding {
   first: Pick<CapturedEvent, 'uuid' | 'now'>;
   position: RecordPosition;

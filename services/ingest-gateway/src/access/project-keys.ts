@@ -15,7 +15,7 @@ import {
 } from './store-limits.ts';
 
 export interface ProjectKeys {
-  /** Most lookups are answered from memory. Never rejects. */
+  /** Finds most keys in memory. Never rejects. */
   find(token: string): Promise<KeyLookup>;
 }
 

@@ -53,7 +53,7 @@ export interface EventSlice {
   first: number;
 }
 
-/** Reads and answers the requests of one protocol. */
+/** Reads the requests and creates the responses of one protocol. */
 export interface CaptureReader {
   /** Name of the path in metrics and logs. */
   path: string;

@@ -154,7 +154,7 @@ export async function requireKnownToken(key: unknown, projectKeys: ProjectKeys):
   return token;
 }
 
-/** Also returns the environment. Null if the key could not be looked up. */
+/** Returns the token and its environment. The environment is null if the key could not be looked up. */
 async function requireKnownProject(
   key: unknown,
   projectKeys: ProjectKeys,

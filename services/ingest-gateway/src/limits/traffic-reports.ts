@@ -59,7 +59,7 @@ export interface TrafficReportsOptions {
 
 interface PendingWarning {
   report: TrafficReport;
-  /** The same for all attempts, so that a warning is stored once even if an acknowledgement was lost. */
+  /** Stays unchanged over all attempts, so that a warning is stored once even if an acknowledgement was lost. */
   uuid: string;
   count: number;
   dueAtMs: number;

@@ -70,7 +70,7 @@ export function sendResponse(
 
 /** How much of a rejected upload is still read, so that the client can read the response. */
 const discardLimits = { maxBytes: 40 * 1024 * 1024, maxMs: 10_000 };
-/** The same for an upload that has stalled, or declares a body above `discardLimits`. */
+/** Limits that replace `discardLimits` for an upload that has stalled or declares a larger body. */
 const shortDiscardLimits = { maxBytes: 20 * 1024 * 1024, maxMs: 2000 };
 
 /**

@@ -168,7 +168,7 @@ export function environmentBasePaths(sql: Sql): BasePath<AddressedProject>[] {
   return environmentBases(addressedProject(sql));
 }
 
-/** The same error for missing records and for those that the caller cannot see. */
+/** Replaces every `not_found` error by one text, so that missing records and records that the caller cannot see look alike. */
 export async function hideMissing<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -37,7 +37,7 @@ export function canChangeInsight(dashboards: readonly Restricted[], editor: Edit
   return dashboards.length === 0 || dashboards.some((dashboard) => canChange(dashboard, editor));
 }
 
-/** @throws AppError `forbidden`. */
+/** Checks that the editor may change the dashboard. @throws AppError `forbidden`. */
 export function requireChange(dashboard: Restricted, editor: Editor): void {
   if (canChange(dashboard, editor)) return;
   throw new AppError('forbidden', "You don't have edit permissions for this dashboard.");

@@ -23,7 +23,7 @@ export interface PersonalKeyAccessDeps {
 export function createPersonalKeyAccess({ sql, logger, guessLimit }: PersonalKeyAccessDeps) {
   const lookUp = coalesceLookups((secureValue) => findLiveKey(sql, secureValue));
   return {
-    /** @throws AppError `unauthenticated`. */
+    /** Finds the caller by the personal API key of the request. @throws AppError `unauthenticated`. */
     async authenticate(request: ApiRequest): Promise<Caller> {
       const requestKey = await findPersonalKey(request);
       const secureValue = requestKey && hashPersonalApiKey(requestKey.value);

@@ -138,7 +138,7 @@ export function hasRecordLevel(
   return reaches(findRecordLevel(rights, kind, record), needed);
 }
 
-/** @throws AppError `forbidden`. */
+/** Checks that the caller has a level for a record. @throws AppError `forbidden`. */
 export function requireRecord(
   rights: RecordRights,
   kind: GovernedKind,

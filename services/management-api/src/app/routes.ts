@@ -121,7 +121,7 @@ export interface RouteDeps
   console?: PageRoute | null;
   /** The page behind public links, if it is served. */
   sharedHtml?: Buffer | null;
-  /** Passes the requests of SDKs to a gateway. Without it, this API answers them like those of scripts. */
+  /** Passes the requests of SDKs to a gateway. Without it, this API handles them like those of scripts. */
   gateway?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   /** URL for links; without it, the request's own host. */
   publicUrl?: string | undefined;

@@ -11,7 +11,7 @@ import { text } from './words.ts';
 
 export const isTooSlow = (error: unknown) => error instanceof ApiProblem && error.code === 'query_timeout';
 
-/** Like the default retry rule, except that a query that timed out is not retried. */
+/** Returns whether to retry a failed query. Unlike the default retry rule, does not retry a query that timed out. */
 export function shouldRetry(failures: number, error: Error): boolean {
   if (!(error instanceof ApiProblem) || isTooSlow(error)) return false;
   if (error.status === 429) return failures < 10;

@@ -36,7 +36,7 @@ export const useHomeUrlState = () => useUrlState(parts);
 export type View = ReturnType<typeof useHomeUrlState>['view'];
 export type Change = ReturnType<typeof useHomeUrlState>['change'];
 
-/** The end of each range that ends before now. */
+/** End of each time range that ends before the current time, by its start. */
 const ends: Partial<Record<Time, string>> = { '-1dStart': '-1dEnd', '-1mStart': '-1mEnd' };
 const hourly = new Set<Time>(['dStart', '-1dStart', '-24h']);
 

@@ -90,7 +90,7 @@ export function EditorPanel({
   );
 }
 
-/** The same as the marks in the editor, in words. */
+/** Lists in words the problems that are marked in the editor. */
 function Problems({ problems }: { problems: readonly Problem[] }) {
   return (
     <div className="sql-problems" role="status">

@@ -75,7 +75,7 @@ function createMemberList() {
       if (!isHeader && value && value.length <= maxValueLength && !value.includes('\0')) values.add(value);
       return undefined;
     },
-    /** @throws AppError `invalid`. */
+    /** Returns the members that were read from the file. @throws AppError `invalid`. */
     members(): MembersToAdd {
       if (column === undefined) throw fileError('The file is empty.');
       if (values.size === 0) throw fileError('The file contains no IDs.');

@@ -182,7 +182,7 @@ async function foundProperty(tx: Transaction, environmentId: number, id: string)
   return found((await listPropertyDefinitions(tx, environmentId, { id }, { limit: 1, offset: 0 })).rows[0]);
 }
 
-/** @throws AppError `not_found`. */
+/** Returns a row that a query should have found. @throws AppError `not_found`. */
 export function found<Row>(row: Row | undefined): Row {
   if (row === undefined) throw new AppError('not_found', 'Not found.');
   return row;

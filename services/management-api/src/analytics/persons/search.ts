@@ -22,7 +22,7 @@ interface PersonList {
 
 /** How long a search reads persons one after the other, before it returns those found so far. */
 const longMs = 8000;
-/** The same if it has found persons by an index, because these are probably the ones that the user is looking for. */
+/** Replaces `longMs` if the search has found persons by an index, because these are probably the ones that the user is looking for. */
 const shortMs = 400;
 /** If more persons start with the search text, the list is not divided: a page will be full soon. */
 const mostByStart = 1000;

@@ -1,4 +1,4 @@
-// Forwards requests that SDKs send to the management API, but that the ingest gateway answers.
+// Forwards requests that SDKs send to the management API, but that the ingest gateway serves.
 
 import {
   Agent,
@@ -59,7 +59,7 @@ function headersFor(request: IncomingMessage, host: string, isBehindProxy: boole
   const address = request.socket.remoteAddress ?? '';
   const before = request.headers['x-forwarded-for'];
   const forwarded = isBehindProxy && before !== undefined ? `${String(before)}, ${address}` : address;
-  // The requests have no body, and Node has already answered `Expect: 100-continue`.
+  // The requests have no body, and Node has already responded to `Expect: 100-continue`.
   const { 'content-length': _length, expect: _expect, ...headers } = withoutConnection(request.headers);
   return { ...headers, host, 'x-forwarded-for': forwarded };
 }
@@ -87,7 +87,7 @@ const sharedPaths = ['/api/projects/:project_id', '/api/environments/:project_id
   ['local_evaluation', ':id/remote_config'].map((name) => `${base}/feature_flags/${name}`),
 );
 
-/** The requests for flag definitions and remote configuration that the gateway answers. */
+/** The requests for flag definitions and remote configuration that the gateway serves. */
 export function gatewayPages(pass: (request: IncomingMessage, response: ServerResponse) => void): PageRoute[] {
   const page: Omit<PageRoute, 'path'> = {
     methods: ['GET', 'HEAD'],

@@ -80,7 +80,7 @@ async function listPage(
   });
 }
 
-/** The same list at the path from which SDKs of 2021 and earlier, such as posthog-node 1, read it. */
+/** Lists the flags at the path that SDKs of 2021 and earlier, such as posthog-node 1, use. */
 function flagsOfTokenRoute({ sql }: FlagDeps) {
   const scope = 'feature_flag:read';
   return defineRoute({

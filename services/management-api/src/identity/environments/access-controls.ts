@@ -120,7 +120,7 @@ const ruleEffects =
   'have access.';
 const ruleChangeExample = { access_level: 'member', organization_member: ruleExample.organization_member };
 
-/** @throws AppError `forbidden`. */
+/** Checks that the caller may change access rules, for which administrator is required. @throws AppError `forbidden`. */
 function requireRuleLevel(found: AddressedProject): AddressedProject {
   if (found.level >= membershipLevels.administrator) return found;
   throw new AppError('forbidden', 'Must be admin to modify project permissions.');

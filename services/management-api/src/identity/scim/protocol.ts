@@ -254,7 +254,7 @@ interface Operation {
 
 const maxOperations = 1000;
 
-/** @throws AppError `invalid`. */
+/** Reads the operations of a PATCH request. @throws AppError `invalid`. */
 function operationsOf(body: unknown): Operation[] {
   const operations = attributesOf(body).get('operations');
   if (!Array.isArray(operations) || operations.length === 0) {

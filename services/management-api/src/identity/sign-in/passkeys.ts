@@ -202,8 +202,8 @@ export async function checkPasskey(
 }
 
 /**
- * The same for a challenge of `POST /api/webauthn/login/begin`, which any passkey can answer once.
- * @throws AppError also `invalid` with code `2fa_no_challenge`.
+ * Checks the response to a challenge of `POST /api/webauthn/login/begin`. Any passkey can sign such a challenge, but only once.
+ * @throws AppError as `checkPasskey`, and `invalid` with code `2fa_no_challenge`.
  */
 export async function checkDiscoverablePasskey(
   deps: Parameters<typeof checkPasskey>[0],

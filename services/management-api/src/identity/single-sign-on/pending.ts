@@ -116,7 +116,10 @@ export function createRedirectUrl(publicUrl: string, { kind, domainId }: Pick<Pe
 export const hasSaml = (domain: DomainRow): boolean =>
   checkSamlProvider(domain)?.problem === null && hasPlanFeature(domain.features, 'saml');
 
-/** @throws AppError `improperly_configured_sso`. */
+/**
+ * Returns the settings of an OpenID Connect or GitHub provider: those of the domain, or without a domain those of the installation.
+ * @throws AppError `improperly_configured_sso`.
+ */
 export function openIdProvider(
   { installed, sealedTexts }: SingleSignOnDeps,
   kind: Exclude<ProviderKind, 'saml'>,

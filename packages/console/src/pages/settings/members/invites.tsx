@@ -205,7 +205,10 @@ function InviteTable({
   );
 }
 
-/** The same invite with new links. `combine_pending_invites` makes the API keep access to projects that the caller cannot see. */
+/**
+ * Creates the request that replaces an invite by one with new links. `combine_pending_invites` makes the API keep access to
+ * projects that the caller cannot see.
+ */
 const sameAs = ({ target_email, first_name, level, message, private_project_access }: Invite) => ({
   target_email,
   first_name,
