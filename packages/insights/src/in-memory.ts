@@ -1,7 +1,7 @@
 // Evaluates conditions for a single event in memory, with the same result as SQL.
 
 import { compileTest, PropertyValue, parseVersion, textForm } from '@millrace/flags';
-import { type TimeZone, timeZone } from '@millrace/schedule';
+import { createTimeZone, type TimeZone } from '@millrace/schedule';
 import { localTimePattern, numberPattern, splitByKind, versionKey, zonedTimePattern } from './event-store/dialect.ts';
 import type { Comparison, Condition, Property, Test } from './event-store/selection.ts';
 import { readAbsoluteTime } from './plan/dates.ts';
@@ -83,7 +83,7 @@ function matchesSetValue(test: Test): (value: unknown) => boolean {
     case 'release':
       return (value) => parseVersion(value)?.preRelease.length === 0;
     case 'time': {
-      const zone = timeZone(test.zone);
+      const zone = createTimeZone(test.zone);
       return (value) => {
         const time = timeOf(value, zone);
         return time !== null && compare(time, test.than, test.value);
@@ -99,7 +99,7 @@ const textOf = (value: unknown) => (typeof value === 'number' ? String(value).re
 
 /** Searches with a flag operator, which takes time proportional to the text. */
 function flagTest(operator: 'icontains' | 'regex', expected: string): (text: string) => boolean {
-  const { test } = compileTest(operator, expected, { matchingVersion: 2, zone: timeZone('UTC') });
+  const { test } = compileTest(operator, expected, { matchingVersion: 2, zone: createTimeZone('UTC') });
   return (text) => test.matches(new PropertyValue(text), 0);
 }
 

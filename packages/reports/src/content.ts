@@ -13,7 +13,7 @@ import {
   sortByLayout,
 } from '@millrace/insights';
 import { isAppError } from '@millrace/runtime';
-import { timeZone } from '@millrace/schedule';
+import { createTimeZone } from '@millrace/schedule';
 import { buildChart, type Chart, removeFuturePoints } from './chart.ts';
 import { buildFigures, buildFunnelFigure, type Figure } from './figures.ts';
 import { buildSqlChart, buildSqlFigures } from './sql-chart.ts';
@@ -166,7 +166,7 @@ async function runInsight(
   const result = await deps.runQuery(withTimeBefore(query), now);
   const { columns, resolved_date_range: range } = result;
   const source = findSource(query);
-  const wallTime = timeZone(timezone).toWallTime(now);
+  const wallTime = createTimeZone(timezone).toWallTime(now);
   const results = removeFuturePoints(result.results, source, wallTime);
   const sql = source?.kind === 'HogQLQuery' ? readVisualization(query) : null;
   const figuresNow = sql === null ? buildFigures(results, source) : buildSqlFigures(result, sql);

@@ -1,6 +1,6 @@
 // Computes the time intervals that the runs of a batch export cover.
 
-import { timeZone } from './time-zone.ts';
+import { createTimeZone } from './time-zone.ts';
 
 /** How often a batch export runs, and which time span each run covers (docs/api/batch-exports.md). */
 export const exportIntervals = ['hour', 'day', 'week', 'every 5 minutes', 'every 15 minutes'] as const;
@@ -50,7 +50,7 @@ export function exportIntervalAt(rhythm: ExportRhythm, moment: Date): TimeSpan {
   }
   const days = daysOf[interval] ?? 1;
   const firstDay = days === 7 ? (offset_day ?? monday) - thursday : 0;
-  const zone = timeZone(timezone);
+  const zone = createTimeZone(timezone);
   const begin = (day: number) => new Date(zone.toInstant(day * dayMs + (offset_hour ?? 0) * 60 * minuteMs));
   const today = Math.floor(zone.toWallTime(moment.getTime()) / dayMs);
   let day = Math.floor((today - firstDay) / days) * days + firstDay;

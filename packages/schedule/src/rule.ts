@@ -1,6 +1,6 @@
 // Computes when the reports of a subscription are due, from rules such as "every second Monday".
 
-import { timeZone } from './time-zone.ts';
+import { createTimeZone } from './time-zone.ts';
 
 export const frequencies = ['daily', 'weekly', 'monthly', 'yearly'] as const;
 export type Frequency = (typeof frequencies)[number];
@@ -83,7 +83,7 @@ const lastDay = dayOf(9999, 11, 31);
  */
 export function nextOccurrence(rule: RecurrenceRule, after: Date, zoneName: string): Date | null {
   if (rule.count !== null && rule.count <= 0) return null;
-  const zone = timeZone(zoneName);
+  const zone = createTimeZone(zoneName);
   const start = Math.floor(rule.startDate.getTime() / 1000) * 1000;
   const startWallTime = zone.toWallTime(start);
   const startDay = Math.floor(startWallTime / dayMs);

@@ -33,7 +33,7 @@ export function isTimeZone(name: string): boolean {
 }
 
 /** @param name IANA name. An unknown name is treated as UTC, because a stored name may outlive its zone. */
-export function timeZone(name: string): TimeZone {
+export function createTimeZone(name: string): TimeZone {
   if (name === 'UTC' || !isTimeZone(name)) return utc;
   const formatter = formatterOf(name);
   const offsetAt = (instant: number) => wallTimeOf(formatter, instant) - instant;

@@ -1,6 +1,6 @@
 // Prepares all flags and cohorts of a project for evaluation, and orders flags after their dependencies.
 
-import { timeZone } from '@millrace/schedule';
+import { createTimeZone } from '@millrace/schedule';
 import type { ProjectDefinitions } from '../definitions.ts';
 import type { TestOptions } from '../filters/value-operators.ts';
 import { runSteps, type Steps } from '../steps.ts';
@@ -21,7 +21,7 @@ export function compileFlags(definitions: ProjectDefinitions): CompiledFlags {
 export function* compileFlagsInSteps(definitions: ProjectDefinitions): Steps<CompiledFlags> {
   const options: TestOptions = {
     matchingVersion: definitions.matchingVersion,
-    zone: timeZone(definitions.timeZone),
+    zone: createTimeZone(definitions.timeZone),
   };
   const cohorts = yield* compileCohorts(definitions.cohorts, options);
   const present = definitions.flags.filter(({ deleted }) => deleted !== true);

@@ -1,6 +1,6 @@
 // Filters that compare dates and times.
 
-import { type TimeZone, timeZone } from '@millrace/schedule';
+import { createTimeZone, type TimeZone } from '@millrace/schedule';
 import { type PropertyValue, stepsToCompare, type ValueTest } from './value-operators.ts';
 
 type Comparison = (value: number, expected: number) => boolean;
@@ -25,7 +25,7 @@ export function compareDates(expected: unknown, zone: TimeZone, holds: Compariso
 
 /** Returns whether a value is a valid date or relative date in a filter. Used to validate flags and cohorts. */
 export function isFilterDate(value: unknown): boolean {
-  return compareDates(value, timeZone('UTC'), () => true) !== null;
+  return compareDates(value, createTimeZone('UTC'), () => true) !== null;
 }
 
 /** Converts a property to milliseconds. Numbers and numeric strings (even "2024") are seconds since 1970. */

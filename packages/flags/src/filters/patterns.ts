@@ -20,7 +20,7 @@ export function* tryPatterns(filters: unknown): Steps<TriedPatterns> {
   const tried = new Map<string, string | null>();
   for (const pattern of patternsOf(filters)) {
     if (tried.has(pattern)) continue;
-    tried.set(pattern, patternProblem(pattern));
+    tried.set(pattern, findPatternProblem(pattern));
     yield;
   }
   return tried;
@@ -34,7 +34,7 @@ function* patternsOf(node: unknown): Generator<string> {
 }
 
 /** Returns why a pattern cannot be used, or null. Used to validate flags and cohorts. */
-export function patternProblem(pattern: string): string | null {
+export function findPatternProblem(pattern: string): string | null {
   const compiled = compilePattern(pattern);
   return typeof compiled === 'string' ? compiled : null;
 }

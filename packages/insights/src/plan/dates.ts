@@ -1,7 +1,7 @@
 // Computes date ranges and their intervals in the project time zone. A wall time is local time, stored as if it were
 // UTC.
 
-import { type TimeZone, timeZone } from '@millrace/schedule';
+import { createTimeZone, type TimeZone } from '@millrace/schedule';
 import { createQueryError, type Interval } from '../query-parts.ts';
 
 const minuteMs = 60_000;
@@ -23,7 +23,7 @@ export interface Clock {
 }
 
 export function createClock(zoneName: string, weekStart: number | null, now: number): Clock {
-  return { zone: timeZone(zoneName), zoneName, weekStart: weekStart ?? 0, now };
+  return { zone: createTimeZone(zoneName), zoneName, weekStart: weekStart ?? 0, now };
 }
 
 /** A parsed time. */

@@ -1,6 +1,6 @@
 // Converts values of a result from the form in which both engines return them to that of the API.
 
-import { timeZone } from '@millrace/schedule';
+import { createTimeZone } from '@millrace/schedule';
 import type { SqlType } from './types.ts';
 
 /** Returns a function that converts the values of a column. */
@@ -21,7 +21,7 @@ function readerOf(type: SqlType): (value: unknown) => unknown {
     case 'bool':
       return (value) => value === true || value === 'true' || value === 1;
     case 'time': {
-      const { toWallTime } = timeZone(type.zone ?? 'UTC');
+      const { toWallTime } = createTimeZone(type.zone ?? 'UTC');
       return (value) => isoTime(Number(value), toWallTime(Number(value)));
     }
     case 'array': {

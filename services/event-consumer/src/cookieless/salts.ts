@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { deleteExpiredSalts, findOrInsertSalt, type Sql } from '@millrace/db/sql';
-import { isTimeZone, type TimeZone, timeZone } from '@millrace/schedule';
+import { createTimeZone, isTimeZone, type TimeZone } from '@millrace/schedule';
 import { LRUCache } from 'lru-cache';
 
 export interface CookielessSalts {
@@ -99,7 +99,7 @@ function isZone(name: string): boolean {
 function zoneOf(name: string): TimeZone {
   const known = zones.get(name);
   if (known !== undefined) return known;
-  const zone = timeZone(name);
+  const zone = createTimeZone(name);
   zones.set(name, zone);
   return zone;
 }

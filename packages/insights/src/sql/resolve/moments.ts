@@ -1,6 +1,6 @@
 // Resolves functions of time that depend on the project, on a unit or on the current time.
 
-import { isTimeZone, timeZone } from '@millrace/schedule';
+import { createTimeZone, isTimeZone } from '@millrace/schedule';
 import type { Call } from '../ast.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
@@ -19,7 +19,7 @@ const dayMs = 86_400_000;
 /** Returns the local date at the time of the query. */
 function today(scope: Scope, days: number): Expression {
   const { now, zone } = scope.run.settings;
-  return dateConstant(new Date(timeZone(zone).toWallTime(now) + days * dayMs).toISOString().slice(0, 10));
+  return dateConstant(new Date(createTimeZone(zone).toWallTime(now) + days * dayMs).toISOString().slice(0, 10));
 }
 
 function unitOf(argument: Expression | undefined, name: string, place: Place): TimeUnit {

@@ -1,6 +1,6 @@
 // Resolves constants, and converts expressions to a required type.
 
-import { timeZone } from '@millrace/schedule';
+import { createTimeZone } from '@millrace/schedule';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { ConstantExpression, Expression } from '../tree.ts';
 import {
@@ -85,7 +85,7 @@ export function readTime(value: string, zone: string): number | null {
     const sign = hours.startsWith('-') ? -1 : 1;
     return wall + millis - sign * (Math.abs(Number(hours)) * 60 + Number(minutes)) * 60_000;
   }
-  const { toInstant, toWallTime } = timeZone(zone);
+  const { toInstant, toWallTime } = createTimeZone(zone);
   const instant = toInstant(wall);
   return instant - (toWallTime(instant) - wall) + millis;
 }

@@ -1,7 +1,7 @@
 /** Compares the operators of feature flags with those of query filters. Every intended difference is listed with its reason. */
 
 import { compileTest, isPropertyOperator, PropertyValue } from '@millrace/flags';
-import { timeZone } from '@millrace/schedule';
+import { createTimeZone } from '@millrace/schedule';
 import { filterCases, missing, stored, zone } from '../../testing/filter-cases.ts';
 
 const ignoresCase = 'Flags ignore case in exact comparisons.';
@@ -90,7 +90,7 @@ test.each(filterCases.map((one) => [one.no, one.operator, one.value, one] as con
   '%s: %s %j finds the same persons in flags, except for intended differences',
   (no, operator, value, { found }) => {
     if (onlyInQueries.includes(operator)) return expect(isPropertyOperator(operator)).toBe(false);
-    const { test, whenMissing } = compileTest(operator, value, { matchingVersion: 2, zone: timeZone(zone) });
+    const { test, whenMissing } = compileTest(operator, value, { matchingVersion: 2, zone: createTimeZone(zone) });
     const inFlags = values
       .filter(([, one]) => (one === undefined ? whenMissing : test.matches(new PropertyValue(one), Date.now())))
       .map(([name]) => name);

@@ -2,13 +2,13 @@
 
 import { isObject, parseRecordId } from '@millrace/contracts';
 import {
+  findPatternProblem,
   isFilterDate,
   isNeedleTooLong,
   isPropertyOperator,
   longestNeedle,
   namedCohort,
   type PropertyOperator,
-  patternProblem,
   type TriedPatterns,
 } from '@millrace/flags';
 import { brief, type ConditionFilter, filterProblem, quote, removeNames } from './filters.ts';
@@ -168,7 +168,7 @@ function checkValue(
   }
   if ((operator === 'regex' || operator === 'not_regex') && !knownPatterns.has(value)) {
     const pattern = String(value);
-    const problem = tried.has(pattern) ? tried.get(pattern) : patternProblem(pattern);
+    const problem = tried.has(pattern) ? tried.get(pattern) : findPatternProblem(pattern);
     if (typeof problem === 'string') throw filterProblem(`${path}.value: invalid regex pattern: ${brief(problem)}`);
   }
 }
