@@ -1,4 +1,4 @@
-// SQL that reads and writes restrictions of ingestion.
+// SQL that reads and writes ingestion restrictions.
 
 import type { Sql } from '@millrace/db';
 

@@ -1,5 +1,4 @@
-// Restrictions of ingestion, with which operators change how the events of a project API key or distinct ID are
-// handled.
+// Ingestion restrictions, with which operators change how events of a project API key or distinct ID are handled.
 
 import { isRestrictionKind, type RestrictionKind, restrictionKinds } from '@millrace/contracts';
 import type { Sql } from '@millrace/db';

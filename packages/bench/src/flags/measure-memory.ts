@@ -1,4 +1,4 @@
-// Measures how much memory flag definitions use in a gateway.
+// Measures how much memory the flag definitions of many projects use in a new gateway.
 
 import { eventually } from '@millrace/testing';
 import { type Bench, programs } from '../harness/bench.ts';
@@ -13,7 +13,6 @@ const parallel = 8;
 
 export type MemoryMeasurement = Awaited<ReturnType<typeof measureMemory>>;
 
-/** Measures how much memory the flag definitions of many projects use in a new gateway. */
 export async function measureMemory({ database, start, print }: Bench, [client]: Client[]) {
   print(`memory for ${projects} projects with ${flagsPerProject} flags each`);
   const environments = await addFlagEnvironments(database, projects, createMixedFlags(flagsPerProject));

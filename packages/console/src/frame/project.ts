@@ -6,7 +6,6 @@ import { meQuery, type OrganizationOfMe, type Project } from '../api/queries.ts'
 
 export const ProjectContext = createContext<Project | null>(null);
 
-/** The project of the current page. */
 export function useProject(): Project {
   const project = useContext(ProjectContext);
   if (project === null) throw new Error('This page does not belong to a project.');

@@ -1,4 +1,4 @@
-// Follows the mouse, touch and arrow keys in a chart: which interval is selected, and the range of a zoom.
+// Tracks which interval of a chart the user selects by mouse, touch or arrow keys, and which range they zoom to.
 
 import { seriesValueAt } from '@millrace/contracts/numbers';
 import { type KeyboardEvent, type MouseEvent, type PointerEvent, useRef, useState } from 'react';

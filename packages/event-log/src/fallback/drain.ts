@@ -1,4 +1,4 @@
-// Copies records that were stored in PostgreSQL during an outage of Kafka to Kafka.
+// Copies records to Kafka that gateways stored in PostgreSQL while Kafka was unavailable.
 
 import type { SqlDatabase } from '@millrace/db/sql';
 import { isAppError, type Logger, type Metrics, sleep } from '@millrace/runtime';

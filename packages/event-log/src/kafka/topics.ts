@@ -33,7 +33,6 @@ const lookUpTimeoutMs = 5000;
 /** How long brokers may take to propagate a new topic. A lookup of a missing topic takes as long. */
 const newTopicTimeoutMs = 2000;
 
-/** Reads the state of topics from the brokers. */
 export function createTopicReader(sessions: Pick<KafkaSessions, 'use'>): TopicReader {
   /** Retries while a topic is so new that it has no leaders or that the broker does not know it yet. */
   async function request<T>(call: (admin: Admin) => Promise<T>, what: string): Promise<T> {

@@ -34,7 +34,6 @@ interface ListProps {
   offerUndo: OfferUndo;
 }
 
-/** Lists dashboards, with search, sorting and bulk actions. */
 export function List({ address, onOpen, notice, offerUndo }: ListProps) {
   const { view, change, unknown } = address;
   const { id } = useProject();

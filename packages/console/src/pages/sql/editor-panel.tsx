@@ -23,7 +23,6 @@ import { text } from './words.ts';
 /** Loaded separately, because the editor is larger than the rest of the page. */
 const SqlEditor = lazy(loadPart(() => import('./editor/sql-editor.tsx').then((part) => ({ default: part.SqlEditor }))));
 
-/** The query, its problems, and the buttons that run it. */
 export function EditorPanel({
   edits: { node, version, edit },
   runner,

@@ -2,7 +2,6 @@
 
 import { text } from './words.ts';
 
-/** A dead letter: a record that could not be processed. */
 export interface DeadLetter {
   id: string;
   topic: string;

@@ -1,4 +1,4 @@
-// Request and response schemas of the settings of a public link.
+// Request and response schemas of public link settings.
 
 import { formatDateTime, orNull } from '@millrace/http';
 import { Type } from 'typebox';

@@ -1,4 +1,4 @@
-// Forwards requests that SDKs send to the management API, but that the ingest gateway serves.
+// Forwards SDK requests that arrive at the management API to the ingest gateway, which serves them.
 
 import {
   Agent,

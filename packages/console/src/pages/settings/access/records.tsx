@@ -1,4 +1,4 @@
-// Settings for the access of everyone or of a role to all records of a type, such as insights or feature flags.
+// Access rules for all records of a type, such as insights or feature flags, for everyone or for a role.
 
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useId, useState } from 'react';
@@ -37,7 +37,6 @@ interface RecordRules {
   user_can_edit_access_levels: boolean;
 }
 
-/** Access rules for all records of a type, for everyone or for a role. */
 export function RecordAccess({ roles }: { roles: readonly Role[] }) {
   const { id } = useProject();
   const request = { path: `/api/projects/${id}/resource_access_controls` };

@@ -13,7 +13,6 @@ import { text } from './words.ts';
 
 type SettingName = keyof typeof effects & keyof typeof text.labels;
 
-/** The form control for a setting. */
 export type Control = { name: SettingName } & (
   | {
       kind: 'switch';

@@ -65,7 +65,6 @@ const deletion = Type.Object(
   { title: 'FeatureFlagDeletion' },
 );
 
-/** Routes for many flags at once. */
 export function flagBulkRoutes({ sql, transaction }: Pick<FlagDeps, 'sql' | 'transaction'>) {
   const below = environmentBasePaths(sql);
   return [

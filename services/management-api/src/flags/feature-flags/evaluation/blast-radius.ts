@@ -51,7 +51,6 @@ const radius = Type.Object(
   { title: 'BlastRadius' },
 );
 
-/** How many persons or groups a condition would match. */
 export function flagBlastRadiusRoute({ sql, searches }: Pick<FlagDeps, 'sql' | 'searches'>) {
   return defineRoutes({
     method: 'POST',

@@ -41,7 +41,6 @@ const myFlags = Type.Array(
 /** The response has no pages. */
 const maxOwnFlags = 1000;
 
-/** Routes that evaluate flags for a user. */
 export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
   const common = { method: 'GET', tags, scope: 'feature_flag:read', below: environmentBasePaths(sql) } as const;
   return [
