@@ -73,7 +73,7 @@ describe('bootstrapped flags', () => {
     },
   );
 
-  it('are replaced by the flags that are requested at once', async () => {
+  it('are replaced by the flags of the first request', async () => {
     const page = await shop.enter({ bootstrap });
     await eventually(async () => expect(await variants(page)).toEqual({ 'beta-nav': true, 'price-test': 'blue' }));
     await page.evaluate(() => void window.posthog.getFeatureFlag('price-test'));

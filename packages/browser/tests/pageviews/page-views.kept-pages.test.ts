@@ -49,7 +49,7 @@ describe('page views', () => {
     expect(events('$pageview')).toHaveLength(1);
   });
 
-  test('come after what is done in the same task as init', async () => {
+  test('are captured after identify has taken effect, if it is called in the same task as init', async () => {
     await open('/shop', {}, `posthog.identify('somebody')`);
     const [view] = await received('$pageview');
     expect(view?.properties.distinct_id).toBe('somebody');
@@ -84,7 +84,7 @@ describe('page views', () => {
     expect(events('$pageview').map(({ properties }) => properties.$pathname)).toEqual(['/en/shop']);
   });
 
-  test('are not captured if disabled, and then a manual one has the same properties', async () => {
+  test('are not captured if disabled, and a manually captured one has the same properties', async () => {
     const page = await open('/shop', { capture_pageview: false });
     await page.evaluate(() => posthog.capture('$pageview', { own: 1 }, { send_instantly: true }));
     const [view] = await received('$pageview');

@@ -395,7 +395,7 @@ test('export-025: merges the settings of the destination, keeps the secrets and 
   }
 });
 
-describe('protection of stored secrets', () => {
+describe('stored secrets', () => {
   const keep = (what: string, names: string) =>
     VE(
       'invalid_input',
@@ -570,7 +570,7 @@ describe('backfills', () => {
     return api.get(`${path}${id}/backfill?${query}`, acme.M.key);
   };
 
-  test('export-027: a range gets an ID, and the same one again while it is running', async () => {
+  test('export-027: a range gets an ID, and a repeated request returns the same ID while the backfill is running', async () => {
     const { id } = await created();
     const body = range('2021-01-01T00:00:00+00:00', '2021-01-01T01:00:00+00:00');
     const backfill_id = `${id}-Backfill-2021-01-01T00:00:00Z-2021-01-01T01:00:00Z`;
@@ -713,7 +713,7 @@ describe('runs', () => {
   });
 });
 
-test('repeats a run by the same time: the storage time for a scheduled run, the event timestamp for a backfill', async () => {
+test('a repeated run selects events by storage time if it was scheduled, and by timestamp if it belongs to a backfill', async () => {
   const { id } = await created();
   const body = { start_at: '2021-01-01T00:00:00Z', end_at: '2021-01-01T01:00:00Z' };
   const { backfill_id } = (await post(`${id}/backfill`, body)).body;
@@ -732,7 +732,7 @@ test('repeats a run by the same time: the storage time for a scheduled run, the 
 });
 
 describe('the next interval', () => {
-  test('is the current one, not before start_at and not after end_at', async () => {
+  test('is the current interval, but not before start_at and not after end_at', async () => {
     const { id } = await created();
     const { next_interval_start: start, next_interval_end: end } = await stored(id);
     expect(end.getTime() - start.getTime()).toBe(3_600_000);

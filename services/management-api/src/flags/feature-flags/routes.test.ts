@@ -158,7 +158,7 @@ describe('a flag', () => {
     });
   });
 
-  test('gets its key in one of two concurrent requests', async () => {
+  test('is created by only one of two concurrent requests with the same key', async () => {
     const answers = await Promise.all(Array.from({ length: 5 }, () => post({ key: 'raced' })));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, 400, 400, 400, 400]);
   });
@@ -179,7 +179,7 @@ describe('a flag', () => {
     expect(await post({}, `2000000000/${name}/`)).toMatchObject(NF());
   });
 
-  test('returns to Terraform the values it sent: numbers as numbers, lists in their order', async () => {
+  test('returns to Terraform the values that it sent, with numbers as numbers and lists in order', async () => {
     const sent = {
       key: 'tf',
       name: '',
@@ -217,7 +217,7 @@ describe('a change of a flag', () => {
     expect(await patch(2_000_000_000, {})).toMatchObject(NF());
   });
 
-  test('flag-074, flag-081: with only payloads keeps the conditions, and requires JSON texts', async () => {
+  test('flag-074, flag-081: keeps the conditions if only payloads are sent, and requires payloads to be JSON', async () => {
     const { id } = await created('p', {
       filters: { groups: [{ rollout_percentage: 7 }], payloads: { true: { a: 1 } } },
     });
@@ -287,7 +287,7 @@ describe('a change of a flag', () => {
     expect(await patch(id, { active: true, archived: false })).toMatchObject({ status: 200 });
   });
 
-  test('of the key also renames the key of early access choices', async () => {
+  test('renames the early access choices when the key changes', async () => {
     const superGroups = (key: string) => [
       { properties: [{ key: `$feature_enrollment/${key}`, type: 'person', operator: 'exact', value: ['true'] }] },
     ];
@@ -315,7 +315,7 @@ describe('a change of a flag', () => {
 });
 
 describe('flags that depend on other flags', () => {
-  test('require those to exist and to be on', async () => {
+  test('require that the other flags exist and are on', async () => {
     const base = await created('base');
     const off = await created('off', { active: false });
     const gone = await created('gone');
@@ -350,7 +350,7 @@ describe('flags that depend on other flags', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
   });
 
-  test('flag-087: prevent those from being disabled and deleted', async () => {
+  test('flag-087: prevent the other flags from being disabled or deleted', async () => {
     const base = await created('base');
     const names: string[] = [];
     for (let index = 0; index < 7; index += 1) {
@@ -374,7 +374,7 @@ describe('flags that depend on other flags', () => {
     expect((await get(`${base.id}/dependent_flags/`)).body).toHaveLength(7);
   });
 
-  test('cannot be enabled before those', async () => {
+  test('cannot be enabled before the other flags', async () => {
     const base = await created('base');
     const top = await created('top', { filters: dependsOn(base.id) });
     await patch(top.id, { active: false });
@@ -433,7 +433,7 @@ describe('cohorts and early access features', () => {
 });
 
 describe('a list of flags', () => {
-  test('contains the newest first, without deleted and archived flags', async () => {
+  test('shows the newest flags first, without deleted and archived ones', async () => {
     for (const key of ['one', 'two', 'three']) await created(key);
     const { id } = await created('deleted');
     await patch(id, { deleted: true });
