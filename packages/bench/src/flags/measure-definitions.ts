@@ -10,7 +10,7 @@ import { addFlagEnvironments, createMixedFlags, type FlagEnvironment } from './m
 
 export interface FlagsRun {
   pairs: number;
-  /** Length of a run. */
+  /** Duration of each measured run, in seconds. */
   seconds: number;
   bench: Bench;
   server: MeasuredProcess;

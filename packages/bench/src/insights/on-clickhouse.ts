@@ -1,5 +1,5 @@
-// Insight queries on ClickHouse. Prints what each query costs there, because CPU time, rows and bytes are comparable
-// even on a busy machine.
+// Benchmark of insight queries on ClickHouse. Prints the CPU time, rows and bytes of each query, which are comparable even
+// on a busy machine.
 
 import { subscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage } from 'node:http';

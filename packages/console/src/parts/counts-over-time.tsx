@@ -59,7 +59,7 @@ export function CountsOverTime({
           {results.map(({ start }, at) => {
             const bar = bars[at];
             return (
-              // The table below offers the same by keyboard.
+              // Keyboard users can select a bar in the table below.
               // biome-ignore lint/a11y/noStaticElementInteractions: the pointer is an alternative to the keyboard
               <g key={start} className={onShow ? 'counts-bar counts-click' : 'counts-bar'} onClick={() => onShow?.(at)}>
                 <rect x={at * room} y="0" width={room} height="48" className="counts-ground" />

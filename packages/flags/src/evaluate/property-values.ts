@@ -16,11 +16,11 @@ export type Found = PropertyValue | typeof missing | typeof unavailable;
 /** Property values of the person and groups of one evaluation. */
 export interface PropertyValues {
   /**
-   * In this order: the value in the request, the distinct ID under its own name, the stored value, and for an
-   * `$initial_` property the current one.
+   * Returns the first available value: the value in the request, the distinct ID under its own name, the stored value,
+   * and for an `$initial_` property the current value of the property without this prefix.
    */
   person(key: string): Found;
-  /** In this order: the group key for `$group_key`, the value in the request, and the stored value. */
+  /** Returns the first available value: the group key for `$group_key`, the value in the request, or the stored value. */
   group(groupType: number, key: string): Found;
   /** Key of the group in the request, as text; null if the request names none. */
   groupKey(groupType: number): string | null;

@@ -161,7 +161,7 @@ function planned(tree: Node, use: ExpressionUse, planning: Planning): PlannedExp
   const used = mayBeNull ? condition({ ...found, type: nullable(found.type) }, place) : found;
   return {
     ...eventExpression({
-      // Subqueries are not part of the printed form.
+      // The printed form of an expression omits its subqueries, so use the text of the query instead.
       key: hasSubquery(node) ? textAt(text, place) : printed(node),
       value: used,
       relation,

@@ -23,7 +23,7 @@ export interface Source {
 export interface Provisioned {
   server: RunningServer;
   source: string;
-  /** Why earlier sources were not used, as `<source>: <reason>`. */
+  /** The sources that could not be used, as `<source>: <reason>`. */
   passedOver: string[];
 }
 

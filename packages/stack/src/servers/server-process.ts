@@ -154,7 +154,7 @@ export function serverAt(address: string): RunningServer {
 /** A process that a later run should find if this one crashes. */
 export interface ProcessRecord {
   pid: number;
-  /** A part of its command line that no other process has. */
+  /** Part of the command line that identifies the process, because no other process has it. */
   marker: string;
 }
 

@@ -10,7 +10,7 @@ export interface SupervisedOptions extends Omit<ServiceOptions, 'env' | 'healthU
   /** Returns the services' settings for the ports they should listen on. */
   env(ports: ServicePorts): Record<string, string | undefined>;
   healthUrl(ports: ServicePorts): string;
-  /** Used if they are free, otherwise the next free ports. */
+  /** The service uses these ports if they are free, and otherwise the next free ports. */
   preferredPorts: ServicePorts;
   reaper: Reaper;
   /** Called after so many crashes that another restart is pointless. */

@@ -33,7 +33,7 @@ export interface ParsedRequest {
   isHistorical: boolean;
   /** When the client sent the request by its own clock, in milliseconds since the epoch. Null if unknown. */
   sentAtMs: number | null;
-  /** The batch's `sent_at`, if it cannot be parsed and no other time was sent. */
+  /** Text of `sent_at` in the batch. Only set if the text is not a valid time and the client sent no other time. */
   unreadableSentAt: string | undefined;
   /** Names of the parts of a multipart request that are not stored. */
   omittedParts?: readonly string[];

@@ -22,7 +22,7 @@ const forever = 'public, max-age=31536000, immutable';
 const fiveMinutes = 'public, max-age=300, stale-while-revalidate=86400';
 
 /**
- * The files of the library: `/static/array.js` for the current version, `/static/<version>/array.js` for a specific version,
+ * Serves the files of the browser library: `/static/array.js` for the current version, `/static/<version>/array.js` for a specific version,
  * and a list of all files with their digests (docs/browser-library.md).
  */
 function fileRoutes(router: Router, library: BrowserLibrary | null): void {

@@ -27,7 +27,7 @@ export function toFlagResponse(shape: ResponseShape, evaluation: FlagEvaluation)
   };
 }
 
-/** For developers. SDKs ignore this field. */
+/** Explains to developers why flags are missing. SDKs ignore this field. */
 const withheldReason =
   'These flags are only for clients or only for servers, and the User-Agent header does not show whether a client or a server sent the request. Set `evaluation_runtime` to client, server or all.';
 

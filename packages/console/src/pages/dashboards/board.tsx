@@ -36,10 +36,10 @@ import { nameOfTile } from './tile.tsx';
 import { type GridChanges, TileGrid } from './tile-grid.tsx';
 import { text } from './words.ts';
 
-/** Loaded when one opens. */
+/** The code of the dialogs, which is loaded when the first dialog opens. */
 const BoardDialog = lazy(loadPart(() => import('./board-dialog.tsx').then((part) => ({ default: part.BoardDialog }))));
 
-/** Loaded for dashboards with an SQL insight that contains variables. */
+/** The code for variables, which is loaded if an SQL insight on the dashboard contains variables. */
 const BoardVariables = lazy(
   loadPart(() => import('./board-variables.tsx').then((part) => ({ default: part.BoardVariables }))),
 );

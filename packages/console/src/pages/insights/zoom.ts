@@ -23,7 +23,7 @@ function zoomed(insightQuery: InsightQuery, days: readonly string[], from: numbe
   };
 }
 
-/** Zooms into a part of a chart by narrowing the date range, and undoes it. */
+/** Zooms into part of a chart by narrowing the date range, and zooms out again by restoring it. */
 export function useZoom(insightQuery: InsightQuery, onQuery: (insightQuery: InsightQuery) => void) {
   const [zoom, setZoom] = useState<{ now: string; before: Pick<InsightQuery, 'dateRange' | 'interval'> } | null>(null);
   const isZoomed = zoom?.now === JSON.stringify(insightQuery.dateRange);

@@ -11,7 +11,7 @@ import type { SqlSchema } from './editor/names.ts';
 /** The maximum number of names that the editor offers. With more letters, the server finds others. */
 const maxNames = 100;
 
-/** The tables and functions of SQL, and the events and properties of the project. */
+/** Returns functions that load the names for the editor: tables, functions, events, properties and variables. */
 export function useKnown(): Known {
   const { id } = useProject();
   return useMemo(() => {

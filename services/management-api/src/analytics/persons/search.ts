@@ -24,7 +24,7 @@ interface PersonList {
 const longMs = 8000;
 /** Replaces `longMs` if the search has found persons by an index, because these are probably the ones that the user is looking for. */
 const shortMs = 400;
-/** If more persons start with the search text, the list is not divided: a page will be full soon. */
+/** If more persons than this start with the search text, the list is not divided, because a page fills quickly. */
 const mostByStart = 1000;
 
 /**

@@ -12,7 +12,7 @@ export interface FoundNames {
   hasMore: boolean;
 }
 
-/** The names of a project that the editor completes. */
+/** Sources of the names that the editor suggests: the tables, events, properties and variables of the project. */
 export interface Known {
   /** Null if it cannot be loaded. */
   schema: () => Promise<SqlSchema | null>;
