@@ -32,7 +32,7 @@ type Times = Map<string, number>;
 const maxMs = 120_000;
 const budget = () => ({ signal: new AbortController().signal, maxMs, maxBytes: 512 * 1024 * 1024 });
 
-/** Runs each query, also as simple SQL. A busy hour of the machine affects all variants alike. */
+/** Runs each query in all its variants, such as simple SQL, in turn, so that a busy machine slows all of them equally. */
 export async function benchInsights({ events, pairs, clickhouse }: InsightsBenchOptions, print: Print): Promise<void> {
   if (clickhouse) return benchOnClickHouse({ events, pairs }, print);
   await withBench(print, async (bench) => {

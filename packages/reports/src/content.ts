@@ -26,7 +26,7 @@ export interface ReportContent {
   id: number;
   name: string;
   description: string;
-  /** ISO 8601; the numbers are as of this time. */
+  /** Time when the report was due, in ISO 8601. Its numbers are as of this time. */
   due_at: string;
   timezone: string;
   /** At most `maxInsights`, in the order of the dashboard. */

@@ -116,7 +116,7 @@ interface StartConsumingOptions {
   log: Pick<EventLog, 'ensureTopics'>;
   topics: TopicNames;
   topicPartitions: number;
-  /** Work that precedes reading; it never rejects. */
+  /** Work that precedes reading. It never rejects. */
   before?: Promise<void>;
   /** One function per topic, which joins its group. */
   joins: (() => Promise<LogConsumer>)[];

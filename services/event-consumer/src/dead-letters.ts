@@ -119,7 +119,7 @@ export type DeadLetterReason =
   /** The record alone repeatedly caused a statement timeout. */
   | 'timed_out';
 
-/** Step that failed; the header `dlq_step`. */
+/** Step that failed. It is stored in the header `dlq_step`. */
 type DeadLetterStep = 'parse_record' | 'admit_event' | 'process_batch';
 
 /** A record that cannot be processed, with everything needed to inspect and replay it. */

@@ -198,7 +198,7 @@ export const gatewayConfigSchema = Type.Object({
 
 export type GatewayConfig = WithDatabaseAddress<Static<typeof gatewayConfigSchema>>;
 
-/** What one request may cost; the part of the config that the capture steps need. */
+/** Limits of one request, which are the only settings that the capture steps need. */
 export type CaptureLimits = Pick<
   GatewayConfig,
   'maxBodyBytes' | 'maxDecompressedBytes' | 'maxRecordBytes' | 'maxAiRecordBytes' | 'bodyTimeoutMs' | 'trustProxy'

@@ -35,7 +35,7 @@ type SettingChanges = { [Name in keyof OrganizationSettings]?: OrganizationSetti
 export interface NewOrganization {
   /** 1 to 64 characters. */
   name: string;
-  /** Features of its plan; no gated features by default. See `listProductFeatures`. */
+  /** Features of the plan. By default, the plan has no gated features. See `listProductFeatures`. */
   features?: readonly ProductFeature[];
   /** Settings that differ from the defaults. */
   settings?: SettingChanges;

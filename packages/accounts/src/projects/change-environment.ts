@@ -81,7 +81,7 @@ function checkChanges(changes: Record<string, unknown>): Record<string, unknown>
 
 interface ProjectChange {
   projectId: number;
-  /** The environment that `@current` refers to; the first one by default. */
+  /** The environment that `@current` refers to. Defaults to the first environment. */
   environmentId?: number;
   /** Settings of that environment by column name; `name` renames both. */
   settings: Record<string, unknown>;

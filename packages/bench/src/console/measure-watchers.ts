@@ -9,7 +9,7 @@ import type { ConsoleSystem } from './console-system.ts';
 import type { publishEvents } from './publish-events.ts';
 import type { closeStreams, countMessages, openStreams } from './watch-streams.ts';
 
-/** Events of all busy projects. */
+/** Number of events per second in all busy projects together. */
 const eventsPerSecond = 5000;
 
 export type WatchRun = Awaited<ReturnType<typeof measureWatchers>>;

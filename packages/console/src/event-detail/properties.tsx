@@ -15,7 +15,7 @@ import './event-detail.css';
 
 export type FilteredBy = 'event' | 'distinct_id' | 'property' | 'person';
 
-/** Actions that a page offers for a value; absent: not available on that page. */
+/** Actions that a page offers for a value. An action is absent if the page does not offer it. */
 export interface ValueActions {
   /** @param isNot excludes the value; only for properties that the list can exclude */
   onFilter?: (by: FilteredBy, name: string, value: string, isNot: boolean) => void;

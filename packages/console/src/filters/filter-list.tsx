@@ -22,7 +22,7 @@ export function FilterList({
   onEditing,
 }: {
   filters: unknown;
-  /** Letter of the event that the filters apply to; absent: the entire query. */
+  /** Letter of the event that the filters apply to. Absent if they apply to the entire query. */
   of?: string;
   onFilters: (filters: unknown[] | undefined) => void;
   /** Reports when a filter is opened for editing and when it is closed again, for forms that are saved in one step. */

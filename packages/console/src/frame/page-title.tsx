@@ -57,7 +57,7 @@ export function PageTitle({
   );
 }
 
-/** The document that explains each page, by page path; for settings, by section path. */
+/** The document that explains each page, by page path. Sections of the settings have their own documents, by section path. */
 const documentOfPage: Record<string, string> = {
   home: 'docs/guides/web-analytics.md',
   live: 'docs/guides/send-events.md',

@@ -20,7 +20,7 @@ import { createFallbackSwitch, type FallbackSwitch } from './switch.ts';
 interface FallbackLogOptions {
   /** The primary log. Closing this log closes it too. */
   kafka: EventLog;
-  /** Database of the appending process; it must have a `queryTimeoutMs`. */
+  /** Database of the appending process. It must have a `queryTimeoutMs`. */
   database: SqlDatabase;
   /** Name of the fallback topic: the same for all gateways and consumers of an installation. */
   topic: string;

@@ -187,7 +187,7 @@ function toLogRecord(row: RecordRow): LogRecord {
 interface ConsumedOffset {
   topic: string;
   partition: number;
-  /** Every known group has stored at least this offset; the end of the partition if no group is known. */
+  /** Every known group has stored at least this offset. If no group is known, it is the end of the partition. */
   offset: bigint;
   /** True if a group of the topic is known. */
   isRead: boolean;

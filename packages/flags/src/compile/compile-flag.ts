@@ -144,7 +144,7 @@ function filtersOf({ properties }: Record<string, unknown>): Record<string, unkn
   return isWhole ? filters : [{ type: 'unreadable' }];
 }
 
-/** A missing percentage includes everyone; a percentage of the wrong type includes no one. */
+/** A missing percentage includes everyone. A percentage of the wrong type includes no one. */
 function percentageOf(value: unknown): number {
   if (value === undefined || value === null) return 100;
   return typeof value === 'number' ? value : -1;

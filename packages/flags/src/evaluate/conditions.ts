@@ -28,7 +28,7 @@ export type ConditionsOutcome =
  */
 const nearness = { no_group_type: 1, no_condition_match: 2, out_of_rollout_bound: 3 };
 
-/** Evaluates the condition sets in order; the first match decides. */
+/** Evaluates the condition sets in order, up to the first match, which decides. */
 export function evaluateConditions(flag: CompiledFlag, evaluation: Evaluation): ConditionsOutcome {
   let nearest: keyof typeof nearness = 'no_group_type';
   let nearestIndex: number | null = null;

@@ -6,7 +6,7 @@ export type EngineName = 'postgres' | 'clickhouse';
 
 export interface EventNames {
   projectId: number;
-  /** Null for all events; an empty list for none. */
+  /** Null selects all events, and an empty list selects none. */
   events: readonly string[] | null;
 }
 

@@ -18,7 +18,7 @@ export interface DestinationWriter {
 export interface OpenedRun extends ClaimedRun {
   /** Includes secrets, so it must not be logged. */
   settings: Record<string, unknown>;
-  /** The columns that the query of the export selects; null: all fields. */
+  /** The columns that the query of the export selects. Null for all fields. */
   columns: readonly ExportColumn[] | null;
 }
 

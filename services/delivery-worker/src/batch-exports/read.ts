@@ -121,7 +121,7 @@ function sizeOf(row: EventRecord | PersonRecord): number {
   return 300 + row.properties.length + ('person_properties' in row ? row.person_properties.length : 0);
 }
 
-/** Generous, for a busy store; a page normally takes far less. */
+/** Time limit of one page. It is generous for a busy store, because a page normally takes far less time. */
 const longestPageMs = 120_000;
 
 /** Reads the events of a run from a store other than PostgreSQL, in the same order and in pages of the same size. */

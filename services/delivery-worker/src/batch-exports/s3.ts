@@ -235,7 +235,7 @@ function personLine(row: PersonRecord, environmentId: number): string {
 /** Collects text as bytes, compressed if requested, that can be taken in pieces. */
 interface ByteSink {
   write(text: string): Promise<void>;
-  /** Flushes the compressor; no more text may follow. */
+  /** Flushes the compressor. No more text may follow. */
   end(): Promise<void>;
   /** Number of bytes that can be taken. */
   size(): number;

@@ -12,7 +12,7 @@ const dayMs = 86_400_000;
  * before the time up to which events have been copied, and the counts are equal. Drops nothing while the ClickHouse
  * table is rebuilt from PostgreSQL.
  *
- * @returns false: there is nothing more to do immediately.
+ * @returns false, because there is nothing more to do immediately.
  */
 export async function dropCopiedMonths(
   deps: RetentionDeps & { client: ClickHouseClient },

@@ -33,7 +33,7 @@ export function createPersonFollower({ database, target, gauge }: PersonFollower
   };
 }
 
-/** Stops recording changes of persons when they are no longer copied. @returns false: there is nothing more to do. */
+/** Stops recording changes of persons when they are no longer copied. @returns false, because there is nothing more to do. */
 export async function forgetPersonCopy({ sql, transaction }: PersonFollowerDeps['database']): Promise<false> {
   if (await recordsPersonChanges(sql)) await transaction(stopRecordingPersons);
   return false;

@@ -111,7 +111,7 @@ interface SealingDeps {
  * transaction.
  *
  * @param signal aborted when the worker stops; the rest is left for the next time.
- * @returns false: there is nothing more to do immediately.
+ * @returns false, because there is nothing more to do immediately.
  */
 export async function sealFlagPayloads(deps: SealingDeps, signal: AbortSignal): Promise<boolean> {
   const { newestPrefix, keyIds } = deps.secretBox;

@@ -6,7 +6,7 @@ import type { RuleWarning } from './warning.ts';
 
 /** The environment that owns a project API key, with the settings that event processing needs. */
 export interface IngestProject {
-  /** Environment ID; the `project_id` of all ingest tables. */
+  /** Environment ID. The ingest tables name it `project_id`. */
   id: number;
   token: string;
   anonymizeIps: boolean;

@@ -25,7 +25,7 @@ export const warningSeverity = {
   person_properties_not_shown: 'info',
   large_integer_rounded: 'warning',
   group_properties_size_violation: 'error',
-  // Raised for cookieless visitors; the first two explain why no events are stored.
+  // These warnings are raised for cookieless visitors. The first two explain why no events are stored.
   cookieless_mode_disabled: 'error',
   cookieless_unsupported_event: 'error',
   cookieless_missing_user_agent: 'error',

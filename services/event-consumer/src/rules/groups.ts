@@ -244,7 +244,7 @@ export function groupKeyTooLongWarning(event: IncomingEvent, groupKey: string): 
   };
 }
 
-/** Creates the warning for a rejected update; the event is stored. */
+/** Creates the warning for a rejected update. The event itself is stored. */
 export function groupSizeWarning({ from, index, key }: GroupUpdate): RuleWarning {
   return {
     type: 'group_properties_size_violation',

@@ -133,7 +133,7 @@ function unchanged(rowPerson: RowPerson): PersonUpdateOutcome {
   return { isChanged: false, ...rowPerson };
 }
 
-/** Discards an update that is too large; the event is stored. */
+/** Discards an update that is too large. The event itself is stored. */
 function tooLarge(person: PersonState, event: IncomingEvent): PersonUpdateOutcome {
   const rowPerson = toRowPerson(person, noChange, event);
   return { isChanged: false, ...rowPerson, warnings: [personSizeWarning(event, person.uuid), ...rowPerson.warnings] };

@@ -99,7 +99,7 @@ export function moveDistinctIds(from: PersonState, to: PersonState, ledger: Proj
   ledger.persons.delete(from.uuid);
 }
 
-/** Namespace of person uuids; the same in every installation, so that their exports can be joined. */
+/** Namespace of person uuids. Every installation has the same one, so that exports can be joined. */
 const namespace = Buffer.from('932979b465c3442484670b66ec27bc22', 'hex');
 
 /**

@@ -15,7 +15,7 @@ export interface SizedProperties {
 }
 
 interface PropertiesSize {
-  /** Size in bytes as JSON; an upper bound unless `isExact`. */
+  /** Size in bytes as JSON. It is an upper bound unless `isExact`. */
   bytes: number;
   isExact: boolean;
 }

@@ -66,7 +66,7 @@ const trailerBytes = 8;
  */
 export function joinGzip(text: string, gzipped: Buffer, plain: Buffer): Buffer {
   const start = Buffer.from(text);
-  // Ends at a byte boundary, without a final block.
+  // With this flush, the compressed text ends at a byte boundary and has no final block.
   const blocks = deflateRawSync(start, { finishFlush: zlib.Z_SYNC_FLUSH });
   const trailer = Buffer.alloc(trailerBytes);
   trailer.writeUInt32LE(crc32(plain, crc32(start)), 0);

@@ -93,7 +93,7 @@ export interface RouteDeps
   searches: Searches;
   queryRunner: QueryRunner;
   parser: SqlParser;
-  /** The store of the events; null: PostgreSQL. */
+  /** The event store, if it is not PostgreSQL. Otherwise null. */
   otherStore: OtherStore | null;
   health: Health;
   /** URLs for links in reports. */

@@ -24,7 +24,7 @@ export interface Cohort {
 }
 
 const parts = {
-  /** ID of the open cohort, or `new`; empty: none is open. */
+  /** ID of the open cohort, or `new`. Empty if no cohort is open. */
   cohort: part.text(),
   search: part.text(),
 };

@@ -11,9 +11,9 @@ import type { VariableValues } from '../../sql/variables.ts';
 import type { Dashboard, DashboardFilters, Tile, TileInsight } from './shapes.ts';
 
 export interface BoardView {
-  /** Key of a date range that replaces the saved one; empty: the saved one. */
+  /** Key of a date range that replaces the saved one. Empty for the saved date range. */
   time: string;
-  /** Filters that replace the saved ones; null: the saved ones. */
+  /** Filters that replace the saved ones. Null for the saved filters. */
   filters: readonly unknown[] | null;
   /** Values of variables that replace the saved ones, by ID. */
   variables: VariableValues;

@@ -4,7 +4,7 @@ import { part, useUrlState } from '../../parts/address.ts';
 
 export const spans = ['-7d', '-30d', '-90d', '-365d'] as const;
 const parts = {
-  /** Name of the group type; empty: the first one. */
+  /** Name of the group type. Empty for the first group type. */
   type: part.text(),
   search: part.text(),
   /** Key of the open group. */

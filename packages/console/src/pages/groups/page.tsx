@@ -187,7 +187,7 @@ const NoType = () => (
   </div>
 );
 
-/** Two ways to send a group, with the project key filled in. */
+/** Shows two ways to send a group, with the project key filled in. */
 function HowToSend({ type }: { type: string }) {
   const { api_token: key } = useProject();
   const program = `posthog.group(${JSON.stringify(type)}, "acme", { name: "Acme Ltd" });`;

@@ -19,7 +19,7 @@ const parts = {
   to: matching(isDay),
   compare: part.oneOf(Object.keys(text.comparisons) as (keyof typeof text.comparisons)[], 'previous'),
   filters: part.list(),
-  /** Whether internal and test users are excluded; empty: the project's default. */
+  /** Whether internal and test users are excluded. Empty for the default of the project. */
   internal: part.oneOf(['', 'excluded', 'included'] as const, ''),
   pages: part.oneOf(['Page', 'InitialPage', 'ExitPage'] as const, 'Page'),
   sources: part.oneOf(

@@ -11,7 +11,7 @@ import type { InsightQuery } from '../../results/insight-query.ts';
 import { isComplete, partOf } from './query.ts';
 
 const parts = {
-  /** Short ID of the open insight, or `new`; empty: the list. */
+  /** Short ID of the open insight, or `new`. Empty for the list of insights. */
   insight: part.text(),
   /** JSON of the query, if it differs from the saved one. */
   question: part.text(),

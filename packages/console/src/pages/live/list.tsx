@@ -22,7 +22,7 @@ interface ListProps {
   onPause: () => void;
 }
 
-/** The newest events first; only visible rows are rendered. While the list has the focus, it handles j, k, Enter, Esc and Space. */
+/** Lists the newest events first, and renders only visible rows. While the list has the focus, it handles j, k, Enter, Esc and Space. */
 export function List({ rows, open, onOpen, onPause }: ListProps) {
   const { timezone } = useProject();
   const box = useRef<HTMLDivElement>(null);

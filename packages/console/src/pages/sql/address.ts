@@ -9,7 +9,7 @@ import { newNode, type SqlNode, sqlNodeOf } from '../../sql/node.ts';
 import type { Insight } from '../insights/view.ts';
 
 const parts = {
-  /** Short ID of the insight; empty: a new query. */
+  /** Short ID of the insight. Empty for a new query. */
   insight: part.text(),
   /** JSON of the query, if it differs from the stored one. */
   question: part.text(),

@@ -307,7 +307,7 @@ function take(encoder: Encoder, written: Buffer): void {
   encoder.offset = written.length;
 }
 
-/** Pool of buffers for requests; only for the encoding in this file. */
+/** Pool of buffers for requests. Only the encoding in this file may use it. */
 interface RequestMemory {
   /** Returns a buffer of at least `size` bytes with arbitrary content. */
   take(size: number): Buffer;

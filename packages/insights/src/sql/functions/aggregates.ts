@@ -63,7 +63,7 @@ const rows: Row[] = [
   ['corr(float, float) float?', t`corr({1}, {2}){f}`, t`corrStable({1}, {2}){f}`],
   ['covarPop(float, float) float?', t`covar_pop({1}, {2}){f}`, t`covarPopStable({1}, {2}){f}`],
   ['covarSamp(float, float) float?', t`covar_samp({1}, {2}){f}`, t`covarSampStable({1}, {2}){f}`],
-  // The most frequent values; the smaller value first where two are equally frequent.
+  // The most frequent values come first. Of two equally frequent values, the smaller one comes first.
   ['topK(text) array', top, topOfClickHouse],
   ['topK(comparable) array', top, topOfClickHouse],
 ];

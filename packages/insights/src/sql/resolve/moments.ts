@@ -88,7 +88,7 @@ const dateAdd =
     return shift(value, { unit: of, count: isMinus ? negated(count, at) : count }, at);
   };
 
-/** Resolves an interval as its number of units; the unit is in its type. */
+/** Resolves an interval as its number of units. The unit is in the type of the interval. */
 const toInterval =
   (unit: TimeUnit): Handler =>
   (node, scope) => {

@@ -265,7 +265,7 @@ export const revokedSessions = Type.Object(
 
 type SessionRow = Awaited<ReturnType<typeof selectSessions>>[number];
 
-/** A session as its user sees it. */
+/** Converts a session to the form in which its user sees it. */
 export function toLoginSession(row: SessionRow, currentId: string) {
   return {
     id: row.id,

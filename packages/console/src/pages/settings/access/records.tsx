@@ -114,7 +114,7 @@ function OneFeature() {
 function Kinds({ rules, roles, path }: { rules: RecordRules; roles: readonly Role[]; path: string }) {
   const { id } = useProject();
   const selectId = useId();
-  /** ID of a role; empty: everyone. */
+  /** ID of a role. Empty for everyone. */
   const [roleId, setRoleId] = useState('');
   const change = useMutation({
     mutationFn: ({ resource, level }: { resource: string; level: Level }) =>

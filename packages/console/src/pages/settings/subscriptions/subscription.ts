@@ -35,7 +35,7 @@ export interface Subscription extends Rule {
   /** False: paused. */
   enabled: boolean;
   title: string | null;
-  /** IDs of the dashboard's insights in the report; empty: the first six. */
+  /** IDs of the dashboard's insights in the report. Empty for the first six insights. */
   dashboard_export_insights: number[];
   next_delivery_date: string | null;
 }
