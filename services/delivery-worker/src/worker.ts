@@ -111,6 +111,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
       gauge: createCopyMetrics(deps.metrics),
       eventRetentionDays: options.eventRetentionDays,
       settledUntil: createSettledUntil({ sql: database.sql, logger, settleSeconds: 5 }),
+      minPortionMs: 5000,
     });
   const followPersons =
     copying === null

@@ -65,6 +65,7 @@ const modules = await clickHouseOrSkip();
         database: fixture.database,
         logger: fixture.logger,
         eventRetentionDays: 0,
+        minPortionMs: 0,
         settledUntil: fixture.atOnce,
         gauge,
       },

@@ -46,9 +46,9 @@ const modules = await clickHouseOrSkip();
     await fixture.stop();
   });
 
-  const follower = (eventRetentionDays = 0) =>
+  const follower = (eventRetentionDays = 0, { settledUntil = fixture.atOnce, minPortionMs = 0 } = {}) =>
     createFollower({
-      ...{ database: fixture.database, logger: fixture.logger, eventRetentionDays, settledUntil: fixture.atOnce },
+      ...{ database: fixture.database, logger: fixture.logger, eventRetentionDays, settledUntil, minPortionMs },
       target: { client, postgres: { url: readerUrl } },
       gauge,
     });
@@ -98,6 +98,27 @@ const modules = await clickHouseOrSkip();
     await fixture.database.sql.query('UPDATE event_store_copy SET copied_until = NULL');
     await followAll();
     expect(await inClickhouse(project)).toEqual({ a: 2, b: 1, c: 1 });
+  });
+
+  test('waits until there are events of five seconds, and then copies them in one portion', async () => {
+    const project = await tenant();
+    await followAll();
+    const [row] = await fixture.database.sql.query<{ at: Date }>('SELECT copied_until AS at FROM event_store_copy');
+    const begin = Number(row?.at);
+    const followUntil = (ms: number) =>
+      follower(0, { settledUntil: async () => new Date(begin + ms), minPortionMs: 5000 });
+    await fixture.database.sql.query(
+      `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, properties, captured_at, created_at)
+       SELECT $1, now(), gen_random_uuid(), 'order', 'a', gen_random_uuid(), '{}', now(), $2::timestamptz + ms * interval '1 ms'
+         FROM unnest('{0,4000}'::int[]) AS ms`,
+      [project, row?.at],
+    );
+    expect(await followUntil(4999)()).toBe(false);
+    expect(await inClickhouse(project)).toEqual({});
+    expect(await followUntil(5000)()).toBe(false);
+    expect(await inClickhouse(project)).toEqual({ a: 2 });
+    // The position is in the future, where it would hide events of the next tests.
+    await fixture.database.sql.query('UPDATE event_store_copy SET copied_until = $1', [row?.at]);
   });
 
   test('queries read ClickHouse only, and see a merge immediately', async () => {
@@ -209,6 +230,7 @@ const modules = await clickHouseOrSkip();
         database: fixture.database,
         logger: fixture.logger,
         eventRetentionDays: 0,
+        minPortionMs: 0,
         settledUntil: fixture.atOnce,
         gauge,
       },

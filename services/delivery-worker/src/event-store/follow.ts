@@ -35,6 +35,11 @@ export interface FollowerDeps {
   settledUntil: SettledUntil;
   /** Retention of the installation; 0 for unlimited. Environments may keep events for less time. */
   eventRetentionDays: number;
+  /**
+   * Events wait until this many milliseconds of them can be copied together. ClickHouse stores each portion as a
+   * separate part, which costs as much CPU time as copying thousands of events.
+   */
+  minPortionMs: number;
   gauge: ReturnType<typeof createCopyMetrics>;
   logger: Logger;
 }
@@ -47,7 +52,7 @@ const forgetEveryMs = 3_600_000;
 export function createCopyMetrics(metrics: Metrics) {
   return metrics.gauge(
     'millrace_event_store_lag_seconds',
-    'Age of the newest data known to be in ClickHouse, in seconds. A few seconds if ClickHouse is up to date',
+    'Age of the newest data known to be in ClickHouse, in seconds. Up to about ten seconds if ClickHouse is up to date',
     [],
   );
 }
@@ -66,6 +71,7 @@ export function createFollower({
   gauge,
   logger,
   eventRetentionDays,
+  minPortionMs,
 }: FollowerDeps) {
   const { client, postgres } = target;
   let isReady = false;
@@ -114,6 +120,7 @@ export function createFollower({
       tellLag(begin ?? settled);
       return false;
     }
+    if (from !== null && settled.getTime() - from.getTime() < minPortionMs) return false;
     const end = new Date(Math.min(settled.getTime(), begin.getTime() + span.ms));
     await span.measure(() => copyEvents(client, postgres, { from: begin, until: end }));
     await saveCopiedUntil(sql, end);
