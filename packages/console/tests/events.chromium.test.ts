@@ -362,7 +362,7 @@ describe('with events', () => {
     await page.context().close();
   });
 
-  it('ends the list at the current time, and counts future events and shows them on request', async () => {
+  it('ends the list at the current time, counts future events, and shows them on request', async () => {
     await store({ event: 'from tomorrow', ago: '-16 hours' });
     const page = await console.open('events?after=-1h');
     await row(page, 'many').first().waitFor();

@@ -176,7 +176,7 @@ describe('exactly once', () => {
     expect(await run(batch)).toMatchObject({ outcome: 'done', nextOffset: 6n });
   });
 
-  test('of several members with the same batch, only one stores it', async () => {
+  test('only one of several members that process the same batch stores it', async () => {
     await run(logBatch(topic, 0, [event({ distinct_id: 'before' })]));
     const batch = logBatch(topic, 1, variedEvents());
     const outcomes = await Promise.all(
@@ -582,13 +582,13 @@ describe('dead letters', () => {
     ]);
   });
 
-  test('gives up an event a year in the future, but not one of tomorrow', async () => {
+  test('dead-letters an event whose time is a year in the future, but stores an event of tomorrow', async () => {
     const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
     const report = await run(logBatch(topic, 0, [event({ timestamp: inDays(365) }), event({ timestamp: inDays(1) })]));
     expect(report).toMatchObject({ stored: 1, deadLettered: ['timestamp_out_of_range'] });
   });
 
-  test('a dead-letter reason gives up every record of the batch, and they can be replayed later', async () => {
+  test('dead-letters every record of a batch that has a dead-letter reason, and can process the records later', async () => {
     const events = [event({}), event({})];
     const batch = logBatch(topic, 0, events);
     const report = await processBatch({ batch, group, deadLetterReason: 'processing_error', lockFirst: false }, deps);

@@ -44,7 +44,7 @@ function remember(options: Partial<Parameters<typeof createFlagDefinitions>[0]> 
 }
 
 describe('loadDefinitions', () => {
-  test('reads flags by key without deleted ones, cohorts, group types, time zone and the version, in one statement', async () => {
+  test('reads undeleted flags in key order, cohorts, group types, time zone and version in one statement', async () => {
     const environmentId = await fixture.createEnvironment();
     const { sql } = fixture.database;
     await fixture.addFlag(environmentId, 'b');
@@ -169,7 +169,7 @@ describe('createFlagDefinitions', () => {
     expect(await keysOf(definitions.get(environmentId))).toEqual(['new']);
   });
 
-  test('while the database is down, it uses the last known definitions and fails without them', async () => {
+  test('uses the last known definitions while the database is down, and fails if it has none', async () => {
     const environmentId = await fixture.createEnvironment();
     await fixture.addFlag(environmentId, 'a');
     let isAway = false;

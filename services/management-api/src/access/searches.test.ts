@@ -127,7 +127,7 @@ describe('the order of searches', () => {
   }
   const afterAllTurns = () => new Promise((resolve) => setImmediate(resolve));
 
-  test('reserves one connection for other organizations, and starts waiting searches of those with the fewest running ones first', async () => {
+  test('reserves one connection for other organizations, and starts waiting searches of the organization with the fewest running searches first', async () => {
     const searches = createSearches({ sql: noSql, connections: 3 });
     const busy = [1, 2, 3].map(() => startSearch(searches, searcher('busy')));
     await afterAllTurns();

@@ -111,7 +111,7 @@ describe('activity that members cannot see', () => {
     expect(await found(`scope=${scope}`)).toEqual([]);
   });
 
-  test('is that of records which can contain closed ones, if a rule applies to the member', async () => {
+  test('hides changes of annotations, exports and subscriptions from a member to whom an insight rule applies', async () => {
     for (const scope of ['Annotation', 'BatchExport', 'Subscription'] as const) await record(scope, 1);
     const all = ['Subscription1', 'BatchExport1', 'Annotation1'];
     expect(await found()).toEqual(all);
@@ -120,7 +120,7 @@ describe('activity that members cannot see', () => {
     expect(await found('scopes=Annotation,BatchExport,Subscription', acme.A.key)).toEqual(all);
   });
 
-  test('is that of dead letters, which only administrators can see', async () => {
+  test('hides decisions on dead letters from members who are not administrators', async () => {
     await record('DeadLetter', 1);
     expect([await found(), await found('', acme.A.key)]).toEqual([[], ['DeadLetter1']]);
   });

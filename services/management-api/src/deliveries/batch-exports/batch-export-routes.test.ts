@@ -837,7 +837,7 @@ test('rolls a change back if its activity cannot be recorded', async () => {
   expect(await api.database.sql.query(`SELECT 1 FROM batch_export WHERE name = 'never made'`)).toEqual([]);
 });
 
-test('a list takes the same number of statements at any length', async () => {
+test('a list of any length needs the same number of SQL statements', async () => {
   const count = (query: string) => api.statementsOf(() => api.get(`${path}?${query}`, acme.M.key));
   expect(await count('limit=1')).toBe(await count('limit=1000'));
 });

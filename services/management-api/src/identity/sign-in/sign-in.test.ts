@@ -360,7 +360,7 @@ describe('a new password', () => {
     );
   });
 
-  test('ends the other sessions, keeps this one, and is recorded without the password', async () => {
+  test('ends all other sessions, keeps the current one, and is recorded without the password', async () => {
     const [other, key] = [await signedIn(), await signedIn()];
     expect((await change(key, { password: next, current_password: password })).status).toBe(200);
     expect(await me(other)).toMatchObject(ended);
@@ -464,7 +464,7 @@ describe('the first owner', () => {
     organization_name: 'Acme',
   };
 
-  test('is created once by a link, with an organization and a project, and is signed in', async () => {
+  test('is created by a link that works once, gets an organization and a project, and is signed in', async () => {
     const fresh = await startTestApi();
     try {
       const { secret } = await fresh.database.transaction((tx) =>

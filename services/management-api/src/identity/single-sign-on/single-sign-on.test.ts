@@ -429,7 +429,7 @@ describe('an OpenID provider of the installation', () => {
 });
 
 describe('confirming a session', () => {
-  test('signin-042: works with the same account, and another account changes nothing', async () => {
+  test('signin-042: succeeds only with the account of the session', async () => {
     const { browser, subject } = await byGitLab(verified(owner));
     const before = sessionOf(browser) ?? '';
     await sql(`UPDATE session SET signed_in_at = now() - interval '3 hours' WHERE user_id = $1`, [tenant.userId]);
