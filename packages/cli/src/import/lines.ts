@@ -78,7 +78,7 @@ export interface Fault {
 
 type CheckedLine =
   | { kind: 'blank' }
-  | { kind: 'event'; event: JsonObject /** The unchanged line. */; text: string }
+  | { kind: 'event'; event: JsonObject /** The line as it is in the file. */; text: string }
   | { kind: 'invalid'; fault: Fault };
 
 type JsonObject = Record<string, unknown>;

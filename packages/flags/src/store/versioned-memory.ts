@@ -33,15 +33,15 @@ export interface VersionedMemoryOptions<Value> {
 }
 
 interface Remembered<Value> extends Versioned<Value> {
-  /** When the value was last known to be current. */
+  /** Time at which the value was last known to be current. */
   checkedAtMs: number;
-  /** When checking it last failed. */
+  /** Time at which the last check failed. */
   failedAtMs: number;
-  /** True if a change of it was announced. */
+  /** True if a change of the value was announced. */
   isOutdated: boolean;
 }
 
-/** While subscribed to changes. Limited because a message may still be lost. */
+/** How long a value is used without a check while changes are announced. It is limited because a message may be lost. */
 const trustedForMs = 60_000;
 /** A caller waits at most this long for a newer value when one is already cached. */
 const patienceMs = 200;

@@ -5,8 +5,8 @@ import type { CopyRow } from '@millrace/db/sql';
 import { mergeObjects } from './json.ts';
 
 /**
- * An object and its changes, kept apart. Processing changes only a few of an event's properties, and copying all of
- * them each time costs as much as the rules themselves: without overlays, the consumer takes a fifth more time per
+ * An object and its changes, which are stored separately. Processing changes only a few of an event's properties, and
+ * copying all of them each time costs as much as the rules themselves. Without overlays, the consumer takes a fifth more time per
  * event (`npm run bench -- consumer --copy`). `under` belongs to the event and is never modified.
  */
 export interface Overlay {

@@ -33,7 +33,7 @@ export interface OtherStore {
 
 export interface StoreRead {
   store: OtherStore;
-  /** Persons and their IDs are in PostgreSQL. */
+  /** The PostgreSQL database, which stores persons and their IDs. */
   sql: Sql;
   projectId: number;
   /** Aborted when the client disconnects. */

@@ -74,7 +74,7 @@ export async function findEndedStreams(sql: Sql, accesses: readonly CheckedAcces
   return new Set(rows.map(({ place }) => place));
 }
 
-/** The rows of two minutes that are read to count active users. More would take too long. */
+/** Maximum number of rows that are read to count active users. Reading more would take too long. */
 const maxRows = 200_000;
 
 /**

@@ -20,7 +20,7 @@ export interface FiltersToParse {
 
 /**
  * Validates the filters of a flag and normalizes them for storage. Sent keys replace stored ones, and the result is checked
- * as a whole. Pure: the caller checks whether the cohorts and flags exist.
+ * as a whole. Does not read the database, so the caller checks whether the cohorts and flags exist.
  * @throws AppError `invalid` naming the problem.
  */
 export function parseFlagFilters({ sent, stored, tried = new Map() }: FiltersToParse): FlagFilters {
