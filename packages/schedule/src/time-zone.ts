@@ -74,7 +74,7 @@ function formatterOf(name: string): Intl.DateTimeFormat {
   return formatter;
 }
 
-/** Precise to the second, because UTC offsets are whole seconds. */
+/** A precision of one second suffices, because UTC offsets are whole seconds. */
 function wallTimeOf(formatter: Intl.DateTimeFormat, instant: number): number {
   const parts: Record<string, number> = {};
   for (const { type, value } of formatter.formatToParts(instant)) parts[type] = Number(value);

@@ -58,7 +58,7 @@ function invalidGroupSet(event: IncomingEvent, groupSet: unknown): RuleWarning {
   return { type: 'invalid_group_set', details };
 }
 
-/** The group in a group identify. The texts are as sent; callers check their length. */
+/** The group that a `$groupidentify` event names. The strings are as sent, so callers check their length. */
 export interface GroupIdentifyTarget {
   type: string;
   key: string;

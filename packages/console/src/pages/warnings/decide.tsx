@@ -89,7 +89,7 @@ export function Decide({
   );
 }
 
-/** Longer lists would not be read. */
+/** Users would not read a longer list. */
 const maxShown = 20;
 
 function Skipped({ outcome: { done, skipped }, all }: { outcome: Outcome; all: number }) {
