@@ -117,9 +117,10 @@ async function findKeys(
 
 /** Whether an engine that follows indexes may have to read many events that do not match. Names and IDs have an index. */
 function isLongSearch({ by, where, distinctIds, uuid, offset = 0 }: EventListQuery): boolean {
-  const isFiltered = !('all' in where) || where.all.length > 0;
-  return by === 'timestamp' && isFiltered && distinctIds === undefined && uuid === null && offset === 0;
+  return by === 'timestamp' && isFiltered(where) && distinctIds === undefined && uuid === null && offset === 0;
 }
+
+const isFiltered = (where: EventListQuery['where']) => !('all' in where) || where.all.length > 0;
 
 const firstUuid = '00000000-0000-0000-0000-000000000000';
 const lastUuid = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
@@ -211,7 +212,7 @@ function eventsText(dialect: Dialect, projectId: number, keys: readonly EventKey
 const ofKeys = (dialect: Dialect, projectId: number, keys: readonly EventKey[]) =>
   sql`${buildFromClause(dialect, { projectId })} ${dialect.whereKeys(projectId, keys)}`;
 
-const dayMs = 86_400_000;
+const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 
 /** The times that every engine can store. */
 const [firstTime, lastTime] = [Date.UTC(1900, 0, 1), Date.UTC(2299, 11, 31)];
@@ -225,6 +226,10 @@ interface TimeSpan {
  * Returns the time ranges to search, one after the other until there are enough events. ClickHouse sorts everything that
  * it finds, and a search that runs out of time loses its last range, so the first range is a day, and each further one
  * twice as long. Events sorted by storage time are searched in one range.
+ *
+ * For the newest events of all, ClickHouse finds a page in the last minute or hour of a busy project, without reading
+ * the large parts of its table, which contain most events of the day. With a filter, an additional range could cost as
+ * much as a longer one.
  */
 async function spansOf(engine: Engine, query: EventListQuery, run: Budget): Promise<TimeSpan[]> {
   const { by, behind, isOldestFirst, projectId } = query;
@@ -232,7 +237,9 @@ async function spansOf(engine: Engine, query: EventListQuery, run: Budget): Prom
   if (by !== 'timestamp') return [{ from, to }];
   if (!isOldestFirst) {
     const end = Math.min(to, behind === null ? to : behind.time + 1);
-    return newestFirst({ from, to: end }, Date.now());
+    const isSimple =
+      behind === null && query.uuid === null && query.distinctIds === undefined && !isFiltered(query.where);
+    return newestFirst({ from, to: end }, { now: Date.now(), lengths: isSimple ? [minuteMs, hourMs, dayMs] : [dayMs] });
   }
   const begin = Math.max(from, behind === null ? from : behind.time);
   const text = engine.dialect.firstDay({ projectId, from: begin, to });
@@ -240,11 +247,15 @@ async function spansOf(engine: Engine, query: EventListQuery, run: Budget): Prom
   return day === undefined ? [] : oldestFirst({ from: Math.max(begin, day), to });
 }
 
-/** The first span also contains events in the future. */
-function newestFirst({ from, to }: TimeSpan, now: number): TimeSpan[] {
+/**
+ * The first span also contains events in the future.
+ * @param lengths of the first spans; each further one is twice as long as the previous one
+ */
+function newestFirst({ from, to }: TimeSpan, { now, lengths }: { now: number; lengths: number[] }): TimeSpan[] {
   const spans: TimeSpan[] = [];
   let begin = Math.min(to, now);
-  for (let [end, length] = [to, dayMs]; end > from; [end, length] = [begin, length * 2]) {
+  for (let [end, at, length] = [to, 0, 0]; end > from; [end, at] = [begin, at + 1]) {
+    length = lengths[at] ?? length * 2;
     begin = Math.max(from, begin - length);
     spans.push({ from: begin, to: end });
   }

@@ -1,0 +1,54 @@
+import { clickHouseOrSkip, startClickHouse, type TestClickHouse } from '@millrace/testing';
+import { clickhouseEngine } from '../src/event-store/clickhouse/engine.ts';
+import { createTables } from '../src/event-store/clickhouse/tables.ts';
+import { type ClickHouseClient, connectClickHouse, createEventStore, type EventListQuery } from '../src/index.ts';
+
+const modules = await clickHouseOrSkip();
+
+(modules === null ? describe.skip : describe)('the newest events in ClickHouse', () => {
+  let server: TestClickHouse;
+  let client: ClickHouseClient;
+  beforeAll(async () => {
+    server = await startClickHouse(String(modules));
+    client = connectClickHouse(server.url);
+    // A list without conditions on persons does not read PostgreSQL.
+    await createTables(client, { url: 'postgresql://reader:secret@127.0.0.1:9/none' });
+    await client.command({ query: 'SYSTEM STOP MERGES events' });
+  });
+  afterAll(async () => {
+    await client.close();
+    await server.stop();
+  });
+
+  const insert = (seconds: number, count: number) =>
+    client.command({
+      query: `INSERT INTO events (project_id, timestamp, uuid, event, distinct_id, properties)
+              SELECT 1, now64(3) - INTERVAL ${seconds} SECOND, generateUUIDv4(), 'order', '${seconds}', '{}' FROM numbers(${count})`,
+    });
+  const readRows = async () => {
+    const query = "SELECT value FROM system.events WHERE event = 'SelectedRows'";
+    const [row] = await (await client.query({ query, format: 'JSONCompactEachRow' })).json<[string]>();
+    return Number(row?.[0]);
+  };
+  /** @returns how many events of each age, in seconds, were found; and whether all rows were read */
+  async function list(query: Partial<EventListQuery>) {
+    const store = createEventStore(clickhouseEngine(client));
+    const all = { projectId: 1, events: null, by: 'timestamp', from: 0, to: null, where: { all: [] } } as const;
+    const page = { uuid: null, behind: null, isOldestFirst: false, limit: 100, maxBytes: 1e7, ...query };
+    const before = await readRows();
+    const budget = { signal: new AbortController().signal, maxMs: 60_000, maxBytes: 1e7 };
+    const { events } = await store.list({ ...all, ...page }, budget);
+    const found: Record<string, number> = {};
+    for (const { distinct_id: age } of events) found[age] = (found[age] ?? 0) + 1;
+    return { found, readsAll: (await readRows()) - before > 50_000 };
+  }
+
+  test('are found without reading the parts that contain older events', async () => {
+    await insert(7200, 50_000);
+    await insert(1200, 100);
+    await insert(0, 60);
+    expect(await list({ limit: 50 })).toEqual({ found: { 0: 50 }, readsAll: false });
+    expect(await list({ limit: 150 })).toEqual({ found: { 0: 60, 1200: 90 }, readsAll: false });
+    expect(await list({ limit: 200 })).toEqual({ found: { 0: 60, 1200: 100, 7200: 40 }, readsAll: true });
+  });
+});
