@@ -167,7 +167,7 @@ export function withRerun(first: TestCounts, again: TestCounts): TestCounts {
  * sockets, streams, compression, TLS, HTTP, JSON or text encodings.
  */
 const runsAgain =
-  /\.sampled\.test\.ts$|-internals\/|^packages\/(?:contracts|http|runtime)\/|^services\/ingest-gateway\/src\/(?:body|json|large-bodies|readers|answer)\//;
+  /\.sampled\.test\.ts$|-internals\/|^packages\/(?:contracts|http|runtime)\/|^services\/ingest-gateway\/src\/(?:body|json|large-bodies|response)\//;
 
 /**
  * Returns the requested run with the current Node.js. The complete long suite has a second run with the Node.js of the

@@ -127,7 +127,7 @@ test.each([
   ['large, in a worker thread', 400_000],
 ])('%s: omits parts that are not text, and warns the project', async (_size, bytes) => {
   const key = await newKey();
-  const before = await measured(gateway, 'capture_parts_left_out_total');
+  const before = await measured(gateway, 'capture_parts_omitted_total');
   const parts = [
     json('event', generation),
     { name: 'event.properties.picture', body: new Uint8Array(bytes).fill(0xff), type: 'image/png' },
@@ -149,7 +149,7 @@ test.each([
       details: { samples: [{ index: 0, uuid: stored?.uuid, event: '$ai_generation', parts: names }] },
     },
   ]);
-  expect(await measured(gateway, 'capture_parts_left_out_total')).toBe(before + 2);
+  expect(await measured(gateway, 'capture_parts_omitted_total')).toBe(before + 2);
   expect(await inFlightBytes(gateway)).toBe('0');
 });
 
