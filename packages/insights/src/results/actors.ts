@@ -4,11 +4,11 @@ import { type ActorRow, displayNames, type FunnelActor } from '../event-store/qu
 import type { FunnelPoint } from '../event-store/walked-funnel.ts';
 import type { ActorsColumn, ActorsPlan } from '../plan/actors.ts';
 import type { PlanContext } from '../plan/context.ts';
-import { formatIso } from '../plan/dates.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';
 import type { GroupRecord, PersonRecord } from '../records-store.ts';
 import { findEntrances, findOutcomes } from './funnel.ts';
 import type { FunnelProgress } from './funnel-walk.ts';
+import { formatIso } from './time-labels.ts';
 
 /**
  * Collects the actors at a point of a funnel: those that reached or dropped off at a step, or entered in an interval.

@@ -3,10 +3,10 @@
 import { columnKey } from '../event-store/page.ts';
 import type { PageColumn } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
-import { formatIso } from '../plan/dates.ts';
 import type { EventsColumn, EventsPlan } from '../plan/events.ts';
 import type { PersonRecord } from '../records-store.ts';
 import { displayName } from './actors.ts';
+import { formatIso } from './time-labels.ts';
 
 type ReadEvent = (column: PageColumn) => unknown;
 

@@ -4,9 +4,9 @@ import type { Budget, EventStore } from '../event-store/port.ts';
 import type { FunnelEvent, FunnelPath } from '../event-store/queries.ts';
 import type { FunnelEntrances, FunnelSteps, FunnelTotals } from '../event-store/walked-funnel.ts';
 import type { PlanContext } from '../plan/context.ts';
-import { nameBuckets } from '../plan/dates.ts';
 import type { FunnelPlan } from '../plan/funnel.ts';
 import { type FunnelProgress, type WalkRules, walkFunnel } from './funnel-walk.ts';
+import { nameBuckets } from './time-labels.ts';
 import { formatBreakdownValue } from './trends.ts';
 
 /** Progress of an actor, for one breakdown value. */

@@ -1,7 +1,7 @@
 import { type LifecycleRow, lifecycleStatuses } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
-import { nameBuckets } from '../plan/dates.ts';
 import type { LifecyclePlan } from '../plan/lifecycle.ts';
+import { nameBuckets } from './time-labels.ts';
 
 /** Builds one series per lifecycle status. Dormant actors count as negative numbers. */
 export function formatLifecycle({ node, period }: LifecyclePlan, rows: LifecycleRow[], context: PlanContext) {

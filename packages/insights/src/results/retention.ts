@@ -1,8 +1,8 @@
 import { otherLabel } from '../breakdown-labels.ts';
 import type { RetentionRow } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
-import { formatIso } from '../plan/dates.ts';
 import type { RetentionPlan } from '../plan/retention.ts';
+import { formatIso } from './time-labels.ts';
 import { formatBreakdownValue } from './trends.ts';
 
 /** Builds one table per breakdown value, the largest first. Each row is an interval in which actors may start. */

@@ -3,9 +3,9 @@
 import { nullLabel, otherLabel } from '../breakdown-labels.ts';
 import type { SeriesRow } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
-import { formatIso, nameBuckets } from '../plan/dates.ts';
 import type { TrendsPeriod, TrendsPlan } from '../plan/trends.ts';
 import type { EventsNode } from '../query.ts';
+import { formatIso, nameBuckets } from './time-labels.ts';
 
 /** The numbers of one breakdown value, or of all events. */
 interface Line {

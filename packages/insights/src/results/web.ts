@@ -2,9 +2,9 @@
 
 import type { WebRow } from '../event-store/queries.ts';
 import type { PlanContext } from '../plan/context.ts';
-import { formatIso, nameBuckets } from '../plan/dates.ts';
 import type { WebPlan } from '../plan/web.ts';
 import type { WebMetric, WebStatsTableQuery, WebTrendsQuery } from '../web-query.ts';
+import { formatIso, nameBuckets } from './time-labels.ts';
 
 /** @param previous null without a comparison */
 export interface WebRows {
