@@ -25,8 +25,7 @@ export function createPersonFollower({ database, target, gauge }: PersonFollower
     gauge.set(copiedUntil === null ? 0 : Math.max(0, (Date.now() - copiedUntil.getTime()) / 1000));
   return async () => {
     // The lag is reported before copying too, so that it grows while ClickHouse does not respond.
-    const onBegin = (copiedUntil: Date | null) => reportLag(copiedUntil);
-    const step = await copyPersonPortion({ ...target, database }, { onBegin });
+    const step = await copyPersonPortion({ ...target, database }, { onBegin: reportLag });
     if (step === null) return false;
     reportLag(step.copiedUntil);
     return step.hasMore;

@@ -78,7 +78,7 @@ export function createFollower({
   const span = createCopySpan();
   let forgottenAt = Number.NEGATIVE_INFINITY;
 
-  const tellLag = (until: Date) => gauge.set(Math.max(0, (Date.now() - until.getTime()) / 1000));
+  const reportLag = (until: Date) => gauge.set(Math.max(0, (Date.now() - until.getTime()) / 1000));
 
   async function remove(): Promise<void> {
     const removals = await readEventRemovals(sql, removalsAtOnce);
@@ -112,19 +112,19 @@ export function createFollower({
     const [settled, begin] = [await settledUntil(), from ?? (await readOldestStoredAt(sql))];
     if (settled === null) {
       // An open transaction blocks copying, which the gauge shows.
-      if (begin !== null) tellLag(begin);
+      if (begin !== null) reportLag(begin);
       return false;
     }
     if (begin === null) await saveCopiedUntil(sql, settled);
     if (begin === null || begin >= settled) {
-      tellLag(begin ?? settled);
+      reportLag(begin ?? settled);
       return false;
     }
     if (from !== null && settled.getTime() - from.getTime() < minPortionMs) return false;
     const end = new Date(Math.min(settled.getTime(), begin.getTime() + span.ms));
     await span.measure(() => copyEvents(client, postgres, { from: begin, until: end }));
     await saveCopiedUntil(sql, end);
-    tellLag(end);
+    reportLag(end);
     return end < settled;
   }
 
@@ -132,7 +132,7 @@ export function createFollower({
     const claim = await claimCopy(sql, leaseSeconds);
     if (claim === undefined) return false;
     // The lag is reported before copying too, so that it grows while ClickHouse does not respond.
-    if (claim.copied_until !== null) tellLag(claim.copied_until);
+    if (claim.copied_until !== null) reportLag(claim.copied_until);
     try {
       if (!isReady) {
         await createTables(client, postgres);

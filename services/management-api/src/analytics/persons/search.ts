@@ -25,7 +25,7 @@ const longMs = 8000;
 /** Replaces `longMs` if the search has found persons by an index, because these are probably the ones that the user is looking for. */
 const shortMs = 400;
 /** If more persons than this start with the search text, the list is not divided, because a page fills quickly. */
-const mostByStart = 1000;
+const maxByStart = 1000;
 
 /**
  * Finds the persons on a page. A list by ID with a search text begins with the persons whose email or distinct ID starts
@@ -41,7 +41,7 @@ export async function findPersonKeys(
   const { behind, limit } = window;
   const text = filter.search ?? '';
   const isDivided = text !== '' && (behind === null || behind.part !== undefined);
-  const byStart = isDivided ? await findPersonsByStart(sql, projectId, { text, most: mostByStart }) : null;
+  const byStart = isDivided ? await findPersonsByStart(sql, projectId, { text, max: maxByStart }) : null;
   if (byStart === null || byStart.length === 0) return walkPersons(sql, list, { maxMs: longMs });
   const first = behind?.part === 'rest' ? [] : await listPersonKeys(sql, list, { only: byStart });
   const found = first.map((key): PersonPosition => ({ ...key, part: 'start' }));

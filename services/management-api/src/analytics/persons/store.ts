@@ -157,21 +157,21 @@ const lastCharacter = '\u{10ffff}';
 
 /**
  * Finds the persons whose email (in any case) or distinct ID (as typed, or in lower case) starts with a text.
- * @returns null if there are more than `most`.
+ * @returns null if there are more than `max`.
  */
 export async function findPersonsByStart(
   sql: Sql,
   projectId: number,
-  { text, most }: { text: string; most: number },
+  { text, max }: { text: string; max: number },
 ): Promise<string[] | null> {
   const emails = `SELECT p.uuid FROM person p
      WHERE p.project_id = $1::int AND p.email_start >= ${emailStart('$2')} AND p.email_start < ${emailStart('$2')} || $3`;
   const ids = (start: string) => `SELECT d.person_uuid FROM person_distinct_id d
      WHERE d.project_id = $1::int AND d.distinct_id COLLATE "C" >= ${start} AND d.distinct_id COLLATE "C" < ${start} || $3`;
   const each = [emails, ids('$2::text'), ids('lower($2::text)')].map((one) => `(${one} LIMIT $4::int)`);
-  const rows = await sql.query<{ uuid: string }>(each.join(' UNION ALL '), [projectId, text, lastCharacter, most + 1]);
+  const rows = await sql.query<{ uuid: string }>(each.join(' UNION ALL '), [projectId, text, lastCharacter, max + 1]);
   const uuids = new Set(rows.map(({ uuid }) => uuid));
-  return uuids.size > most ? null : [...uuids];
+  return uuids.size > max ? null : [...uuids];
 }
 
 /** Returns the ID of the person who is `count` persons further in the list by ID; null if there are fewer. */
