@@ -1,4 +1,4 @@
-// Types of a batch of log records: what the consumer has to do, and what it reports afterwards.
+// Types of a batch of log records and of its result.
 
 import type { LogBatch, LogRecord, OffsetKey } from '@millrace/event-log';
 import type { DeadLetterReason } from './dead-letters.ts';
@@ -11,11 +11,14 @@ export interface BatchWork {
   group: string;
   /** If set, all records of the batch become dead letters for this reason, without being processed. */
   deadLetterReason: DeadLetterReason | null;
-  /** True if the batch lost a race before. It then waits for locks first, so that it does not lose again. */
+  /**
+   * True if an earlier attempt failed because another batch changed the same rows first. The batch then locks the rows
+   * before it reads them.
+   */
   lockFirst: boolean;
 }
 
-/** Result of a batch. The lists contain one entry per event or record concerned. */
+/** Result of a batch. Each list contains one entry per event or record. */
 export interface BatchReport {
   outcome: 'done';
   nextOffset: bigint;
@@ -27,7 +30,7 @@ export interface BatchReport {
   deadLettered: DeadLetterReason[];
 }
 
-/** The stored offset differs from the one that the batch continues from; nothing was done. */
+/** The stored offset is not the one that the batch continues from. Nothing was written. */
 export interface StaleBatch {
   outcome: 'stale';
   nextOffset: bigint;

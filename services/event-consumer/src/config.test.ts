@@ -3,7 +3,7 @@ import { configuredTopics, consumerConfigSchema } from './config.ts';
 
 const databaseUrl = { DATABASE_URL: 'postgresql://x' };
 
-test('reads all topics by default, and the historical one strictly in order', () => {
+test('the consumer reads all topics by default, and the historical topic strictly in order', () => {
   const config = readConfig(consumerConfigSchema, databaseUrl);
   expect(configuredTopics(config)).toEqual([
     { topic: 'live', partitionConcurrency: 3 },
@@ -13,7 +13,7 @@ test('reads all topics by default, and the historical one strictly in order', ()
   expect(config).toMatchObject({ healthPort: 8001, maxBatchRecords: 500, eventLog: 'kafka' });
 });
 
-test('reads the given topics, without duplicates', () => {
+test('the consumer reads the given topics, without duplicates', () => {
   const config = readConfig(consumerConfigSchema, {
     ...databaseUrl,
     CONSUMER_TOPICS: 'historical,live,live',
@@ -25,7 +25,7 @@ test('reads the given topics, without duplicates', () => {
   ]);
 });
 
-test('reports all invalid settings together', () => {
+test('the consumer reports all invalid settings together', () => {
   const wrong = { CONSUMER_TOPICS: 'live;overflow', EVENT_LOG: 'redis', MAX_BATCH_RECORDS: '0' };
   const read = () => readConfig(consumerConfigSchema, wrong);
   expect(read).toThrow(ConfigError);

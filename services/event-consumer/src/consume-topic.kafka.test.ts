@@ -182,7 +182,7 @@ describe.each(['kafka', 'postgres'] as const)('with the %s log', (kind) => {
       where: { project_id: project.id, main_distinct_id: { startsWith: 'shared-' } },
     });
     expect(persons).toHaveLength(60);
-    // Ten events each: the first created the person, and the others changed it once each.
+    // Each person has ten events: the first created the person, and each later one changed it once.
     expect(persons.map(({ version }) => Number(version))).toEqual(persons.map(() => 9));
     expect(fatal).toEqual([]);
   });

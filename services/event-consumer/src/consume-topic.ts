@@ -69,8 +69,8 @@ export function consumeTopic(
       readOffset(deps.database.sql, { topic: deps.topics[topic], partition, group, log }),
     async handler(batch, context) {
       if (topic === 'live') return liveLoad.during(() => handleBatch(batch, context));
-      // Live events are urgent, imported ones are not. Overflow events do not yield either, because they are live
-      // events of busy keys.
+      // Live events come first, and historical events yield to them. Overflow events do not yield, because they are
+      // live events of busy keys.
       if (topic === 'historical') await liveLoad.untilIdle(maxYieldMs, context.signal);
       return handleBatch(batch, context);
     },
@@ -78,10 +78,13 @@ export function consumeTopic(
   });
 }
 
-/** Dependencies of both kinds of readers, except for the log. */
+/** Dependencies of the topic readers, except for the log. */
 export type TopicReaderDeps = Omit<ConsumeTopicDeps, 'log'> & Pick<PublishTopicDeps, 'database' | 'published'>;
 
-/** Returns all readers of topics in a log. @param chosen log for published events, whichever log is read. */
+/**
+ * Returns all readers of topics in a log.
+ * @param chosen log to which published events are appended, whichever log is read
+ */
 export function createTopicReaders(
   config: ConsumerConfig,
   { read, chosen }: { read: Pick<EventLog, 'consume'>; chosen: Pick<EventLog, 'append'> },
@@ -118,7 +121,7 @@ interface StartConsumingOptions {
   topicPartitions: number;
   /** Work that precedes reading. It never rejects. */
   before?: Promise<void>;
-  /** One function per topic, which joins its group. */
+  /** Functions that each join the consumer group of one topic. */
   joins: (() => Promise<LogConsumer>)[];
   logger: Logger;
 }

@@ -258,7 +258,7 @@ describe('transient failures', () => {
     expect(await storedUuids()).toHaveLength(2);
   });
 
-  test('detects this while isolating a poison record', async () => {
+  test('detects a commit with a lost response while isolating a poison record', async () => {
     let commits = 0;
     const database: Pick<typeof fixture.database, 'transaction'> = {
       async transaction(work) {
@@ -319,7 +319,7 @@ describe('transient failures', () => {
   });
 });
 
-describe('statements that take too long', () => {
+describe('when statements take too long', () => {
   /** Makes the server time out for batches that contain a record at one of these offsets. */
   const slowFor = (offsets: readonly bigint[]) =>
     createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {
@@ -332,7 +332,7 @@ describe('statements that take too long', () => {
       });
     });
 
-  test('give up the slow record after several attempts, and continue with the partition', async () => {
+  test('gives up the slow record after several attempts, and continues with the partition', async () => {
     const events = Array.from({ length: 9 }, () => event());
     const { handle, counted } = slowFor([4n]);
     expect(await handle(logBatch(topic, 0, events))).toMatchObject({ outcome: 'done', nextOffset: 9n });
@@ -342,7 +342,7 @@ describe('statements that take too long', () => {
     expect(await counted('retries_total', 'slow')).toBeGreaterThan(3);
   });
 
-  test('have no effect if they are temporary', async () => {
+  test('gives up no record if the slowness is temporary', async () => {
     let slow = 2;
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async (work, run) => {
       slow -= 1;
@@ -353,7 +353,7 @@ describe('statements that take too long', () => {
     expect(fixture.deadLetters).toEqual([]);
   });
 
-  test('give up no record on a server that is too slow for everything', async () => {
+  test('gives up no record if the server is too slow for everything', async () => {
     const { handle } = createHandlerFixture(fixture, fixture.createDeps(), async () => {
       throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' });
     });

@@ -93,7 +93,10 @@ export function createBatchHandler(
     throw attempt.error;
   }
 
-  /** Retries as long as that may help. @throws the last error if the batch should be delivered again later. */
+  /**
+   * Runs a batch, and retries it as long as that may help.
+   * @throws the last error if the log should deliver the batch again later
+   */
   async function retryUntilDecided(
     batch: LogBatch,
     deadLetterReason: DeadLetterReason | null,
@@ -117,7 +120,10 @@ export function createBatchHandler(
   }
 }
 
-/** Counts a failure and decides what to do about it. @throws the error if the batch should return to the log. */
+/**
+ * Counts a failure and decides what to do about it.
+ * @throws the error if the log should deliver the batch again later
+ */
 async function afterFailure(
   { logger, metrics, releaseLocks }: ConsumeDeps,
   { error, batch, failures }: { error: unknown; batch: LogBatch; failures: Failures },
@@ -143,7 +149,8 @@ async function afterFailure(
       if (failures.transient > maxTransientRetries) throw error;
       return { kind: 'retry', failure: 'transient' };
     case 'blocked':
-      // The log delivers the batch again, and other partitions meanwhile. Waiting here would block the slot.
+      // The log delivers the batch again later, and other partitions use the slot meanwhile. Waiting here would block
+      // it.
       await releaseLocks();
       throw error;
     case 'systemic':
@@ -165,7 +172,7 @@ interface RetryRequired {
 
 type Attempt = { kind: 'processed'; result: BatchReport | StaleBatch } | SplitRequired;
 
-/** The batch must be split. A single record is given up for this reason. */
+/** Split the batch. If it has only one record, give that record up for this reason. */
 interface SplitRequired {
   kind: 'split';
   partCount: number;
@@ -175,7 +182,7 @@ interface SplitRequired {
 
 /**
  * Returns the pause before a retry. After a conflict, the first retry is immediate, because the other batch has
- * finished; a server needs time to recover. Half of the pause is random, so that batches do not collide again.
+ * finished. A server needs time to recover. Half of the pause is random, so that batches do not collide again.
  */
 function pauseMs(kind: keyof Failures, attempt: number): number {
   const ms = kind === 'moved' ? 2 ** attempt - 2 : 50 * 2 ** attempt;

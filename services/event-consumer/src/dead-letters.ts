@@ -95,7 +95,8 @@ function toRecord({ record, position, reason, step }: DeadLetter, topic: string,
 }
 
 /**
- * Required parts of an event that a record lacks or contains in an invalid form (docs/ingestion-rules.md#dead-letters).
+ * Why a record is not a valid event: the required part that is missing or malformed
+ * (docs/ingestion-rules.md#dead-letters).
  */
 export type InvalidRecordReason =
   | 'failed_parse_message'
@@ -130,10 +131,10 @@ export interface DeadLetter {
   step: DeadLetterStep;
 }
 
-/** A record that will become a dead letter, with the available information about its owner. */
+/** A record that will become a dead letter, with what is known about its owner. */
 export interface UnprocessableRecord {
   deadLetter: DeadLetter;
-  /** From the record or its key; null if neither contains it. */
+  /** Taken from the record or its key. Null if neither contains it. */
   owner: RecordOwner | null;
   eventUuid: string | null;
   /** What is wrong, without any value of the record. */

@@ -12,10 +12,10 @@ import { choosePersonProcessing, createPersonlessPerson, personProfileWarnings }
 import type { StoredWarning } from './warnings/store.ts';
 import { toRuleWarning } from './warnings/warnings.ts';
 
-/** Decisions of the rules about a batch. Changes to persons and groups are in the ledger. */
+/** What the rules decided about a batch. Changes to persons and groups are in the ledger. */
 interface Decisions {
   rows: EventRow[];
-  /** IDs of projects with at least one event to store. */
+  /** IDs of the projects that have at least one event to store. */
   projectIds: number[];
   warnings: StoredWarning[];
   dropped: DropReason[];

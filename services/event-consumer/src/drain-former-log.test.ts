@@ -95,7 +95,7 @@ test('processes records left in PostgreSQL before all others, and also those tha
   const remaining = await append(live, 60);
   await start(liveReader(of)).begun();
   expect(await countStored(remaining)).toBe(60);
-  // From a gateway that still uses the old setting.
+  // Appends records as a gateway does that still uses the old setting.
   const late = await append(live, 9);
   await eventually(async () => expect(await countStored(late)).toBe(9), { what: 'Storing what came late' });
   await eventually(

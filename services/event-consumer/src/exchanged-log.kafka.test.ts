@@ -77,7 +77,7 @@ async function whileConsuming<T>(log: EventLog, prefix: string, work: () => Prom
   }
 }
 
-/** Appends events like the gateway. @returns the uuids of acknowledged events. */
+/** Appends events as the gateway does. Returns the uuids of acknowledged events. */
 async function append(log: EventLog, topic: string, count: number): Promise<string[]> {
   const events = Array.from({ length: count }, (_, index) =>
     capturedEvent(project.token, { distinct_id: `person-${index % 5}` }),

@@ -34,7 +34,7 @@ test.each<[string, unknown, string, string | null]>([
   expect(classifyFailure(error)).toEqual(reason === null ? { kind } : { kind, reason });
 });
 
-test('describes what failed and where, without the message, which may contain values', () => {
+test('describes what failed and where, without the error message, which may contain values', () => {
   const error = Object.assign(new Error('invalid input: "ada@example.com"'), {
     name: 'error',
     code: '22P02',

@@ -70,8 +70,9 @@ export class BatchTooLarge extends Error {
 export const maxLoadedBytes = 8 * 1024 * 1024;
 
 /**
- * @param runningBytes running sums over the rows of a statement that leaves out properties beyond the limit.
- * @throws BatchTooLarge when properties were left out.
+ * Checks that a statement has loaded all properties.
+ * @param runningBytes running sums over the rows of a statement that leaves out properties beyond the limit
+ * @throws BatchTooLarge when properties were left out
  */
 export function checkLoadedSize(what: string, runningBytes: readonly number[]): void {
   const bytes = Math.max(0, ...runningBytes);

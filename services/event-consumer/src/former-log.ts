@@ -11,22 +11,20 @@ import {
 import { type Logger, type Metrics, type Stoppable, sleep } from '@millrace/runtime';
 import { describeFailure } from './failures.ts';
 
-/** A consumer group that can read the PostgreSQL log. */
+/** A consumer group that can also read the PostgreSQL log. */
 export interface FormerLogReader extends TopicGroup {
   /** Joins the group. */
   join(): Promise<LogConsumer>;
 }
 
 export interface FormerLogDrain extends Stoppable {
-  /**
-   * Resolves when there is nothing left to read, or when reading makes no progress, so that nothing waits indefinitely.
-   */
+  /** Resolves when no records are left, or when reading makes no progress, so that callers never wait indefinitely. */
   begun(): Promise<void>;
 }
 
 const lookEveryMs = 5000;
 const busyLookEveryMs = 250;
-/** A backlog that has not shrunk for this long is not waited for any more. */
+/** How long to wait for a backlog that does not shrink. */
 const patienceMs = 20_000;
 /** Gateways may keep appending there for a while, because they are reconfigured after the consumers. */
 const restMs = 10_000;
@@ -149,8 +147,8 @@ function createBacklogWatch() {
 const days = 30;
 
 /**
- * Reports Kafka logs that were read before and no longer are: their remaining records cannot be seen from here. Records
- * left in the PostgreSQL log can, and are processed by `drainFormerLog`.
+ * Reports Kafka logs that were read before and are not read any more. This process cannot count their remaining
+ * records. It can count records left in the PostgreSQL log, and `drainFormerLog` processes them.
  */
 export async function reportFormerLogs({
   database,

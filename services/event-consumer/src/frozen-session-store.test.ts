@@ -44,7 +44,7 @@ async function exists(session: string): Promise<boolean> {
 const untilSessionIs = (session: string) =>
   eventually(() => exists(`${session} AND state_change < now() - interval '1.1 seconds'`));
 
-/** Resumes the stopped process, which sends nothing until then. */
+/** Resumes the stopped process. Until then, it sends nothing. */
 let release = () => {};
 const untilReleased = () =>
   new Promise<void>((resolve) => {
@@ -122,7 +122,7 @@ test('reports sessions of another role, which a member of that role can end', as
   await database.sql.query(`DROP ROLE ${frozen}, ${member}`);
 });
 
-/** More rows than ever arrive: the connection is blocked once the copy has begun. */
+/** Never ends, so the copy is in progress when the connection is blocked. */
 function* endlessRows(): Generator<Buffer> {
   for (let n = 0; ; n += 1) yield Buffer.from(`${'x'.repeat(64 * 1024)}${n}`);
 }

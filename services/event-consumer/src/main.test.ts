@@ -33,7 +33,7 @@ function start(settings: Record<string, string>): {
   return { child, port, exit };
 }
 
-test('without any server, it starts, is alive but not ready, and stops when requested', async () => {
+test('without any server, the consumer starts, is alive but not ready, and stops when requested', async () => {
   const nowhere = { DATABASE_URL: 'postgresql://u:p@127.0.0.1:1/x', KAFKA_BROKERS: '127.0.0.1:1' };
   const { child, port, exit } = start(nowhere);
   const url = `http://127.0.0.1:${await port}`;
@@ -46,7 +46,7 @@ test('without any server, it starts, is alive but not ready, and stops when requ
   expect(await exit).toBe(0);
 });
 
-test('exits with an error code if the configuration is invalid', async () => {
+test('the consumer exits with an error code if the configuration is invalid', async () => {
   const { exit } = start({ DATABASE_URL: 'postgresql://u:p@127.0.0.1:1/x', CONSUMER_TOPICS: 'fast' });
   expect(await exit).toBe(1);
 });

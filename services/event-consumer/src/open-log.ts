@@ -37,7 +37,7 @@ export function openPostgresLog(
   metrics?: Metrics,
 ): { log: EventLog; pool: SqlDatabase } {
   const pool = openLogPool(config, logger);
-  // Without publishing, these groups do not read, so no records must be kept for them.
+  // If publishing is off, nothing reads in these groups, and the log must not keep records for them.
   const retiredGroups =
     config.publishProcessed === 'on'
       ? []

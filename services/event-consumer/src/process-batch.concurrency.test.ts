@@ -44,7 +44,7 @@ async function collide(project: TestProject, seed: number, people: number, perPr
     } else if (dice < 0.7) Object.assign(event, { properties: { $process_person_profile: false } });
     else Object.assign(event, { properties: { $set, $groups: { [`type-${Math.floor(random() * 4)}`]: 'some' } } });
     sent.push(event);
-    // Sometimes an SDK sends an event again, possibly to another partition.
+    // Sometimes an event is sent again, possibly to another partition, as SDKs do.
     return random() < 0.05 ? (sent[Math.floor(random() * sent.length)] ?? event) : event;
   };
   const topic = randomUUID();
@@ -93,7 +93,7 @@ test.each([
     const projectId = project.id;
     const { sql, prisma } = fixture.database;
 
-    // Every event is stored once; none is lost or given up.
+    // Every event is stored exactly once, and no record becomes a dead letter.
     const rows = await prisma.event.findMany({ where: { project_id: projectId }, select: { uuid: true } });
     expect(rows.map(({ uuid }) => uuid).sort()).toEqual(sent.map(({ uuid }) => uuid).sort());
     expect(fixture.deadLetters).toEqual([]);
@@ -143,6 +143,6 @@ test.each([
   },
 );
 
-test('the cases above collided', () => {
+test('batches collided in the cases above', () => {
   expect(collisions).toBeGreaterThan(0);
 });

@@ -253,7 +253,7 @@ describe('exactly once', () => {
 
   test('a failure before any statement of the transaction changes nothing, and a retry stores everything', async () => {
     const batch = logBatch(topic, 0, variedEvents());
-    // Create everything first that is cached outside of the transaction.
+    // First create everything that is cached outside of the transaction.
     await deps.partitions.ensure([Date.now(), Date.now() + 600_000]);
     const before = await checksums();
     let statements = 1;
@@ -417,7 +417,7 @@ describe('statements', () => {
       offset += contents.length;
     }
     expect(costs).toEqual([21, 21]);
-    // Only these tables are so small that any planner would rather scan them.
+    // These tables are so small that any planner scans them. All others must be looked up.
     expect(notLookedUp).toEqual([]);
     const written = onOneLine(await readFile(new URL('../../../docs/ingestion-sql.md', import.meta.url), 'utf8'));
     expect([...texts].filter((text) => !written.includes(`${text};`))).toEqual([]);
@@ -535,7 +535,7 @@ async function scansWithoutIndex(text: string, tx: Transaction): Promise<string[
   return (
     roots
       .flatMap(nodes)
-      // The condition of a bitmap scan is one node below.
+      // In a plan with a bitmap scan, the condition is on the node below.
       .filter((node) => /(?<!Bitmap Heap )Scan$/.test(node['Node Type']))
       .filter((node) => node['Relation Name'] && !node['Index Cond'])
       .map((node) => `${node['Node Type']} of ${node['Relation Name']}: ${text}`)

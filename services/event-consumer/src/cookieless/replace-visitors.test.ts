@@ -116,7 +116,7 @@ test('reads a salt again after the database was restored and another consumer cr
 });
 
 test.each([false, true])(
-  'stores none of the data from which the ID is computed (anonymize_ips %s)',
+  "stores none of the data from which a visitor's ID is computed (anonymize_ips %s)",
   async (anonymizeIps) => {
     await sql('UPDATE environment SET anonymize_ips = $2 WHERE id = $1', [project.id, anonymizeIps]);
     const extra = 'the-extra-of-this-visitor';
@@ -166,7 +166,7 @@ test.each<[string, string, JsonObject, boolean]>([
     { $timezone: 'Nowhere/At_All' },
     false,
   ],
-])('the day is that of %s', async (_name, timezone, properties, isSameDay) => {
+])('the day of a visitor is that of %s', async (_name, timezone, properties, isSameDay) => {
   await sql('UPDATE environment SET timezone = $2 WHERE id = $1', [project.id, timezone]);
   // Midnight in Tokyo is 15:00 UTC.
   const [before, after] = ['14:00', '16:00'].map((time) => `${noon.slice(0, 11)}${time}:00.000Z`);
@@ -192,7 +192,7 @@ test.each<[string, () => CapturedEvent, string]>([
     () => visit({}, { timestamp: new Date(Date.now() - 6 * 86_400_000).toISOString() }),
     'cookieless_timestamp_out_of_range',
   ],
-])('%s: drops the event and records a warning', async (_name, event, reason) => {
+])('%s from a cookieless visitor: drops the event and records a warning', async (_name, event, reason) => {
   expect(await store(event(), visit())).toMatchObject({ stored: 1, dropped: [reason] });
   expect(await sql('SELECT type, severity FROM ingestion_warning WHERE project_id = $1', [project.id])).toEqual([
     { type: reason, severity: 'error' },

@@ -121,7 +121,10 @@ interface VisitorIds {
 const hashBytes = 16;
 const maxExtra = 100;
 
-/** @param dayStartMs start of the visitor's day, in milliseconds since the epoch. */
+/**
+ * Returns the distinct ID and session ID of a visitor on one day.
+ * @param dayStartMs start of the visitor's day, in milliseconds since the epoch
+ */
 function visitorIds(salt: Buffer, traits: VisitorTraits, dayStartMs: number): VisitorIds {
   const { projectId, ip, rootDomain, userAgent, extra } = traits;
   const hash = createHmac('sha256', salt)
@@ -142,7 +145,7 @@ let reading: Promise<typeof import('tldts')> | undefined;
 
 /**
  * Returns the registered domain (`www.shop.example.co.uk:8080` → `example.co.uk`), so that a visitor has the same ID on
- * all hosts of a site; the host itself without one.
+ * all hosts of a site. Returns the host itself if it has no registered domain.
  */
 async function rootDomain(host: string): Promise<string> {
   if (isIP(host) !== 0) return host;
@@ -153,10 +156,10 @@ async function rootDomain(host: string): Promise<string> {
 
 /** Properties from which the ID is computed. Storing them next to the ID would reveal the visitor. */
 const traces = new Set(['$ip', '$raw_user_agent', '$cookieless_extra']);
-/** Names under which browsers write them to the person. */
+/** Names under which browsers store these properties on the person. */
 const personTraces = new Set([...traces, '$initial_ip', '$initial_raw_user_agent']);
 
-/** Removes these properties wherever clients write them. */
+/** Removes the properties from which the ID was computed wherever clients write them. */
 function stripIdentifyingProperties({ written: _, ...event }: ReceivedEvent): CapturedEvent {
   const bare: CapturedEvent = { ...event, ip: null, properties: omitKeys(event.properties, traces) };
   for (const name of ['$set', '$set_once'] as const) {

@@ -15,7 +15,7 @@ export interface CookielessSalts {
 }
 
 const saltBytes = 32;
-/** More than the number of days that are current at the same time. */
+/** Number of cached salts. Fewer days than this are current at the same time. */
 const maxRemembered = 16;
 /** Maximum time a process remembers a salt after its row was deleted. */
 const rememberForMs = 3_600_000;
@@ -58,7 +58,10 @@ export function createCookielessSalts(sql: Sql): CookielessSalts {
 export interface LocalDay {
   /** `YYYY-MM-DD`. */
   name: string;
-  /** Midnight of the day, as local time read as UTC and as a real time; in milliseconds since the epoch. */
+  /**
+   * Midnight of the day in milliseconds since the epoch: `wallStartMs` reads the local time as if it were UTC, and
+   * `startMs` is the real time.
+   */
   wallStartMs: number;
   startMs: number;
 }
@@ -68,13 +71,16 @@ const dayMs = 24 * hourMs;
 /** The largest offsets of time zones from UTC. */
 const furthestAheadMs = 14 * hourMs;
 const furthestBehindMs = 12 * hourMs;
-/** Additional time for which a day's salt is kept, because clients send late and consumers fall behind. */
+/** How much longer a day's salt is kept, because clients send late and consumers fall behind. */
 const graceMs = 72 * hourMs;
 const longestName = 64;
 /** Cached because creating a formatter takes about 50 µs, and clients choose the time zone names. */
 const zones = new LRUCache<string, TimeZone>({ max: 500 });
 
-/** @param names IANA time zone names, of which the first valid one is used; UTC if none is valid. */
+/**
+ * Returns the local day that contains a time.
+ * @param names IANA time zone names, of which the first valid one is used; UTC if none is valid
+ */
 export function toLocalDay(timestampMs: number, names: readonly unknown[]): LocalDay {
   const name = names.find((one): one is string => typeof one === 'string' && isZone(one)) ?? 'UTC';
   const zone = zoneOf(name);

@@ -140,7 +140,7 @@ function seeDefinitions(
     if (isDescribable(name)) seen.events.push({ projectId, name, seenAtMs: nowMs });
     const groupTypes = ledger.projects.get(projectId)?.groupTypes;
     const found = findDefinitions(row, (type) => groupTypes?.get(type)?.index ?? null, nowMs);
-    // Nearly all are known. Only the others are kept until the commit.
+    // Nearly all names are already recorded. Only new ones are kept until the commit.
     for (const one of found) {
       if (!noted.has(propertyKey(one), markOf(nowMs, one.propertyType !== null))) seen.properties.push(one);
     }

@@ -69,7 +69,7 @@ const version = async () =>
     await fixture.database.sql.query('SELECT version FROM flag_definitions_version WHERE project_id = $1', [project.id])
   )[0]?.version;
 
-test('stores the latest call of each flag without changing the version of definitions', async () => {
+test('stores the latest call of each flag without changing the version of flag definitions', async () => {
   const before = await version();
   await consume(
     called('beta', '2026-11-22T10:10:00Z'),
@@ -85,7 +85,7 @@ test('stores the latest call of each flag without changing the version of defini
   expect(await version()).toBe(before);
 });
 
-test('writes once an hour, and never an earlier time', async () => {
+test('writes the calls of a flag once an hour, and never an earlier time', async () => {
   await consume(called('beta', '2026-11-22T10:12:00Z'));
   await flagCalls.flush();
   await consume(called('beta', '2026-11-22T10:14:00Z'));
@@ -101,14 +101,14 @@ test('writes once an hour, and never an earlier time', async () => {
   expect(await lastCalls()).toMatchObject({ beta: '2026-11-22T12:14:00.000Z' });
 });
 
-test('limits a time in the future to now', async () => {
+test('replaces the time of a flag call in the future with the current time', async () => {
   await consume(called('beta', '2026-11-22T22:00:00Z', { now: '2026-11-22T22:00:00Z' }));
   await flagCalls.flush();
   expect(await lastCalls()).toMatchObject({ beta: '2026-11-22T10:15:00.000Z' });
 });
 
 test.each([[undefined], [null], [7], [''], ['x'.repeat(401)], [['beta']], [{ key: 'beta' }]])(
-  'an unusual key has no effect on others: %j',
+  'a flag call with the unusual key %j has no effect on other calls',
   async (flag) => {
     await consume(called(flag, '2026-11-22T10:12:00Z'), called('checkout', '2026-11-22T10:12:00Z'));
     await flagCalls.flush();
@@ -116,7 +116,7 @@ test.each([[undefined], [null], [7], [''], ['x'.repeat(401)], [['beta']], [{ key
   },
 );
 
-test('a hundred thousand made-up keys take bounded memory and write nothing', async () => {
+test('a hundred thousand made-up flag keys take bounded memory and write nothing', async () => {
   const rows = Array.from({ length: 100_000 }, (_, index) => ({
     projectId: project.id,
     event: '$feature_flag_called',
@@ -128,7 +128,7 @@ test('a hundred thousand made-up keys take bounded memory and write nothing', as
   expect(await lastCalls()).toEqual({ beta: null, checkout: null, gone: null });
 });
 
-test('stores calls again after they may have been lost in a restore', async () => {
+test('stores flag calls again after they may have been lost in a restore', async () => {
   const again = async () => {
     await consume(called('beta', '2026-11-22T10:12:00Z'));
     await flagCalls.flush();

@@ -1,4 +1,4 @@
-// Guesses the type of a property (text, number, boolean or time) from its name and value.
+// Guesses the type of a property (string, number, boolean or time) from its name and value.
 
 export type PropertyType = 'DateTime' | 'String' | 'Numeric' | 'Boolean';
 

@@ -29,7 +29,7 @@ test.each<[string, unknown, string]>([
   ],
   ['a value that is not a list', { tag_name: 'div' }, ''],
   ['an empty list', [], ''],
-])('converts %s', (_, $elements, chain) => {
+])('converts %s to an elements chain', (_, $elements, chain) => {
   expect(buildElementsChain({ $elements })).toBe(chain);
 });
 
@@ -37,14 +37,14 @@ test('keeps a chain built by the client', () => {
   expect(buildElementsChain({ $elements_chain: 'a:text="x"', $elements: [{ tag_name: 'b' }] })).toBe('a:text="x"');
 });
 
-test.each([[{}], [7], [null], ['']])('ignores a chain of %j', ($elements_chain) => {
+test.each([[{}], [7], [null], ['']])('ignores an $elements_chain of %j', ($elements_chain) => {
   expect(buildElementsChain({ $elements_chain, $elements: [{ tag_name: 'b' }] })).toBe(
     'b:nth-child="0"nth-of-type="0"',
   );
   expect(buildElementsChain({ $elements_chain })).toBe('');
 });
 
-test('truncation does not split a character', () => {
+test('truncating an elements chain does not split a character', () => {
   const chain = buildElementsChain({ $elements: [{ tag_name: 'a', $el_text: `${'x'.repeat(399)}🦊🐻` }] });
   expect(chain).toContain(`text="${'x'.repeat(399)}🦊"`);
 });

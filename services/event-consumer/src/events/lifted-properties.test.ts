@@ -63,12 +63,12 @@ test.each(lifted)('copies %s to the person, and its initial value to %s', (key, 
   expect(lift({ [key]: 1 })).toEqual({ [key]: 1, $set: { [key]: 1 }, $set_once: { [initialName]: 1 } });
 });
 
-test('returns the same object with $set unchanged if there is nothing to copy', () => {
+test('returns the same object, with $set unchanged, if there is no property to copy to the person', () => {
   const properties = { a: 1, $set: 'odd', $ip: '203.0.113.7', $lib: 'web', toString: 1 };
   expect(lift(properties)).toBe(properties);
 });
 
-test('values set by the client take precedence', () => {
+test('a value that the client sets on the person takes precedence over a copied one', () => {
   const sent = { $browser: 'a', $set: { $browser: 'b' }, $set_once: { $initial_browser: 'c', x: 1 } };
   expect(lift(sent)).toEqual(sent);
 });
@@ -107,7 +107,7 @@ describe('$os_name', () => {
   });
 });
 
-test('does not copy the operating system of a server, but the other properties', () => {
+test('does not copy the operating system of a server to the person, but copies the other properties', () => {
   const sent = { $is_server: true, $os: 'Linux', $os_version: '6', $os_name: 'Linux', $app_version: '1' };
   expect(lift(sent)).toEqual({ ...sent, $set: { $app_version: '1' }, $set_once: { $initial_app_version: '1' } });
   expect(lift({ $is_server: true, $os_name: 'Linux' })).toEqual({ $is_server: true, $os_name: 'Linux' });

@@ -24,12 +24,12 @@ export function toEventRow(event: IncomingEvent, properties: Overlay, person: Ev
     personMode: person.mode,
     isHistorical: event.isHistorical,
   };
-  // Only if no property was removed, because the text still contains removed ones.
+  // The text as sent still contains all properties, so it can only be stored if none was removed.
   if (event.written !== undefined && properties.under === event.properties) row.written = event.written;
   return row;
 }
 
-/** Too frequent and not informative enough to describe a person. */
+/** Events whose properties do not describe the person, or that arrive too often to update it each time. */
 const neverLifted = new Set<string>(['$snapshot', eventNames.performance]);
 
 /**
@@ -47,7 +47,7 @@ export function normalizeProperties(event: IncomingEvent, processing: PersonProc
   return properties;
 }
 
-/** Marks an event that is anonymous because its project opted out like one that requested it. */
+/** Marks an event as anonymous if its project has opted out of person processing, as if the event had requested it. */
 function switchOff({ under, over }: Overlay): void {
   if (under.$process_person_profile !== false) over.$process_person_profile = false;
 }
@@ -72,7 +72,10 @@ const always = [
 const personUpdates = ['$set', '$set_once', '$unset'];
 const groupKeys = ['$group_0', '$group_1', '$group_2', '$group_3', '$group_4'];
 
-/** For an event with a person, the switch is not stored; otherwise it explains why there is no person. */
+/**
+ * Properties that are not stored for an event with a person. `$process_person_profile` only explains why an event has
+ * no person.
+ */
 const withPerson = new Set([...always, '$process_person_profile']);
 /** A group identify never changes its person. */
 const withGroup = new Set([...withPerson, ...personUpdates]);
@@ -185,7 +188,7 @@ export function liftPersonProperties(properties: Overlay): void {
     if (!Object.hasOwn(setOnce, initialName)) setOnce[initialName] = value;
   };
   for (const key of Object.keys(under)) lift(key, under[key]);
-  // The only one of these properties that the overlay may contain.
+  // `$os` is the only one of these properties that the overlay may contain.
   if (Object.hasOwn(over, '$os')) lift('$os', over.$os);
   if (set !== null) Object.assign(over, { $set: set, $set_once: setOnce });
 }

@@ -23,7 +23,7 @@ export async function insertEvents(
   if (rows.length === 0) return;
   const personTexts = new Map<JsonObject, string>();
   const written = copyRows(columns.length, rows, (fields, row) => writeEvent(fields, row, personTexts));
-  // Rows beyond this size are encoded only while they are sent.
+  // PostgreSQL receives rows beyond this size while later ones are still being encoded.
   const { taken, isAll } = takeChunks(written, maxWrittenBytes);
   try {
     await tx.copy(copyStatement, isAll ? taken : oneAfterTheOther(taken, written));
@@ -39,7 +39,7 @@ function* oneAfterTheOther(...lists: Iterable<Buffer>[]): Generator<Buffer> {
   for (const chunks of lists) yield* chunks;
 }
 
-/** In the order in which `writeEvent` writes them. */
+/** Columns in the order in which `writeEvent` writes them. */
 const columns = [
   'project_id',
   'timestamp',
@@ -63,7 +63,10 @@ function isPartitionMissing(error: unknown): boolean {
   return code === '23514' && constraint === undefined;
 }
 
-/** @param personTexts cache of encoded person properties, because many events of a batch have the same person. */
+/**
+ * Writes the columns of one event.
+ * @param personTexts cache of encoded person properties, because many events of a batch have the same person
+ */
 function writeEvent(fields: CopyRow, row: EventRow, personTexts: Map<JsonObject, string>): void {
   let personText = personTexts.get(row.personProperties);
   if (personText === undefined) {

@@ -27,7 +27,7 @@ export function toIncomingEvent({
   const event: IncomingEvent = {
     warnings,
     position,
-    // Treats this event like those of a project that has opted out of person processing.
+    // If true, the event is treated like those of a project that has opted out of person processing.
     project: received.force_disable_person_processing === true ? { ...project, personProcessingOptOut: true } : project,
     uuid: received.uuid,
     event: normalizeEventName(received.event),

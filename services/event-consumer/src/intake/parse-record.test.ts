@@ -163,7 +163,7 @@ test(`properties may nest ${maxNesting - 1} levels deep, and no deeper`, () => {
     parseRecord(
       Buffer.from(JSON.stringify({ ...event, properties: { a: 0 } }).replace('{"a":0}', `{"a":${nested(levels)}}`)),
     );
-  // The record and its properties are two levels themselves.
+  // The record and its properties count as two levels of nesting.
   expect(withDepth(maxNesting - 2).kind).toBe('event');
   expect(withDepth(maxNesting - 1)).toMatchObject({ kind: 'invalid', reason: 'failed_parse_message' });
 });

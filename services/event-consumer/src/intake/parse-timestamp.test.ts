@@ -7,7 +7,7 @@ test.each([
   ['2026-11-21T02:30:00+04:00', Date.UTC(2026, 10, 20, 22, 30)],
   ['0001-01-01T00:00:00.000Z', -62_135_596_800_000],
   ['9999-12-31T23:59:59.999Z', 253_402_300_799_999],
-])('accepts %s as a time', (text, ms) => {
+])('parses %s as a time', (text, ms) => {
   expect(parseTimestamp(text)).toBe(ms);
 });
 
@@ -26,6 +26,6 @@ test.each([
   '0001-01-01T00:00:00+01:00',
   '+020000-01-01T00:00:00Z',
   '2026-11-21T02:30:00Z\n',
-])('rejects %j', (text) => {
+])('rejects %j as a time', (text) => {
   expect(parseTimestamp(text)).toBeNull();
 });

@@ -81,7 +81,7 @@ interface InvalidRecord {
 
 type ParsedRecord = ReceivedEvent | CapturedWarning | InvalidRecord;
 
-/** Cannot occur within a string, where its quotes would be escaped. */
+/** Always marks the start of the properties, because quotes within a string are escaped. */
 const beforeProperties = Buffer.from(',"properties":');
 
 /**
@@ -99,7 +99,7 @@ export function parseAsWritten(value: Buffer): ReceivedEvent | null {
   const record = parseOrNull(head);
   const properties = parseOrNull(text);
   if (!isObject(record) || !isObject(properties)) return null;
-  // The record around the properties is another level.
+  // The record around the properties is another level of nesting.
   if (isTooDeep(record, head, maxNesting) || isTooDeep(properties, text, maxNesting - 1)) return null;
   record.properties = properties;
   const event = checkRecord(record);
@@ -130,7 +130,10 @@ export function parseRecord(value: Buffer): ParsedRecord {
   return checkRecord(record);
 }
 
-/** @param record clean and not nested too deeply. */
+/**
+ * Checks the required fields of a record.
+ * @param record clean and not nested too deeply
+ */
 function checkRecord(record: JsonObject): ParsedRecord {
   const { kind, uuid, token, now } = record;
   if (uuid === undefined || uuid === null || uuid === '') return invalid('empty_uuid', '`uuid` is missing.');
@@ -159,7 +162,7 @@ interface RecordHead {
   environment_id?: number;
 }
 
-/** Returns whether the value is a valid environment ID. Otherwise, the key determines the owner. */
+/** Returns whether the value is a valid environment ID. If it is not, the key determines the owner. */
 function isEnvironmentId(value: unknown): value is number {
   return Number.isInteger(value) && (value as number) > 0 && (value as number) <= 2_147_483_647;
 }

@@ -8,11 +8,11 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-/** Reports no changes, so that cached data is used until it expires. */
+/** Never reports a change, so cached data is used until it expires. */
 const changes = { subscribe: () => {}, isSubscribed: () => true };
 const now = new Date().toISOString();
 const keys = (...tokens: string[]) => tokens.map((token) => ({ token, now }));
-/** Resolves a record without an environment ID. */
+/** Returns the project of a record without an environment ID. */
 async function findByKey(resolver: ProjectResolver, token: string) {
   return (await resolver.resolve(keys(token)))({ token, now });
 }
@@ -28,7 +28,7 @@ function countingSql(): Sql & { statements: number } {
   return counting;
 }
 
-test('finds all projects of a batch with one statement and caches them', async () => {
+test('finds all projects of a batch with one statement, and caches them', async () => {
   const sql = countingSql();
   const resolver = createProjectResolver({ sql, changes });
   const [a, b] = [await fixture.createProject(), await fixture.createProject()];

@@ -12,9 +12,9 @@ export type FindProject = (record: RecordOwner) => ResolvedProject | undefined;
 export interface ProjectResolver {
   /** Finds the projects of records. Needs no statement if all are cached. Rejects when PostgreSQL is unavailable. */
   resolve(records: Iterable<RecordOwner>): Promise<FindProject>;
-  /** Returns projects that are not marked as having events, according to the cache. */
+  /** Returns which of the projects the cache does not know to have events. */
   withoutEvents(projectIds: Iterable<number>): number[];
-  /** Records that the mark was committed. */
+  /** Updates the cache after these projects were marked as having events. */
   noteEvents(projectIds: number[]): void;
 }
 

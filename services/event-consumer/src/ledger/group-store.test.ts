@@ -40,7 +40,7 @@ test('reads types with their index, only for the given projects', async () => {
 test.each([
   ['the index was taken by another type', { type: 'team', index: 0 }],
   ['the type was added at another index', { type: 'company', index: 1 }],
-])('adding a type is a lost race when %s', async (_, { type, index }) => {
+])('adding a group type is reported as a lost race when %s', async (_, { type, index }) => {
   await inTransaction((tx) => insertGroupTypes(tx, [{ projectId, type: 'company', index: 0, createdAtMs }]));
   await expect(inTransaction((tx) => insertGroupTypes(tx, [{ projectId, type, index, createdAtMs }]))).rejects.toThrow(
     LedgerConflict,
@@ -55,7 +55,7 @@ test('distinguishes groups by type index and key, and reads them back as written
   expect(read).toEqual(expect.arrayContaining(groups));
 });
 
-test('inserting an existing group is a lost race', async () => {
+test('inserting an existing group is reported as a lost race', async () => {
   await inTransaction((tx) => insertGroups(tx, [group(0, 'k')]));
   await expect(inTransaction((tx) => insertGroups(tx, [group(0, 'new'), group(0, 'k')]))).rejects.toThrow(
     LedgerConflict,

@@ -86,7 +86,10 @@ export async function lockGroups(tx: Transaction, keys: GroupKey[]): Promise<Sto
   }));
 }
 
-/** @throws LedgerConflict when another batch has taken the index or added the type first. */
+/**
+ * Inserts group types.
+ * @throws LedgerConflict when another batch has taken the index or added the type first
+ */
 export async function insertGroupTypes(tx: Transaction, types: StoredGroupType[]): Promise<void> {
   if (types.length === 0) return;
   await insertNew(
@@ -107,7 +110,10 @@ export async function insertGroupTypes(tx: Transaction, types: StoredGroupType[]
   );
 }
 
-/** @throws LedgerConflict when one of the groups exists. */
+/**
+ * Inserts groups in lock order.
+ * @throws LedgerConflict when one of the groups exists
+ */
 export async function insertGroups(tx: Transaction, groups: StoredGroup[]): Promise<void> {
   if (groups.length === 0) return;
   await insertNew(

@@ -2,7 +2,7 @@ import { createKnownIds } from './touched.ts';
 
 const ids = Array.from({ length: 10_000 }, (_, index) => `${index % 7}:user-${index}`);
 
-test('knows exactly the noted IDs', () => {
+test('knows exactly the IDs that were added', () => {
   const known = createKnownIds();
   expect(known.has('1:a')).toBe(false);
   known.note(['1:a', '1:b', '1:a']);

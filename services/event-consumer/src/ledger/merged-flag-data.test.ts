@@ -66,7 +66,7 @@ const buckets = () =>
     [project.id],
   );
 
-test('ingest-088, ingest-089: moves everything to the survivor, who keeps its own hash keys', async () => {
+test('ingest-088, ingest-089: a merge moves memberships and hash keys to the survivor, who keeps its own hash keys', async () => {
   await consume({ distinct_id: 'anon' }, { distinct_id: 'user' });
   await join(1, 'anon', 'user');
   await join(2, 'anon');

@@ -68,7 +68,7 @@ test('a person is read back as it was written', async () => {
   expect(read.mappings).toHaveLength(2);
   expect(read.mappings).toContainEqual(mapping('naïve "id" \\ \'x\' 🦊', written.uuid, 3));
   expect(read.mappings).toContainEqual(mapping('{odd,"array",NULL}', written.uuid));
-  // Only once, however many of its IDs are requested.
+  // The person is returned once, however many of its IDs are requested.
   expect(read.persons).toEqual([written]);
 });
 
@@ -83,7 +83,7 @@ test('the same IDs in another project belong to a different person', async () =>
   ).toEqual({ mappings: [], persons: [] });
 });
 
-test('inserting an existing row is a lost race and changes nothing', async () => {
+test('inserting an existing row is reported as a lost race and changes nothing', async () => {
   const first = person();
   await inTransaction(async (tx) => {
     await insertPersons(tx, [first]);
@@ -98,7 +98,7 @@ test('inserting an existing row is a lost race and changes nothing', async () =>
   expect(read.mappings.map(({ distinctId, personUuid }) => [distinctId, personUuid])).toEqual([['taken', first.uuid]]);
 });
 
-test('a different version than the one read is a lost race, and so is a missing person', async () => {
+test('a missing person, or one with a different version than the one read, is reported as a lost race', async () => {
   const [a, b] = [person({ version: 4 }), person({ version: 9 })];
   await inTransaction((tx) => insertPersons(tx, [a, b]));
   await inTransaction((tx) => lockVersions(tx, [a, b]));

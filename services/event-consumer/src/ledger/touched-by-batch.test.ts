@@ -65,7 +65,7 @@ test.each<[string, CapturedEvent, number[]]>([
   expect(findTouchedIdsOfBatch([incoming(one)], knownIds).projectsWithGroups).toEqual(projects);
 });
 
-test('agrees with touchedBy', () => {
+test('touches the same IDs and group types for a batch of one event as for that event', () => {
   fc.assert(
     fc.property(arbitraryCaptured.map(incoming), (one) => {
       const { distinctIds, groupTypes } = findTouchedIds(one);

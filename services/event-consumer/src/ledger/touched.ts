@@ -106,7 +106,7 @@ export interface KnownIds {
   note(keys: Iterable<string>): void;
 }
 
-/** Four bytes each, whatever the length of the IDs. */
+/** Uses four bytes per ID, whatever its length. */
 const defaultSlots = 1 << 18;
 
 /**

@@ -41,7 +41,7 @@ interface Taken<Outcome> {
   keys: ReadonlySet<string>;
   outcome?: Outcome;
   isEnded: boolean;
-  /** Both promises always resolve. */
+  /** Neither promise ever rejects. */
   decided: Promise<void>;
   ended: Promise<{ isCommitted: boolean }>;
 }

@@ -70,7 +70,7 @@ export interface ReusedUuid {
   owner: UuidOwner;
 }
 
-/** docs/ingestion-rules.md#the-event-row */
+/** Values of `person_mode` (docs/ingestion-rules.md#the-event-row). */
 export const personMode = { full: 0, propertyless: 1, forceUpgrade: 2 } as const;
 export type PersonMode = (typeof personMode)[keyof typeof personMode];
 
@@ -92,7 +92,7 @@ export interface EventRow {
   personUuid: string;
   personCreatedAtMs: number | null;
   personProperties: JsonObject;
-  /** Approximate size of the person properties as JSON, except for the event's own. */
+  /** Approximate size of the person properties as JSON. It is 0 if they come from the event itself. */
   personBytes: number;
   personMode: PersonMode;
   isHistorical: boolean;

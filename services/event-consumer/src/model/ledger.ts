@@ -16,22 +16,26 @@ export interface Ledger {
 
 export interface ProjectLedger {
   projectId: number;
-  /** distinct ID → person; a missing ID has no person (all IDs that a batch can touch are loaded). */
+  /**
+   * Person of each distinct ID. All IDs that a batch can touch are loaded, so an ID that is missing here has no person.
+   */
   distinctIds: Map<string, DistinctIdState>;
   /** Persons by uuid. A person that is merged away is removed and listed in `mergedPersons`. */
   persons: Map<string, PersonState>;
-  /** Stored persons that this batch merged away: uuid → uuid of the survivor. */
+  /** Stored persons that this batch merged away, as uuid → uuid of the survivor. */
   mergedPersons: ReadonlyMap<string, string>;
   /**
-   * Number of moves of the distinct IDs of each merged person in this batch: 1, or 2 if the survivor was merged away as
-   * well, and so on. The mapping version of an ID that is not in `distinctIds` increases by this number.
+   * Number of moves of the distinct IDs of each merged person in this batch. It is 1, or 2 if the survivor was merged
+   * away as well, and so on. The mapping version of an ID that is not in `distinctIds` increases by this number.
    */
   mergedPersonMoves: ReadonlyMap<string, number>;
-  /** group type → index 0..4. All types of the project are loaded. */
+  /** Index (0 to 4) of each group type. All types of the project are loaded. */
   groupTypes: ReadonlyMap<string, GroupTypeState>;
-  /** IDs with a deleted person, with the latest deletion, whether or not they have a new person. */
+  /** Distinct IDs whose person was deleted, with the latest deletion, whether or not they have a new person. */
   deletedIds: ReadonlyMap<string, DeletedId>;
-  /** Updates by group identify events of the batch, in order. Their groups are read last (ledger/save-groups.ts). */
+  /**
+   * Group updates requested by the events of the batch, in order. Their groups are read last (ledger/save-groups.ts).
+   */
   groupUpdates: GroupUpdate[];
 }
 
@@ -50,7 +54,7 @@ export interface DistinctIdState {
 export interface DeletedId {
   deletionId: string;
   personUuid: string;
-  /** Its mapping version at the deletion. */
+  /** Mapping version of the ID when its person was deleted. */
   version: number;
   deletedAtMs: number;
 }
@@ -59,7 +63,10 @@ export interface PersonState extends SizedProperties {
   uuid: string;
   mainDistinctId: string;
   isIdentified: boolean;
-  /** +1 per event that changed the person, so that it does not depend on how the log was divided into batches. */
+  /**
+   * Increases by one per event that changed the person, so that it does not depend on how the log was divided into
+   * batches.
+   */
   version: number;
   createdAtMs: number;
   /** True if this batch inserts the person. */

@@ -4,7 +4,7 @@ import { gatewayWarnings, type JsonObject, type WarningSeverity } from '@millrac
 
 /** Every kind of ingestion warning with its severity (docs/ingestion-rules.md#warnings). */
 export const warningSeverity = {
-  // Reported by the gateway, stored here.
+  // Reported by the gateway and stored by the consumer.
   ...gatewayWarnings,
   // Raised before the rules, for an event whose uuid belongs to a different event.
   duplicate_event_uuid: 'error',

@@ -233,7 +233,7 @@ describe.each(['kafka', 'postgres'] as const)('with %s', (kind) => {
     await eventually(() => seen.length >= 1, { what: 'The processed event' });
   });
 
-  test('omits nothing when it stops and starts again', async () => {
+  test('publishes all events even if it stops and starts again', async () => {
     const { token } = await fixture.createProject();
     const events = Array.from({ length: 400 }, (_, index) => capturedEvent(token, { distinct_id: `d${index % 30}` }));
     await startStoring();

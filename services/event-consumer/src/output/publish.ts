@@ -106,8 +106,8 @@ export function createPublishHandler(
     const stored = await waitUntilStored(batch, signal);
     const records = batch.records.filter(({ offset }) => offset < stored);
     const last = records.at(-1);
-    // The records are not stored yet, this member is stopping, or the partition has moved to another member. Reading
-    // starts here again.
+    // The records are not stored yet, this member is stopping, or the partition has moved to another member. The next
+    // read starts with the same records.
     if (last === undefined) return { outcome: 'stale', nextOffset: batch.continuesFrom };
 
     const events = await readStoredEvents(database.sql, await eventKeys(records));
@@ -144,7 +144,7 @@ export function createPublishHandler(
     });
   }
 
-  /** @returns the number of published events. */
+  /** Publishes events, and returns how many. */
   async function publish(events: StoredEvent[]): Promise<number> {
     try {
       await deps.log.append(events.map((event) => toProcessedRecord(event, deps.topic)));

@@ -102,8 +102,8 @@ beforeAll(async () => {
   }
   const rounds = Math.max(...cases.map(([, { send }]) => send.length));
   for (let round = 0; round < rounds; round += 1) {
-    // In groups, because a gateway without cached keys looks up a few at a time, and rejects requests that wait too
-    // long for it.
+    // The cases run in groups, because a gateway without cached keys looks up only a few keys at a time, and rejects
+    // requests that wait too long for a lookup.
     const waiting = [...played.values()];
     while (waiting.length > 0) await Promise.all(waiting.splice(0, 25).map((one) => sendOne(one, round)));
     await eventually(async () => (await lag()) === 0, { what: `The end of round ${round}` });

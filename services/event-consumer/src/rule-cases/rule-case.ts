@@ -8,12 +8,12 @@ export const caseNumber = (no: number) => `ingest-${String(no).padStart(3, '0')}
 
 /** Expected state of a person after the events. Missing fields are not checked. */
 export interface ExpectedPerson {
-  /** Exactly these IDs. */
+  /** The person must have exactly these IDs. */
   ids: string[];
-  /** The distinct ID from which the person's uuid was derived. */
+  /** Distinct ID from which the person's uuid was derived. */
   uuidOf?: string;
   mainId?: string;
-  /** Exactly these properties, except for `$creator_event_uuid`. */
+  /** The person must have exactly these properties, except for `$creator_event_uuid`. */
   properties?: JsonObject;
   isIdentified?: boolean;
   version?: number;
@@ -24,23 +24,26 @@ export interface ExpectedPerson {
 export interface ExpectedOutcome {
   dropped?: DropReason;
   warnings?: WarningType[];
-  /** Columns of the row; objects must match completely. */
+  /** Expected columns of the row. Objects must match completely. */
   row?: Partial<Omit<EventRow, 'properties'>> & { properties?: JsonObject };
-  /** The distinct ID from which the row's person uuid was derived. */
+  /** Distinct ID from which the row's person uuid was derived. */
   personOf?: string;
-  /** Some of the row's properties; `undefined` means that the key must not exist. */
+  /** Some of the row's properties. `undefined` means that the key must not exist. */
   properties?: JsonObject;
   /** Some of the row's person properties. */
   personProperties?: JsonObject;
 }
 
-/** One rule as an example. `no` contains the numbers of docs/cases.md#ingestion; our own cases have none. */
+/**
+ * One rule as an example. `no` lists the numbers of docs/cases.md#ingestion that it covers. Cases without a number are
+ * our own.
+ */
 export interface RuleCase {
   no?: number[];
   is: string;
   start?: WorldStart;
   send: SentEvent[];
-  /** All persons that exist afterwards. */
+  /** All persons that must exist afterwards. */
   persons?: ExpectedPerson[];
   /** One outcome per event, if given. */
   outcomes?: ExpectedOutcome[];

@@ -8,7 +8,7 @@ import { groupKeyTooLongWarning } from './groups.ts';
 import { isMergeEvent, readOtherId } from './merge-requests.ts';
 import { isPersonProfileOff } from './person-processing.ts';
 
-/** In the order in which they are checked (docs/ingestion-rules.md#before-the-rules). */
+/** Reasons to drop an event, in the order in which they are checked (docs/ingestion-rules.md#before-the-rules). */
 const checks = [clientWarning, nonTextAnonymousId, nonTextAlias, overlongGroupKey, mergeWithoutPerson];
 
 /**
@@ -23,7 +23,7 @@ export function findRefusal(event: IncomingEvent): Refusal | null {
   return null;
 }
 
-/** Enough for messages of SDKs. */
+/** Maximum length of a client's message in a warning. SDKs send shorter ones. */
 const shownMessageCharacters = 500;
 
 /** SDKs send this event to report what they dropped, for example because of their own rate limit. */

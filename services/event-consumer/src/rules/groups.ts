@@ -173,7 +173,10 @@ export function coalesceGroupUpdates(updates: readonly GroupUpdate[], groups: Gr
   return tooLarge;
 }
 
-/** @returns false if its properties are too large and were left out. */
+/**
+ * Creates the group of an update.
+ * @returns false if its properties are too large and were left out
+ */
 function createGroup(update: GroupUpdate, groups: GroupStates): boolean {
   const { index, key, groupSet, createdAtMs } = update;
   const group: GroupState = {
@@ -191,7 +194,10 @@ function createGroup(update: GroupUpdate, groups: GroupStates): boolean {
   return false;
 }
 
-/** @returns false if the group would become too large and was not changed. */
+/**
+ * Applies an update to an existing group.
+ * @returns false if the group would become too large and was not changed
+ */
 function updateGroup(group: GroupState, { groupSet, createdAtMs }: GroupUpdate): boolean {
   const put = differing(groupSet, group.properties);
   if (Object.keys(put).length === 0) return true;
@@ -212,7 +218,7 @@ function differing(groupSet: JsonObject, before: JsonObject): JsonObject {
   return put;
 }
 
-/** Enough to recognize a name. */
+/** Maximum length of a name in a warning. That is enough to recognize it. */
 const shownCharacters = 100;
 
 /** Creates one warning for all group types of an event that are too long. */

@@ -140,8 +140,9 @@ function tooLarge(person: PersonState, event: IncomingEvent): PersonUpdateOutcom
 }
 
 /**
- * @param unwritten changes of the event that are only in its row, not on the person.
- * @param own changes of the event, which replace the properties of a large person in the row.
+ * Returns the person for the row of an event.
+ * @param unwritten changes of the event that are only in its row, not on the person
+ * @param own changes of the event, which replace the properties of a large person in the row
  */
 function toRowPerson(
   person: PersonState,

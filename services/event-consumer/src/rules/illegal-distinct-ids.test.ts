@@ -1,6 +1,6 @@
 import { isIllegalDistinctId } from './merge.ts';
 
-// docs/ingestion-rules.md#illegal-distinct-ids
+// The list is from docs/ingestion-rules.md#illegal-distinct-ids.
 const anyCase = [
   'anonymous',
   'guest',

@@ -185,7 +185,7 @@ const illegalInAnyCase = [
   'false',
 ];
 
-/** Empty values converted to text, with exactly this spelling; `Null` may be a real name. */
+/** Each warning about an event, as `uuid type`. */
 const illegalAsWritten = ['[object Object]', 'NaN', 'None', 'none', 'null', '0', 'undefined'];
 
 const anyCase = new Set(illegalInAnyCase.flatMap(withQuotedForms));

@@ -120,7 +120,7 @@ function personUuidAfterDeletion(deletionId: string, projectId: number, distinct
 }
 
 function uuidOf(space: Buffer, projectId: number, distinctId: string): string {
-  // A single call, because a hash object costs five times as much and creates garbage.
+  // Computes the hash with a single call, because a hash object takes five times as long and creates garbage.
   const digest = hash('sha1', Buffer.concat([space, Buffer.from(`${projectId}:${distinctId}`, 'utf8')]), 'hex');
   // RFC 9562: version 5 in the 13th digit, variant 10xx in the 17th.
   const variant = ((Number.parseInt(digest.charAt(16), 16) & 0x3) | 0x8).toString(16);

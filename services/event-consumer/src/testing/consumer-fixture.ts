@@ -109,7 +109,7 @@ export function capturedEvent(token: string, { properties = {}, ...event }: Part
     now,
     ip: null,
     ...event,
-    // At the end, as in the gateway's format.
+    // The properties come last, as in the gateway's format.
     properties,
   };
 }

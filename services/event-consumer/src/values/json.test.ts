@@ -19,6 +19,6 @@ test.each([
   expect(jsonEqual(b, a)).toBe(expected);
 });
 
-test('a value equals its copy', () => {
+test('a JSON value equals its copy', () => {
   fc.assert(fc.property(fc.jsonValue(), (value) => jsonEqual(value, JSON.parse(JSON.stringify(value)))));
 });

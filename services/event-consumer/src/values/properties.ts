@@ -48,7 +48,10 @@ const immoderateNumber = /[0-9][eE][+-]?[0-9]{3,}\s*[,\]}]|[0-9]{100}/;
 
 const emptyText = /^\{\s*\}$/;
 
-/** @param text a valid JSON object without NUL and lone surrogates. */
+/**
+ * Returns whether PostgreSQL can store a JSON text as it is written.
+ * @param text a valid JSON object without NUL and lone surrogates
+ */
 export function canBeStored(text: string): boolean {
   return text.startsWith('{') && text.endsWith('}') && !immoderateNumber.test(text) && !emptyText.test(text);
 }

@@ -8,7 +8,7 @@ import { mergeObjects, omitKeys, setOwn } from './json.ts';
  */
 export interface SizedProperties {
   properties: JsonObject;
-  /** True if an event's row or another batch refers to the same object, which must then be copied before a change. */
+  /** True if an event's row or another batch refers to the same object. It must then be copied before a change. */
   areShared?: boolean;
   /** Undefined until first used. */
   size?: PropertiesSize;

@@ -4,11 +4,11 @@ test.each([
   ['', 0x811c9dc5],
   ['a', 0xe40c292c],
   ['foobar', 0xbf9cf968],
-])('equals the published FNV-1a vector for "%s"', (text, hash) => {
+])('the hash of "%s" equals the published FNV-1a vector', (text, hash) => {
   expect(textHash32(text)).toBe(hash);
 });
 
-test('distinguishes texts by 53 bits that have the same 32 bits', () => {
+test('the 53-bit hash distinguishes texts that have the same 32-bit hash', () => {
   const twins = ['event:712:-1:prop_102', 'event:570:-1:prop_69'];
   expect(new Set(twins.map((text) => textHash32(text))).size).toBe(1);
   const hashes = twins.map(textHash53);

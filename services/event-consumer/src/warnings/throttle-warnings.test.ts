@@ -14,7 +14,7 @@ function warnings(count: number, projectId = 1, type: WarningType = 'ignored_inv
 const counts = (stored: StoredWarning[]) => stored.map(({ count }) => count);
 const sum = (stored: StoredWarning[]) => counts(stored).reduce((total, count) => total + count, 0);
 
-test('stores the first warnings of a minute individually and the others of a batch as one, and counts all', () => {
+test('stores the first warnings of a minute individually, combines the others of a batch into one, and counts all of them', () => {
   let nowMs = 0;
   const throttle = createWarningThrottle(() => nowMs);
   const first = throttle(warnings(50));

@@ -110,14 +110,14 @@ export function toDeadLetterWarning(
   };
 }
 
-/** One finding about several events of a project in a batch. They are stored as one warning with a count. */
+/** One problem that several events of a project in a batch have. It is stored as one warning with a count. */
 export interface CountedFinding {
   first: Pick<CapturedEvent, 'uuid' | 'now'>;
   position: RecordPosition;
   count: number;
 }
 
-/** Adds an event to the finding of its project. */
+/** Adds an event to the warning of its project. */
 export function countFinding(
   findings: Map<number, CountedFinding>,
   projectId: number,
