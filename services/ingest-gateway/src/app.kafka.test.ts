@@ -302,39 +302,36 @@ describe('dropped events', () => {
   test.each([
     ['a small request', 10],
     ['a large request', 400_000],
-  ])(
-    'time-010 a time of sending that cannot be read is reported for the events it was meant for: %s',
-    async (_name, bytes) => {
-      const { token } = await newProject();
-      const filler = { properties: { filler: 'x'.repeat(bytes) } };
-      const timestamp = '2026-11-20T08:00:00.000Z';
-      const batch = [
-        { ...event('timed'), ...filler, timestamp },
-        event('timeless'),
-        { ...event('also timed'), timestamp },
-      ];
-      expect(await send('/batch/', { json: { api_key: token, batch, sent_at: 'a minute ago' } })).toMatchObject(ok);
-      const [warning] = await reader.warnings(token, 1);
-      expect(warning).toMatchObject({ type: 'ignored_invalid_timestamp', count: 2 });
-      const sample = { uuid: expect.any(String), sent_at: 'a minute ago' };
-      expect(warning?.details).toEqual({
-        ...{ path: '/batch', user_agent: 'node' },
-        samples: [
-          { index: 0, event: 'timed', ...sample },
-          { index: 2, event: 'also timed', ...sample },
-        ],
-      });
-      const events = await reader.events(token, 3);
-      expect(events.filter(({ event }) => event !== 'timeless').map((stored) => stored.timestamp)).toEqual([
-        timestamp,
-        timestamp,
-      ]);
-      const fromQuery = { json: { api_key: token, batch, sent_at: 'a minute ago' } };
-      expect(await send(`/batch/?_=${Date.now()}`, fromQuery)).toMatchObject(ok);
-      await reader.events(token, 6);
-      expect(await reader.warnings(token, 1)).toHaveLength(1);
-    },
-  );
+  ])('time-010 an invalid send time is reported for the events that it applies to: %s', async (_name, bytes) => {
+    const { token } = await newProject();
+    const filler = { properties: { filler: 'x'.repeat(bytes) } };
+    const timestamp = '2026-11-20T08:00:00.000Z';
+    const batch = [
+      { ...event('timed'), ...filler, timestamp },
+      event('timeless'),
+      { ...event('also timed'), timestamp },
+    ];
+    expect(await send('/batch/', { json: { api_key: token, batch, sent_at: 'a minute ago' } })).toMatchObject(ok);
+    const [warning] = await reader.warnings(token, 1);
+    expect(warning).toMatchObject({ type: 'ignored_invalid_timestamp', count: 2 });
+    const sample = { uuid: expect.any(String), sent_at: 'a minute ago' };
+    expect(warning?.details).toEqual({
+      ...{ path: '/batch', user_agent: 'node' },
+      samples: [
+        { index: 0, event: 'timed', ...sample },
+        { index: 2, event: 'also timed', ...sample },
+      ],
+    });
+    const events = await reader.events(token, 3);
+    expect(events.filter(({ event }) => event !== 'timeless').map((stored) => stored.timestamp)).toEqual([
+      timestamp,
+      timestamp,
+    ]);
+    const fromQuery = { json: { api_key: token, batch, sent_at: 'a minute ago' } };
+    expect(await send(`/batch/?_=${Date.now()}`, fromQuery)).toMatchObject(ok);
+    await reader.events(token, 6);
+    expect(await reader.warnings(token, 1)).toHaveLength(1);
+  });
 
   test('body-034 returns 200 if all events are dropped', async () => {
     const { token } = await newProject();
@@ -398,7 +395,7 @@ describe('dropped events', () => {
 });
 
 describe('historical migration', () => {
-  test('topic-002 goes to the historical topic, with one key for the project', async () => {
+  test('topic-002 writes the events to the historical topic, with one key for the project', async () => {
     const { token } = await newProject('full');
     const batch = [event('a', 'p1'), event('b', 'p2'), event('c', 'p3')];
     expect(await send('/batch/', { json: { api_key: token, batch, historical_migration: true } })).toMatchObject(ok);
@@ -443,7 +440,7 @@ test('body-026 responds to a beacon without a body', async () => {
 });
 
 describe('CORS', () => {
-  test.each(['/e/', '/nope', '/'])('body-035 a preflight of %s', async (path) => {
+  test.each(['/e/', '/nope', '/'])('body-035 allows everything that the preflight of %s requests', async (path) => {
     const headers = {
       origin: 'null',
       'access-control-request-method': 'POST',
@@ -477,6 +474,6 @@ test("uses the client's request ID if it is harmless, and generates one otherwis
   expect(await idFor('a b')).toMatch(/^[0-9a-f]{12}-\w+$/);
 });
 
-test.each(['/', '/_liveness', '/_readiness', '/metrics'])('GET %s answers probes', async (path) => {
+test.each(['/', '/_liveness', '/_readiness', '/metrics'])('GET %s responds to probes', async (path) => {
   expect((await send(path, { method: 'GET' })).status).toBe(200);
 });

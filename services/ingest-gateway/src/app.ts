@@ -178,7 +178,10 @@ function drainMs({ drainTimeoutMs, stopDelayMs }: GatewayDependencies['config'])
   return Math.min(requestTimeoutMs, Math.max(remainingMs - flushMs, remainingMs / 2));
 }
 
-/** @returns false if the path is not for flags. */
+/**
+ * Serves a flag request.
+ * @returns false if the path is not for flags
+ */
 function serveFlagPath(
   request: IncomingMessage,
   response: ServerResponse,
@@ -291,7 +294,7 @@ function withSingleSlashes(url: string): string {
   const mark = url.indexOf('?');
   const pathEnd = mark < 0 ? url.length : mark;
   const at = url.indexOf('//');
-  // A proxy may send an absolute URL, which contains two slashes after the scheme.
+  // A proxy may send an absolute URL, such as `http://host/batch`, which contains two slashes after the scheme.
   if (at < 0 || at >= pathEnd || url[0] !== '/') return url;
   return url.slice(0, pathEnd).replace(doubled, '/') + url.slice(pathEnd);
 }

@@ -3,7 +3,7 @@ import { sendV1, v1Batch, v1Event } from './testing/send-v1.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from './testing/test-gateway.ts';
 import { readTopics, type TopicReader } from './testing/topic-reader.ts';
 
-/** Events of clients that set no cookie are marked for the consumer, which makes an id out of the address. */
+/** Events of clients without cookies are marked, so that the consumer derives their ID from the address. */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
 let reader: TopicReader;

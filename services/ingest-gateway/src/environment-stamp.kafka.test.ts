@@ -3,7 +3,10 @@ import { sendV1, v1Batch, v1Event } from './testing/send-v1.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from './testing/test-gateway.ts';
 import { readTopics, type TopicReader } from './testing/topic-reader.ts';
 
-/** Every record says which environment its key led to, so that the consumer need not ask a key that may be gone. */
+/**
+ * Every record contains the environment of its key, so that the consumer does not depend on a key that may have been
+ * deleted since.
+ */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
 let reader: TopicReader;
@@ -55,14 +58,14 @@ test.each<[string, number, (token: string) => Promise<number>]>([
     },
   ],
   ['an event in parts', 1, postParts],
-])('records of %s', async (_name, count, send) => {
+])('the records of %s contain the environment', async (_name, count, send) => {
   const { token, environmentId } = await createTestTenant(fixture.database, { plan: 'full' });
   expect(await send(token)).toBe(200);
   const records = await reader.records(token, count);
   expect(new Set(records.map(({ value }) => value.environment_id))).toEqual(new Set([environmentId]));
 });
 
-test('warnings of the limits', async () => {
+test('the warnings about limits contain the environment', async () => {
   const { token, environmentId } = await createTestTenant(fixture.database);
   const config = { dropEventsByTokenDistinctId: token, trafficReportMs: 100 };
   const blocking = await fixture.startGateway({ config });
@@ -70,13 +73,13 @@ test('warnings of the limits', async () => {
   expect(await reader.warnings(token, 1)).toMatchObject([{ type: 'blocked_token', environment_id: environmentId }]);
 });
 
-test('only the gateway writes the stamp', async () => {
+test('only the gateway can write the environment of a record', async () => {
   const { token, environmentId } = await createTestTenant(fixture.database);
   expect(await post(gateway.url, token, [{ ...named({}), environment_id: 1 }], { environment_id: 1 })).toBe(200);
   expect(await reader.events(token, 1)).toMatchObject([{ environment_id: environmentId }]);
 });
 
-test('writes no stamp while the key cannot be looked up', async () => {
+test('writes no environment while the key cannot be looked up', async () => {
   const { token } = await createTestTenant(fixture.database);
   const sql = { query: () => Promise.reject(new Error('down')) };
   const alone = await fixture.startGateway({ keys: { sql } });

@@ -20,7 +20,7 @@ const logger = quietLogger();
 beforeAll(async () => {
   fixture = await createGatewayFixture();
 });
-/** What a test opened and, when it failed, did not close. */
+/** What a failed test has opened and not closed. */
 const leftOpen: (() => Promise<unknown>)[] = [];
 afterAll(async () => {
   await fixture.stop();
@@ -73,7 +73,7 @@ describe('failures of the stores of project keys', () => {
       keyPrefix: fixture.cachePrefix,
     });
     leftOpen.push(cache.stop, database.stop, postgresProxy.stop, redisProxy.stop);
-    // Entries are stale at once, so that every request would like to ask.
+    // Cached keys expire immediately, so that every request would look its key up.
     const gateway = await fixture.startGateway({ ...parts, cache, keys: { sql: database.sql, knownForMs: 0 } });
     await eventually(() => cache.isHealthy(), { what: 'the connection to Redis' });
     return {
@@ -88,18 +88,15 @@ describe('failures of the stores of project keys', () => {
     };
   }
 
-  test.each(['refuse', 'blackHole'] as const)(
-    'a known key is answered with 200 when both are lost by %s',
-    async (fault) => {
-      const { token } = await createTestTenant(fixture.database);
-      const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);
-      expect(await post(gateway, bodyFor(token))).toMatchObject({ status: 200 });
-      await postgresProxy[fault]();
-      await redisProxy[fault]();
-      for (let i = 0; i < 5; i++) expect(await post(gateway, bodyFor(token))).toMatchObject({ status: 200 });
-      await stop();
-    },
-  );
+  test.each(['refuse', 'blackHole'] as const)('accepts a known key while both stores are lost by %s', async (fault) => {
+    const { token } = await createTestTenant(fixture.database);
+    const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);
+    expect(await post(gateway, bodyFor(token))).toMatchObject({ status: 200 });
+    await postgresProxy[fault]();
+    await redisProxy[fault]();
+    for (let i = 0; i < 5; i++) expect(await post(gateway, bodyFor(token))).toMatchObject({ status: 200 });
+    await stop();
+  });
 
   test('accepts an unknown key while both stores refuse connections, and rejects it afterwards', async () => {
     const { gateway, postgresProxy, redisProxy, stop } = await startBehindProxies(impatient);

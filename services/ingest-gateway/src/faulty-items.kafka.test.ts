@@ -207,7 +207,7 @@ describe("PHP's empty array instead of an object", () => {
   test.each([
     ['a small batch', {}],
     ['a large batch', filler],
-  ])('is an empty object, in %s', async (_size, more) => {
+  ])('is read as an empty object, in %s', async (_size, more) => {
     const batch = [
       event('empty', empty),
       event('inside', { properties: inProperties }),
@@ -223,7 +223,7 @@ describe("PHP's empty array instead of an object", () => {
     expect(stored[3]?.properties).toEqual({ $group_type: 'company', $group_key: 'acme', $group_set: {} });
   });
 
-  test('in a single event, as sent by the PHP SDK for a person without properties', async () => {
+  test('is read as an empty object in a single event, as sent by the PHP SDK for a person without properties', async () => {
     const sent = { api_key: token, event: '$identify', distinct_id: 'u', groups: [], $set: [], properties: [] };
     expect(await post('/capture/', sent)).toMatchObject(taken);
     expect(await reader.events(token, 1)).toMatchObject([{ event: '$identify', $set: {}, properties: {} }]);
@@ -265,7 +265,7 @@ describe('a truncated ID', () => {
     ]);
   });
 
-  test('also causes a warning for the other ID of a merge', async () => {
+  test('causes a warning for the other ID of a merge too', async () => {
     const properties = { alias: `${long}1` };
     expect(await post('/batch/', { api_key: token, batch: [event('$create_alias', { properties })] })).toMatchObject(
       taken,

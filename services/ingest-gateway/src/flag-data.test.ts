@@ -25,7 +25,7 @@ test('a flood of slow queries opens the circuit breaker, and does not delay defi
   const { flagDataMs, flagDataQueueMs } = storeTimeLimits;
   const flags = createFlagDatabase({ requests: database.sql, definitions: definitions.sql }, connections, {
     timeLimits: { ...patientTimeLimits, flagDataMs, flagDataQueueMs },
-    // Not over while this test looks.
+    // Lasts longer than the test.
     restMs: 600_000,
   });
   const slow = Array.from({ length: 20 }, () => flags.requests.query('SELECT pg_sleep(1)'));

@@ -109,7 +109,7 @@ test.each(bodies)('%s', async (_, makeBody, expected) => {
 });
 
 /** Capture v1 reports a result for every event, so a small upload requires a long response. */
-test('handles half a million Capture v1 events with nothing but a UUID', async () => {
+test('handles a batch of half a million Capture v1 events with nothing but a UUID', async () => {
   const count = 480_000;
   const uuid = (index: number) => `0198c2a4-0000-7000-8000-${String(index).padStart(12, '0')}`;
   const events = Array.from({ length: count }, (_, index) => `{"uuid":"${uuid(index)}"}`).join(',');
@@ -137,7 +137,7 @@ test('handles half a million Capture v1 events with nothing but a UUID', async (
   expect(report.grownMib).toBeLessThan(maxMib);
 });
 
-test('handles several such batches at the same time', async () => {
+test('handles several huge batches at the same time', async () => {
   const bombs = bodies
     .slice(0, 4)
     .map(([, makeBody, { status }]) => ({ bomb: gzipSync(makeBody(), { level: 1 }), status }));

@@ -25,7 +25,7 @@ afterAll(async () => {
 interface GatewayProcess {
   url: string;
   output(): string;
-  /** Sends SIGTERM and gives the exit code. */
+  /** Sends SIGTERM and returns the exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -87,7 +87,7 @@ test.each([
   });
   await ready(gateway);
   expect(await capture(gateway, token)).toBe(200);
-  // While a busy machine does not say whose key it is, the event is let in.
+  // On a slow machine, the key lookup may time out at first. The event is then accepted.
   await eventually(async () => expect(await capture(gateway, 'phc_nobody')).toBe(401), { what: 'the refusal' });
   expect(await gateway.stop()).toBe(0);
   expect(gateway.output()).toContain('"message":"listening"');

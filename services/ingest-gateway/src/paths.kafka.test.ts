@@ -5,8 +5,9 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from './t
 import { readTopics, type TopicReader } from './testing/topic-reader.ts';
 
 /**
- * The rows of docs/wire-rules.md#paths that take events, and those of probes: each path with and without a slash, never
- * by a redirect. The others are in config/answers.test.ts, what row 20 answers is in capture/v1.kafka.test.ts.
+ * The rows of docs/wire-rules.md#paths that accept events and those for probes: each path with and without a slash,
+ * always without a redirect. config/sdk-config-routes.kafka.test.ts tests the other rows, and capture/v1.kafka.test.ts
+ * the responses of row 20.
  */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
@@ -49,7 +50,7 @@ const withSlash = (rows: [string, string][]) =>
   ]);
 
 describe.each(withSlash(capturePaths))('row %s: %s', (_row, path) => {
-  test('POST: 200, an object as body, CORS', async () => {
+  test('accepts POST with 200, an object as body and CORS headers', async () => {
     const token = await newToken();
     const answer = await ask(path, { method: 'POST', body: JSON.stringify({ api_key: token, ...event('posted') }) });
     expect([answer.status, answer.text]).toEqual([200, '{"status":"Ok"}']);
@@ -57,7 +58,7 @@ describe.each(withSlash(capturePaths))('row %s: %s', (_row, path) => {
     expect(await reader.events(token, 1)).toMatchObject([{ event: 'posted' }]);
   });
 
-  test('row 5: GET with data', async () => {
+  test('row 5: accepts GET with data', async () => {
     const token = await newToken();
     const data = Buffer.from(JSON.stringify({ api_key: token, ...event('pixel') })).toString('base64');
     expect(await ask(`${path}?data=${encodeURIComponent(data)}`)).toMatchObject({ status: 200 });
@@ -72,7 +73,7 @@ describe.each(withSlash(capturePaths))('row %s: %s', (_row, path) => {
     expect((await reader.events(token, names.length)).map((stored) => stored.event)).toEqual(names);
   });
 
-  test.each(['PUT', 'PATCH', 'DELETE', 'HEAD'])('%s: 405 and what is allowed', async (method) => {
+  test.each(['PUT', 'PATCH', 'DELETE', 'HEAD'])('%s: returns 405 with the allowed methods', async (method) => {
     const answer = await ask(path, { method });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'GET, POST, OPTIONS']);
     expect(answer.headers.get('access-control-allow-origin')).toBe(origin);
@@ -166,7 +167,7 @@ test.each(answeredPaths)('row %s: %s %s, with and without a slash', async (_row,
   }
 });
 
-test.each(['GET', 'HEAD'])('row 24: %s of what probes ask for', async (method) => {
+test.each(['GET', 'HEAD'])('row 24: %s succeeds on the paths that probes request', async (method) => {
   for (const path of ['/', '/_liveness', '/_readiness']) {
     const answer = await ask(path, { method });
     expect([path, answer.status]).toEqual([path, 200]);
@@ -175,7 +176,7 @@ test.each(['GET', 'HEAD'])('row 24: %s of what probes ask for', async (method) =
 });
 
 test.each(['/array/phc_any/array.js', '/static/array.js', '/static/recorder.js', '/static/1.449.2/surveys.js'])(
-  'row 12: %s is not there (the library was not built, or has no such file), which is JSON that a page may read',
+  'row 12: %s returns 404 with JSON that a page may read, because the library was not built or has no such file',
   async (path) => {
     const answer = await ask(path);
     expect([answer.status, JSON.parse(answer.text).code]).toEqual([404, 'not_found']);

@@ -34,7 +34,10 @@ const paths = new Map<string, CapturePath>(
   }),
 );
 
-/** @param path without the query. */
+/**
+ * Returns the capture path with this name; undefined for other paths.
+ * @param path without the query
+ */
 export function findCapturePath(path: string): CapturePath | undefined {
   return paths.get(path);
 }
@@ -77,7 +80,10 @@ const emptyQuery: CaptureQuery = Object.freeze({
   apiKey: null,
 });
 
-/** @param query the text after `?`, or an empty string. */
+/**
+ * Reads the query parameters of a capture request.
+ * @param query the text after `?`, or an empty string
+ */
 export function parseCaptureQuery(query: string): CaptureQuery {
   if (query === '') return emptyQuery;
   const values = new URLSearchParams(query);

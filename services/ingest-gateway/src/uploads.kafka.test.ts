@@ -27,13 +27,13 @@ async function post(path: string, body: string | Buffer, headers: Record<string,
 }
 
 describe('sizes', () => {
-  test.each(['/capture/', '/batch/', '/i/v0/e/'])('body-028 a body of 4 MiB is taken on %s', async (path) => {
+  test.each(['/capture/', '/batch/', '/i/v0/e/'])('body-028 accepts a body of 4 MiB on %s', async (path) => {
     const event = { event: 'a', distinct_id: 'b', properties: { p: 'x'.repeat(100_000) } };
     const batch = Array.from({ length: 42 }, () => event);
     expect(await post(path, JSON.stringify({ api_key: token, batch }))).toMatchObject({ status: 200 });
   });
 
-  test.each(['/capture/', '/batch', '/e/'])('body-029 a body of 21 MB is refused on %s', async (path) => {
+  test.each(['/capture/', '/batch', '/e/'])('body-029 rejects a body of 21 MB on %s', async (path) => {
     const answer = await post(path, Buffer.alloc(21_000_000, 'x'));
     expect(answer.status).toBe(413);
     expect(JSON.parse(answer.body)).toMatchObject({ type: 'client_error', code: 'request_too_large', attr: null });
@@ -116,7 +116,7 @@ describe('incomplete uploads', () => {
 
   test('responds to invalid HTTP with JSON, and closes the connection', async () => {
     const own = await fixture.startGateway();
-    // It does not close its end.
+    // The client does not close its side of the connection.
     const connection = await openRawConnection(own.port, { allowHalfOpen: true });
     connection.write('NOT HTTP\r\n\r\n');
     const answer = await connection.answer();
@@ -220,7 +220,7 @@ describe('a rejected upload', () => {
     };
     const others = Array.from({ length: 12 }, () => upload('10.0.0.1'));
     await Promise.all([...others, upload('10.0.0.2')]);
-    // Four are read at a time.
+    // The gateway reads four uploads at a time.
     expect(sent.indexOf('10.0.0.2')).toBeLessThan(8);
   });
 });

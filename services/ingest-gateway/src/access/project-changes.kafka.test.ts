@@ -7,7 +7,7 @@ import { quietLogger } from '../testing/quiet-logger.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 import { createProjectKeys } from './project-keys.ts';
 
-/** Gateways that share nothing but PostgreSQL, and remember for longer than any test takes. */
+/** Gateways that share nothing except PostgreSQL, and cache keys for longer than any test takes. */
 let fixture: GatewayFixture;
 let gateways: TestGateway[];
 
@@ -20,7 +20,10 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 const sql = (text: string, values: unknown[]) => fixture.database.sql.query(text, values);
-/** Ordered is one second; the rest is for a busy machine. Without a word the gateways would take a minute. */
+/**
+ * Changes must take effect within a second. The limit is higher for slow machines, and far below the minute that a lost
+ * notification would take.
+ */
 const soon = { timeoutMs: 20_000 };
 
 async function statuses(token: string): Promise<number[]> {

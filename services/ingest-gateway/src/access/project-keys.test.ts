@@ -32,9 +32,9 @@ afterAll(async () => {
   await own.drop();
 });
 
-/** Says of no change: what is remembered is used until it is old. */
+/** Never reports a change, so cached keys are used until they expire. */
 const neverChanging = { subscribe: () => {}, isSubscribed: () => true };
-/** Changes that a test announces. */
+/** Lets a test announce changes. */
 function announcedChanges() {
   let announce: (change: ProjectChange | null) => void = () => {};
   return {
@@ -79,7 +79,7 @@ test('finds the environment of a key and the features of its plan', async () => 
   expect(await keys.find('phc_nobody')).toEqual({ outcome: 'unknown' });
 });
 
-test('caches a result, without another query', async () => {
+test('caches the result of a key lookup, without another query', async () => {
   const { token } = await createTestTenant(database);
   const keys = startKeys();
   await keys.find(token);
@@ -89,7 +89,7 @@ test('caches a result, without another query', async () => {
   expect(queries).toBe(2);
 });
 
-test('counts the lookups by source', async () => {
+test('counts key lookups by source', async () => {
   const { token } = await createTestTenant(database);
   const metrics = createMetrics({ withProcessMetrics: false });
   const isOut = { query: () => Promise.reject(new Error('out')) };
@@ -120,7 +120,7 @@ test('runs one query for many requests with a new key', async () => {
 test.each([
   ['one key', 'announce'],
   ['all keys', 'announceAll'],
-] as const)('a word about %s has it asked for again', async (_name, how) => {
+] as const)('looks the key up again after a notification about %s', async (_name, how) => {
   const { token, organizationId } = await createTestTenant(database, { plan: 'full' });
   const announced = announcedChanges();
   const keys = startKeys({ changes: announced.changes });
@@ -147,7 +147,7 @@ test('accepts a rejected key as soon as its creation is announced', async () => 
 test.each([
   ['of a different key', () => 'phc_another', 1],
   ['of the key itself', (token: string) => token, 2],
-])('handles a change %s that is announced during a lookup', async (_name, changed, expectedQueries) => {
+])('handles a change %s that is announced during the lookup of a key', async (_name, changed, expectedQueries) => {
   const { token } = await createTestTenant(database);
   const { changes, announce } = announcedChanges();
   let answer = () => {};
@@ -171,7 +171,7 @@ test.each([
   expect(queries).toBe(expectedQueries);
 });
 
-test('uses an old result while it is refreshed', async () => {
+test('uses an expired result while it is refreshed', async () => {
   const { token } = await createTestTenant(database);
   const keys = startKeys({ knownForMs: 0 });
   await keys.find(token);
@@ -222,7 +222,7 @@ test('tells clients to retry if a slow database cannot look up all new keys', as
   expect(new Set((await Promise.all(asked)).map(({ outcome }) => outcome))).toEqual(new Set(['unknown']));
   expect(await keys.find(token)).toMatchObject({ outcome: 'known' });
   expect((await answersBySource(metrics)).busy).toBeGreaterThan(0);
-  // Being busy is not remembered.
+  // A lookup that failed because the database was busy is not cached.
   await eventually(async () => expect(await keys.find('phc_nobody_199')).toEqual({ outcome: 'unknown' }), {
     what: 'the key being looked up',
   });
@@ -241,7 +241,7 @@ test('does not treat a slow database as an outage, and caches nothing', async ()
   expect(await keys.find('phc_nobody')).toEqual({ outcome: 'unknown' });
 });
 
-test('waiting lookups fail as soon as the database has failed', async () => {
+test('waiting key lookups fail as soon as the database has failed', async () => {
   const sql: Sql = { query: () => Promise.reject(new Error('down')) };
   const keys = startKeys({ sql });
   const lookups = Array.from({ length: 100 }, (_, index) => keys.find(`phc_nobody_${index}`));

@@ -91,7 +91,10 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
     return lookup;
   }
 
-  /** @param isCurrent false after a change of this key was announced. The result may be outdated, so it is not cached. */
+  /**
+   * Looks a key up in PostgreSQL, within the time limit, and caches the result.
+   * @param isCurrent false after a change of this key was announced. The result may be outdated, so it is not cached.
+   */
   async function lookUp(token: string, isCurrent: () => boolean): Promise<KeyLookup> {
     try {
       const project = await slots.run(() => breaker.run(() => queryDatabase(token)));
@@ -110,7 +113,10 @@ export function createProjectKeys(options: ProjectKeysOptions): ProjectKeys {
     }
   }
 
-  /** @throws database errors, and AppError `unavailable` (`slow`) from store-limits.ts. */
+  /**
+   * Finds the project of a key in the database.
+   * @throws database errors, and AppError `unavailable` (`slow`) from store-limits.ts
+   */
   async function queryDatabase(token: string): Promise<KnownProject | null> {
     try {
       const project = await withTimeLimit(findProjectByKey(sql, token), timeLimits.keyMs);
@@ -153,7 +159,10 @@ interface KeyMemoryOptions {
 interface KeyMemory {
   /** The cached result, if it may still be used. An old result is refreshed in the background. */
   find(token: string): KeyLookup | undefined;
-  /** @param project null if the key does not exist, undefined if the lookup failed. */
+  /**
+   * Caches the result of a lookup.
+   * @param project null if the key does not exist, undefined if the lookup failed
+   */
   set(token: string, project: KnownProject | null | undefined): void;
   /** A result that may be used during an outage of the database. */
   findAnyAge(token: string): KnownProject | undefined;

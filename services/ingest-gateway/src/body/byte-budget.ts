@@ -5,8 +5,9 @@ import { AppError } from '@millrace/runtime';
 /** The memory that one request has reserved in the budget of the process. */
 export interface ByteLease {
   /**
-   * @throws AppError `unavailable` if the budget is used up. The limit is lower for large requests. Memory that was reserved
-   * before remains reserved.
+   * Reserves memory for the request.
+   * @throws AppError `unavailable` if the budget is used up. The limit is lower for large requests. Memory that was
+   * reserved before remains reserved.
    */
   take(bytes: number): void;
   releaseAll(): void;

@@ -77,7 +77,7 @@ describe('decodes all encodings that clients use for JSON', () => {
     expect(await decode(text, { contentType: form })).toMatchObject({ text, apiKey: null });
   });
 
-  test.each(['null', 'true', '12345678', '-1'])('%s is JSON, if no request, and no base64', async (text) => {
+  test.each(['null', 'true', '12345678', '-1'])('%s is JSON but not a request, and is not base64', async (text) => {
     expect(await decode(text)).toMatchObject({ text });
     expect(await decode(text, { contentType: form })).toMatchObject({ text });
   });
@@ -153,7 +153,7 @@ describe('rejects bodies that cannot be decoded, and names the layer', () => {
   });
 });
 
-/** Each UTF-16 unit as a character of its own, as old browsers write it. */
+/** Encodes each UTF-16 unit as a separate character, as old browser SDKs do. */
 function encodeUnits(text: string): Buffer {
   return Buffer.concat(
     Array.from({ length: text.length }, (_, index) => {
@@ -164,9 +164,12 @@ function encodeUnits(text: string): Buffer {
   );
 }
 
-test.each(['', 'plain', 'ünï ퟿ \u{1f600}', '\u{1f600}\u{1f601}x', '{"a":"\u{10ffff}"}'])('%j survives', (text) => {
-  expect(repairSurrogates(encodeUnits(text)).toString()).toBe(text);
-});
+test.each(['', 'plain', 'ünï ퟿ \u{1f600}', '\u{1f600}\u{1f601}x', '{"a":"\u{10ffff}"}'])(
+  'restores %j from surrogates that were encoded separately',
+  (text) => {
+    expect(repairSurrogates(encodeUnits(text)).toString()).toBe(text);
+  },
+);
 
 test.each([
   ['\ud83d', '\ufffd'],
@@ -176,7 +179,7 @@ test.each([
   expect(repairSurrogates(encodeUnits(text)).toString()).toBe(repaired);
 });
 
-test('does not change other invalid text', () => {
+test('does not change other invalid text while it restores surrogates', () => {
   const broken = Buffer.from([0x7b, 0xed, 0xff, 0xed]);
   expect(repairSurrogates(broken)).toEqual(broken);
 });

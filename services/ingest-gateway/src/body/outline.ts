@@ -18,7 +18,7 @@ interface JsonOutline {
 const maxValues = 1_000_000;
 /** Approximate memory of a parsed value, in addition to its text. */
 const bytesPerValue = 48;
-/** After this many bytes, other requests are served. */
+/** After scanning this many bytes, the gateway serves other requests. */
 const sliceBytes = 2 * 1024 * 1024;
 const longestKeyBytes = 200;
 const keyNames = ['api_key', 'token', '$token'];

@@ -31,7 +31,7 @@ export async function receiveBody(
   },
 ): Promise<ReceivedBody> {
   const { maxBodyBytes, bodyTimeoutMs } = limits;
-  // Don't spread `limits`: it is the complete frozen config, and spreading it costs 12 µs per request.
+  // Do not spread `limits`. It is the complete frozen config, and spreading it costs 12 µs per request.
   const body = await receiveBytes(request, { maxBodyBytes, bodyTimeoutMs, lease, uploads });
   const raw = query.data === null ? body : Buffer.from(restorePlus(query.data), 'utf8');
   onReceived(raw.length);

@@ -5,14 +5,20 @@ import type { DropTally } from './drops.ts';
 /** Metrics of the capture endpoints. */
 export interface CaptureMetrics {
   began(): void;
-  /** @param bytes size of the body before decompression. */
+  /**
+   * Counts the body of a request.
+   * @param bytes size of the body before decompression
+   */
   bodyReceived(bytes: number): void;
   published(topic: 'live' | 'historical', events: number, dropped: DropTally): void;
   /** Counts events of an accepted request that were dropped without being processed. */
   dropped(cause: 'quota_limited', events: number): void;
   /** Counts parts of multipart requests that are not stored. */
   partsOmitted(parts: number): void;
-  /** @param outcome.code the error code. Null for a successful request. */
+  /**
+   * Records the outcome of a request.
+   * @param outcome.code the error code. Null for a successful request.
+   */
   ended(outcome: { path: string; status: number; code: string | null; seconds: number; traceId: string | null }): void;
 }
 

@@ -42,7 +42,10 @@ export interface CaptureRequest {
   omittedParts?: readonly string[] | undefined;
   /** Whether the client resends events after 429. All clients resend after 503. */
   retriesOn429: boolean;
-  /** @param outcome `accepted`: all events that were not dropped are in the log. `quota_limited`: no event is. */
+  /**
+   * Creates the response.
+   * @param outcome `accepted`: all events that were not dropped are in the log. `quota_limited`: no event is
+   */
   respond(outcome: 'accepted' | 'quota_limited'): Promise<GatewayResponse>;
 }
 
@@ -82,7 +85,10 @@ export interface ReaderDependencies {
 /** Processing this many events takes a few milliseconds. */
 const eventsPerSlice = 128;
 
-/** @param events parsed events, in one slice, or the events that a thread has found, in slices of `eventsPerSlice`. */
+/**
+ * Divides the events of a request into slices.
+ * @param events parsed events, in one slice, or the events that a thread has found, in slices of `eventsPerSlice`
+ */
 export function sliceEvents(events: readonly ClientEvent[] | ScannedEvents): Iterable<EventSlice> {
   return 'json' in events ? scannedSlices(events) : [{ events, first: 0 }];
 }

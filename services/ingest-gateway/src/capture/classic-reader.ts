@@ -122,7 +122,10 @@ async function readMultipart(body: ReceivedBody, context: ReadContext): Promise<
   return { ...parseRequest(json, hints), omittedParts };
 }
 
-/** @param keys candidates for the project API key, which determine where the body waits for a thread. */
+/**
+ * Decodes and parses a body in a thread.
+ * @param keys candidates for the project API key, which determine where the body waits for a thread
+ */
 async function runJob(
   job: BodyJob,
   keys: readonly (string | null)[],

@@ -111,7 +111,11 @@ const positionIn = {
   batch: (index: number) => ['batch', String(index)],
 };
 
-/** @param sent.envelope the object that contains the batch. @param sent.events as sent: some may not be objects. */
+/**
+ * Validates a request after its shape and key have been found.
+ * @param sent.envelope the object that contains the batch
+ * @param sent.events as sent: some may not be objects
+ */
 function validateRequest(sent: {
   shape: Scan['shape'];
   envelope: Fields | null;
@@ -146,7 +150,10 @@ function validateRequest(sent: {
   };
 }
 
-/** @throws AppError for the first invalid event if no event can be stored, because an error is more helpful than a 200. */
+/**
+ * Rejects a request in which no event can be stored.
+ * @throws AppError for the first invalid event if no event can be stored, because an error is more helpful than a 200
+ */
 function requireUsableEvent(
   { valid, firstFault }: ValidatedEvents,
   shape: Scan['shape'],

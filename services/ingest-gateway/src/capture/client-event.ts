@@ -139,7 +139,10 @@ export interface EventDrop {
 
 const noDrops: EventDrop[] = [];
 
-/** @param options.isShallow the events are known not to be nested too deeply. */
+/**
+ * Validates each event of a request.
+ * @param options.isShallow the events are known not to be nested too deeply
+ */
 export function validateEvents(events: readonly unknown[], { isShallow }: { isShallow: boolean }): ValidatedEvents {
   let firstFault: ValidatedEvents['firstFault'] = null;
   for (let index = 0; index < events.length && firstFault === null; index++) {
@@ -208,7 +211,10 @@ function findFault(event: unknown, isShallow: boolean): EventFault | null {
   return { cause: 'malformed_event_properties', path: [], reason: `is nested deeper than ${maxNesting} levels` };
 }
 
-/** @param prefix the position of the event in the request, as written in `attr`. */
+/**
+ * Creates the error for an invalid event.
+ * @param prefix the position of the event in the request, as written in `attr`
+ */
 export function toEventError({ cause, path, reason }: EventFault, prefix: readonly string[]): AppError {
   const subject = path.length === 0 ? 'The event' : `The field \`${path.join('.')}\``;
   return new AppError('invalid', `${subject} ${reason}.`, {
@@ -241,7 +247,10 @@ function expectation(keyword: string | undefined, params: { type?: string | stri
   return types.map((type) => (type === 'object' || type === 'integer' ? `an ${type}` : `a ${type}`)).join(' or ');
 }
 
-/** @param value only its type is part of the message, never its content. Undefined if the field is missing. */
+/**
+ * Creates the error for a field with a missing or invalid value.
+ * @param value only its type is part of the message, never its content. Undefined if the field is missing.
+ */
 export function invalidFieldError(path: string[], sentence: string, value: unknown): AppError {
   const received = value === undefined ? '' : `, not ${typeName(value)}`;
   return new AppError('invalid', `${sentence}${received}.`, {

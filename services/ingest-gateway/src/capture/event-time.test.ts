@@ -6,7 +6,7 @@ const at = (time: string) => Date.parse(`${day}${time}Z`);
 const now = at('12:00:00');
 const year2020 = String(Date.UTC(2020, 11, 31, 23));
 
-/** The event's time for a batch with this `sent_at` and a query `_`. */
+/** Returns the time of an event, for a batch with this `sent_at` and this query parameter `_`. */
 function timeOf(event: ClientEvent, sentAt?: unknown, query: string | null = null): string {
   return new Date(readEventTime(event, readSentAt(sentAt, query), now).ms).toISOString();
 }
@@ -103,7 +103,7 @@ describe('the time of an event that is received at 12:00:00', () => {
     expect(timeOf({ timestamp: `${day}11:00:00Z` }, undefined, query)).toBe(`${day}${expected}Z`);
   });
 
-  test('sent_at of a batch takes precedence over the query', () => {
+  test('the time in sent_at of a batch takes precedence over the query', () => {
     expect(timeOf({ timestamp: `${day}11:00:00Z` }, `${day}12:00:10Z`, String(now + 60_000))).toBe(
       `${day}10:59:50.000Z`,
     );

@@ -33,7 +33,7 @@ const event = (index: number, more = {}) => ({
   properties: { index, filler, 'größe "🎉"': [index, { '': null }] },
   ...more,
 });
-/** Bodies over 256 KiB: of 600 events of 1 KB. */
+/** 600 events of 1 KB each, which make a body larger than 256 KiB. */
 const events = (change: (index: number) => object = () => ({})) =>
   Array.from({ length: 600 }, (_, index) => event(index, change(index)));
 const inFlightBytes = async ({ metrics }: TestGateway) =>
@@ -149,7 +149,7 @@ test('a lost thread fails only its own request, which can be retried, and is rep
 test('a small lz64 body that decodes to megabytes does not delay other requests', async () => {
   const key = await newKey();
   const at = await fixture.startGateway();
-  // The thread is there.
+  // Start the thread with a first large body.
   await post(JSON.stringify({ api_key: key, batch: events() }), at);
   const received = () => measured(at, 'capture_received_bytes_total');
   const before = await received();
@@ -157,7 +157,7 @@ test('a small lz64 body that decodes to megabytes does not delay other requests'
     event: `e${index}`,
     properties: { a: index, b: 'like' },
   }));
-  // Torn, so that its answer comes as soon as all of it was undone.
+  // Truncated, so that the gateway rejects it as soon as all of it is decoded.
   const torn = lzString.compressToBase64(JSON.stringify(many)).slice(0, -12);
   const form = `data=${encodeURIComponent(torn)}&compression=LZ64`;
   expect(form.length).toBeLessThan(256 * 1024);
@@ -184,18 +184,21 @@ test('stopping waits for large bodies in progress', async () => {
 
 describe('while many large bodies wait', () => {
   const items = `[${'{},'.repeat(200_000)}{}]`;
-  /** Under way at any time: as many are served one after the other before a body that waits for all of them. */
+  /**
+   * How many other requests are in flight at any time. A body that waits for all of them waits for at least as many.
+   */
   const manyOthers = 8;
   const withoutKey = gzipSync(`{"batch":${items}}`, { level: 1 });
   const batch = (key: string) => JSON.stringify({ api_key: key, batch: events() });
   const keyLast = (key: string) => gzipSync(JSON.stringify({ batch: events(), api_key: key }));
 
   /**
-   * Sends `last` while others wait, which are sent again and again until it is answered: a busy machine cannot run out of
-   * them. @returns how many of those that waited before it was sent were still waiting when it had its answer.
+   * Sends `last` while other requests wait. The others are repeated until `last` has its response, so that there are
+   * always some, even on a slow machine. Returns how many of the requests that were waiting when `last` was sent were
+   * still waiting when its response arrived.
    */
   async function overtake(other: () => Promise<unknown>, last: () => Promise<{ status: number }>) {
-    // Both threads are there.
+    // Start both threads with a first body each.
     await Promise.all([post(batch(await newKey())), post(keyLast(await newKey()))]);
     const waiting = new Set<symbol>();
     let isOver = false;
@@ -209,7 +212,7 @@ describe('while many large bodies wait', () => {
     };
     const first = other();
     const senders = Array.from({ length: manyOthers }, sendAgain);
-    // By then the others wait.
+    // After the first response, the other requests are waiting.
     await first;
     const before = [...waiting];
     const { status } = await last();

@@ -5,7 +5,7 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 import { measured } from '../testing/traffic-probe.ts';
 
-/** Capture v1 with bodies that are worked on in a thread: the same answers as for small ones. */
+/** Capture v1 with bodies that a thread processes. The responses must be the same as for small bodies. */
 let fixture: GatewayFixture;
 let gateway: TestGateway;
 let reader: TopicReader;
@@ -24,7 +24,7 @@ const newTenant = () => createTestTenant(fixture.database);
 const filler = 'x'.repeat(1000);
 const ok = { result: 'ok' };
 const dropped = (details: string) => ({ result: 'drop', details });
-/** 600 events of 1 KB. */
+/** 600 events of 1 KB each. */
 const events = (change: (index: number) => object = () => ({})) =>
   Array.from({ length: 600 }, (_, index) =>
     v1Event({ properties: { index, filler, 'größe "🎉"': [{ '': null }] }, ...change(index) }),
@@ -213,11 +213,11 @@ test('the memory of a thread counts towards the byte budget, and a request can b
 test('responds to a small request before an earlier large request', async () => {
   const { token } = await newTenant();
   const at = await fixture.startGateway();
-  // The thread is there.
+  // Start the thread with a first large body.
   await sendV1(at, token, { body: text(...events()) });
   const received = () => measured(at, 'capture_received_bytes_total', {});
   const before = await received();
-  // Refused when all of it was looked at, so that no waiting for the log is in it.
+  // The gateway rejects this body only after parsing all of it, so the response does not wait for the log.
   const many = Array(240_000).fill({ a: [1] });
   const body = text(v1Event({ properties: { many } }), v1Event({ uuid: 'one' }));
   const answered: string[] = [];

@@ -107,7 +107,7 @@ function openForm(contentType: string) {
     return new Busboy({
       headers: { 'content-type': contentType },
       limits: { parts: maxParts, headerPairs: maxHeaderPairs, headerSize: maxHeaderBytes },
-      // Don't decode fields: `isText` decides by the type of the part.
+      // Do not decode fields here, because `isText` decides by the type of the part.
       isPartAFile: () => true,
     });
   } catch (cause) {
@@ -115,7 +115,10 @@ function openForm(contentType: string) {
   }
 }
 
-/** @param take reserves memory. Throws if the budget is used up. */
+/**
+ * Collects a part of the form in memory.
+ * @param take reserves memory. Throws if the budget is used up.
+ */
 function gather(stream: BusboyFileStream, take: (bytes: number) => void): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = [];
@@ -184,7 +187,11 @@ function assembleEvent(parts: readonly Part[], maxRecordBytes: number): Assemble
   return { event, omittedParts: putBlobs(event.properties, blobs, room) };
 }
 
-/** @param room how many bytes of blobs fit into the record. @returns the names of the omitted blobs. */
+/**
+ * Adds the blobs that fit into the record to the properties.
+ * @param room how many bytes of blobs fit into the record
+ * @returns the names of the omitted blobs
+ */
 function putBlobs(properties: JsonObject, blobs: readonly Part[], room: number): string[] {
   const omittedParts: string[] = [];
   let left = room;

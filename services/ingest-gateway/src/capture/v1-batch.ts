@@ -116,7 +116,10 @@ export function parseV1Batch(text: string): V1Batch {
   return { events, isHistorical: historical };
 }
 
-/** @param seen the UUIDs of the previous events, in canonical form. */
+/**
+ * Reads the UUID of an event, and rejects the request if it is missing, malformed or repeated.
+ * @param seen the UUIDs of the previous events, in canonical form
+ */
 function readUuid(uuid: unknown, index: number, seen: Set<string>): string {
   const refuse = (code: string, message: string) => refused(code, message, `batch__${index}__uuid`);
   if (uuid === undefined || uuid === null || uuid === '') {

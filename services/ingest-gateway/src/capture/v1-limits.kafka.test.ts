@@ -4,7 +4,10 @@ import { createGatewayFixture, type GatewayFixture } from '../testing/test-gatew
 import { readTopics, type TopicReader } from '../testing/topic-reader.ts';
 import { createTestClock, measured } from '../testing/traffic-probe.ts';
 
-/** Limits and lists hold here as on the other paths, and every event hears of it. */
+/**
+ * The limits and the operator's lists apply to Capture v1 as to the other paths, and the response contains the result
+ * for each event.
+ */
 let fixture: GatewayFixture;
 let reader: TopicReader;
 beforeAll(async () => {
@@ -16,7 +19,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-test('over the quota: returns 200 with all events limited, stores nothing, and counts the events', async () => {
+test('over the quota, returns 200 with all events limited, stores nothing, and counts the events', async () => {
   const { token, organizationId } = await createTestTenant(fixture.database);
   await setTestPlan(fixture.database, organizationId, 'full', { eventsPerMonth: 1 });
   const gateway = await fixture.startGateway({ config: { limitFlushMs: 10 } });
@@ -37,18 +40,21 @@ test('over the quota: returns 200 with all events limited, stores nothing, and c
 });
 
 // Python, Go and Rust lose events at 429 here, unlike on the other paths (docs/wire-rules.md#capture-v1).
-test.each(['posthog-node/5.1.0', 'posthog-python/7.1.0'])('faster than the plan allows: 503 for %s', async (agent) => {
-  const { token, organizationId } = await createTestTenant(fixture.database);
-  await setTestPlan(fixture.database, organizationId, 'full', { eventsPerSecond: 1 });
-  const clock = createTestClock();
-  const gateway = await fixture.startGateway({ now: clock.now, config: { limitFlushMs: 10 } });
-  clock.advance(3500);
-  const headers = { 'user-agent': agent, origin: null };
-  const many = Array.from({ length: 10 }, () => v1Event());
-  expect((await sendV1(gateway, token, { headers, body: v1Batch(...many) })).status).toBe(200);
-  const answer = await sendV1(gateway, token, { headers, body: v1Batch(v1Event()) });
-  expect([answer.status, answer.json.error, answer.headers.get('retry-after')]).toEqual([503, 'rate_limited', '7']);
-});
+test.each(['posthog-node/5.1.0', 'posthog-python/7.1.0'])(
+  'returns 503 to %s if it sends faster than the plan allows',
+  async (agent) => {
+    const { token, organizationId } = await createTestTenant(fixture.database);
+    await setTestPlan(fixture.database, organizationId, 'full', { eventsPerSecond: 1 });
+    const clock = createTestClock();
+    const gateway = await fixture.startGateway({ now: clock.now, config: { limitFlushMs: 10 } });
+    clock.advance(3500);
+    const headers = { 'user-agent': agent, origin: null };
+    const many = Array.from({ length: 10 }, () => v1Event());
+    expect((await sendV1(gateway, token, { headers, body: v1Batch(...many) })).status).toBe(200);
+    const answer = await sendV1(gateway, token, { headers, body: v1Batch(v1Event()) });
+    expect([answer.status, answer.json.error, answer.headers.get('retry-after')]).toEqual([503, 'rate_limited', '7']);
+  },
+);
 
 test("drops an event on the operator's drop list, and stores the other events", async () => {
   const { token } = await createTestTenant(fixture.database);

@@ -37,7 +37,8 @@ export function createV1Reader(deps: ReaderDependencies): CaptureReader {
         slices: () => sliceEvents(events),
         indexes,
         dropped: createV1Tally(drops, results),
-        // Only some clients of this protocol do (docs/wire-rules.md#capture-v1), and they cannot be distinguished.
+        // Only some clients of this protocol resend after 429 (docs/wire-rules.md#capture-v1), and they cannot be
+        // distinguished.
         retriesOn429: false,
         async respond(outcome) {
           if (outcome === 'quota_limited') results.restLimited();

@@ -92,7 +92,10 @@ function invalidHeader(name: string, expected: string): AppError {
   });
 }
 
-/** @param contentEncoding empty if the body has none. */
+/**
+ * Describes a body that must be JSON.
+ * @param contentEncoding empty if the body has none
+ */
 export function createJsonHints(contentEncoding: string): BodyHints {
   return { compression: null, contentType: 'application/json', contentEncoding };
 }

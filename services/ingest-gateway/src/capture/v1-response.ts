@@ -23,7 +23,11 @@ const limited = '{"result":"limited","details":"billing_limit_exceeded"}';
 /** Writing this many results takes a few milliseconds. */
 const resultsPerSlice = 8192;
 
-/** @param uuids the UUIDs of the events in the order of the batch, as sent. They contain no characters that need escaping. */
+/**
+ * Creates the results of a batch, in which all events count as stored at first.
+ * @param uuids the UUIDs of the events in the order of the batch, as sent. They contain no characters that need
+ * escaping.
+ */
 export function createV1Results(uuids: readonly string[]): V1Results {
   const dropped: (string | undefined)[] = [];
   let rest = ok;

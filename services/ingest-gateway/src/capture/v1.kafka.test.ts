@@ -35,7 +35,7 @@ type Sending = V1Sending & { at?: TestGateway; token?: string };
 const send = ({ at = gateway, token = common.token, ...sending }: Sending) => sendV1(at, token, sending);
 
 describe('the response to a batch', () => {
-  test.each(['/i/v1/analytics/events', '/i/v1/analytics/events/'])('%s takes a batch', async (path) => {
+  test.each(['/i/v1/analytics/events', '/i/v1/analytics/events/'])('%s accepts a batch', async (path) => {
     const { token } = await createTestTenant(fixture.database);
     const events = [event({ event: 'first' }), event({ event: 'second' })];
     const answer = await send({ path, token, body: batchOf(...events) });
@@ -154,7 +154,7 @@ describe('drops one event and stores the others', () => {
       },
     ]);
     expect((await reader.events(token, 2)).map(({ event: name }) => name)).toEqual(['before', 'after']);
-    // The project can look it up, as with the other paths; a performance event is left out by design.
+    // The project gets a warning, as on the other paths. Performance events are dropped by design, without a warning.
     const sample = { index: 1, uuid: faulty.uuid, ...(details === 'invalid_event_timestamp' ? { timestamp } : {}) };
     const warnings = details === 'performance_event' ? 0 : 1;
     expect(await reader.warnings(token, warnings)).toMatchObject(

@@ -46,7 +46,8 @@ async function settingsOrNull(token: string, settings: EnvironmentSettings): Pro
 }
 
 /**
- * @throws AppError `unauthenticated`, `unavailable`.
+ * Returns the browser config for a project API key.
+ * @throws AppError `unauthenticated`, `unavailable`
  */
 export async function readConfigForKey(
   key: unknown,

@@ -50,7 +50,10 @@ function fileRoutes(router: Router, library: BrowserLibrary | null): void {
     .all(rejectOtherMethods('GET', 'HEAD', 'OPTIONS'));
 }
 
-/** @throws AppError `not_found`, which lists the available versions or files. */
+/**
+ * Returns a file of the browser library.
+ * @throws AppError `not_found`, which lists the available versions or files
+ */
 function requireFile(library: BrowserLibrary | null, name: string, version?: string): LibraryFile {
   if (library === null) throw new AppError('not_found', 'This server does not include the browser library.');
   const files = library.files.get(version ?? library.version);

@@ -11,7 +11,7 @@ import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../
 import { type BrowserLibrary, joinGzip, readBrowserLibrary } from './library.ts';
 
 const origin = 'https://app.example';
-/** Version of an earlier build, whose folder was kept. */
+/** Version of an earlier build whose folder still exists. */
 const former = '0.0.1';
 
 let directory: string;
@@ -41,7 +41,7 @@ interface RawAnswer {
   body: Buffer;
 }
 
-/** As the bytes came. */
+/** Sends a request and returns the response without decompressing its body. */
 function ask(path: string, headers: Record<string, string> = {}, method = 'GET'): Promise<RawAnswer> {
   return new Promise((resolve, reject) => {
     const request = get(gateway.url + path, { method, headers: { origin, ...headers } }, async (response) => {
@@ -108,7 +108,7 @@ test.each(['/static/array.js', '/static/<version>/array.js', '/array/<token>/arr
         const again = await ask(at, { ...asked, 'if-none-match': known });
         expect([again.status, again.body.length, again.headers.etag]).toEqual([304, 0, etag]);
       }
-      // What another client keeps is in a form that this one may not read.
+      // The ETags of other encodings do not match, because this client may not be able to decode them.
       const ofOthers = await ask(at, { ...asked, 'if-none-match': tags.filter((tag) => tag !== etag).join(', ') });
       expect(ofOthers.status).toBe(200);
       tags.push(String(etag));
@@ -168,7 +168,7 @@ test('/static/library.json contains the versions and the digests of their files'
 
 describe('/array/<token>/array.js', () => {
   test.each([['gzip, br', 'gzip'] as const, ['', undefined] as const])(
-    'is the settings and the library in one script (accepted: %p)',
+    'contains the settings and the library in one script (accepted: %p)',
     async (accepted, coding) => {
       const answer = await ask(`/array/${token}/array.js`, { 'accept-encoding': accepted });
       expect([answer.status, answer.headers['content-encoding']]).toEqual([200, coding]);
@@ -189,7 +189,7 @@ describe('/array/<token>/array.js', () => {
     expect(unpacked(other as RawAnswer).toString()).toContain('"autocapture_opt_out":true');
   });
 
-  test('is rejected for an unknown key', async () => {
+  test('returns an error for an unknown key', async () => {
     const answer = await ask('/array/phc_nobody_has_this/array.js');
     expect([answer.status, answer.headers['cache-control']]).toEqual([401, 'no-store']);
   });

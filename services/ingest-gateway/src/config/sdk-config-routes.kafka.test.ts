@@ -96,7 +96,8 @@ describe('the other paths, with and without a slash', () => {
       expect(text).toContain('"supportedCompression":["gzip","gzip-js"]');
       // A browser that learns about flags requests them, and keeps its cached flags if that fails.
       expect(text).toContain('"hasFeatureFlags":true');
-      // Absent, a browser stays with what it heard last; `false` would capture against a project's wish.
+      // If the field is missing, browsers keep their last value. With `false`, they could capture events against the
+      // project's setting.
       expect(text).not.toContain('autocapture_opt_out');
       expect(answer.headers.get('cache-control')).toBe('no-store');
     }

@@ -11,7 +11,10 @@ import { type ClientSettings, findClientSettings, findPublicFeatures, type Publi
 
 /** Cached data of a project that every page view of a browser requests. */
 export interface CachedLookups<K, V> {
-  /** @throws AppError `unavailable` if the database does not respond. Clients then keep their last values. */
+  /**
+   * Returns the data for a key, from the cache if possible.
+   * @throws AppError `unavailable` if the database does not respond. Clients then keep their last values.
+   */
   find(key: K): Promise<V>;
 }
 

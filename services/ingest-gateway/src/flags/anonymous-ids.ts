@@ -11,7 +11,10 @@ import type { KeyValueStore } from '@millrace/runtime/cache';
 export interface AnonymousIdCache {
   /** Null if there is no ID or the cache does not respond. The flag is then evaluated with the distinct ID. */
   recall(environmentId: number, distinctId: string): Promise<string | null>;
-  /** @returns the ID to use: the first ID that was stored. */
+  /**
+   * Stores an anonymous ID for a distinct ID, unless one is stored.
+   * @returns the ID to use: the first ID that was stored
+   */
   remember(environmentId: number, distinctId: string, anonymousDistinctId: string): Promise<string>;
   forget(environmentId: number, distinctId: string): Promise<void>;
 }

@@ -21,7 +21,10 @@ export function requireBearer({ headers }: IncomingMessage): string {
   );
 }
 
-/** @throws AppError `unauthenticated` for an unknown key, `forbidden` for a key without access, `unavailable`. */
+/**
+ * Rejects a key that may not read the definitions of an environment.
+ * @throws AppError `unauthenticated` for an unknown key, `forbidden` for a key without access, `unavailable`
+ */
 export async function requireRights(bearer: string, environmentId: number, rights: BearerRights): Promise<void> {
   const refusal = refusalOf(await rights.find(bearer, environmentId), bearer);
   if (refusal !== null) throw refusal;
@@ -55,7 +58,10 @@ function wrong(message: string): AppError {
 type Rights = 'allowed' | 'bad_secret' | 'bad_key' | 'no_scope' | 'no_access';
 
 export interface BearerRights {
-  /** @throws AppError `unavailable` if the rights cannot be looked up. */
+  /**
+   * Returns whether a key may read the definitions of an environment.
+   * @throws AppError `unavailable` if the rights cannot be looked up
+   */
   find(bearer: string, environmentId: number): Promise<Rights>;
 }
 

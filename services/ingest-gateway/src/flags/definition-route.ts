@@ -197,7 +197,10 @@ const documents = new Map<string, DefinitionTarget>(
 const localEvaluation = /^\/api\/(?:projects|environments)\/([^/]+)\/feature_flags\/local_evaluation\/?$/;
 const remoteConfig = /^\/api\/(?:projects|environments)\/([^/]+)\/feature_flags\/([^/]+)\/remote_config\/?$/;
 
-/** @param path without the query. */
+/**
+ * Finds what a path of flag definitions requests; undefined for other paths.
+ * @param path without the query
+ */
 export function findDefinitionTarget(path: string): DefinitionTarget | undefined {
   const document = documents.get(path);
   if (document !== undefined || !path.startsWith('/api/')) return document;
@@ -211,7 +214,9 @@ export function findDefinitionTarget(path: string): DefinitionTarget | undefined
 
 const inflate = promisify(gunzip);
 
-/** The document, or 304 for who has it: the tag weak or strong, in quotes or bare. */
+/**
+ * Returns the document, or 304 if the client already has it. The client's ETag may be weak or strong, quoted or not.
+ */
 async function createDocumentResponse(
   request: IncomingMessage,
   { etag, gzipped }: FlagDocument,

@@ -55,7 +55,7 @@ async function keyWith(owner: TestTenant, options: { scopes: GrantedScope[]; sco
   return value;
 }
 
-describe('the document', () => {
+describe('the document with flag definitions', () => {
   test.each(documentPaths)('%s', async (path) => {
     const answer = await get(`${path}?token=${tenant.token}`, tenant.personalApiKey);
     expect([answer.status, answer.json]).toEqual([
@@ -94,7 +94,7 @@ describe('the document', () => {
     );
   });
 
-  test('compressed, uncompressed and with HEAD', async () => {
+  test('can be requested compressed, uncompressed and with HEAD', async () => {
     const { request } = await import('node:http');
     const raw = (method: string, encoding: string) =>
       new Promise<{ body: Buffer; encoding: string | undefined }>((resolve) => {
@@ -115,7 +115,7 @@ describe('the document', () => {
     expect(gunzipSync(zipped.body).toString()).toBe(plain.body.toString());
   });
 
-  test('the key of the project may be in a header', async () => {
+  test('can be requested with the project API key in a header', async () => {
     const answer = await get('/flags/definitions', tenant.personalApiKey, {
       'x-posthog-project-api-key': tenant.token,
     });
@@ -123,7 +123,7 @@ describe('the document', () => {
   });
 });
 
-test('in a project or environment, by number or as `@current`', async () => {
+test('serves the document for a project or environment, by number or as `@current`', async () => {
   const { environmentId, token, personalApiKey } = tenant;
   const secret = await addSecret(environmentId, 'primary', `phs_${environmentId}n`);
   const usual = (await documentOf(tenant, personalApiKey)).text;
@@ -145,8 +145,8 @@ test('in a project or environment, by number or as `@current`', async () => {
   expect((await get(config, secret)).status).toBe(404);
 });
 
-describe('access', () => {
-  test('a secret key of the project, primary or backup, until it is revoked', async () => {
+describe('access to flag definitions', () => {
+  test('is granted to a secret key of the project, primary or backup, until it is revoked', async () => {
     const own = await createTestTenant(fixture.database);
     const [primary, backup] = [`phs_${own.environmentId}p`, `phs_${own.environmentId}b`];
     await addSecret(own.environmentId, 'primary', primary);
@@ -194,7 +194,7 @@ describe('access', () => {
     expect([answer.status, answer.json]).toEqual([status, expect.objectContaining({ attr: null, ...expected })]);
   });
 
-  test('an unknown project, and no project', async () => {
+  test('is denied for an unknown project and without a project', async () => {
     expect((await get('/flags/definitions?token=phc_no', tenant.personalApiKey)).status).toBe(401);
     expect((await get('/flags/definitions', tenant.personalApiKey)).status).toBe(401);
   });
@@ -248,7 +248,7 @@ describe('payloads of remote config flags', () => {
   const remote = { is_remote_configuration: true };
   const withPayload = (payload: string) => ({ ...remote, filters: { groups: [{}], payloads: { true: payload } } });
 
-  test('by key, by ID, and missing', async () => {
+  test('are found by key and by ID, and a flag without a payload returns null', async () => {
     const { environmentId, token, personalApiKey } = tenant;
     const id = await rows.addFlag(environmentId, 'config', { ...withPayload('{"a": 1}'), active: false });
     await rows.addFlag(environmentId, 'empty', remote);

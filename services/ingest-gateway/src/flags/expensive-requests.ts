@@ -88,7 +88,10 @@ export function createExpensiveRequests(
     isWorking = false;
   }
 
-  /** @returns whether the request is complete. */
+  /**
+   * Evaluates a request for one time slice.
+   * @returns whether the request is complete
+   */
   function runSlice(request: WaitingRequest): boolean {
     const { evaluation, account, endsAtMs, resolve, reject } = request;
     // A request that was started is completed, which takes at most a tenth of a second.

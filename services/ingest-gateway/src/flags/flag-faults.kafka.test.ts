@@ -14,7 +14,7 @@ let gateway: TestGateway;
 let postgres: FaultProxy;
 let redis: FaultProxy;
 let changes: ProjectChanges;
-/** Keys whose changes the gateway has heard of. */
+/** Keys whose changes the gateway was notified of. */
 const heardOf = new Set<string>();
 const stops: (() => Promise<unknown>)[] = [];
 const logger = quietLogger();
@@ -71,17 +71,18 @@ test.each<[string, () => Promise<void> | void]>([
 ])(
   'flag-064: if PostgreSQL %s, flags that need no stored data are correct, and the others fail soon',
   async (_name, fail) => {
-    // After an outage: what is announced before is not heard of.
+    // After an outage, the gateway misses announcements until it is subscribed again.
     await eventually(() => changes.isSubscribed(), { what: 'hearing of changes' });
     const { token, rows, environmentId } = await flagged();
     const asked = { token, distinct_id: 'u', $anon_distinct_id: 'a' };
     const { token: never } = await createTestTenant(fixture.database);
-    // Changes are announced in order: a key is forgotten once more when its own making is heard of.
+    // Changes are announced in order. Without this wait, the announcement that the key was created would remove it from
+    // the cache again.
     await eventually(() => heardOf.has(never), { what: 'the announcement of the last project' });
     await eventually(async () => expect((await askFlags(gateway, asked)).flags.stored).toMatch(/^true/), {
       what: 'the flags',
     });
-    // Its key is known, its flags are not.
+    // Caches the key, but not the flags.
     await fetch(`${gateway.url}/capture/`, {
       method: 'POST',
       body: JSON.stringify({ api_key: never, event: 'a', distinct_id: 'b' }),
@@ -96,7 +97,7 @@ test.each<[string, () => Promise<void> | void]>([
       const sent = await askFlags(gateway, { ...asked, person_properties: { plan: 'pro' } });
       expect(sent.flags.stored).toBe('true condition_match:0');
     }
-    // 500 ms are promised; the machine of a test may be busy, and stand still for a moment.
+    // The promised limit is 500 ms. The test machine may be slow, or pause for a moment.
     expect(waitedMs.sort((a, b) => a - b)[waitedMs.length >> 1]).toBeLessThan(2000);
     expect((await askFlags(gateway, { token: never, distinct_id: 'u' })).status).toBe(503);
     expect(await gateway.metrics.registry.metrics()).toMatch(/millrace_flag_circuit_breaker_open [01]/);
@@ -115,7 +116,7 @@ test.each<[string, () => Promise<void> | void]>([
 
 test('flags are correct without Redis', async () => {
   const before = await flagged();
-  // After an outage a key that is not known yet is looked for again only when PostgreSQL has rested.
+  // After an outage, an unknown key is looked up again only when the circuit breaker has closed.
   await eventually(
     async () => expect((await askFlags(gateway, { token: before.token, distinct_id: 'u' })).status).toBe(200),
     {
@@ -125,7 +126,7 @@ test('flags are correct without Redis', async () => {
   const { token } = await flagged();
   await redis.refuse();
   try {
-    // Tried again: a busy machine may not answer within the limits for PostgreSQL.
+    // Retry, because a slow machine may exceed the time limits for PostgreSQL.
     await eventually(
       async () => {
         const reply = await askFlags(gateway, { token, distinct_id: 'u' });

@@ -189,7 +189,10 @@ export interface FlagQuery {
  */
 export type ResponseShape = 'keys' | 'on' | 'values' | 'details' | 'typed';
 
-/** @param text the text after `?`, or an empty string. */
+/**
+ * Reads the query parameters of a flag request.
+ * @param text the text after `?`, or an empty string
+ */
 export function parseFlagQuery(path: FlagPath, text: string): FlagQuery {
   const values = new URLSearchParams(text);
   const isOn = (name: string) => /^(?:true|1)$/i.test(values.get(name) ?? '');
@@ -233,7 +236,10 @@ const paths = new Map<string, FlagPath>([
   ['/decide/', '/decide'],
 ]);
 
-/** @param path without the query. */
+/**
+ * Returns the flag path with this name; undefined for other paths.
+ * @param path without the query
+ */
 export function findFlagPath(path: string): FlagPath | undefined {
   return paths.get(path);
 }
@@ -245,7 +251,10 @@ const browser = /Mozilla\/|Chrome\/|Safari\/|Firefox\/|Edge\//;
 const serverProgram = /python-requests\/|curl\//;
 const browserHeaders = ['origin', 'referer', 'sec-fetch-mode', 'sec-fetch-site'];
 
-/** @param declared the field `evaluation_runtime`. If it is null, the headers determine the runtime. */
+/**
+ * Determines where the client of a request runs.
+ * @param declared the field `evaluation_runtime`. If it is null, the headers determine the runtime.
+ */
 export function findRequestRuntime(declared: string | null, headers: IncomingHttpHeaders): RequestRuntime {
   if (declared !== null) {
     const name = declared.toLowerCase();

@@ -195,7 +195,10 @@ async function evaluateRequest(options: EvaluationOptions): Promise<Omit<Evaluat
   };
 }
 
-/** @returns also the context, because the anonymous ID may come from an earlier request. */
+/**
+ * Loads the stored data that the selected flags need.
+ * @returns also the context, because the anonymous ID may come from an earlier request
+ */
 async function readStoredData(
   flags: CompiledFlags,
   selected: ReturnType<typeof selectFlags>,

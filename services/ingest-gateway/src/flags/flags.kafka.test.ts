@@ -24,7 +24,7 @@ describe('requests and responses', () => {
   test('flag-060 to flag-062: keeps the experience after a login', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'checkout', half);
-    // The hash of `checkout.a-3` is within 50 %, that of `checkout.u-2` and `checkout.b-0` is not.
+    // The hash of `checkout.a-3` is within 50 %. Those of `checkout.u-2` and `checkout.b-0` are not.
     const [own, anonymous, other] = await idsByRollout(environmentId, token);
     expect((await askFlags(gateway, { token, distinct_id: anonymous })).flags.checkout).toMatch(/^true/);
     await rows.addPerson(environmentId, [own, anonymous]);
@@ -114,7 +114,7 @@ describe('requests and responses', () => {
     });
   });
 
-  test('flag-071: contexts', async () => {
+  test('flag-071: returns only flags that match the requested evaluation contexts', async () => {
     const { token, environmentId } = await tenant();
     for (const [key, contexts] of [
       ['none', []],
@@ -298,7 +298,7 @@ describe('methods and encodings', () => {
     expect(reply.flags).toEqual({ a: 'true condition_match:0' });
   });
 
-  test('methods', async () => {
+  test('accepts GET, HEAD and OPTIONS, and rejects other methods', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'a');
     const data = encodeURIComponent(Buffer.from(JSON.stringify({ token, distinct_id: 'u' })).toString('base64'));
@@ -428,7 +428,7 @@ test('counts the outcomes of requests', async () => {
   expect(text).toMatch(/millrace_flag_definitions_bytes\{what="definitions"\} [1-9]/);
 });
 
-/** An id outside the rollout of `checkout`, one within, another one outside. */
+/** Finds an ID outside the rollout of `checkout`, an ID inside it, and another ID outside. */
 async function idsByRollout(environmentId: number, token: string): Promise<[string, string, string]> {
   const inside: string[] = [];
   const outside: string[] = [];

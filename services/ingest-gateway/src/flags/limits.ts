@@ -9,12 +9,18 @@ import type { SharedCounters } from '../limits/shared-counters.ts';
 
 /** Limits for flag requests. */
 export interface FlagLimits {
-  /** @throws AppError `rate_limited` if the key or the address sends requests faster than the operator allows. */
+  /**
+   * Counts a flag request towards the operator's rate limits.
+   * @throws AppError `rate_limited` if the key or the address sends requests faster than the operator allows
+   */
   admit(token: string, address: string | null): void;
   /** Whether the project's quota of flag requests is used up for this month. */
   isUsedUp(project: KnownProject): boolean;
   countEvaluation(project: KnownProject): void;
-  /** @throws AppError `rate_limited` if an environment sends more than 600 definition requests per minute. */
+  /**
+   * Counts a request for flag definitions.
+   * @throws AppError `rate_limited` if an environment sends more than 600 definition requests per minute
+   */
   admitDefinitions(environmentId: number): void;
 }
 

@@ -5,7 +5,10 @@ export type FlagOutcome = 'evaluated' | 'with_errors' | 'disabled' | 'quota_limi
 
 export interface FlagMetrics {
   began(): void;
-  /** @param outcome.code the error code. Null for a successful request. */
+  /**
+   * Records the outcome of a flag request.
+   * @param outcome.code the error code. Null for a successful request.
+   */
   ended(outcome: { path: string; status: number; code: string | null; seconds: number }): void;
   countOutcome(outcome: FlagOutcome): void;
   /** Counts a flag that could not be evaluated. */

@@ -36,7 +36,7 @@ describe('flags by runtime', () => {
     await rows.addFlag(environmentId, 'both');
     for (const runtime of ['client', 'server'])
       await rows.addFlag(environmentId, runtime, { evaluation_runtime: runtime });
-    // `fetch` adds a header by which browsers are known.
+    // `fetch` adds a header by which the gateway recognizes browsers, so the request is sent without `fetch`.
     const question = { token, distinct_id: 'u', ...(said === undefined ? {} : { evaluation_runtime: said }) };
     const reply = await askPlainly(gateway, question, headers);
     expect(Object.keys(reply.flags).sort()).toEqual(expected);
@@ -56,7 +56,7 @@ describe('flags by runtime', () => {
   });
 });
 
-/** Without the headers of `fetch`, by which browsers are known. */
+/** Sends a request without the headers that `fetch` adds, because the gateway would take the sender for a browser. */
 async function askPlainly(to: TestGateway, question: object, headers: Record<string, string>) {
   const { request } = await import('node:http');
   const text = await new Promise<string>((resolve, reject) => {

@@ -4,7 +4,7 @@ import { createTestTenant, sampleOf, seededRandom, testSeed } from '@millrace/te
 import { askFlags } from '../testing/flag-client.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 
-/** `[document, category, flag, distinct id, context, value, reason, payload, …]`, as packages/flags has them. */
+/** `[document, category, flag, distinct ID, context, value, reason, payload, …]`, as in packages/flags. */
 type FlagCase = [number, string, string, string, Record<string, unknown>, boolean | string, string, string | null];
 
 interface CaseFile {
@@ -25,8 +25,8 @@ interface CaseFlag {
 const cases = new URL('../../../../packages/flags/src/testing/flag-cases.json', import.meta.url);
 const { docs, static_cohorts, cases: all } = JSON.parse(readFileSync(cases, 'utf8')) as CaseFile;
 /**
- * The second document is of another matching version, which no project has here. The evaluator proves every case
- * (packages/flags/src/evaluate); `npm test` sends a hundred of them over the wire.
+ * Leaves out the second document, because it uses a matching version that no project here has. The tests of
+ * packages/flags/src/evaluate cover all cases. `npm test` sends a hundred of them over the wire.
  */
 const turn = Math.floor(seededRandom(testSeed())() * 100);
 const rows = sampleOf(
@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-test(`${rows.length} evaluations agree over the wire (part ${turn})`, async () => {
+test(`${rows.length} flag evaluations have the expected result over the wire (part ${turn})`, async () => {
   const differing: string[] = [];
   for (const [, category, flag, distinctId, context, value, reason, payload] of rows) {
     const { flags, body } = await askFlags(gateway, {
@@ -65,12 +65,12 @@ test(`${rows.length} evaluations agree over the wire (part ${turn})`, async () =
   expect(differing).toEqual([]);
 }, 240_000);
 
-/** Failures carry no index. */
+/** Compares two reasons. A failure has no condition index. */
 function sameReason(answered: string, expected: string): boolean {
   return answered === expected || answered === `${expected}:null`;
 }
 
-/** The document as it is stored: dependencies by id. */
+/** Stores the document as flags, with dependencies by ID. */
 async function loadDocument(environmentId: number): Promise<void> {
   const [document] = docs;
   if (document === undefined) throw new Error('The file has no document.');

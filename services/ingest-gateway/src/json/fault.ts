@@ -79,7 +79,10 @@ function endOfJson(text: string): number {
 
 /** Moves through a text. Each function advances only if the text matches. */
 interface JsonCursor {
-  /** @param pattern must be sticky. */
+  /**
+   * Skips the text that a pattern matches at the current position. Returns false if it does not match.
+   * @param pattern must be sticky
+   */
   take(pattern: RegExp): boolean;
   takeCharacter(character: string | undefined): boolean;
   /** In an invalid string, advances to the first invalid character. */

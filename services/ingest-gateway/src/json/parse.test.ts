@@ -62,7 +62,7 @@ const placed = (more: fc.Arbitrary<string>) =>
     return { text, at, broken: text.slice(0, at) + character + text.slice(at) };
   });
 
-test('accepts exactly the text that JSON.parse accepts', () => {
+test('the search for a fault accepts exactly the text that JSON.parse accepts', () => {
   fc.assert(
     fc.property(placed(fc.constantFrom('\u0001', ',', '}', ']', '"', '\\', '1', ' ')), ({ broken }) => {
       expect(refusalOf(broken) === null).toBe(isJson(broken));

@@ -76,7 +76,11 @@ function withoutNonFinite(text: string): string | null {
 
 const quoteOrBackslash = /["\\]/g;
 
-/** @param start position of the opening quote. @returns the position after the closing quote, or the end of the text. */
+/**
+ * Finds the end of a JSON string.
+ * @param start position of the opening quote
+ * @returns the position after the closing quote, or the end of the text
+ */
 function endOfString(text: string, start: number): number {
   quoteOrBackslash.lastIndex = start + 1;
   for (let found = quoteOrBackslash.exec(text); found !== null; found = quoteOrBackslash.exec(text)) {
@@ -100,7 +104,7 @@ function cleanText(text: string): string {
   return wellFormed.includes('\0') ? wellFormed.replaceAll('\0', '\ufffd') : wellFormed;
 }
 
-/** Cleans all strings and keys of a parsed value in place. The depth of the value must be limited. */
+/** Cleans all strings and keys of a parsed value in place. The caller must have checked the depth of the value. */
 export function cleanValue(value: unknown): unknown {
   if (typeof value === 'string') return cleanText(value);
   if (typeof value !== 'object' || value === null) return value;

@@ -53,7 +53,11 @@ class Scanner {
     return base;
   }
 
-  /** @param start position of the brace. @param base index of the event's first number. */
+  /**
+   * Scans an object, and stores the positions of the named fields.
+   * @param start position of the brace
+   * @param base index of the event's first number
+   */
   private scanObject(json: Buffer, start: number, names: NameTable, base: number, levels: number): number {
     let at = skipSpace(json, start + 1);
     if (json[at] === 0x7d) return at + 1;
@@ -94,7 +98,10 @@ class Scanner {
     return skipValue(json, at, levels);
   }
 
-  /** @param start position of the bracket. */
+  /**
+   * Scans an array of events.
+   * @param start position of the bracket
+   */
   private scanEvents(json: Buffer, start: number): number {
     let at = skipSpace(json, start + 1);
     if (json[at] === 0x5d) return at + 1;

@@ -18,7 +18,11 @@ export function skipSpace(bytes: Buffer, start: number): number {
   }
 }
 
-/** @param start the first character of the value. @param levels how many levels of objects and arrays are allowed. */
+/**
+ * Skips any JSON value.
+ * @param start the first character of the value
+ * @param levels how many levels of objects and arrays are allowed
+ */
 export function skipValue(bytes: Buffer, start: number, levels: number): number {
   switch (bytes[start]) {
     case quote:
@@ -46,7 +50,10 @@ const isPlain = new Uint8Array(256).fill(1, 0x20);
 isPlain[quote] = 0;
 isPlain[backslash] = 0;
 
-/** @param start position of the opening quote. */
+/**
+ * Skips a string.
+ * @param start position of the opening quote
+ */
 export function skipText(bytes: Buffer, start: number): number {
   let at = start + 1;
   for (;;) {
@@ -58,7 +65,10 @@ export function skipText(bytes: Buffer, start: number): number {
   }
 }
 
-/** @returns the position of the first byte that is not plain, or the end. */
+/**
+ * Skips the bytes of a string that need no decoding.
+ * @returns the position of the first byte that is not plain, or the end
+ */
 export function skipPlain(bytes: Buffer, start: number): number {
   const { length } = bytes;
   let at = start;
@@ -135,7 +145,11 @@ function skipName(bytes: Buffer, start: number): number {
   return skipColon(bytes, skipText(bytes, start));
 }
 
-/** @param start position after a name, or -1. @returns the position of the value, or -1. */
+/**
+ * Skips white space, the colon after a name, and more white space.
+ * @param start position after a name, or -1
+ * @returns the position of the value, or -1
+ */
 export function skipColon(bytes: Buffer, start: number): number {
   if (start < 0) return -1;
   const at = skipSpace(bytes, start);

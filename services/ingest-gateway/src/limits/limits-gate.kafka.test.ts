@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 const opened: { stop(): Promise<void> }[] = [];
-// Also when a test failed half-way: an open proxy would keep the process alive.
+// Runs after failed tests too, because an open proxy would keep the process alive.
 afterEach(async () => {
   for (const each of opened.splice(0)) await each.stop();
 });

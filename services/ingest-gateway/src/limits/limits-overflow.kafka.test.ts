@@ -19,7 +19,7 @@ beforeEach(() => {
   clock = createTestClock();
 });
 
-/** Two events of a distinct id a window are allowed, the third makes it hot. */
+/** Allows two events per distinct ID and window. The third one makes the ID hot. */
 const smallBurst = { trafficWindowMs: 1000, overflowEventsPerSecond: 3, spikeMinEventsPerSecond: 1_000_000 };
 const start = ({ config, ...parts }: GatewayOptions = {}) =>
   fixture.startGateway({
@@ -29,7 +29,7 @@ const start = ({ config, ...parts }: GatewayOptions = {}) =>
   });
 const newToken = async () => (await createTestTenant(fixture.database)).token;
 
-/** Where the events of a project went: `topic key`, in the order of the events' names. */
+/** Returns the topic and key of a project's events as `topic key`, ordered by event name. */
 async function routes(token: string, count: number): Promise<string[]> {
   const { live, overflow } = fixture.topics;
   return (await reader.records(token, count))
@@ -41,14 +41,15 @@ async function routes(token: string, count: number): Promise<string[]> {
     });
 }
 
-// Decided differently: the key stays, so that one person's events stay in order (docs/architecture.md#the-log). And all
-// events of the request go there, as the consumer of PostHog does (docs/wire-rules.md#topics).
+// Deviates from PostHog: the record keeps its key, so that one person's events stay in order
+// (docs/architecture.md#the-log). All events of the request go to the overflow topic, as in PostHog's consumer
+// (docs/wire-rules.md#topics).
 test('topic-006 E130 sends three events of a key with a limit of two to the overflow topic, with their key', async () => {
   const token = await newToken();
   const gateway = await start();
   for (let i = 0; i < 2; i++) await sendBatch(gateway, token, ['a']);
   await sendBatch(gateway, token, ['a', 'b', 'a']);
-  // Sorted by name: e0 of the three requests, then e1, e2.
+  // Sorted by event name: first e0 of the three requests, then e1 and e2.
   expect((await routes(token, 5)).sort()).toEqual(['live K:a', 'live K:a', 'live K:b', 'overflow K:a', 'overflow K:a']);
   expect(await measured(gateway, 'capture_events_rerouted_overflow_total', { reason: 'hot_key' })).toBe(2);
   expect(await measured(gateway, 'traffic_hot_keys')).toBe(1);
@@ -82,7 +83,7 @@ test('E132 the same distinct ID with another API key is not hot', async () => {
   expect(new Set(await routes(other, 2))).toEqual(new Set(['live K:same']));
 });
 
-// Decided differently: there is no topic that refreshes the hold. The gateways do, while the key stays hot.
+// Deviates from PostHog: no topic extends the hold. The gateways extend it while the key stays hot.
 test('E134-135 the events of a hot key go to the overflow topic while it is hot and until the hold ends, and then return to the live topic', async () => {
   const token = await newToken();
   const gateway = await start({ config: { overflowHoldMs: 3000 } });
@@ -133,7 +134,7 @@ describe('two gateways', () => {
     for (const gateway of [one, two]) {
       await eventually(
         async () => {
-          // At most a hundred or two in all, so that neither gets there alone.
+          // At most 200 events in total, so that neither gateway reaches the limit alone.
           await sendBatch(gateway, token, times(1));
           return (await measured(gateway, 'capture_events_rerouted_overflow_total')) > 0;
         },
@@ -149,7 +150,7 @@ describe('two gateways', () => {
     await eventually(async () => (await measured(two, 'traffic_hot_keys')) === 1, { what: 'The word of the other' });
     await sendBatch(two, token, ['someone']);
     expect(new Set(await routes(token, 6))).toEqual(new Set(['overflow K:someone']));
-    // One that starts later hears of it with the next window.
+    // A gateway that starts later receives the announcement in the next window.
     const three = await start();
     await eventually(
       async () => {
@@ -166,7 +167,7 @@ describe('a project', () => {
   const projectSpikes = { overflowEventsPerSecond: 0, spikeMinEventsPerSecond: 20, spikeFactor: 5 };
   const distinct = (count: number) => Array.from({ length: count }, (_, index) => `visitor-${index}`);
 
-  test('with sudden high traffic is reported once, and no events are rerouted', async () => {
+  test('with a sudden increase in traffic is reported once, and no events are rerouted', async () => {
     const token = await newToken();
     const gateway = await start({ config: projectSpikes });
     for (let i = 0; i < 20; i++) {

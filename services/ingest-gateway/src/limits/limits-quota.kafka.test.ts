@@ -55,12 +55,12 @@ describe('topic-015 the quota of a plan', () => {
     const { token } = await limitedTenant(3);
     const gateway = await start();
     expect(await sendBatch(gateway, token, times(2))).toMatchObject(stored);
-    // The request that meets the limit is taken whole.
+    // The request that reaches the limit is accepted completely.
     expect(await sendBatch(gateway, token, times(4))).toMatchObject(stored);
     for (let i = 0; i < 3; i++) expect(await sendBatch(gateway, token, times(2))).toMatchObject(limited);
     expect(await dropped(gateway)).toBe(6);
     const [warning] = await reader.warnings(token, 1);
-    // Another gateway reports the same warning; the consumer stores it once.
+    // Another gateway reports the same warning, and the consumer stores it once.
     const other = await start();
     await eventually(() => dropsOne(other, token), { what: 'The count of the first gateway' });
     await sendBatch(gateway, token, times(1));
@@ -88,7 +88,7 @@ describe('topic-015 the quota of a plan', () => {
   });
 });
 
-// Decided differently: a plan has one figure for all events. `$exception` and the others count as events, so that a
+// Deviates from PostHog: a plan has one limit for all events. `$exception` and similar events count as events, so a
 // mixed batch is dropped or stored as a whole.
 test('topic-016 exceptions have no separate quota', async () => {
   const { token } = await limitedTenant(1);
@@ -135,7 +135,7 @@ test('does not count events that were not stored: events without a name, and req
 });
 
 test('two gateways share the count, and other projects are not affected', async () => {
-  // Far more than the following requests could use up in a single gateway.
+  // High enough that the following requests to a single gateway would not reach it.
   const { token } = await limitedTenant(1000);
   const neighbour = await limitedTenant(1000);
   const [one, two] = [await start(), await start()];
@@ -146,12 +146,12 @@ test('two gateways share the count, and other projects are not affected', async 
     await eventually(() => dropsOne(gateway, token), { what: 'The count of the other gateway' });
     expect(await sendBatch(gateway, neighbour.token, times(1))).toMatchObject(stored);
   }
-  // A gateway that starts now learns it as well.
+  // A gateway that starts now also drops the events.
   const three = await start();
   await eventually(() => dropsOne(three, token), { what: 'The count in the store' });
 });
 
-/** Whether the gateway drops an event of the project now. */
+/** Returns whether the gateway now drops an event of the project. */
 async function dropsOne(gateway: TestGateway, token: string): Promise<boolean> {
   return (await sendBatch(gateway, token, times(1))).text === limited.text;
 }
@@ -173,7 +173,7 @@ test('a higher limit takes effect when the cached key expires, without a restart
 
 describe('Redis', () => {
   const opened: { stop(): Promise<void> }[] = [];
-  // Also when a test failed half-way: an open proxy would keep the process alive.
+  // Runs after failed tests too, because an open proxy would keep the process alive.
   afterEach(async () => {
     for (const each of opened.splice(0)) await each.stop();
   });
@@ -197,7 +197,7 @@ describe('Redis', () => {
       await proxy[fault]();
       expect(await sendBatch(gateway, token, times(4000))).toMatchObject(stored);
       expect(await sendBatch(other, token, times(4000))).toMatchObject(stored);
-      // Neither knows of the other's, so each of them alone is below the limit.
+      // Each gateway knows only its own count, which is below the limit.
       expect(await sendBatch(gateway, token, times(1))).toMatchObject(stored);
       await proxy.pass();
       await eventually(() => dropsOne(other, token), {

@@ -32,7 +32,7 @@ test('rejects events above the rate of the plan until the window ends', async ()
   const neighbour = await limitedToken(2);
   const gateway = await start();
   clock.advance(3500);
-  // 2 a second are 20 in the window of ten seconds.
+  // 2 events per second are 20 in a window of ten seconds.
   for (const count of [19, 1])
     expect(await sendBatch(gateway, token, times(count), server)).toMatchObject({ status: 200 });
   const refused = await sendBatch(gateway, token, times(5), server);
@@ -54,7 +54,8 @@ test('accepts a batch that is larger than the limit of a window, and rejects the
   expect(await sendBatch(gateway, token, times(1), server)).toMatchObject({ status: 429 });
 });
 
-// An SDK that drops its events at 4xx must never get one (docs/wire-rules.md#how-sdks-react-to-responses, rule 12).
+// An SDK that drops events after a 4xx response must never get one (docs/wire-rules.md#how-sdks-react-to-responses,
+// rule 12).
 test.each([
   ['posthog-node', '/batch/', { 'user-agent': 'posthog-node/5.1.0' }, 429],
   ['posthog-python', '/batch/', { 'user-agent': 'posthog-python/6.0.0' }, 429],

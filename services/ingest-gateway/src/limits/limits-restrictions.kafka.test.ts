@@ -22,7 +22,7 @@ afterAll(async () => {
   await fixture.stop();
 });
 
-/** Looks at the table so seldom that only the message of a changed key explains what a test sees. */
+/** Reads the table so rarely that only a notification can explain a change during the test. */
 const start = ({ config, ...parts }: GatewayOptions = {}) =>
   fixture.startGateway({ ...parts, config: { restrictionsRefreshMs: 600_000, trafficReportMs: 50, ...config } });
 const newToken = async () => (await createTestTenant(fixture.database)).token;
@@ -41,7 +41,7 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
     skip_person_processing: 'skipPersonProcessingByTokenDistinctId',
   } as const;
 
-  /** A gateway with one kind of restriction on these keys or distinct ids. */
+  /** Starts a gateway with one kind of restriction on these keys or distinct IDs. */
   async function startWith(kind: RestrictionKind, entries: [token: string, distinctId: string | null][]) {
     if (source === 'settings') {
       const list = entries.map(([token, distinctId]) => (distinctId === null ? token : `${token}:${distinctId}`));
@@ -106,7 +106,8 @@ describe.each(['settings', 'table'] as const)('by the %s', (source) => {
     expect(record?.value).not.toHaveProperty('force_disable_person_processing');
   });
 
-  // Decided differently: without persons an event keeps its key on the live topic, which costs nothing and keeps order.
+  // Deviates from PostHog: an event without a person keeps its key on the live topic, which costs nothing and keeps the
+  // order.
   test('topic-022 skip list: no person, but the usual topic and key', async () => {
     const token = await newToken();
     const gateway = await startWith('skip_person_processing', [[token, 'a']]);
@@ -147,7 +148,7 @@ test('an announced change takes effect in all gateways immediately', async () =>
   expect((await reader.events(token, 2)).map(({ distinct_id }) => distinct_id)).toEqual(['kept', 'kept']);
 });
 
-/** A message sent before a subscription has begun is lost. */
+/** A notification that is sent before the subscription has started is lost. */
 async function announceUntil(token: string, isSeen: () => Promise<boolean>): Promise<void> {
   await eventually(
     async () => {

@@ -6,7 +6,7 @@ import { createSharedCounters, type SharedCounters } from './shared-counters.ts'
 
 let redis: KeyValueStore;
 let counters: SharedCounters;
-/** What was sent to the store, command by command. */
+/** The commands sent to the store, each with its changes. */
 let sent: CounterChange[][];
 beforeEach(async () => {
   const { redisUrl } = testServers();

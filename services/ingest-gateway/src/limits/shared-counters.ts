@@ -71,7 +71,10 @@ export function createSharedCounters(options: {
     }, afterMs).unref();
   }
 
-  /** @returns how long to wait before the next flush. */
+  /**
+   * Sends counts that are due to the store.
+   * @returns how long to wait before the next flush
+   */
   async function flush(): Promise<number> {
     const nowMs = now();
     const sent = waiting.take(nowMs);

@@ -20,12 +20,21 @@ interface Environment {
 
 /** Warnings to projects about their traffic. */
 export interface TrafficReports {
-  /** @param found.distinctId the hot key. Null if the spike is in the traffic of the complete project. */
+  /**
+   * Reports a spike or a hot key.
+   * @param found.distinctId the hot key. Null if the spike is in the traffic of the complete project.
+   */
   spike(environment: Environment, found: { distinctId: string | null; spike: TrafficSpike }): void;
-  /** @param found.period the month, such as `2026-11`. */
+  /**
+   * Reports that the quota of a period is used up.
+   * @param found.period the month, such as `2026-11`
+   */
   quotaUsedUp(environment: Environment, found: { events: number; period: string; eventsPerMonth: number | null }): void;
   rateLimited(environment: Environment, found: { events: number; eventsPerSecond: number | null }): void;
-  /** @param events how many events the operator's restrictions dropped. */
+  /**
+   * Reports events that the operator's restrictions dropped.
+   * @param events how many events the operator's restrictions dropped
+   */
   blocked(environment: Environment, events: number): void;
   /** Sends the pending warnings, if the log is available. */
   stop(): Promise<void>;

@@ -13,7 +13,7 @@ const key = 'phc_0123456789';
 const uuid = '01936b7e-0000-7000-8000-000000000001';
 const topics = { live: 'l', historical: 'h', overflow: 'o', processed: 'p', deadLetter: 'd' };
 
-/** The values of the records that the log would be given. */
+/** Returns the values of the records that the gateway would append to the log. */
 async function recordsOf(json: string, maxRecordBytes = 900_000): Promise<string[]> {
   const { events, ...request } = parseRequest(Buffer.from(json), { path, apiKey: null, sentAt: null });
   const captured = toCapturedEvents(
@@ -41,7 +41,7 @@ async function recordsOf(json: string, maxRecordBytes = 900_000): Promise<string
   return appended.map(({ value }) => value.toString('utf8'));
 }
 
-/** The record as it is without any shortcut: parsed, and written again. */
+/** Builds the record without any shortcut, by parsing and serializing the event. */
 function plainRecord(event: Record<string, unknown>) {
   repairEmptyObjects(event);
   const { $set, $set_once, $unset, properties = {} } = event;
@@ -69,7 +69,7 @@ describe('copied fields have the same meaning as the sent fields', () => {
   const emptied = fc.constantFrom('$set', '$set_once', '$groups', '$group_set', 'list');
   const fields = fc.oneof(
     { weight: 4, arbitrary: fc.dictionary(fc.string({ unit: 'grapheme' }), field, { maxKeys: 6 }) },
-    // As PHP writes them.
+    // Empty arrays instead of objects, as PHP sends them.
     fc.dictionary(emptied, fc.constantFrom([], {}, [1])),
   );
   const object = fc.oneof({ weight: 4, arbitrary: fields }, fc.constant([]));
@@ -82,7 +82,7 @@ describe('copied fields have the same meaning as the sent fields', () => {
     .filter((value) => value.distinct_id.trim() !== '' && harmless(value));
   const spaced = fc.constantFrom(undefined, ' ', '\t', '\n  ');
 
-  test('of a single event', async () => {
+  test('in a record of a single event', async () => {
     await fc.assert(
       fc.asyncProperty(event, spaced, async (sent, space) => {
         const [record] = await recordsOf(JSON.stringify({ api_key: key, ...sent }, null, space));
@@ -91,7 +91,7 @@ describe('copied fields have the same meaning as the sent fields', () => {
     );
   });
 
-  test('of a batch, in its order', async () => {
+  test('in the records of a batch, in its order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { minLength: 1, maxLength: 5 }), spaced, async (batch, space) => {
         const records = await recordsOf(JSON.stringify({ batch, api_key: key }, null, space));
@@ -208,7 +208,7 @@ describe('a scan accepts no text that JSON.parse rejects', () => {
   );
 
   test('nested deeper than 64 levels', () => {
-    // The event and its properties are two of them.
+    // The event and its properties are two of the levels.
     const nested = (levels: number) => around(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`);
     expect(scan(Buffer.from(nested(63)))).not.toBeNull();
     expect(scan(Buffer.from(nested(64)))).toBeNull();

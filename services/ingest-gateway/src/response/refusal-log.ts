@@ -51,7 +51,7 @@ export function createRefusalLog(logger: RefusalLogger): RefusalLog {
   }
 
   function log(status: number, message: string, facts: object): void {
-    // Only 500 is an error of the gateway.
+    // Only status 500 means that the gateway itself failed.
     if (status === 500) logger.error(message, facts);
     else logger.warn(message, facts);
   }

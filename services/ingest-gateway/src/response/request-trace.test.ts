@@ -6,7 +6,7 @@ const sampled = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 const unsampled = sampled.replace(/01$/, '00');
 const request = (traceparent?: string) => ({ method: 'POST', headers: { traceparent } }) as unknown as IncomingMessage;
 
-/** Samples a request if and only if the caller suggests it. */
+/** Traces a request if and only if the caller requests it. */
 const tracing = (trustsParent: boolean): Tracing => ({
   trustsParent,
   shouldTrace: (isRequested) => isRequested,

@@ -44,7 +44,10 @@ export interface ServeDependencies {
   isStopping(): boolean;
   metrics: {
     began(): void;
-    /** @param outcome.code the error code. Null for a successful request. */
+    /**
+     * Records the outcome of a request.
+     * @param outcome.code the error code. Null for a successful request.
+     */
     ended(outcome: {
       path: string;
       status: number;

@@ -10,27 +10,27 @@ import {
   uniqueTopicPrefix,
 } from '@millrace/testing';
 
-/** What others noticed of an attack, and what it took. */
+/** What happened during an attack, to other clients and to the gateway. */
 export interface AttackReport<T> {
   result: T;
-  /** Small requests of others that were answered with 200 meanwhile. */
+  /** Number of small requests from other clients that got 200 during the attack. */
   answered: number;
-  /** What became of those that were not. */
+  /** Outcome of the small requests that did not get 200. */
   failed: string[];
-  /** The longest that one of the others waited, milliseconds. */
+  /** Longest response time of the small requests, in milliseconds. */
   slowestMs: number;
-  /** How much more memory the process had at its highest, MiB. */
+  /** How much the memory of the gateway grew at its peak, in MiB. */
   grownMib: number;
 }
 
-/** A gateway in a process of its own, so that its time and memory are its alone. */
+/** A gateway in a separate process, so that its time and memory can be measured alone. */
 export interface AttackedGateway {
   url: string;
   port: number;
   token: string;
-  /** Attacks it while others send as ever, and for a moment after that. */
+  /** Runs an attack while other clients send requests as usual. They continue for a moment after it. */
   during<T>(attack: () => Promise<T>): Promise<AttackReport<T>>;
-  /** Connections of the process, by its own count of open files. */
+  /** Returns the number of open files of the process, which includes its connections. */
   openFiles(): Promise<number>;
   stop(): Promise<void>;
 }
@@ -66,7 +66,7 @@ export async function startAttackedGateway(settings: Record<string, string> = {}
   }
   const rssMib = async () => (await figure('process_resident_memory_bytes')) / 1024 / 1024;
 
-  /** The first requests make the process grow by what every process needs. */
+  /** The first requests allocate memory that every process needs. */
   for (let i = 0; i < 100; i++) await post(url, token, undefined);
 
   return {
@@ -128,7 +128,7 @@ function startNeighbours(url: string, token: string) {
   };
 }
 
-/** One small event; its status, or what broke. */
+/** Sends one small event. Returns the status, or the error. */
 function post(url: string, token: string, agent: Agent | undefined): Promise<string> {
   const body = JSON.stringify({ api_key: token, event: 'small', distinct_id: 'd' });
   return new Promise((resolve) => {

@@ -1,17 +1,17 @@
 import type { TestGateway } from './test-gateway.ts';
 
-/** What a question for flags was answered. */
+/** Response to a flag request. */
 export interface FlagReply {
   status: number;
   headers: Headers;
-  /** The answer as JSON; null when it is none. */
+  /** The response body as JSON. Null if it is not valid JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every version
   body: any;
-  /** Of answers with details: `value` and `code:index` of each flag. */
+  /** For responses with details: `value` and `code:index` of each flag. */
   flags: Record<string, string>;
 }
 
-/** Asks as an SDK does. */
+/** Sends a flag request as an SDK does. */
 export async function askFlags(
   gateway: TestGateway,
   question: Record<string, unknown>,

@@ -1,6 +1,6 @@
 import { createLogger, type Logger } from '@millrace/runtime';
 
-/** Says nothing: tests make faults on purpose. */
+/** Creates a logger without output, because tests cause errors on purpose. */
 export function quietLogger(): Logger {
   const logger = createLogger('ingest-gateway-test');
   logger.silent = true;

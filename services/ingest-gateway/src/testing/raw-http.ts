@@ -6,17 +6,20 @@ export interface RawAnswer {
   body: string;
 }
 
-/** One connection on which a test decides about every byte, and sees what really came back. */
+/** A connection on which a test controls every byte, and reads the response as it was sent. */
 export interface RawConnection {
   socket: Socket;
   write(bytes: string | Buffer): void;
-  /** The next answer with a content-length. Rejects when the connection ends before it. */
+  /** Returns the next response with a Content-Length. Rejects if the connection is closed first. */
   answer(): Promise<RawAnswer>;
-  /** Resolves when the other side has closed. */
+  /** Resolves when the other side has closed the connection. */
   closed: Promise<void>;
 }
 
-/** @param allowHalfOpen the connection stays open on this side when the other one has closed its end. */
+/**
+ * Connects to a port of this machine.
+ * @param allowHalfOpen the connection stays open on this side when the other one has closed its end
+ */
 export async function openRawConnection(port: number, { allowHalfOpen = false } = {}): Promise<RawConnection> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen });
   await new Promise<void>((resolve, reject) => socket.once('connect', resolve).once('error', reject));

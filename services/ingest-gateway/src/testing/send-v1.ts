@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import type { TestGateway } from './test-gateway.ts';
 
-/** One request of Capture v1, as a test wishes it. */
+/** A Capture v1 request of a test. */
 export interface V1Sending {
   path?: string;
   method?: string;
-  /** Changes to what every request carries; null takes a header away. */
+  /** Changes to the usual headers. Null removes a header. */
   headers?: Record<string, string | null>;
-  /** Text or bytes as they are; anything else as JSON. */
+  /** Text and bytes are sent unchanged, other values as JSON. */
   body?: unknown;
 }
 
@@ -21,7 +21,7 @@ export interface V1Answer {
 export const v1Origin = 'https://app.example';
 export const v1RequestId = randomUUID();
 
-/** An event in order, with a uuid of its own. */
+/** Creates a valid event with its own UUID. */
 export const v1Event = (fields: object = {}) => ({
   event: 'order placed',
   uuid: randomUUID(),

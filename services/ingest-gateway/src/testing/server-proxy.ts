@@ -1,12 +1,12 @@
 import { createFaultProxy, type FaultProxy } from '@millrace/testing';
 
-/** A fault proxy in front of the server at an address, so that one service loses it and the others do not. */
+/** Starts a fault proxy for the server at an address, so that one service can lose the server while others keep it. */
 export function startServerProxy(address: string): Promise<FaultProxy> {
   const { hostname, port } = new URL(address);
   return createFaultProxy({ targetHost: hostname, targetPort: Number(port) });
 }
 
-/** The address of a server as seen through its proxy. */
+/** Returns the address at which the proxy serves the server. */
 export function throughProxy(address: string, proxy: FaultProxy): string {
   const url = new URL(address);
   url.hostname = proxy.host;

@@ -30,15 +30,15 @@ export interface GatewayOptions {
   logger?: Logger;
   keys?: Partial<ProjectKeysOptions>;
   library?: BrowserLibrary;
-  /** The key-value store this gateway sees. */
+  /** Key-value store of this gateway. */
   cache?: KeyValueStore;
   now?: () => number;
-  /** Patient ones unless given: a machine that does much else is not an outage. */
+  /** Long time limits by default, because a slow machine is not an outage. */
   timeLimits?: StoreTimeLimits;
   tracing?: Tracing | null;
 }
 
-/** Real servers for one test file: a database, topics, Redis under a prefix of its own, and gateways on them. */
+/** Real servers for one test file: a database, topics, Redis with a separate key prefix, and gateways. */
 export interface GatewayFixture {
   databaseUrl: string;
   database: Database;

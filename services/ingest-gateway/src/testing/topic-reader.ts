@@ -11,11 +11,11 @@ export interface ReadRecord {
   headers?: Record<string, string>;
 }
 
-/** Reads topics from their start and keeps what it saw. */
+/** Reads topics from their start, and stores all records. */
 export interface TopicReader {
-  /** Waits until a project has this many records, and gives them in the order of their partitions. */
+  /** Waits until a project has this many records, and returns them in the order of their partitions. */
   records(token: string, count: number): Promise<ReadRecord[]>;
-  /** As `records`, the events among them. */
+  /** Like `records`, but returns only events. */
   events(token: string, count: number): Promise<CapturedEvent[]>;
   warnings(token: string, count: number): Promise<CapturedWarning[]>;
   stop(): Promise<void>;
@@ -23,7 +23,7 @@ export interface TopicReader {
 
 export async function readTopics(log: EventLog, topics: readonly string[]): Promise<TopicReader> {
   const seen: ReadRecord[] = [];
-  /** Of each partition, what comes next. A member that lost its group is given its partitions again, from where it says. */
+  /** Next offset of each partition. A member that lost its group gets its partitions again from this offset. */
   const ends = new Map<string, bigint>();
   const consumers = await Promise.all(
     topics.map((topic) =>

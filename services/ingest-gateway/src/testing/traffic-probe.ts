@@ -13,7 +13,7 @@ export interface ProbeRequest {
   isHistorical?: boolean;
 }
 
-/** Sends one batch: an event for each distinct id, named by its index. */
+/** Sends a batch with an event for each distinct ID. Events are named by their index. */
 export async function sendBatch(
   gateway: TestGateway,
   token: string,
@@ -26,18 +26,21 @@ export async function sendBatch(
   return { status: response.status, text: await response.text(), retryAfter: response.headers.get('retry-after') };
 }
 
-/** Events of one distinct id. */
+/** Returns a distinct ID as many times as there are events. */
 export function times(count: number, distinctId = 'someone'): string[] {
   return Array.from({ length: count }, () => distinctId);
 }
 
-/** A clock that stands still until a test moves it, so that no test depends on where in a window it happens to run. */
+/** A clock that only a test advances, so that tests do not depend on the position in a window. */
 export interface TestClock {
   now(): number;
   advance(ms: number): void;
 }
 
-/** @param start where in time; the middle of a month, the start of a window of ten seconds. */
+/**
+ * Creates a clock.
+ * @param start initial time. By default, the middle of a month and the start of a window of ten seconds.
+ */
 export function createTestClock(start = '2026-11-15T12:00:00.000Z'): TestClock {
   let nowMs = Date.parse(start);
   return {
@@ -48,7 +51,7 @@ export function createTestClock(start = '2026-11-15T12:00:00.000Z'): TestClock {
   };
 }
 
-/** Value of a metric over all label values, or of those with these. */
+/** Returns the value of a metric, summed over all labels or only over those with these values. */
 export async function measured(
   gateway: TestGateway,
   name: string,

@@ -35,7 +35,7 @@ beforeAll(async () => {
     fixture.startGateway({ config: { maxBodyBytes: 2000, bodyTimeoutMs: 100 } }),
   ]);
   clock.advance(3500);
-  // The gateway now knows that its log is unavailable, so no row has to wait for it.
+  // Let the gateway find out that its log is unavailable, so that no row has to wait for it.
   const { token } = await createTestTenant(fixture.database);
   const [, node] = sdkRows;
   if (node === undefined) throw new Error('there are rows');
