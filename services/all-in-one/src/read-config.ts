@@ -13,8 +13,9 @@ import { allInOneConfigSchema } from './config.ts';
 type Environment = Record<string, string | undefined>;
 
 /**
+ * Reads the settings of all services.
  * @throws ConfigError with the mistakes of all services without duplicates, and with conflicts between services in the
- * same process.
+ * same process
  */
 export function readAllConfig(env: Environment) {
   const problems = new Set<string>();

@@ -37,7 +37,7 @@ const runsOf = (id: string) =>
   );
 const makeDue = () =>
   fixture.database.sql.query(`UPDATE batch_export_run SET attempt_at = now() WHERE status = 'FailedRetryable'`);
-/** Creates an export with one run, of the hour from 10:00, into a separate table. */
+/** Creates an export into a separate table, with one run for the hour from 10:00. */
 async function oneRun(fields: Record<string, unknown> = {}, settings: Record<string, unknown> = {}) {
   const { environmentId } = await createTestTenant(fixture.database);
   const table = `t_${randomUUID().slice(0, 8)}`;
@@ -186,7 +186,7 @@ test("a consumer's batch that outlasts its interval delays it, even before it ha
     await tx.query('SELECT 1');
     // A whole millisecond that is not before the start of the transaction.
     const end = new Date(Date.now() + 2);
-    // Within a single hour: otherwise there would be two intervals, and the first would be exported.
+    // Within a single hour. Otherwise there would be two intervals, and only the first would be exported.
     const startOfHour = end.getTime() - 1 - ((end.getTime() - 1) % 3_600_000);
     const start = new Date(Math.max(end.getTime() - 60_000, startOfHour));
     await sql.query(

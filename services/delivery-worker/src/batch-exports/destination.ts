@@ -8,7 +8,10 @@ import type { ExportColumn, ExportQuery } from '@millrace/insights';
 export interface DestinationWriter {
   write(rows: readonly ExportedRow[]): Promise<void>;
   commit(): Promise<void>;
-  /** Size of the data sent so far: of an object as stored, or of row values. */
+  /**
+   * Size of the data sent so far, in bytes. For an object this is its stored size, for a table the size of the row
+   * values.
+   */
   bytes(): number;
   /** Discards uncommitted data and closes everything. Never throws; must always be called last. */
   close(): Promise<void>;
@@ -53,14 +56,14 @@ export interface ClaimedRun
   extends Columns<'batch_export_run', 'id' | 'data_interval_start' | 'data_interval_end' | 'batch_export_id'> {
   /** Number of this attempt; also identifies the claim. */
   attempts: number;
-  /** True to select events by storage time, and not by their own timestamps. */
+  /** True to select events by the time they were stored, false to select them by their own timestamps. */
   by_stored_time: boolean;
   organization_id: string;
   environment_id: number;
   model: ExportModel;
   /** Null to export every event. */
   filters: unknown[] | null;
-  /** Null: all fields are exported. */
+  /** Null if all fields are exported. */
   query: ExportQuery | null;
   destination_type: ExportDestinationType;
   /** Settings that are not secret. */

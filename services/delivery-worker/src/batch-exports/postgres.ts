@@ -175,7 +175,7 @@ function selectedTable(columns: readonly ExportColumn[]): TableShape<readonly un
     columns: columns.map(({ name, kind }, at) => ({
       name,
       type: columnTypes[kind],
-      // A JSON document is already a text.
+      // A JSON document is already text.
       of: (row) => (kind === 'array' || kind === 'tuple' ? jsonOf(row[at] ?? null) : row[at]),
     })),
   };

@@ -42,7 +42,7 @@ export interface ExportRunDeps extends DestinationOptions {
   events: EventStore;
   /** Whether events are copied to ClickHouse and read from there. */
   isCopied: boolean;
-  /** Of `hogql_query`. */
+  /** Parser for the SQL query of an export (`hogql_query`). */
   parser: SqlParser;
   counter: ReturnType<typeof createExportMetrics>;
 }
@@ -114,7 +114,10 @@ async function recordFailure(run: ClaimedRun, error: unknown, { database, logger
   });
 }
 
-/** @returns the number of written records and bytes. */
+/**
+ * Copies the rows of a run to its destination.
+ * @returns the number of written records and bytes
+ */
 async function copy(
   run: ClaimedRun,
   deps: ExportRunDeps,
@@ -174,7 +177,10 @@ interface Copying {
   signal: AbortSignal;
 }
 
-/** @returns the number of written rows. */
+/**
+ * Copies the rows of a run page by page.
+ * @returns the number of written rows
+ */
 function copyPages(run: ClaimedRun, { where, query, writer, deps, signal }: Copying): Promise<number> {
   const { database, events, isCopied } = deps;
   if (query !== null) return writeAll(readSelectedPages({ events, query }, selectEventsOfRun(run, where), signal));

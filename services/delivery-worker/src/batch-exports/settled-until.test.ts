@@ -64,7 +64,7 @@ test("a consumer's batch delays its interval, even if its session is hidden from
     await tx.query('SELECT 1');
     const due = await dueExport();
     for (let look = 0; look < 3; look += 1) expect(await planned(due, settledUntil)).toBe(false);
-    // It has written something meanwhile, but began before.
+    // The transaction now writes something. It began before the interval ended.
     await tx.query('SELECT pg_current_xact_id()');
     expect(await planned(due, settledUntil)).toBe(false);
     return due;
@@ -73,7 +73,7 @@ test("a consumer's batch delays its interval, even if its session is hidden from
   expect(warnings).toEqual([expect.stringContaining('pg_read_all_stats')]);
 });
 
-test('a hidden session of another role also delays it if it has written, but not if it only reads', async () => {
+test('a hidden session of another role also delays an interval if it has written, but not if it only reads', async () => {
   const settledUntil = settledOf(worker);
   await settledUntil();
   const id = await fixture.database.transaction(async (tx) => {

@@ -139,7 +139,10 @@ export async function claimRun(
   return rows[0];
 }
 
-/** @returns false if the run was cancelled or another worker has claimed it. */
+/**
+ * Extends the claim of a run.
+ * @returns false if the run was cancelled or another worker has claimed it
+ */
 export async function renewClaim(
   sql: Sql,
   { id, attempts }: Claim,
@@ -167,7 +170,10 @@ export async function completeRun(
   );
 }
 
-/** @param delaySeconds delay before the next attempt; null to give up. */
+/**
+ * Records a failed attempt.
+ * @param delaySeconds delay before the next attempt; null to give up
+ */
 export async function failRun(
   sql: Sql,
   { id, attempts }: Claim,

@@ -123,7 +123,10 @@ async function fill(deps: CountCohortsDeps, cohort: ClaimedCohort, signal: Abort
   }
 }
 
-/** @throws Stopping; CannotCount when it takes too long. */
+/**
+ * Reads the persons of a project page by page, while the claims of its cohorts hold.
+ * @throws Stopping; CannotCount when it takes too long
+ */
 async function* walk(
   { database, maxWalkMs }: CountCohortsDeps,
   claimed: ClaimedCohort[],

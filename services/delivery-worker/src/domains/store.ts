@@ -21,7 +21,10 @@ export async function takeDueDomain(sql: Sql): Promise<DueDomain | undefined> {
   return rows[0];
 }
 
-/** @returns how many times in a row the record was missing. */
+/**
+ * Records whether a check found the challenge record of a domain.
+ * @returns how many times in a row the record was missing
+ */
 export async function writeProof(sql: Sql, id: string, isShown: boolean): Promise<number> {
   const rows = await sql.query<{ proof_misses: number }>(
     `UPDATE organization_domain

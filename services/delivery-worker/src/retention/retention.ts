@@ -138,7 +138,10 @@ const graceDays = 30;
  */
 export function createIdentityExpiry(sql: Sql, installationDays: number, pages = pagesAtOnce) {
   let fromPage = 0;
-  /** @returns whether there is more in this pass. */
+  /**
+   * Deletes the expired identities on the next pages of the table.
+   * @returns whether there is more in this pass
+   */
   return async (): Promise<boolean> => {
     if (fromPage === 0 && !(await isAnythingLimited(sql, installationDays))) return false;
     await deleteOldIdentities(sql, { installationDays, graceDays }, { fromPage, pages });

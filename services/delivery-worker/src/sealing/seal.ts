@@ -77,7 +77,10 @@ async function sealPortion<Row extends { id: string | number }>(
   }: {
     what: string;
     lock: (tx: Transaction, keys: { newestPrefix: string; keyIds: readonly string[]; limit: number }) => Promise<Row[]>;
-    /** @throws SecretBoxError if no available key fits; the secret then stays unchanged. */
+    /**
+     * Encrypts the secret of a row.
+     * @throws SecretBoxError if no available key fits; the secret then stays unchanged
+     */
     seal: (tx: Transaction, row: Row) => Promise<void>;
   },
 ): Promise<boolean> {
@@ -130,7 +133,10 @@ export async function sealFlagPayloads(deps: SealingDeps, signal: AbortSignal): 
   return false;
 }
 
-/** @returns whether the payloads were encrypted. */
+/**
+ * Encrypts the payloads of a flag with the newest key.
+ * @returns whether the payloads were encrypted
+ */
 async function sealFlag({ database, logger, secretBox }: SealingDeps, flag: EncryptedFlag): Promise<boolean> {
   return database.transaction(async (tx) => {
     const payloads = await lockPayloads(tx, flag);

@@ -143,7 +143,7 @@ test('insight-300: escapes a name with markup, emoji and right-to-left text', as
   expect(mail().body).toContain(name);
 });
 
-test('escapes a name with markup', async () => {
+test('escapes markup in the name of a report', async () => {
   const id = await insight('</td><script>alert(1)</script> & "more"');
   await subscribe({ insight: id, title: '<b>Weekly</b>' });
   await send();

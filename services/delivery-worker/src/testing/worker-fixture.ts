@@ -20,7 +20,7 @@ export interface WorkerFixture {
   mailServer: MailServer;
   mailer: Mailer;
   events: EventStore;
-  /** Events are in PostgreSQL. */
+  /** Reads events from PostgreSQL. */
   isCopied: false;
   parser: SqlParser;
   receiver: WebReceiver;
@@ -29,7 +29,7 @@ export interface WorkerFixture {
   /** Uses the key `secretsKey`. */
   secretBox: SecretBox;
   secretsKey: string;
-  /** As the worker uses it, and without the minimum wait (`atOnce`). */
+  /** The time before which exports read events, as in the worker but without the minimum wait (`atOnce`). */
   settledUntil: SettledUntil;
   atOnce: SettledUntil;
   stop(): Promise<void>;
