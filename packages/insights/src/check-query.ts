@@ -28,9 +28,8 @@ interface Stored {
 
 /**
  * Validates a query that will be stored and not run, by planning it. Ignores unknown fields, because a client newer
- * than Millrace may have written them. Ignores the project's filters of test accounts, because the query does not cause
- * their errors.
- *
+ * than Millrace may have written them. Ignores the project's test account filters, because an error in those filters is
+ * not an error in the query.
  * @throws AppError `invalid` naming a known field with an invalid value, and the place of a problem in its SQL.
  */
 export async function checkQuery(
@@ -38,7 +37,7 @@ export async function checkQuery(
   { projectId, now, query: sent }: Stored & { query: unknown },
 ): Promise<void> {
   if (isRecord(sent) && sent.kind === 'HogQLQuery') {
-    // Unknown fields can change what SQL returns, so they are rejected as when the query runs.
+    // Unknown fields can change what SQL returns, so they are rejected here just as when the query runs.
     const settings = await readProjectSettings(sql, projectId);
     return requireSql({ sql, parser }, sqlRequest(parseQuery(sent) as SqlQuery, { projectId, settings, now }));
   }

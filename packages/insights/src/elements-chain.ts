@@ -1,7 +1,7 @@
 // Regular expressions for the stored elements of an autocaptured event: `tag.class:name="value"…;…`, starting with the
 // innermost element.
 
-/** Matches the beginning of the text of any element. The text itself follows the match. */
+/** Matches the start of any element's text. The text follows immediately after the match. */
 export const anyTextPattern = '[:"]text="';
 /** Matches if any element has this text. */
 export const textPattern = (text: string) => `${anyTextPattern}${quoted(escapedInChain(text))}"`;

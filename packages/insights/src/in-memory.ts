@@ -109,7 +109,10 @@ function compare(value: number, than: Comparison, bound: number): boolean {
   return than === '<' ? value < bound : value <= bound;
 }
 
-/** As text, except that a number also equals its other notations, and a list or object its JSON in any notation. */
+/**
+ * Compares values as text, with two exceptions. A number also equals its other notations, and a list or object equals
+ * the same JSON in any notation.
+ */
 function equalsAny(values: readonly string[]): (value: unknown) => boolean {
   const texts = new Set(values);
   const { numbers, lists } = splitByKind(values);

@@ -65,7 +65,10 @@ function underFilters(query: Record<string, unknown>, filters: Record<string, un
   return result;
 }
 
-/** The dates replace both bounds of `{filters}`, the properties are added, and the switch for test accounts replaces unless it is null. */
+/**
+ * The dates replace both bounds of `{filters}`, and the properties are added. The switch for test accounts replaces the
+ * query's unless it is null.
+ */
 function underSqlFilters(
   query: Record<string, unknown>,
   { date_from: from, date_to: to, properties, filterTestAccounts }: Record<string, unknown>,

@@ -51,7 +51,7 @@ function unwrap(sent: unknown): unknown {
   return isRecord(sent) && wrappers.has(String(sent.kind)) ? unwrap(sent.source) : sent;
 }
 
-/** Engines reject such strings, or interpret them as others. */
+/** Engines either reject such strings or read them as other strings. */
 function refuseUnstorable(value: unknown, path: string[]): void {
   if (typeof value === 'string' && unstorable.test(value))
     throw createQueryError(
@@ -80,8 +80,8 @@ function withoutNulls(value: unknown): unknown {
 }
 
 /**
- * @throws AppError naming the first part that does not match the schema; of a union, the member with the same `kind`
- * must match.
+ * Checks a value against its schema. Of a union, the member with the same `kind` must match.
+ * @throws AppError naming the first part that does not match.
  */
 function requireKnown(
   schema: TObject,

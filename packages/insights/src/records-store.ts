@@ -102,8 +102,8 @@ export async function readPropertyTypes(
 const longestSearched = 20_000;
 
 /**
- * Returns the types of all properties that a query may read: of each whose name is part of a text in the query. A
- * result depends on them, so they are part of its cache key.
+ * Returns the types of all properties that a query may read. A property counts as read if its name occurs in any text
+ * in the query. A result depends on these types, so they are part of its cache key.
  */
 export async function readTypesOfQuery(
   sql: Sql,

@@ -68,5 +68,5 @@ export const databaseSchemaQuery = object('DatabaseSchemaQuery', {
 });
 export type DatabaseSchemaQuery = Static<typeof databaseSchemaQuery>;
 
-/** Queries that take another path than insights. */
+/** Queries that are not planned like insights. */
 export type AnySqlQuery = SqlQuery | SqlMetadataQuery | DatabaseSchemaQuery;

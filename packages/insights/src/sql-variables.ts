@@ -11,7 +11,7 @@ export interface StoredVariable {
   /** Name in the text of a query: `{variables.code_name}`. */
   code_name: string;
   type: VariableType;
-  /** Null: the variable is null unless a query sets it. */
+  /** Null if the variable is null unless a query sets it. */
   default_value: unknown;
   /** For lists: the values to choose from. */
   values: readonly unknown[] | null;

@@ -14,7 +14,7 @@ const web = {
   ...commonFields,
   interval,
   ...unsupported('doPathCleaning', 'includeRevenue'),
-  // Every query uses all events and all sessions.
+  // These fields have no effect, because every query uses all events and all sessions.
   ...displayFields('sampling', 'useSessionsTable'),
 };
 

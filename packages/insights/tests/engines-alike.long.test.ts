@@ -27,7 +27,7 @@ const modules = await clickHouseOrSkip();
     await store.stop();
   });
 
-  /** @throws Error if the results or the messages of refusals differ. */
+  /** Compares both engines. @throws Error if their results or error messages differ. */
   async function compare(asked: { projectId: number; query: unknown; now: number }): Promise<void> {
     const ask = (events: EventStore) =>
       runQuery({ sql: store.database.sql, events }, asked, ample()).then(rounded, (error) => {

@@ -58,7 +58,7 @@ const zones = ["'UTC'", "'Europe/Berlin'", "'Asia/Kolkata'", "'America/New_York'
 const units = ["'second'", "'minute'", "'hour'", "'day'", "'week'", "'month'", "'quarter'", "'year'"];
 const keys = ["'items'", "'address'", "'amount'", "'note'", "'none'"];
 
-/** Results of the table that are values of a kind. */
+/** Kinds of values by the type of result in the function table. */
 const resultKinds: Record<string, Kind> = {
   ...{
     text: 'text',
@@ -73,7 +73,7 @@ const resultKinds: Record<string, Kind> = {
   ...{ bool: 'bool', date: 'date', start: 'time', time: 'time', 'text[]': 'text[]', numbers: 'int[]', longs: 'int[]' },
 };
 
-/** Functions whose last digits or limits differ between the engines, or that other productions write. */
+/** Functions with different last digits or limits on the two engines, and functions that other rules generate. */
 const excluded =
   /_|^(to(Monday|Sunday|StartOfMinutes)|propertyText|JSONExtractTexts|arrayElement|exp|log|pow|sqrt|range|intDiv|modulo|repeat|to(DateTime|Date)|fromUnixTimestamp|sortableSemVer|divide|multiply|splitByRegexp)$/;
 

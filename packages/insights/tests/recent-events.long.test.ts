@@ -30,7 +30,7 @@ const modules = await clickHouseOrSkip();
     const [row] = await (await client.query({ query, format: 'JSONCompactEachRow' })).json<[string]>();
     return Number(row?.[0]);
   };
-  /** @returns how many events of each age, in seconds, were found; and whether all rows were read */
+  /** Runs a list. @returns how many events of each age, in seconds, were found; and whether all rows were read */
   async function list(query: Partial<EventListQuery>) {
     const store = createEventStore(clickhouseEngine(client));
     const all = { projectId: 1, events: null, by: 'timestamp', from: 0, to: null, where: { all: [] } } as const;

@@ -29,7 +29,7 @@ describe.each(engines)('on $name', (engine) => {
   };
   const noticesOf = async (text: string) =>
     (await checkSql({ sql: store.database.sql, parser }, await request(text))).notices;
-  /** Pretends that so many events are stored. */
+  /** Sets the estimate of the number of stored events. */
   const storeEvents = (count: number) =>
     store.database.sql.query("UPDATE pg_class SET reltuples = $1 WHERE relname = 'event_any'", [count]);
 

@@ -181,7 +181,7 @@ describe.each(engines)('on $name', (engine) => {
       for (const text of nastyTexts) {
         const answer = await runInsight(queryOf(expression.replaceAll('%', () => quoted(text))));
         expect([text, answer]).toEqual([text, expect.any(Array)]);
-        // The text as a whole expression: an error, or a value.
+        // If the text is the entire expression, the query returns an error or a value.
         const whole = await runInsight(queryOf(text));
         expect([
           text,

@@ -35,7 +35,10 @@ const onPostgres: TestEngine = {
   },
 };
 
-/** @param modules folder in which `chdb` is installed */
+/**
+ * Opens a store on ClickHouse.
+ * @param modules folder in which `chdb` is installed
+ */
 export const onClickHouse = (modules: string): TestEngine => ({
   name: 'ClickHouse',
   async open() {

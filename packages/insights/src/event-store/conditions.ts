@@ -26,7 +26,7 @@ export function buildFromClause(
   const groups = new Set(all.flatMap((property) => (property.of === 'group' ? [property.index] : [])));
   if (recordOf?.of === 'group') groups.add(recordOf.index);
   const keys = [...new Set(all.flatMap(({ of, key }) => (of === 'person' || of === 'shown person' ? [key] : [])))];
-  // SQL queries request the complete record by an empty name.
+  // An SQL query requests the complete record with an empty name.
   const needs = { keys: keys.includes('') ? undefined : keys, looksUp: looksUpPersons };
   const readsRecord = keys.length > 0 || recordOf?.of === 'person';
   const readsPerson =
@@ -106,7 +106,7 @@ export function buildCondition(dialect: Dialect, node: Condition, projectId: num
   if ('inStaticCohort' in node) return dialect.inStaticCohort(projectId, node.inStaticCohort);
   if ('anyDistinctId' in node) {
     const test = tested(dialect, { of: 'column', key: 'distinct_id' }, node.anyDistinctId);
-    // The subquery names the table of IDs `e`, like events.
+    // The subquery calls its table of IDs `e`, as queries do with the events table.
     return sql`${dialect.person} IN (SELECT e.person_uuid FROM person_distinct_id AS e
                                       WHERE e.project_id = ${sql.int(projectId)} AND ${test})`;
   }

@@ -85,11 +85,14 @@ export interface Dialect {
    * if the engine is slower than reading the events one by one.
    */
   path: null | ((values: readonly Fragment[], hasTimes: Fragment) => Fragment);
-  /** SQL that walks through a funnel; null for a funnel that the API must walk through, and for engines without it. */
+  /**
+   * SQL that walks through a funnel. Null for engines that cannot do this, and for funnels that the API must walk
+   * through.
+   */
   funnel(plan: WalkedFunnel): FunnelSql | null;
-  /** Aggregates rows into a number whose bits (0 to 51) the rows set. */
+  /** Combines rows into a number. Each row sets one of the bits 0 to 51. */
   bits(place: Fragment, happened: Fragment): Fragment;
-  /** Lists the places of the bits of a number; null if the engine cannot. */
+  /** Lists the positions of the bits that are set in a number; null if the engine cannot. */
   bitPlaces: null | ((number: Fragment) => Fragment);
   /** True if two integers have a bit in common. */
   haveCommonBit(one: Fragment, other: Fragment): Fragment;
@@ -114,13 +117,16 @@ export interface Dialect {
 }
 
 export interface FunnelSql {
-  /** Rows of whether they stand for all values beyond the limit, the values, and the numbers that the funnel shows. */
+  /**
+   * Selects the numbers that the funnel shows. Each row has them for some breakdown values, or for all values beyond
+   * the limit.
+   */
   totals: Fragment;
-  /** Rows of an actor and the number of its events. */
+  /** Selects actors, each with the number of its events. */
   actors(page: FunnelPage): Fragment;
 }
 
-/** 14 digits and a uuid. */
+/** The length of 14 digits and a UUID. */
 export const placeLength = 50;
 /** Added to milliseconds since 1970 to get the same number of digits for any time. */
 export const placeOffset = 10_000_000_000_000;
@@ -133,7 +139,9 @@ export const numberPattern = '^\\s*[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,
 
 const date = '\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])';
 const clock = '[T ]([01]\\d|2[0-3]):[0-5]\\d(:[0-5]\\d(\\.\\d{1,9})?)?';
-/** Matches a date or time in ISO 8601 without an offset. The day may be missing in the month. */
+/**
+ * Matches a date or time in ISO 8601 without an offset. It also matches a day that does not exist, such as February 30.
+ */
 export const localTimePattern = `^${date}(${clock})?$`;
 /** Matches a time in ISO 8601 with an offset. */
 export const zonedTimePattern = `^${date}${clock}\\s*([Zz]|[-+]\\d\\d(:?\\d\\d)?)$`;

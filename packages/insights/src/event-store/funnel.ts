@@ -32,9 +32,10 @@ export function buildFunnelSql(dialect: Dialect, query: FunnelStoreQuery): Fragm
 }
 
 /**
- * Returns rows of a number of actors and their path: JSON lists of times and of steps, where steps are bits (1, 2, 4,
- * …), or with a breakdown the JSON of `Dialect.path`. Most actors get no further than one step; they share rows without
- * times. Actors without a step have no row. Null if the engine does not combine paths with breakdown values.
+ * Selects the paths of actors. Each row contains a number of actors and their common path: JSON lists of times and of
+ * steps, where steps are bits (1, 2, 4, …), or with a breakdown the JSON of `Dialect.path`. Most actors get no further
+ * than one step, and they share rows without times. Actors without a step have no row. Returns null if the engine
+ * cannot combine paths with breakdown values.
  */
 export function buildFunnelPathsSql(dialect: Dialect, query: FunnelStoreQuery): Fragment | null {
   const { select, steps, second, breakdowns } = query;

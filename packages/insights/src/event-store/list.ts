@@ -184,7 +184,7 @@ function inTime(dialect: Dialect, { behind, from, to, isOldestFirst, by }: Event
   if (behind === null) return range;
   const [id, last] = [dialect.uuidText(sql`e.uuid`), dialect.uuidText(sql`${sql.uuid(behind.uuid)}`)];
   const at = sql.time(behind.time);
-  // The first half follows from the second, but lets the engine skip the time before the position.
+  // The first condition follows from the second, but lets the engine skip the time before the position.
   const isBehind = isOldestFirst
     ? sql`${time} >= ${at} AND (${time}, ${id}) > (${at}, ${last})`
     : sql`${time} <= ${at} AND (${time}, ${id}) < (${at}, ${last})`;
@@ -196,7 +196,7 @@ const timeOf = ({ by }: Pick<EventListQuery, 'by'>) => (by === 'timestamp' ? sql
 /** Selects rows of uuid, distinct ID and the event's approximate size in a response. */
 function sizesText(dialect: Dialect, projectId: number, keys: readonly EventKey[]): Fragment {
   const [properties, person] = [dialect.bytes(sql`e.properties`), dialect.bytes(sql`e.person_properties`)];
-  // Elements are shown as text and in parsed form.
+  // A response contains the elements twice: as text and in parsed form.
   const elements = sql`5 * ${dialect.bytes(sql`e.elements_chain`)}`;
   return sql`SELECT e.uuid, e.distinct_id, ${properties} + ${person} + ${elements} + 500 AS bytes ${ofKeys(dialect, projectId, keys)}`;
 }

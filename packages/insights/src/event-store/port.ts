@@ -38,14 +38,14 @@ export interface EventStore {
   /** Lists the actors at a point of a funnel, or returns null as `funnelTotals` does. */
   funnelActors(plan: WalkedFunnel, page: FunnelPage, run: Budget): Promise<ActorRow[] | null>;
   /**
-   * Reads the events of each actor that are steps or exclusions. Calls `each` once per actor, with its events in
+   * Reads the events of each actor that match a step or an exclusion. Calls `each` once per actor, with its events in
    * chronological order.
    */
   funnel(query: FunnelStoreQuery, run: Budget, each: (actor: FunnelActor) => void): Promise<void>;
   /**
-   * Like `funnel`, but without the identities of actors, when only their number matters: actors with the same path are
-   * combined. The events of actors that reached only the first step have no times; without a breakdown, they are a
-   * single event. The query must not have exclusions.
+   * Like `funnel`, but without the identities of actors. Actors with the same path are combined, because only their
+   * number matters. Actors that reached only the first step have events without times, and without a breakdown they
+   * have a single event. The query must not have exclusions.
    */
   funnelPaths(query: FunnelStoreQuery, run: Budget, each: (path: FunnelPath, actors: number) => void): Promise<void>;
   /** Counts the actors that started in an interval, and how many of them returned in later ones. */
@@ -83,7 +83,7 @@ export interface LatestEvent {
   time: number;
 }
 
-/** A statement that code outside of the event store prints for the engine that runs it. */
+/** A statement printed by code outside of the event store, for the engine that runs it. */
 export interface Statement {
   projectId: number;
   print(engine: EngineName): Fragment;

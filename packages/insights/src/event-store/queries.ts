@@ -17,7 +17,7 @@ export type Measure =
   /** The number that an aggregate returns; null for none. */
   | { of: 'expression'; expression: EventExpression };
 
-/** Restricts events to the first of these events of each actor, which counts only if it is selected. */
+/** Counts only the first of these events of each actor, and only if the query selects that event. */
 export interface FirstTime extends EventNames {
   to: number;
   where: Condition;
@@ -60,8 +60,8 @@ export interface FunnelStoreQuery {
   actorType: ActorType;
   steps: readonly FunnelStep[];
   /**
-   * Indexes of the possible second steps: an actor without the first step has no progress, and without one of these no
-   * further progress. Null for steps in any order.
+   * Indexes of the steps that can come second. An actor without the first step has no progress, and an actor without
+   * any of these steps gets no further than the first. Null for steps in any order.
    */
   second: readonly number[] | null;
   exclusions: readonly FunnelStep[];
@@ -106,9 +106,11 @@ export interface RetentionStoreQuery {
   columns: number;
   /** Later columns are windows of this length after the first target event; null for calendar intervals. */
   windowMs: number | null;
-  /** Lengths of the later columns in intervals or windows; null for one each. */
+  /** Number of intervals or windows that each later column covers; null if each covers one. */
   brackets: readonly number[] | null;
-  /** A numeric property to add up, of target events and later of returning ones. */
+  /**
+   * A numeric property to add up. The first column adds up target events, and later columns add up returning events.
+   */
   aggregated: Property | null;
 }
 
@@ -147,7 +149,7 @@ export const pageViews = ['$pageview', '$screen'] as const;
 export interface WebStoreQuery {
   /** Selects page views. */
   select: Selection;
-  /** Conditions on the first and last page view of a session, even if those are not selected. */
+  /** Conditions on the first and last page view of a session, even if the query does not select those page views. */
   entry: Condition;
   exit: Condition;
   /** Starts of the intervals in which sessions start; empty for a single number over all. */
@@ -159,7 +161,7 @@ export interface WebStoreQuery {
 }
 
 export interface WebBreakdown {
-  /** The page view whose value counts: every one, or the first or last of the session. */
+  /** The page views that supply values: all of a session, or only its first or last one. */
   of: 'view' | 'entry' | 'exit';
   value: Breakdown;
   /** True to omit sessions without a value. */
@@ -217,7 +219,7 @@ export interface ActorsOrder {
 
 export interface ActorRow {
   id: string;
-  /** Number of the actor's events behind the number. */
+  /** Number of the actor's events that contribute to the point. */
   events: number;
   /** Values of the `columns`. */
   values?: unknown[];
@@ -284,8 +286,8 @@ export interface EventKey {
 export interface FoundKeys {
   keys: EventKey[];
   /**
-   * If the search ran out of time, the position up to which it is complete. It can be `behind` of the next search, which
-   * then searches at least a day further, or throws.
+   * The position up to which the search is complete, if it ran out of time. The next search can use it as `behind`;
+   * that search then either gets at least a day further or throws.
    */
   stoppedAt: EventPosition | null;
 }
@@ -315,7 +317,7 @@ export interface ListedEvent {
   timestamp: Date;
   captured_at: Date;
   created_at: Date;
-  /** The person at ingestion. */
+  /** The person to whom the event belonged at ingestion. */
   person_id: string;
   person_properties: string;
   properties: string;

@@ -45,7 +45,8 @@ function usesIntervalBits({ windowMs, brackets, aggregated }: RetentionStoreQuer
 }
 
 /**
- * Selects rows of the number of actors, the intervals in which they started and returned as bits, and breakdown values.
+ * Groups actors by the intervals in which they were active. Each row contains a number of actors, the intervals in
+ * which they started and returned, as bits, and breakdown values.
  */
 function buildIntervalBitsSql(dialect: Dialect, query: RetentionStoreQuery): Fragment {
   const { edges, least, breakdowns } = query;
@@ -69,8 +70,8 @@ function buildIntervalBitsSql(dialect: Dialect, query: RetentionStoreQuery): Fra
 }
 
 /**
- * Selects the rows of `buildRetentionSql` from those of `buildIntervalBitsSql`, of which there are as many as actors if
- * there are many intervals. Null if the engine cannot.
+ * Selects the same rows as `buildRetentionSql`, from the rows of `buildIntervalBitsSql`. With many intervals, there are
+ * almost as many of those rows as actors. Returns null if the engine cannot do this.
  */
 function buildIntervalCellsSql(dialect: Dialect, query: RetentionStoreQuery): Fragment | null {
   const { edges, columns, cumulative, breakdowns } = query;
@@ -144,7 +145,10 @@ function intervalsIn(numbers: unknown[]): number[] {
   );
 }
 
-/** Selects rows of row, column, number of actors, sum and number of aggregated values, and breakdown values. */
+/**
+ * Selects the cells of the table. Each one contains its row, its column, the number of actors, the sum and number of
+ * aggregated values, and breakdown values.
+ */
 function buildRetentionSql(dialect: Dialect, query: RetentionStoreQuery): Fragment {
   const { list } = buildBreakdownColumns(dialect, query.breakdowns);
   const sums =

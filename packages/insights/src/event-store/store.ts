@@ -115,7 +115,7 @@ function buildActorsPageSql(dialect: Dialect, query: ActorsStoreQuery): Fragment
 /** Converts the rows of `FunnelSql.totals`. */
 function readFunnelTotals({ shows, storeQuery, period }: WalkedFunnel, rows: unknown[][]): FunnelTotals {
   const valuesOf = ([isOther, values]: unknown[]) => (isOther ? null : (values as unknown[]).map(String));
-  // The average of no times is not a number.
+  // Without any times, the average is not a number.
   const seconds = (millis: unknown) => (Number.isFinite(Number(millis ?? Number.NaN)) ? Number(millis) / 1000 : null);
   switch (shows) {
     case 'steps': {
@@ -180,7 +180,7 @@ async function readFunnel(engine: Engine, { query, run, each }: FunnelRead): Pro
 }
 
 /**
- * Sorts actors, and joins their records if the order needs them. The ID breaks ties, so that the order is the same
+ * Sorts actors, and joins their records if the order depends on them. The ID breaks ties, so that the order is the same
  * across pages.
  */
 function buildActorsOrder(
@@ -243,7 +243,10 @@ function parsePathWithValues(path: string | null): FunnelEvent[] {
   return events.map(([time, steps, values]) => ({ time, steps: steps >>> 0, exclusions: 0, values }));
 }
 
-/** Sorts simultaneous events like their found, in which the first step is the first character: `01` before `10`. */
+/**
+ * Compares sets of steps as the texts in which PostgreSQL returns them. The first character is the first step, so `01`
+ * sorts before `10`.
+ */
 function compareAsTexts(a: number, b: number): number {
   const differing = a ^ b;
   if (differing === 0) return 0;

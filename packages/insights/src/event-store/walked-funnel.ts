@@ -49,7 +49,7 @@ export interface FunnelSteps {
   values: string[] | null;
   /** Number of actors at each step. */
   counts: number[];
-  /** Seconds from the step before it to each step; null for the first one. */
+  /** Seconds from the previous step to each step; null for the first step. */
   averages: (number | null)[];
   medians: (number | null)[];
 }

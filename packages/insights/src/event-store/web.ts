@@ -25,11 +25,12 @@ export async function readWeb(engine: Engine, query: WebStoreQuery, run: Budget)
 export const shortestStayMs = 10_000;
 
 /**
- * Selects rows of value, interval, visitors, views, sessions, seconds, bounced, rated and total.
- *
- * Events are aggregated to sessions, to persons and to numbers. A session counts in the interval in which it started.
- * All its views of a value count for one person, so there are never more visitors than sessions. There are no joins,
- * because PostgreSQL cannot estimate the number of sessions and would compare each with each.
+ * Computes the numbers of a website. Each row has the columns value, interval, visitors, views, sessions, seconds,
+ * bounced, rated and total.
+ * The query aggregates events into sessions, sessions into persons, and persons into numbers. A session counts in the
+ * interval in which it started. All its views of a value count for one person, so there are never more visitors than
+ * sessions. The query has no joins, because PostgreSQL cannot estimate the number of sessions and would compare each
+ * session with every other one.
  */
 function webText(dialect: Dialect, query: WebStoreQuery): Fragment {
   const { order, limit, offset } = query;
@@ -105,7 +106,8 @@ function webEvents(dialect: Dialect, query: WebStoreQuery): Fragment {
 }
 
 /**
- * Selects one row per session; with values of page views, one per session and value, including the session's totals.
+ * Selects one row per session. If a property of page views breaks the numbers down, selects one row per session and
+ * value, with the session's totals.
  */
 function sessions(dialect: Dialect, query: WebStoreQuery): Fragment {
   const hasEnds = ends(query);

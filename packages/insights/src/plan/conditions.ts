@@ -21,7 +21,7 @@ const longestKey = 400;
 
 /** A cohort that filters can refer to. */
 export interface Cohort {
-  /** SQL looks cohorts up by it. */
+  /** Name by which SQL refers to the cohort. */
   name?: string | null;
   isStatic: boolean;
   /** Filter tree of a dynamic cohort: `{type, values}`. */

@@ -138,7 +138,10 @@ export interface BreakdownPlan {
 
 const usualLimit = 25;
 
-/** @param allowsNames whether `breakdown` may be a list of names. */
+/**
+ * Reads the breakdowns of a query.
+ * @param allowsNames whether `breakdown` may be a list of names.
+ */
 export function planBreakdowns(
   filter: BreakdownFilter | undefined,
   context: PlanContext,

@@ -94,7 +94,7 @@ function planStoreQuery(
 }
 
 /**
- * Returns the indexes of the second step, of optional steps that may be skipped there, and of the first required step
+ * Returns the indexes of the steps that can come second: the optional steps after the first step, and the required step
  * after them.
  */
 function secondOf(series: EventsNode[]): number[] {

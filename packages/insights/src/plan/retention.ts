@@ -101,7 +101,7 @@ function columnsOf(period: string, ends: number[]): string[] {
   return [`${period} 0`, ...later];
 }
 
-/** @throws AppError naming a field that is missing or in conflict with another. */
+/** Rejects a retention filter whose fields conflict or are incomplete. @throws AppError naming the field */
 function refuse({ cumulative, timeWindowMode, aggregationType = 'count', aggregationProperty }: RetentionFilter): void {
   const no = (field: string, detail: string) => createQueryError(`retentionFilter.${field}`, detail);
   if (timeWindowMode === '24_hour_windows' && cumulative)

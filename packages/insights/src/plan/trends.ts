@@ -158,7 +158,7 @@ interface MeasureContext {
   first: FirstTime | null;
 }
 
-/** @throws AppError naming a missing field. */
+/** Determines what a series counts. @throws AppError naming a missing field */
 function measureOf(node: EventsNode, path: string, { context, once, first }: MeasureContext): Measure {
   const { math = 'total' } = node;
   const actors = (actorType: ActorType): Measure => ({ of: 'actors', actorType, once, first });

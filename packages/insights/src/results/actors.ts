@@ -59,7 +59,10 @@ const types: Record<string, string> = {
   created_at: "DateTime64(6, 'UTC')",
 };
 
-/** @param actors those of the page, and one more if there are further ones. */
+/**
+ * Formats a page of actors as a response.
+ * @param actors those of the page, and one more if there are further actors.
+ */
 export function formatActors(
   plan: ActorsPlan,
   actors: ActorRow[],

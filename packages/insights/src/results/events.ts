@@ -17,7 +17,10 @@ export function listPersonIds({ columns, storeQuery }: EventsPlan, rows: unknown
   return [...new Set(rows.map((row) => String(row[at])))];
 }
 
-/** @param rows rows of the page, and one more if there are further ones. */
+/**
+ * Formats a page of rows as a response.
+ * @param rows those of the page, and one more if there are further rows.
+ */
 export function formatEvents(
   plan: EventsPlan,
   rows: unknown[][],

@@ -20,7 +20,10 @@ export type WalkRules = Pick<FunnelPlan, 'order' | 'windowMs' | 'exclusions' | '
 
 const nowhere: FunnelProgress = { reached: 0, times: [] };
 
-/** @param events sorted by time. If the furthest attempt contains an exclusion, the actor has no progress. */
+/**
+ * Determines the progress of one actor. An actor whose furthest attempt contains an exclusion has no progress.
+ * @param events sorted by time.
+ */
 export function walkFunnel(events: readonly FunnelEvent[], rules: WalkRules): FunnelProgress {
   return rules.order === 'unordered' ? walkUnordered(events, rules) : walkInOrder(events, rules);
 }

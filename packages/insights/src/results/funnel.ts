@@ -24,7 +24,7 @@ const rulesOf = ({ order, windowMs, exclusions, optional, series }: FunnelPlan):
 });
 
 /**
- * Returns one outcome per breakdown value of the actor, or a single one without a breakdown. Omits those without
+ * Returns one outcome per breakdown value of the actor, or a single outcome without a breakdown. Omits outcomes without
  * progress.
  */
 export function findOutcomes(plan: FunnelPlan, actor: FunnelPath, rules: WalkRules = rulesOf(plan)): FunnelOutcome[] {
@@ -233,7 +233,7 @@ function breakdownFields({ breakdown }: FunnelPlan, values: string[]) {
   return { breakdown: shown, breakdown_value: shown };
 }
 
-/** Adds the time of each actor. */
+/** Adds the same time for each of these actors. */
 function addTimes(times: number[] | undefined, seconds: number, actors: number): void {
   for (let actor = 0; actor < actors; actor++) times?.push(seconds);
 }

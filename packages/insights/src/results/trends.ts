@@ -14,7 +14,10 @@ interface Line {
   data: number[];
 }
 
-/** @param rows rows by period and by series. */
+/**
+ * Formats a trend as a response.
+ * @param rows rows by period and by series.
+ */
 export function formatTrends(plan: TrendsPlan, rows: SeriesRow[][][], context: PlanContext) {
   let hasMore = false;
   const results = plan.periods.flatMap((period, at): Record<string, unknown>[] => {
@@ -105,8 +108,8 @@ function smoothed({ isTotal, isCumulative, smoothing }: TrendsPlan, data: number
 }
 
 /**
- * Selects the values for formulas: the same for each series, those with the largest total over all series, and the
- * others joined.
+ * Selects the breakdown values for formulas. All series use the same ones: those with the largest total over all
+ * series. The other values are combined.
  */
 function keepLargest({ breakdown }: TrendsPlan, lines: Line[][]): Line[][] {
   if (breakdown.breakdowns.length === 0) return lines;

@@ -6,7 +6,7 @@ import type { WebPlan } from '../plan/web.ts';
 import type { WebMetric, WebStatsTableQuery, WebTrendsQuery } from '../web-query.ts';
 import { formatIso, nameBuckets } from './time-labels.ts';
 
-/** @param previous null without a comparison */
+/** The rows of a web query and, with a comparison, those of the previous period. */
 export interface WebRows {
   current: WebRow[];
   previous: WebRow[] | null;

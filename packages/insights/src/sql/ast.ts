@@ -72,7 +72,7 @@ export interface WindowFunction extends Located {
   over_expr?: WindowExpr;
   over_identifier?: string;
 }
-/** What replaced a placeholder: the query's filters, or an unlimited bound of their date range. */
+/** Replaces a placeholder by the query's filters, or by a missing bound of their date range. */
 export interface Injected extends Located {
   node: 'Injected';
   what: 'filters' | 'no bound';

@@ -82,7 +82,7 @@ function refusal(error: Error) {
   });
 }
 
-/** @throws SqlProblem for a query that `readExportQuery` would refuse now. */
+/** Prepares a checked query to run. @throws SqlProblem if `readExportQuery` would now reject it */
 export async function prepareExport(
   { sql, parser }: Deps,
   { projectId, query, now }: { projectId: number; query: Pick<ExportQuery, 'text' | 'propertyTypes'>; now: number },
@@ -125,7 +125,7 @@ export async function prepareExport(
   };
 }
 
-/** Returns the query limited to these events, oldest first. Its condition stays. */
+/** Returns the query limited to these events, oldest first. Keeps the query's own condition. */
 function withKeys(select: Select, keys: readonly EventKey[]): Select {
   const { place } = select;
   // Columns are qualified by the table, because the query may use the name of a column for another expression.
@@ -161,7 +161,7 @@ function withKeys(select: Select, keys: readonly EventKey[]): Select {
   };
 }
 
-/** @throws SqlProblem unless the query consists of columns of events and an optional condition. */
+/** Checks that a query consists of columns of events and an optional condition. @throws SqlProblem if it does not */
 function checkShape(tree: Select | SelectSet): Select {
   if (tree.node === 'SelectSetQuery') throw new SqlProblem('UNIONs are not supported', tree.place);
   const { select_from: from } = tree;

@@ -93,7 +93,7 @@ function asProblem(error: unknown): SqlProblem {
   throw error;
 }
 
-/** Stands for an expression while a query is planned without running it. */
+/** Placeholder for an expression while a query is planned without running it. */
 function uncheckedExpression(text: string): PlannedExpression {
   const unusable = () => {
     throw new Error('The expression was not checked.');

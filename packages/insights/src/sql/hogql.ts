@@ -14,7 +14,10 @@ export function printQuery(tree: Select | SelectSet, filters: SqlSettings['filte
 /** Operators whose function has another meaning, or does not exist. */
 const infix = new Set(['in cohort', 'not in cohort', '~', '~*', '=~*', '!~', '!~*', 'not ilike', 'not like', 'not in']);
 
-/** @param time the column that `{filters}` limits */
+/**
+ * Returns a function that prints expressions.
+ * @param time the column that `{filters}` limits
+ */
 function printerOf(filters: SqlSettings['filters'], time: string | null): (node: Node) => string {
   return printer({
     query: (node) => `(${queryText(node, filters)})`,

@@ -59,7 +59,7 @@ export function pathOf(node: Node): string[] | null {
 export const identifier = (name: string) =>
   /^[A-Za-z_$][\w$]*$/.test(name) ? name : `\`${name.replaceAll('`', '\\`')}\``;
 
-/** How the parts of an expression are printed that a column name leaves out. */
+/** How to print the parts of an expression for which column names have a short form. */
 interface Forms {
   query(node: Select | SelectSet): string;
   injected(node: Injected): string;

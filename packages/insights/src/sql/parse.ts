@@ -23,9 +23,9 @@ const maxCached = 500;
 const maxCachedCharacters = 8_000_000;
 
 export interface SqlParser {
-  /** @throws SqlProblem; AppError `limited` when too many texts wait for the parser. */
+  /** Parses a query. @throws SqlProblem; AppError `limited` when too many texts wait for the parser. */
   parse(text: string): Promise<Select | SelectSet>;
-  /** Parses an expression on its own. @throws like `parse`. */
+  /** Parses a single expression. @throws like `parse`. */
   parseExpression(text: string): Promise<Node>;
   stop(): Promise<void>;
 }

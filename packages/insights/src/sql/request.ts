@@ -5,7 +5,10 @@ import type { SqlMetadataQuery, SqlQuery } from '../sql-query.ts';
 import { readVariableValues } from '../sql-variables.ts';
 import type { SqlRequest } from './run.ts';
 
-/** @throws AppError `invalid` naming a variable whose value does not fit its type. */
+/**
+ * Builds the request from a query as sent. @throws AppError `invalid` naming a variable whose value does not fit its
+ * type.
+ */
 export function sqlRequest(
   query: SqlQuery | SqlMetadataQuery,
   { projectId, settings, now, rows }: { projectId: number; settings: ProjectSettings; now: number; rows?: number },

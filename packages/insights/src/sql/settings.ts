@@ -1,4 +1,4 @@
-// The settings and definitions that SQL is resolved with, from those of other queries.
+// Builds the settings and definitions that SQL needs from those of other queries.
 
 import { type Cohort, type FilterContext, readFilters } from '../plan/conditions.ts';
 import type { PlanContext, ProjectSettings } from '../plan/context.ts';

@@ -29,7 +29,7 @@ export interface CallExpression extends Typed {
   args: readonly Expression[];
   /** Parameters such as the levels of quantiles. */
   levels?: readonly number[];
-  /** For an aggregate: only rows for which this is true count. */
+  /** For an aggregate: counts only the rows for which this is true. */
   filter?: Expression;
 }
 
@@ -57,8 +57,8 @@ export type Expression =
   | CallExpression
   | WindowExpression
   /**
-   * `isElement`: an element of a list, of which arrayJoin or ARRAY JOIN made rows. `isStored`: read from a table, so it
-   * is never NaN.
+   * `isElement` marks an element of a list that arrayJoin or ARRAY JOIN turned into rows. `isStored` marks a value read
+   * from a table, which is never NaN.
    */
   | (Typed & { is: 'column'; relation: number; column: number; isElement?: boolean; isStored?: true })
   /** The parameter of a lambda. */
@@ -85,7 +85,7 @@ export type TableColumn =
 
 export type TableName = 'events' | 'persons' | 'person_distinct_ids' | 'groups' | 'cohort_people' | 'sessions';
 
-/** A bound of the time that WHERE requires, as a value without columns. */
+/** A bound that WHERE sets on the time, as a value that does not depend on columns. */
 export interface TimeBound {
   comparator: Comparator;
   value: Expression;

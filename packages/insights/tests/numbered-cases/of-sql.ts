@@ -6,7 +6,7 @@ export interface ExpressionCase {
   no: string;
   title: string;
   query: Record<string, unknown>;
-  /** Part of the response, or of the error. */
+  /** The expected part of the response or of the error. */
   expect: Record<string, unknown>;
   /** Replaces the project's filters of test accounts. */
   testAccountFilters?: unknown[];

@@ -31,7 +31,7 @@ export async function saveCopiedUntil(sql: Sql, until: Date): Promise<void> {
   await sql.query('UPDATE event_store_copy SET copied_until = $2 WHERE store = $1', [following, until]);
 }
 
-/** What is known to be in ClickHouse. */
+/** The state of the copy in ClickHouse. */
 export interface CopiedUntil {
   /** All events stored before this time. Null if unknown. */
   events: Date | null;
@@ -92,7 +92,10 @@ export interface EventRemoval {
   project_id: number;
   /** Null for all events of the project. */
   distinct_id: string | null;
-  /** Together with `requested_at`: only events of this deleted person. Null for those of any person. */
+  /**
+   * Limits the removal to the events of this deleted person, together with `requested_at`. Null for events of any
+   * person.
+   */
   person_uuid: string | null;
   requested_at: Date | null;
   keeps_events: boolean;

@@ -36,7 +36,7 @@ export const clickhouseDialect: Dialect = {
   name: 'clickhouse',
   // The setting `final` hides duplicates.
   events: sql`events AS e`,
-  // In the order of the sorting key, so that ClickHouse stops after the first rows.
+  // Sorts in the order of the table's sorting key, so that ClickHouse stops after the first rows.
   firstDay: ({
     projectId,
     from,
@@ -44,7 +44,7 @@ export const clickhouseDialect: Dialect = {
   }) => sql`SELECT toUnixTimestamp64Milli(toDateTime64(toDate(e.timestamp), 3, 'UTC')) FROM events AS e
       WHERE e.project_id = ${sql.int(projectId)} AND e.timestamp >= ${sql.time(from)} AND e.timestamp < ${sql.time(to)}
       ORDER BY e.project_id, toDate(e.timestamp) LIMIT 1`,
-  // ANY, so that no event counts twice even if two distinct IDs have the same hash.
+  // With ANY, no event counts twice, even if two distinct IDs have the same hash.
   personJoin: (
     projectId,
   ) => sql`ANY LEFT JOIN (SELECT cityHash64(distinct_id) AS distinct_id_hash, person_uuid FROM person_override
@@ -75,7 +75,7 @@ export const clickhouseDialect: Dialect = {
       return property.key === 'timestamp' ? seconds : numberOf(column(property));
     }
     const { raw, isNumber, asNumber } = found(property);
-    // Only a text needs its own, unescaped value.
+    // Only a JSON string has to be unquoted and unescaped first.
     return sql`multiIf(${isNumber}, ${asNumber}, startsWith(${raw}, '"'), ${numberOf(text(property))}, NULL)`;
   },
   time: (property, zone) => {
@@ -145,7 +145,7 @@ export const clickhouseDialect: Dialect = {
   percentile: (share, number) => sql`quantileExactInclusive(${sql.float(share)})(${number})`,
   lists: (one, other) => sql`toJSONString([groupArray(toFloat64(${one})), groupArray(toFloat64(${other}))])`,
   path: (values, hasTimes) => {
-    // The 16 bytes of a uuid have the order of its text.
+    // The 16 bytes of a UUID sort in the same order as its text.
     const columns = sql.join([sql`at`, sql`UUIDStringToNum(uuid)`, sql`toUInt32(steps)`, ...values], ', ');
     const places = values.map((_, at) => sql`event.${sql.literal(at + 4)}`);
     const valuesOf = sql`[${sql.join(places, ', ')}]`;
@@ -205,8 +205,8 @@ function groupKey(index: number): Fragment {
 }
 
 /**
- * Selects the properties of a person, reduced to the given ones: the join keeps them in memory for all persons of the
- * project, and copies them for every event.
+ * Selects a person's properties, reduced to the given ones. The join keeps the selected properties of all persons of
+ * the project in memory and copies them for every event.
  */
 function personProperties(keys: readonly string[] | undefined): Fragment {
   const document = sql`person.readable`;
@@ -284,7 +284,7 @@ function numberOf(value: Fragment): Fragment {
   return sql`if(match(${value}, ${sql.text(numberPattern)}), toFloat64OrNull(trimBoth(${value})), NULL)`;
 }
 
-/** Converts a local time. One that a clock change skips is read an hour later, like in PostgreSQL. */
+/** Converts a local time. A local time that a clock change skips is read an hour later, as in PostgreSQL. */
 function localTime(value: Fragment, zone: string): Fragment {
   const read = (name: string) => sql`parseDateTime64BestEffortOrNull(${value}, 3, ${sql.text(name)})`;
   if (zone === 'UTC') return read('UTC');
@@ -295,14 +295,17 @@ function localTime(value: Fragment, zone: string): Fragment {
 
 const readableGroup = Fragment.of([repairJsonSql('group.group_properties')], []);
 
-/** Returns texts of which every stored document with an equal value contains one; null if there are no such texts. */
+/**
+ * Returns one string for each value. A stored document can only equal a value if it contains the value's string.
+ * Returns null if such strings cannot be determined.
+ */
 function partsOfEqual(values: readonly string[]): string[] | null {
   if (values.length === 0 || values.length > 20) return null;
   const numbers = new Set(splitByKind(values).numbers);
   const parts = values.map((value) => {
-    // JSON may escape other characters, and contain spaces in lists.
+    // Stored JSON may escape other characters and may contain spaces in lists.
     if (!numbers.has(value)) return /^[\w .:@+-]+$/.test(value) ? value : null;
-    // A number is stored without an exponent and may have zeros at its end. A longer one would be rounded here.
+    // A stored number has no exponent and may end in zeros. A number with more digits would be rounded here.
     const shortest = String(Number(value));
     return value.length <= 15 && /^[-.\d]+$/.test(shortest) ? shortest : null;
   });

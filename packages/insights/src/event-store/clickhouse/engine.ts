@@ -44,7 +44,10 @@ const settings = {
   cancel_http_readonly_queries_on_client_close: 1,
 } as const;
 
-/** Error codes of ClickHouse: too slow, too slow by estimate, memory, too many rows or bytes. */
+/**
+ * ClickHouse error codes for a query that is too slow, is estimated to be too slow, needs too much memory, or reads too
+ * many rows or bytes.
+ */
 const limits: Record<string, OverBudget['limit']> = {
   '159': 'time',
   '160': 'time',

@@ -20,7 +20,10 @@ const markBits = 16;
 /** Orders simultaneous events. */
 const rankBits = 5;
 
-/** Optional steps and steps in any order are up to the API. */
+/**
+ * Builds the SQL of a funnel. Returns null for funnels with optional steps or with steps in any order, which the API
+ * itself walks through.
+ */
 export function buildFunnelWalkSql(dialect: Dialect, plan: WalkedFunnel): FunnelSql | null {
   const { order, optional, storeQuery } = plan;
   if (order === 'unordered' || optional.length > 0) return null;
@@ -35,8 +38,9 @@ const shifted = (array: Fragment) => sql`arrayPopBack(arrayPushFront(${array}, 0
 const hasStep = (k: number) => sql`bitTest(m, ${sql.literal(k - 1)})`;
 
 /**
- * Selects rows of whether they stand for all values beyond the limit, breakdown values, the number of actors at each
- * step, and the average and median milliseconds from the step before it to each later one.
+ * Selects the counts of the steps. Each row contains whether it combines all values beyond the limit, the breakdown
+ * values, the number of actors at each step, and the average and median milliseconds that each later step took after
+ * the previous one.
  */
 function buildStepsSql(dialect: Dialect, plan: WalkedFunnel): Fragment {
   const steps = numbers(plan.storeQuery.steps.length);
@@ -58,8 +62,8 @@ function buildStepsSql(dialect: Dialect, plan: WalkedFunnel): Fragment {
 }
 
 /**
- * Selects a row of the number of actors that converted, their least and most milliseconds, the average, and
- * the number of actors in each bin: `bins` is the number of bins, and `width` that of seconds in a bin.
+ * Selects a single row: the number of actors that converted, their minimum, maximum and average milliseconds, and the
+ * number of actors in each bin. `bins` is the number of bins, and `width` is the width of a bin in seconds.
  */
 function buildTimesSql(dialect: Dialect, plan: WalkedFunnel): Fragment {
   const { fromStep, toStep, binCount } = plan;
@@ -75,7 +79,10 @@ function buildTimesSql(dialect: Dialect, plan: WalkedFunnel): Fragment {
                        WHERE reached > ${sql.literal(toStep)}) WHERE notEmpty(spans))))`;
 }
 
-/** Selects rows as above of values, interval, and how many actors entered in it, and how many of them converted. */
+/**
+ * Selects the conversions of each breakdown value and interval: how many actors entered the funnel in the interval, and
+ * how many of them converted.
+ */
 function buildTrendsSql(dialect: Dialect, plan: WalkedFunnel): Fragment {
   const counted = sql`SELECT value, bucket, count() AS entered, countIf(reached > ${sql.literal(plan.toStep)}) AS converted
     FROM (${walked(dialect, plan, { byInterval: true })}) WHERE reached > ${sql.literal(plan.fromStep)} GROUP BY value, bucket`;
@@ -119,7 +126,10 @@ function ranked({ storeQuery, breakdown: { limit, hidesOther } }: WalkedFunnel, 
 }
 
 interface Walking {
-  /** Walks once per interval in which the actor takes the first step, from the steps in this interval. */
+  /**
+   * Walks once for each interval in which the actor takes the first step. Each walk starts from the first steps in its
+   * interval.
+   */
   byInterval?: boolean;
 }
 
@@ -133,7 +143,8 @@ function walked(dialect: Dialect, plan: WalkedFunnel, { byInterval = false }: Wa
   const didReach = (k: number) =>
     plan.exclusions.length === 0 ? sql`${column('c', k)} > 0` : sql`arrayExists(s -> s > 0, ${column('s', k)})`;
   const reached = sql`multiIf(${list(furthest.map((k) => sql`${didReach(k)}, if(${column('c', k)} > 0, ${sql.literal(k)}, 0)`))}, 0)`;
-  // From the last step back: an attempt reached the step before with the latest such event that it had by then.
+  // Trace the attempt back from its last step. It reached each earlier step with the latest matching event at that
+  // time.
   const positions = furthest.map((k) => {
     const last = sql`if(reached = ${sql.literal(k)}, ${column('c', k)}, 0)`;
     const earlier = sql`${column('r', k)}[${column('a', k + 1)} - 1]`;
@@ -192,7 +203,7 @@ function inOrder({ order, storeQuery: { steps } }: WalkedFunnel, parts: Fragment
   const rank = sql`multiIf(m >= ${sql.literal(2 ** steps.length)}, 0, m = 0, 1, bitCount(bitXor(m, m - 1)) + 1)`;
   const ranks = sql`(key, m) -> bitShiftLeft(bitShiftRight(key, ${sql.literal(markBits)}), ${sql.literal(markBits + rankBits)})
     + bitShiftLeft(toUInt64(${rank}), ${sql.literal(markBits)}) + m`;
-  // Other events matter only in a strict order.
+  // Other events only matter in a strict funnel.
   const relevant = order === 'strict' ? sql`keys` : sql`arrayFilter(key -> ${m} != 0, keys)`;
   return sql`SELECT actor, events, bucket, value, arrayEnumerate(sorted) AS places,
       arrayMap(key -> toInt64(bitShiftRight(key, ${sql.literal(markBits + rankBits)})) + 1, sorted) AS times,
@@ -248,8 +259,9 @@ function partsOf(dialect: Dialect, plan: WalkedFunnel, byInterval: boolean): Fra
 }
 
 /**
- * Selects each actor that took the first step, the number of its events, and the events: the milliseconds since the
- * start of the range and the marks in one number, or with a breakdown tuples of time, ID, this number and values.
+ * Selects each actor that took the first step, the number of its events, and the events themselves. An event is a
+ * number that combines the milliseconds since the start of the range with the marks. With a breakdown, it is a tuple of
+ * time, ID, this number and breakdown values.
  */
 function ownEvents(dialect: Dialect, plan: WalkedFunnel, byInterval: boolean): Fragment {
   const { storeQuery, order } = plan;
@@ -266,7 +278,8 @@ function ownEvents(dialect: Dialect, plan: WalkedFunnel, byInterval: boolean): F
       ? sql`groupArrayIf(${key}, ${isRelevant})`
       : sql`arraySort(groupArrayIf((at, UUIDStringToNum(uuid), ${key}, [${list(values)}]), ${isRelevant}))`;
   const mayGetFurther = (second ?? []).reduce((sum, at) => sum + 2 ** at, 0);
-  // Most actors get no further than the first step. Where only that matters, they need no events.
+  // Most actors get no further than the first step. If only the number of these actors matters, their events are not
+  // needed.
   const isShort = names.length === 0 && exclusions.length === 0 && !byInterval;
   const events = isShort ? sql`if(max(bitAnd(marks, ${sql.literal(mayGetFurther)})) > 0, ${own}, [toUInt64(1)])` : own;
   const uuid = names.length === 0 ? sql`` : sql`, ${dialect.uuidText(sql`e.uuid`)} AS uuid`;

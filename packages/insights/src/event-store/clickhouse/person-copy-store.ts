@@ -44,7 +44,7 @@ export async function notePersonCopy(sql: Sql, { filledUntil, copiedUntil }: Per
   );
 }
 
-/** Returns the last of the next persons after a place; null if all remaining persons are fewer than that. */
+/** Returns the last person of the next portion after a place. Returns null if fewer than `size` persons remain. */
 export async function endOfPortion(sql: Sql, after: PersonKey | null, size: number): Promise<PersonKey | null> {
   const [row] = await sql.query<{ project_id: number; uuid: string }>(
     `SELECT project_id, uuid FROM person WHERE $1::int IS NULL OR (project_id, uuid) > ($1::int, $2::uuid)
@@ -76,7 +76,7 @@ export async function finishPersonChanges(sql: Sql, ids: readonly string[]): Pro
   if (ids.length > 0) await sql.query('DELETE FROM event_store_person_change WHERE id = ANY ($1::bigint[])', [ids]);
 }
 
-/** Returns a version that is higher than all before. A sequence, because clocks can go back. */
+/** Returns a version that is higher than all previous ones. It comes from a sequence, because clocks can go back. */
 export async function nextPersonVersion(sql: Sql): Promise<string> {
   const [row] = await sql.query<{ version: string }>(
     `SELECT nextval(pg_get_serial_sequence('event_store_person_change', 'id'))::text AS version`,
@@ -112,7 +112,10 @@ export async function startRecordingPersons(tx: Transaction): Promise<void> {
   }
 }
 
-/** Drops the triggers and what they recorded. The next copy starts over. @throws PostgreSQL's `lock_not_available` */
+/**
+ * Drops the triggers and the changes that they recorded. The next copy starts over. @throws PostgreSQL's
+ * `lock_not_available`
+ */
 export async function stopRecordingPersons(tx: Transaction): Promise<void> {
   await tx.query("SET LOCAL lock_timeout = '200ms'");
   for (const name of Object.keys(events)) await tx.query(`DROP TRIGGER IF EXISTS ${triggerOf(name)} ON person`);

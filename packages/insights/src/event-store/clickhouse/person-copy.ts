@@ -38,9 +38,8 @@ interface PersonCopyStep {
 
 /**
  * Copies a portion of the persons that changed, and of all persons until the first pass is complete. Each portion has a
- * higher version than the one before and is read later, so ClickHouse keeps the newest state of each person, whatever is
- * copied twice. Recorded changes are deleted only after they have been copied, so an interrupted portion is repeated.
- *
+ * higher version than the one before and is read later, so ClickHouse keeps the newest state of a person that is copied
+ * twice. Recorded changes are deleted only after they have been copied, so an interrupted portion is repeated.
  * @param onBegin called before anything is copied, with the time before which all changes are in ClickHouse
  * @returns null while another process copies
  */
@@ -63,7 +62,7 @@ export async function copyPersonPortion(
       const { filledUntil: after } = state;
       const end = await endOfPortion(sql, after, size);
       await copyPersons(deps, { after, until: end }, await nextPersonVersion(sql));
-      // Reached the last person. Those created meanwhile are among the recorded changes.
+      // The first pass has reached the last person. Persons created in the meantime are among the recorded changes.
       await notePersonCopy(sql, { filledUntil: end, copiedUntil: end === null ? until : null });
       return { hasMore: true, copiedUntil: null };
     }
@@ -76,7 +75,7 @@ export async function copyPersonPortion(
   }
 }
 
-/** Returns whether all changes since the state have been recorded, and the table with what was copied exists. */
+/** Returns whether all changes since this state have been recorded, and the table with the copied persons exists. */
 async function canContinue({ database, client }: PersonCopyDeps, state: PersonCopyState): Promise<boolean> {
   if (state.filledUntil === null && state.copiedUntil === null) return false;
   return (await recordsPersonChanges(database.sql)) && (await hasPersonCopyTable(client));
@@ -93,7 +92,7 @@ async function startOver({ database, client, postgres }: PersonCopyDeps): Promis
 
 /** Makes the delivery worker copy all persons again. Until it has, queries read them from PostgreSQL. */
 export async function restartPersonCopy(sql: Sql): Promise<void> {
-  // A portion that is being copied would record its own state afterwards.
+  // Wait for a portion that is being copied. It would otherwise overwrite this state when it ends.
   while ((await claimPersonCopy(sql, leaseSeconds)) === undefined) await sleep(pauseMs);
   await notePersonCopy(sql, { filledUntil: null, copiedUntil: null });
   await releasePersonCopy(sql);

@@ -50,7 +50,7 @@ async function engineOf(client: ClickHouseClient, table: string): Promise<string
 /** Persons to copy: those of a range of recorded changes, or those after and up to a place in the order of persons. */
 type PersonPortion = { ids: readonly string[] } | { after: PersonKey | null; until: PersonKey | null };
 
-/** Copies the current state of persons. Of a person that no longer exists, copies that it is deleted. */
+/** Copies the current state of persons. For a person that no longer exists, copies that it is deleted. */
 export async function copyPersons(
   { client, postgres }: { client: ClickHouseClient; postgres: ReadablePostgres },
   portion: PersonPortion,

@@ -29,7 +29,7 @@ export class RebuildLosesEvents extends Error {
   }
 }
 
-/** Transactions that started earlier have ended by then. */
+/** After this time, all transactions that started earlier have ended. */
 const settleMs = 60_000;
 /** Longer than swapping two table names takes. */
 const exchangeSeconds = 60;

@@ -1,4 +1,5 @@
-// Tables that queries read in ClickHouse: events, and those that read persons, groups and cohorts from PostgreSQL.
+// Tables that queries read in ClickHouse: the events, and the tables that read persons, groups and cohorts from
+// PostgreSQL.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 
@@ -187,7 +188,7 @@ function isStored(stored: EventsToCopy): string {
 /** Events to delete, or to strip of personal data. */
 export interface EventsToRemove {
   projectId: number;
-  /** Null for all. */
+  /** Null for all distinct IDs. */
   distinctIds: readonly string[] | null;
   /**
    * Restricts the removal to a deleted person: events captured or stored before the request, or with its uuid, which is
@@ -217,7 +218,7 @@ export async function deleteEvents(client: ClickHouseClient, removed: EventsToRe
   await client.command({ query: `DELETE FROM events WHERE ${text}`, query_params });
 }
 
-/** Event properties that update the person and so copy its data. */
+/** Event properties that update the person, and therefore contain the person's data. */
 const copies = "['$set', '$set_once', '$unset']";
 
 /** Removes the person's data from events that are kept. */

@@ -87,7 +87,7 @@ const lists: Row[] = [
     t`coalesce(CASE WHEN {2} < 0 THEN ({1})[cardinality({1}) + 1 + {2}] ELSE ({1})[{2}] END, {3})`,
     t`arrayElement({1}, {2})`,
   ],
-  // ClickHouse compares null like an empty value.
+  // ClickHouse compares null as if it were an empty value.
   ['has(array, element) flag!', t`coalesce({2} = ANY ({1}), false)`, t`(({2}) IS NOT NULL AND has({1}, {2}))`],
   [
     'indexOf(array, element) count!',

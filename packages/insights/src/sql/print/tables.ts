@@ -1,4 +1,4 @@
-// Prints base tables. Only `tableText` and `sessionsText` do, and they always add the condition on the project.
+// Prints base tables. Only `tableText` and `sessionsText` print one, and they always add the condition on the project.
 
 import { propertyColumns } from '../../event-store/clickhouse/tables.ts';
 import { buildCondition, buildFromClause } from '../../event-store/conditions.ts';

@@ -355,7 +355,7 @@ function levelsOf({ params, place, args, name }: Call, written: string): number[
   return levels as number[];
 }
 
-/** @throws SqlProblem always: the function does not exist or is not supported. */
+/** Rejects a function that does not exist or is not supported. @throws SqlProblem always */
 export function unknownFunction(name: string, place: Place): never {
   const refused = refusedFunctions.get(name);
   if (refused !== undefined) throw new SqlProblem(refused, place);

@@ -39,9 +39,9 @@ export interface SqlSettings {
   cohorts: readonly SqlCohort[];
   /** The content of `{filters}`; bounds in milliseconds since 1970. */
   filters: { from: number | null; to: number | null; condition: Condition | null };
-  /** True if `person.properties` means those stored with the event. */
+  /** True if `person.properties` means the properties stored with the event. */
   personsAsStored: boolean;
-  /** Whether persons are those stored with the event, regardless of later merges. */
+  /** True if an event's person is the one stored with it, regardless of later merges. */
   withoutMerges?: boolean;
 }
 

@@ -44,7 +44,7 @@ export interface ResolvedQuery {
   names: string[];
 }
 
-/** @throws SqlProblem with the position of the first part that cannot run. */
+/** Resolves a query. @throws SqlProblem with the position of the first part that cannot run. */
 export function resolveQuery(
   node: Select | SelectSet,
   settings: SqlSettings,

@@ -19,7 +19,10 @@ import {
   uuid,
 } from '../types.ts';
 
-/** @param digits the number as written */
+/**
+ * Returns the expression of a constant.
+ * @param digits the number as written
+ */
 export function constant(
   value: string | number | boolean | null,
   digits: string | undefined,
