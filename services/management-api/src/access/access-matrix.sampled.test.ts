@@ -87,7 +87,7 @@ async function createKey(
 
 const objectOf = (route: Route<Caller>) => route.scope.split(':')[0] ?? '';
 
-/** A path of the route in a place. IDs that `ids` does not contain do not exist. */
+/** Fills in the path of a route for a place. IDs that are not in `ids` do not exist. */
 function addressOf(route: Route<Caller>, place: Place, ids: Record<string, string> = {}): string {
   const values: Record<string, string> = {
     organization_id: place.organizationId,
@@ -119,7 +119,7 @@ const send = (route: Route<Caller>, address: string, key?: string) =>
   });
 
 interface Rejection {
-  /** The case number, if the rule has one, and what is wrong with the request. */
+  /** What is wrong with the request, after its case number if it has one. */
   rule: string;
   isChecked(route: Route<Caller>): boolean;
   /** Names in `keys`; none for a request without credentials. */
@@ -309,7 +309,7 @@ describe.each(named(lists))('%s', (_name, route) => {
     expect(await statusesOf(upper, ['everything'])).toEqual(isOk(['everything']));
   });
 
-  test('G12: rejects a method that no route has: 401 without a key, 405 with `Allow` otherwise', async () => {
+  test('G12: returns 401 without a key for a method that no route has, and otherwise 405 with `Allow`', async () => {
     const url = `${api.url}${addressOf(route, own)}`;
     expect((await fetch(url, { method: 'PROPFIND' })).status).toBe(401);
     const headers = { authorization: `Bearer ${own.personalApiKey}` };
@@ -394,7 +394,7 @@ describe.each(named(creatable))('records of %s', (_name, creation) => {
       expect(answer).toMatchObject(NF(creation.path.endsWith('keys') ? 'Personal API key not found.' : 'Not found.'));
   });
 
-  test('the record of the other tenant is unchanged', async () => {
+  test('leaves the record of the other tenant unchanged', async () => {
     const read = declared.find(({ method, path }) => method === 'GET' && path === `${creation.path}/:id`);
     if (!read) return;
     const answer = await send(read, addressOf(read, foreign, { id: foreignId }), foreign.personalApiKey);

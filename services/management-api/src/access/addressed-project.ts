@@ -46,8 +46,9 @@ function addressedProject(sql: Sql) {
 }
 
 /**
- * @throws AppError `forbidden` if the key is limited to others, or if the caller has no access to the environment or the kind
- * of record.
+ * Checks that the caller may use the place that a path addresses.
+ * @throws AppError `forbidden` if the key is limited to others, or if the caller has no access to the environment or
+ * the kind of record
  */
 async function enter(
   sql: Sql,

@@ -144,8 +144,9 @@ export function requireOrganizationInKey(caller: Caller, organizationId: string)
 }
 
 /**
- * @param named the ID with which the request named the project. The error contains no other ID, in particular not that of its
- * organization.
+ * Rejects a key that is limited to other projects.
+ * @param named the ID with which the request named the project. The error contains no other ID, in particular not that
+ * of its organization.
  */
 export function requireProjectInKey(
   caller: Caller,

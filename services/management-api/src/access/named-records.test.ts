@@ -281,7 +281,7 @@ test("does not reveal the numbers of a closed cohort through another user's insi
   expect(await send('POST', 'query', { query: { ...trend, filterTestAccounts: true } })).toMatchObject(refused());
 });
 
-test('a result that is computed in the background is found by the user who asked for it', async () => {
+test('finds a result that is computed in the background for the user who requested it', async () => {
   const id = randomUUID();
   const query = { ...trend, properties: [inCohort(Number(closed.cohort))] };
   const asked = { query, refresh: 'async', client_query_id: id };
@@ -317,7 +317,7 @@ describe('insights and dashboards', () => {
     );
   });
 
-  test('return 403 wherever a request names them', async () => {
+  test('cause 403 wherever a request names them', async () => {
     const [insight, dashboard] = [Number(closed.insight), Number(closed.dashboard)];
     const requests: [Method, string, object?][] = [
       ['POST', 'subscriptions', { ...begins, insight }],

@@ -28,12 +28,12 @@ describe('the places of a key in a request', () => {
     expect((await send({ authorization: `${scheme} ${tenant.personalApiKey}` })).status).toBe(200);
   });
 
-  test('key-003: a query parameter', async () => {
+  test('key-003: include the query parameter', async () => {
     expect((await send({}, `${probe}?personal_api_key=${tenant.personalApiKey}`)).status).toBe(200);
   });
 
   // fetch rejects GET with a body. The API rejects POST only after it has accepted the key.
-  test('key-004: a field of the body', async () => {
+  test('key-004: include a field of the body', async () => {
     const post = (key: string) =>
       fetch(api.url + probe, {
         method: 'POST',
@@ -44,7 +44,7 @@ describe('the places of a key in a request', () => {
     expect(await detailOf(await post('phx_wrong'))).toBe('Personal API key found in request body is invalid.');
   });
 
-  describe('the body is only searched if it is small and not compressed', () => {
+  describe('the body of a request', () => {
     const text = (padding: number) =>
       JSON.stringify({ personal_api_key: tenant.personalApiKey, name: 'x'.repeat(padding) });
     const post = async (body: string | Buffer | ReadableStream, headers = {}, path = probe) => {
@@ -53,16 +53,16 @@ describe('the places of a key in a request', () => {
     };
     const inChunks = (padding: number) => new Blob([text(padding)]).stream();
 
-    test('with a declared or an unknown length', async () => {
+    test('if its length is declared or unknown', async () => {
       expect([await post(text(1000)), await post(text(20_000))]).toEqual([405, 401]);
       expect([await post(inChunks(1000)), await post(inChunks(20_000))]).toEqual([405, 401]);
     });
 
-    test('not with compression', async () => {
+    test('unless it is compressed', async () => {
       expect(await post(gzipSync(text(0)), { 'content-encoding': 'gzip' })).toBe(401);
     });
 
-    test('a large body is read once the caller is known', async () => {
+    test('is read after the caller is known if it is large', async () => {
       const path = `/api/organizations/${tenant.organizationId}/projects/`;
       const body = { name: 'Large', survey_config: { text: 'x'.repeat(20_000) } };
       const request = { method: 'POST', headers: { 'content-type': 'application/json' }, duplex: 'half' };
@@ -74,7 +74,7 @@ describe('the places of a key in a request', () => {
       expect((await create(new Blob([JSON.stringify(body)]).stream())).status).toBe(201);
     });
 
-    test('the response does not wait for the rest of the body', async () => {
+    test('does not delay the response', async () => {
       const { hostname, port } = new URL(api.url);
       const socket = connect(Number(port), hostname);
       socket.write(`POST ${probe} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{`);
@@ -84,7 +84,7 @@ describe('the places of a key in a request', () => {
     });
   });
 
-  test('the first place with a key decides', async () => {
+  test('are tried in order, and the first one with a key decides', async () => {
     const query = `${probe}?personal_api_key=${tenant.personalApiKey}`;
     const response = await send({ authorization: 'Bearer phx_wrong' }, query);
     expect(await detailOf(response)).toBe('Personal API key found in request Authorization header is invalid.');

@@ -105,7 +105,7 @@ test.each([
   ['2001:db8::1', '2001:db8:0:0'],
   ['::1', '0:0:0:0'],
   ['fe80::1%eth0', 'fe80:0:0:0'],
-])('%s belongs to %s', (address, network) => {
+])('the address %s counts as %s', (address, network) => {
   expect(toNetwork(address)).toBe(network);
 });
 

@@ -134,8 +134,8 @@ interface Waiting {
 const maxChanges = 200;
 
 /**
- * Sends the changes of one turn of the event loop as one command, with each counter once. Callers get the counts as if the
- * changes had been made one by one in the order of the calls. Only for changes with `atLeast` 0.
+ * Sends the changes of one iteration of the event loop as one command, with each counter once. Callers get the counts
+ * as if the changes had been made one by one in the order of the calls. Only for changes with `atLeast` 0.
  */
 export function batchCounts(addToCounters: AddToCounters): AddToCounters {
   let waiting: Waiting[] = [];
@@ -196,7 +196,10 @@ export interface GuessLimit {
 
 const goodKeyMs = 10 * 60_000;
 
-/** @param what describes the counted requests in the error message. */
+/**
+ * Creates a limit for requests by which an address could guess a secret.
+ * @param what describes the counted requests in the error message
+ */
 export function createGuessLimit(
   rateLimit: RateLimit,
   { what = 'an invalid or missing personal API key', now = Date.now }: { what?: string; now?: () => number } = {},
@@ -242,7 +245,10 @@ export interface SignUpLimit {
   countWrong(inviteId: string): Promise<void>;
 }
 
-/** @param perMinute limit of requests from one address, and of wrong ones for one invite; 0 = no limit. */
+/**
+ * Creates the limits for invite requests without a key.
+ * @param perMinute limit of requests from one address, and of wrong ones for one invite; 0 = no limit
+ */
 export function createSignUpLimit({
   keyValue,
   perMinute,

@@ -8,8 +8,8 @@ import { AppError } from '@millrace/runtime';
 import type { Conditions } from '../sql/conditions.ts';
 
 /**
- * Kinds of records that access rules can restrict, by the scope of their routes. `name` is another column that paths can
- * contain.
+ * Kinds of records that access rules can restrict, by the scope of their routes. `name` is a column by which paths can
+ * identify a record in addition to its ID.
  */
 export const governedKinds = {
   cohort: { path: 'cohorts', table: 'cohort', name: 'NULL', creator: 'created_by_id' },

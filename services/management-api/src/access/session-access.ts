@@ -24,10 +24,11 @@ export function createSessionAccess({ sql, logger, guessLimit }: SessionAccessDe
   const lookUp = coalesceLookups((tokenHash) => findLiveSession(sql, tokenHash));
   return {
     /**
-     * @param isUnsafe whether a GET request changes something.
-     * @returns null for a request without our cookie.
-     * @throws AppError `unauthenticated` if the session has ended; `forbidden` and `unsupported_media_type` for a write that
-     * a page of another site may have sent.
+     * Finds the caller by the session of the request.
+     * @param isUnsafe whether a GET request changes something
+     * @returns null for a request without our cookie
+     * @throws AppError `unauthenticated` if the session has ended; `forbidden` and `unsupported_media_type` for a write
+     * that a page of another site may have sent
      */
     async authenticate(request: ApiRequest, isUnsafe: boolean): Promise<Caller | null> {
       const secret = readSessionCookie(request);

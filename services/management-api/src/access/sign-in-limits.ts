@@ -35,7 +35,7 @@ export interface SignInLimits {
   countAddressCode(address: string, userId: number): Promise<void>;
 }
 
-/** 0 = no limit. */
+/** 0 means no limit. */
 export interface SignInLimitSettings {
   /** Failures from one address in ten minutes. */
   signInFailures: number;

@@ -59,7 +59,7 @@ test('lists the activity of the organization and its projects, the latest first,
   expect(body.results[1].team_id).toBe(tenant.projectId);
 });
 
-test('combines filters with AND', async () => {
+test("combines filters of the organization's activity with AND", async () => {
   expect(await found('scope=FeatureFlag')).toEqual([ours[1], ours[2]]);
   expect(await found('scope=FeatureFlag&item_id=1')).toEqual([ours[2]]);
   expect(await found(`user=${colleague.uuid}`)).toEqual([ours[2]]);

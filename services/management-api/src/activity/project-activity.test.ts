@@ -54,7 +54,7 @@ test('lists the activity of the project, latest first', async () => {
   ]);
 });
 
-test('combines filters with AND', async () => {
+test("combines filters of the project's activity with AND", async () => {
   await record('FeatureFlag', 1);
   await record('FeatureFlag', 2, { actor: { userId: acme.M.userId } });
   await record('Cohort', 1);

@@ -19,7 +19,7 @@ export interface AppDeps
   > {
   /** Stores the counters of rate limits: Redis, or the memory of this process. */
   keyValue: KeyValueStore;
-  /** 0 = no limit (docs/api/README.md#rate-limits). */
+  /** A limit of 0 means no limit (docs/api/README.md#rate-limits). */
   limits: {
     requestsPerMinute: number;
     requestsPerHour: number;

@@ -148,7 +148,10 @@ const bodies = new Map(
 const seen = new Set<string>();
 const seenSchemas = new Set<string>();
 let turn = 0;
-/** @param isFirst whether it is the first of its kind */
+/**
+ * Returns all values, or a sample of them for further fields of a kind.
+ * @param isFirst whether it is the first of its kind
+ */
 const valuesFor = <T>(values: readonly T[], isFirst: boolean) =>
   isFirst ? values : sampleOf(values, { count: 4, turn: turn++ });
 const triedOn = new Map(

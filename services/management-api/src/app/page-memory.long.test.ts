@@ -70,7 +70,8 @@ async function readPage(address: string): Promise<{ uuids: string[]; end: string
   for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
     const text = end + piece;
     uuids.push(...[...text.matchAll(/"uuid":"([0-9a-f-]{36})"/g)].map((match) => match[1] ?? ''));
-    // Too short to contain a complete UUID, so that none is found twice.
+    // Keeps the end of the text, in case a UUID is split between two portions. It contains no complete UUID, so none is
+    // counted twice.
     end = text.slice(-40).replace(/^.*"uuid":"[0-9a-f-]{36}"/, '');
   }
   return { uuids, end };

@@ -66,17 +66,17 @@ test('only these routes and pages need no credentials', () => {
     'POST /api/reset',
     'POST /api/reset/:user_uuid/look',
     'POST /api/reset/:user_uuid',
-    // They need a ticket that cannot be guessed.
+    // Requests to these need a ticket that cannot be guessed.
     'POST /api/login/sso/look',
     'POST /api/login/sso',
-    // They need an ID that cannot be guessed.
+    // Requests to these need an ID that cannot be guessed.
     'GET /api/report_pictures/:report_id/:at',
     'GET /api/unsubscribe/:unsubscribe_id',
     'POST /api/unsubscribe/:unsubscribe_id',
-    // They need the token of a public link.
+    // Requests to these need the token of a public link.
     'GET /api/shared/:access_token',
     'GET /api/shared/:access_token/tiles/:at',
-    // They need `live_events_token`.
+    // Requests to these need `live_events_token`.
     'GET /events',
     'GET /stats',
     'GET /api/schema',
@@ -88,7 +88,7 @@ test('only these routes and pages need no credentials', () => {
     'GET,HEAD /api/docs',
     'GET,HEAD /',
     'GET,HEAD /console/*',
-    // They need the token of a public link.
+    // Requests to these need the token of a public link.
     'GET,HEAD /shared/:access_token',
     'GET,HEAD /embedded/:access_token',
     'GET /login/:provider',
@@ -97,7 +97,7 @@ test('only these routes and pages need no credentials', () => {
     'POST /complete/saml',
     'GET /complete/saml',
     'GET /api/saml/metadata',
-    // SCIM and the gateway check credentials of their own.
+    // SCIM and the gateway check their own credentials.
     'any /scim/*',
     'GET,HEAD /flags/definitions',
     'GET,HEAD /api/feature_flag/local_evaluation',

@@ -102,7 +102,7 @@ export interface RouteDeps
   deadLetterLog: DeadLetterLog | null;
   /** URL of a gateway, which receives test events. */
   ingestUrl?: string | undefined;
-  /** Limit per organization; 0 = no limit. */
+  /** Limit per organization. 0 means no limit. */
   maxSubscriptions: number;
   /** Limits requests for invites without a key. */
   signUpLimit: SignUpLimit;

@@ -58,7 +58,7 @@ const representation = { prefer: 'return=representation' };
 const send = (method: Send, at: string, body?: unknown, headers = {}) =>
   api.send(method, path + at, { key: acme.A.key, body, headers });
 
-/** Checks that a page has at least one record, and that each record has the fields of the table. */
+/** Reads a page of a list. It must have at least one record, and each record must have the fields of the table. */
 async function walkList(at: string, table: ContractTable): Promise<void> {
   const { status, body } = await api.get(`${path}${at}?limit=1`, acme.A.key);
   expect([status, deviations(envelopeTable, body)]).toEqual([200, []]);
@@ -78,7 +78,7 @@ test('rows 3 to 8: domains have the fields of the API', async () => {
   expect([changed.status, deviations(domainTable, changed.body)]).toEqual([200, []]);
   expect(await send('POST', `${at}verify/`, full)).toMatchObject({ status: 200, body: undefined });
   const verified = await send('POST', `${at}verify/`, full, representation);
-  // PostHog's API does not have this field: it describes the DNS query.
+  // `check` is an addition to PostHog's API. It describes the DNS query.
   const checkedTable: ContractTable = { ...domainTable, check: 'object' };
   expect([verified.status, deviations(checkedTable, verified.body)]).toEqual([200, []]);
   await api.database.prisma.organization_domain.update({

@@ -99,7 +99,7 @@ export class StoppedSearch<Key> {
 }
 
 export interface LargeList<Key, Item> {
-  /** The last key of the previous page. */
+  /** Last key of the previous page. Null for the first page. */
   behind: Key | null;
   limit: number;
   offset?: number;
@@ -190,7 +190,10 @@ export const offsetOfLargeList = (maximum: number) =>
       'uses `cursor`, is faster.',
   });
 
-/** @throws AppError `invalid` naming `offset`. */
+/**
+ * Rejects a request that contains both a cursor and an offset.
+ * @throws AppError `invalid` naming `offset`
+ */
 export function refuseOffsetAfterCursor({ cursor, offset }: { cursor?: string; offset: number }): void {
   if (cursor === undefined || offset === 0) return;
   throw new AppError('invalid', 'Send either `cursor` or `offset`, not both.', { attr: 'offset' });

@@ -1,12 +1,12 @@
-// Parses query parameters with lists of values. Invalid values are ignored.
+// Parses query parameters that are lists. Invalid values are ignored.
 
-/** `1`, `1,2` or `[1, 2]`. */
+/** Parses a list of IDs: `1`, `1,2` or `[1, 2]`. */
 export function parseIds(text: string | undefined): number[] {
   const listed = parsedList(text) ?? text?.split(',') ?? [];
   return listed.map(Number).filter((id) => Number.isInteger(id) && id > 0 && id <= 2_147_483_647);
 }
 
-/** `["a", "b"]`. */
+/** Parses a list of texts: `["a", "b"]`. */
 export function parseTexts(text: string | undefined): string[] {
   return (parsedList(text) ?? []).filter((item): item is string => typeof item === 'string' && !item.includes('\0'));
 }

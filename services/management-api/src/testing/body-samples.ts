@@ -3,7 +3,7 @@ import { type SampleRecords, sampleExport, sampleQuery, sampleSubscription } fro
 
 /** Requests that show what routes do with the body fields that PostHog documents. */
 export interface BodySample {
-  /** Where a record is created for each request. If absent, the record of the samples is changed. */
+  /** Path at which each request creates a new record. If absent, the record of the samples is changed. */
   creates?: string;
   /** Fields that a new record needs. A function returns different ones each time. */
   needed?: Record<string, unknown> | (() => Record<string, unknown>);
@@ -13,9 +13,12 @@ export interface BodySample {
   stored?: Record<string, unknown>;
   /** Values for fields without effect that the route names, and so validates. */
   harmless?: Record<string, unknown>;
-  /** The values in the record, if they differ from the sent ones. */
+  /** Values that the record has afterwards, if they differ from those that were sent. */
   shown?: Record<string, unknown>;
-  /** The same for fields that are sent one by one, each to its own record. A function returns a different value each time. */
+  /**
+   * Like `stored`, for fields that are sent one by one, each to a new record. A function returns a different value
+   * each time.
+   */
   alone?: Record<string, unknown>;
   /** Invalid values of the field. */
   refused?: Record<string, unknown>;

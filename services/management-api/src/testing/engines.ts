@@ -31,7 +31,10 @@ const onPostgres: ApiEngine = {
   },
 };
 
-/** @param modules folder in which `chdb` is installed */
+/**
+ * Returns the engine for tests on ClickHouse.
+ * @param modules folder in which `chdb` is installed
+ */
 export const onClickHouse = (modules: string): ApiEngine => ({
   name: 'ClickHouse',
   async open() {

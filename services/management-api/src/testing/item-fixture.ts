@@ -3,7 +3,7 @@ import { type MembershipLevel, membershipLevels } from '@millrace/contracts';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
 import type { TestApi } from './start-test-api.ts';
 
-/** The two families of paths, for which all cases of docs/api/projects.md#environments hold. */
+/** The two families of paths. All cases of docs/api/projects.md#environments apply to both. */
 export const pathFamilies = [
   [
     'environment',
@@ -14,7 +14,7 @@ export const pathFamilies = [
 ] as const;
 
 export interface ItemFixture {
-  /** Belongs to an owner on the full plan. */
+  /** The tenant's user is an owner, and its plan is `full`. */
   tenant: TestTenant;
   /** Keys of a member, an administrator and an owner of the organization, and of a stranger. */
   keys: { M: string; A: string; W: string; stranger: string };

@@ -10,7 +10,7 @@ import { createMonths, storeEvent, storeGroup, storePerson, storeWarning } from 
  * are nowhere else in the database, so a response with a mark must come from these records.
  */
 export interface MarkedRecords {
-  /** Must not be in a response to a caller without access. */
+  /** Texts that must not be in a response to a caller without access. */
   marks: string[];
   /** IDs of its records by the last fixed part of a path before them, e.g. `subscriptions`. */
   records: Record<string, string>;
@@ -47,7 +47,10 @@ export async function raiseIdSequences({ database: { sql } }: TestApi): Promise<
   await createMonths(sql, '2026-11', '2026-11');
 }
 
-/** @param word is part of all texts of the user. */
+/**
+ * Creates a user with marks.
+ * @param word is part of all texts of the user
+ */
 export async function markedPerson({ database: { sql } }: TestApi, word: string): Promise<MarkedPerson> {
   const user = await createUser(sql, { email: `person@${word}.example.com`, firstName: word, lastName: word });
   const { value } = await createPersonalApiKey(sql, {
@@ -214,7 +217,10 @@ async function fill(
   };
 }
 
-/** @returns the ID of the definition. */
+/**
+ * Stores a property definition as the consumer does.
+ * @returns the ID of the definition
+ */
 async function noticedProperty(
   api: TestApi,
   id: number,

@@ -32,7 +32,7 @@ export interface Address {
   environment: number | string;
   project: number | string;
   records: Record<string, string>;
-  /** For bodies. */
+  /** ID of a membership, for request bodies. */
   membershipId: string;
 }
 

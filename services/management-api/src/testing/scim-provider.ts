@@ -43,7 +43,7 @@ export async function sendScim(
   return { status: response.status, body: text === '' ? undefined : JSON.parse(text), headers: response.headers };
 }
 
-/** An error in SCIM's own format. */
+/** Expects an error in the format of SCIM. */
 export const scimError = (status: number, scimType?: string) => ({
   status,
   body: {

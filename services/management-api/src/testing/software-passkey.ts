@@ -3,7 +3,10 @@ import { createHash, createSign, generateKeyPairSync, randomBytes } from 'node:c
 /** Creates what a page would get from `navigator.credentials`, including data that no browser would create. */
 export interface SoftwarePasskey {
   register(options: { challenge: string; rp: { id?: string } }, odd?: Odd): Record<string, unknown>;
-  /** @param userHandle base64url, the user's ID in the registration options. */
+  /**
+   * Creates the response to a challenge.
+   * @param userHandle base64url, the user's ID in the registration options
+   */
   answer(
     options: { challenge: string; rpId?: string },
     odd?: Odd & { userHandle?: string | null },
@@ -16,7 +19,7 @@ interface Odd {
   /** Whether it verified the user. Default: true. */
   isVerified?: boolean;
   counter?: number;
-  /** What the browser reports for a page in a frame of another site. */
+  /** Whether the browser reports that the page is in a frame of another site, and the origin of that site. */
   crossOrigin?: boolean;
   topOrigin?: string;
 }

@@ -38,9 +38,15 @@ export interface TestApi {
   url: string;
   database: Database;
   databaseUrl: string;
-  /** @param key personal API key, or a session in the form of `sessionKey`; none for an anonymous request. */
+  /**
+   * Sends a GET request.
+   * @param key personal API key, or a session in the form of `sessionKey`; none for an anonymous request
+   */
   get(path: string, key?: string): Promise<TestAnswer>;
-  /** @param body sent as JSON, unless undefined. */
+  /**
+   * Sends a request with a body.
+   * @param body sent as JSON, unless undefined
+   */
   send(
     method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'HEAD',
     path: string,
@@ -61,10 +67,10 @@ export interface TestApi {
 /** Decrypts the secrets that a test API has stored. */
 export const testSecretBox = createSecretBox(randomBytes(32).toString('base64'));
 
-/** The first secret signs, and both are accepted. */
+/** Secrets of tests. The first one signs tokens, and both are accepted. */
 export const testTokenSecrets: [string, string] = ['secret of a test', 'former secret of a test'];
 
-/** Without any rate limits. */
+/** Turns all rate limits off. */
 export const noLimits: AppDeps['limits'] = {
   requestsPerMinute: 0,
   requestsPerHour: 0,
@@ -84,11 +90,11 @@ interface TestApiOptions {
   statementTimeoutMs?: number;
   /** Uses the database of another test API, which drops it. By default, it has its own. */
   databaseUrl?: string | undefined;
-  /** Live events, for tests with an event log. */
+  /** Opens live events, for tests with an event log. */
   openLive?: (parts: { url: string; sql: Sql; logger: Logger; metrics: Metrics }) => Live;
 }
 
-/** Only tests of live events have an event log. */
+/** Live events without an event log, as in most tests. */
 function liveWithoutLog(parts: { sql: Sql; logger: Logger; metrics: Metrics }): Live {
   const limits = { streamsPerUser: 10, streamsPerProject: 50, streamsPerProcess: 1000 };
   return createLive({ ...parts, ...limits, log: null, topics: topicNames(), topicPrefix: '', publishes: true });
@@ -212,7 +218,7 @@ async function listen() {
 function usualParts(deps: Pick<Database, 'sql' | 'transaction'> & { logger: Logger; mailer: Mailer | undefined }) {
   const { sql, logger } = deps;
   return {
-    // Nothing listens there. Tests that use DNS or send emails start their own servers.
+    // Nothing listens on this port. Tests that use DNS or send emails start their own servers.
     lookUpChallenge: createChallengeLookup({ servers: ['127.0.0.1:9'], timeoutMs: 100 }),
     inviteMailing: createInviteMailing({ sql, logger, patienceMs: 1000, mailsPerHour: 0 }),
     destinationSecrets: createDestinationSecrets(testSecretBox, { mayBePlain: false }),
@@ -231,7 +237,7 @@ function usualParts(deps: Pick<Database, 'sql' | 'transaction'> & { logger: Logg
   };
 }
 
-/** The same `Sql` with a callback before each query. */
+/** Returns the same `Sql`, which calls `count` before each query. */
 function countingSql<S extends Sql>(inner: S, count: () => void): S {
   return {
     ...inner,

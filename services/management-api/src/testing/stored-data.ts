@@ -70,7 +70,10 @@ export interface StoredPerson {
   createdAt?: string;
 }
 
-/** @returns the UUID. */
+/**
+ * Stores a person.
+ * @returns the UUID
+ */
 export async function storePerson(sql: Sql, projectId: number, person: StoredPerson): Promise<string> {
   const uuid = person.uuid ?? randomUUID();
   await sql.query(
@@ -109,7 +112,10 @@ export async function storeGroup(
   );
 }
 
-/** @returns the ID. */
+/**
+ * Stores an ingestion warning.
+ * @returns the ID
+ */
 export async function storeWarning(
   sql: Sql,
   projectId: number,

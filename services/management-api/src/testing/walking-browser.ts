@@ -1,19 +1,25 @@
 /** Follows redirects with the cookies of each host, as a browser does. */
 export interface WalkingBrowser {
-  /** @returns the last URL, which does not redirect, or is not one of those that are followed. */
+  /**
+   * Follows redirects from an address.
+   * @returns the last URL, which does not redirect, or is not one of those that are followed
+   */
   walk(address: string, request?: { form?: Record<string, string>; headers?: Record<string, string> }): Promise<URL>;
-  /** One request. Stores the cookies of its response. */
+  /** Sends one request, and stores the cookies of its response. */
   step(
     address: string,
     request?: { form?: Record<string, string>; headers?: Record<string, string> },
   ): Promise<Response>;
   /** Deletes the cookies of a host. */
   forget(address: string): void;
-  /** The cookies for a URL, as a request carries them. */
+  /** Returns the cookies that a request to this URL contains. */
   cookies(address: string): string;
 }
 
-/** @param ends paths at which it stops, whatever the response is. */
+/**
+ * Creates a browser without cookies.
+ * @param ends paths at which it stops, whatever the response is
+ */
 export function createWalkingBrowser(ends: RegExp): WalkingBrowser {
   const jars = new Map<string, Map<string, string>>();
   const jarOf = (address: string) => {

@@ -27,12 +27,15 @@ function parseRelativeTime(text: string, now: Date): Date | null {
 function monthsBefore(now: Date, count: number): Date {
   const past = new Date(now);
   past.setUTCMonth(past.getUTCMonth() - count);
-  // The day overflowed into the next month.
+  // The day does not exist in that month, so use the month's last day.
   if (past.getUTCDate() !== now.getUTCDate()) past.setUTCDate(0);
   return past;
 }
 
-/** @throws AppError `invalid` naming `attr`. */
+/**
+ * Parses a time in a query parameter.
+ * @throws AppError `invalid` naming `attr`
+ */
 export function requireTime(text: string, attr: string, now: Date): Date {
   const time = parseRelativeTime(text, now);
   if (time !== null) return time;

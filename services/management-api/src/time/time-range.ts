@@ -18,7 +18,10 @@ export interface TimeRange {
   before?: Date | undefined;
 }
 
-/** @throws AppError `invalid` naming `after` or `before`. */
+/**
+ * Parses the times of a range.
+ * @throws AppError `invalid` naming `after` or `before`
+ */
 export function toTimeRange({ after, before }: { after?: string; before?: string }): TimeRange {
   const now = new Date();
   return {
@@ -31,7 +34,7 @@ interface SpanLimits {
   /** The length of the range if its beginning is not given. */
   usualMs: number;
   maxMs: number;
-  /** The maximum in words, `31 days`. */
+  /** The maximum in words, for example `31 days`. */
   most: string;
 }
 
@@ -41,7 +44,10 @@ export interface TimeSpan {
   before: Date;
 }
 
-/** @throws AppError `invalid` naming `after` or `before`, also for a range that is empty or too long. */
+/**
+ * Parses a time range with both ends.
+ * @throws AppError `invalid` naming `after` or `before`, also for a range that is empty or too long
+ */
 export function toTimeSpan(
   parameters: { after?: string; before?: string },
   { usualMs, maxMs, most }: SpanLimits,

@@ -139,7 +139,10 @@ function valuesOf({ dashboard_item, ...fields }: AnnotationFields): unknown[] {
   return writable.map((name) => (name === 'insight_id' ? dashboard_item : fields[name]));
 }
 
-/** @returns the ID. */
+/**
+ * Inserts an annotation.
+ * @returns the ID
+ */
 export async function insertAnnotation(
   tx: Transaction,
   { environmentId, userId }: { environmentId: number; userId: number },

@@ -40,7 +40,10 @@ const fieldsOfNew: AnnotationFields = {
   dashboard_id: null,
 };
 
-/** @throws AppError `invalid` naming the field, or `forbidden` for a key that may not read the insight or dashboard. */
+/**
+ * Creates an annotation.
+ * @throws AppError `invalid` naming the field, or `forbidden` for a key that may not read the insight or dashboard
+ */
 export async function createAnnotation(tx: Transaction, author: Author, body: Changes): Promise<AnnotationRow> {
   const { caller, place } = author;
   const fields = withChanges(fieldsOfNew, body);
@@ -86,7 +89,10 @@ function withChanges(
   };
 }
 
-/** @throws AppError `invalid` naming `scope`. */
+/**
+ * Reads the scope of an annotation.
+ * @throws AppError `invalid` naming `scope`
+ */
 function parseScope(text: string): AnnotationScope {
   const scope = annotationScopes.find((known) => known === text);
   if (scope !== undefined) return scope;
@@ -97,7 +103,10 @@ function parseScope(text: string): AnnotationScope {
   });
 }
 
-/** @throws AppError `invalid` for an insight or dashboard that the caller may not see, or `forbidden` without its scope. */
+/**
+ * Checks the insight and the dashboard of an annotation.
+ * @throws AppError `invalid` for an insight or dashboard that the caller may not see, or `forbidden` without its scope
+ */
 async function checkParents(tx: Transaction, { caller, place }: Author, changes: Changes): Promise<void> {
   const parents = [
     { attr: 'dashboard_item', kind: 'insight', id: changes.dashboard_item, detail: 'Insight not found.' },

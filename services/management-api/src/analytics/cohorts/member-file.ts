@@ -64,7 +64,10 @@ function createMemberList() {
   let column: Column | undefined;
   let count = 0;
   return {
-    /** @returns the reason to reject the file, if there is one. */
+    /**
+     * Adds a row of the file.
+     * @returns the reason to reject the file, if there is one
+     */
     add(record: string[]): AppError | undefined {
       count += 1;
       if (count > maxRows) return fileError(`The file has more than ${maxRows} rows. Split it into several files.`);

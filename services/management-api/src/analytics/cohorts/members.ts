@@ -119,7 +119,10 @@ export async function addCohortMembers(
   return { cohort: await countMembers(database, author, id), found };
 }
 
-/** @throws AppError `not_found` if the person is not a member. */
+/**
+ * Removes a person from a static cohort.
+ * @throws AppError `not_found` if the person is not a member
+ */
 async function removeCohortMember(
   database: Pick<Database, 'transaction'>,
   author: CohortAuthor,

@@ -76,7 +76,10 @@ export async function checkReferences(
   if (named.some((one) => !known.has(one))) throw createFiltersError('Invalid Cohort ID in filter');
 }
 
-/** @throws AppError `invalid` if active feature flags use the cohort, directly or through another cohort. */
+/**
+ * Rejects the deletion of a cohort that is in use.
+ * @throws AppError `invalid` if active feature flags use the cohort, directly or through another cohort
+ */
 export async function refuseDeletionInUse(
   tx: Transaction,
   { environmentId, id }: { environmentId: number; id: number },

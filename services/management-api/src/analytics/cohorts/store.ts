@@ -144,7 +144,10 @@ export async function insertCohort(
   return row.id;
 }
 
-/** @param isRecounted whether the change can affect which persons belong to the cohort. */
+/**
+ * Updates a cohort.
+ * @param isRecounted whether the change can affect which persons belong to the cohort
+ */
 export async function updateCohort(
   tx: Transaction,
   id: number,

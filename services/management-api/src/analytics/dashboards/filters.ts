@@ -1,4 +1,4 @@
-// Checks the filters and variables that a dashboard applies to its insights.
+// Checks the filters and variables of a dashboard, which apply to its insights.
 
 import type { Sql } from '@millrace/db';
 import { checkFilters, findVariablesProblem, readProjectSettings, type SqlParser } from '@millrace/insights';

@@ -368,7 +368,7 @@ test('copies a tile to another dashboard, but not twice', async () => {
   expect(await copy(foreign.tile.id)).toMatchObject(NF());
 });
 
-test('reorders tiles without overlaps and without changing their sizes', async () => {
+test('reorders tiles without overlaps, and keeps their sizes', async () => {
   const id = await board();
   await change(id, { tiles: ['a', 'b', 'c', 'd'].map((body) => ({ text: { body } })) });
   const [a, b, c, d] = (await tilesOf(id)).map((tile) => tile.id);

@@ -140,7 +140,10 @@ function valuesOf(fields: DashboardFields): unknown[] {
   });
 }
 
-/** @returns the ID. */
+/**
+ * Inserts a dashboard.
+ * @returns the ID
+ */
 export async function insertDashboard(
   tx: Transaction,
   { environmentId, userId }: { environmentId: number; userId: number },

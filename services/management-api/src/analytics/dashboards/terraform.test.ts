@@ -66,7 +66,10 @@ function cutDown(answer: unknown, written: unknown): unknown {
 const orNull = (text: unknown) => (typeof text === 'string' && text.trim() !== '' ? text : null);
 const asSet = (list: unknown) => (Array.isArray(list) ? [...list].sort() : list);
 
-/** @returns the fields in which the configuration and the response differ, or null if the insight was deleted. */
+/**
+ * Compares an insight with its configuration, as a plan of Terraform does.
+ * @returns the fields in which the configuration and the response differ, or null if the insight was deleted
+ */
 async function planInsight(id: number, config: InsightConfig): Promise<string[] | null> {
   const { status, body } = await send('GET', `insights/${id}`);
   if (status === 404) return null;

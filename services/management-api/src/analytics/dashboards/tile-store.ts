@@ -47,7 +47,10 @@ function valuesOf(tile: TileFields): unknown[] {
   ];
 }
 
-/** @param userId author of the text, or null for an insight. */
+/**
+ * Adds a tile to a dashboard.
+ * @param userId author of the text, or null for an insight
+ */
 export async function insertTile(
   tx: Transaction,
   { dashboardId, userId }: { dashboardId: number; userId: number | null },
@@ -61,7 +64,10 @@ export async function insertTile(
   );
 }
 
-/** @param userId user who changed the text, or null if the text stays the same. */
+/**
+ * Updates a tile.
+ * @param userId user who changed the text, or null if the text stays the same
+ */
 export async function updateTile(
   tx: Transaction,
   { id, userId }: { id: number; userId: number | null },

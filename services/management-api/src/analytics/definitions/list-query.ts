@@ -54,7 +54,10 @@ interface DefinitionQuery {
   tags?: string;
 }
 
-/** @throws AppError `invalid` naming the parameter. */
+/**
+ * Reads the filters that both lists of definitions share.
+ * @throws AppError `invalid` naming the parameter
+ */
 export function toDefinitionFilter({
   search,
   ordering,
@@ -75,7 +78,10 @@ export function toDefinitionFilter({
   };
 }
 
-/** @throws AppError `invalid` naming the parameter. */
+/**
+ * Reads a list of names from a query parameter.
+ * @throws AppError `invalid` naming the parameter
+ */
 export function parseNames(given: string | undefined, attr: string): string[] | undefined {
   if (given === undefined || given === '') return undefined;
   let names: unknown;

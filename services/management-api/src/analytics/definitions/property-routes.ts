@@ -184,7 +184,10 @@ function writeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>
   ];
 }
 
-/** @throws AppError `invalid` naming `group_type_index`. */
+/**
+ * Reads the filters of the list of property definitions.
+ * @throws AppError `invalid` naming `group_type_index`
+ */
 function toFilter(query: Static<typeof listQuery>): PropertyDefinitionFilter {
   const { type, group_type_index, properties, is_numerical, is_feature_flag } = query;
   const isOfGroups = type === 'group';
@@ -208,7 +211,10 @@ function toFilter(query: Static<typeof listQuery>): PropertyDefinitionFilter {
   };
 }
 
-/** @throws AppError `invalid` naming a parameter that conflicts with the others. */
+/**
+ * Reads the event names whose properties the list should show.
+ * @throws AppError `invalid` naming a parameter that conflicts with the others
+ */
 function toEventNames(query: Static<typeof listQuery>): string[] | undefined {
   const { event_names } = query;
   // PostHog documents a JSON array. Command-line tools such as phog-cli send a single name as it is.

@@ -119,7 +119,10 @@ export async function removeProperty(tx: Transaction, author: Author, id: string
   await record(tx, author, { scope: 'PropertyDefinition', before });
 }
 
-/** @throws AppError `invalid` naming the field. */
+/**
+ * Checks the edited fields of an event definition.
+ * @throws AppError `invalid` naming the field
+ */
 async function eventEdits(
   tx: Transaction,
   { caller, place }: Author,

@@ -25,7 +25,7 @@ export function parseElements(chain: string): EventElement[] {
     const element = fromHead(chain.slice(at, head), elements.length);
     at = chain[head] === ':' ? readAttributes(chain, head + 1, element) : head;
     elements.push(element);
-    // Skip the semicolon.
+    // Skip the semicolon after the element.
     at += 1;
   }
   return elements;
@@ -57,7 +57,10 @@ function fromHead(head: string, order: number): EventElement {
   };
 }
 
-/** @returns the position of the semicolon after the element, or the end of the chain. */
+/**
+ * Reads the attributes of an element into `element`.
+ * @returns the position of the semicolon after the element, or the end of the chain
+ */
 function readAttributes(chain: string, start: number, element: EventElement): number {
   for (let at = start; at < chain.length; ) {
     const equals = until(chain, at, ['=', ';']);

@@ -47,7 +47,10 @@ const modules = await clickHouseOrSkip();
     await clickhouse?.stop();
   });
 
-  /** @returns the UUIDs of a person and of an event. */
+  /**
+   * Stores the events and persons that both APIs read.
+   * @returns the UUIDs of a person and of an event
+   */
   async function storeAll(): Promise<[string, string]> {
     const { sql } = api.database;
     const store = (event: StoredEvent) => storeEvent(sql, tenant.environmentId, event);

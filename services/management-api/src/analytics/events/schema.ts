@@ -9,7 +9,7 @@ import { propertiesQuery } from '../property-filters/parse-property-filters.ts';
 /** Kinds of properties by which events can be filtered. */
 export const owners = ['event', 'person', 'event_metadata'] as const;
 
-/** Filters that all routes share that list or count events. */
+/** Filters of all routes that list or count events. */
 export const eventFilterQuery = {
   event: Type.Optional(Type.String({ description: 'Only events with this name.' })),
   distinct_id: Type.Optional(Type.String({ description: 'Only events sent with this distinct ID.' })),

@@ -20,7 +20,7 @@ export interface EventFilter extends TimeRange {
   event?: string;
   distinct_id?: string;
   person_id?: string;
-  /** Null for all events. */
+  /** Condition on properties. Null for all events. */
   properties: Condition | null;
 }
 

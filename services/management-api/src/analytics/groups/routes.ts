@@ -24,10 +24,10 @@ import {
   type TimesInGroup,
 } from './store.ts';
 
-/** Cursor: type index and key of the last group on the page. */
+/** Cursor with the type index and key of the last group on the page. */
 const position = Type.Object({ index: Type.Integer({ minimum: 0, maximum: 4 }), key: Type.String() });
 
-/** Cursor: ID of the last person on the page, as a string because it has 64 bits. */
+/** Cursor with the ID of the last person on the page. It is a string because it has 64 bits. */
 const memberPosition = Type.Object({ id: Type.String({ pattern: '^\\d{1,18}$' }) });
 
 const narrowing = 'group_type_index and group_key';

@@ -39,7 +39,10 @@ export function groupWriteRoutes(deps: GatewayDeps) {
     scope: 'group:write',
   } as const;
 
-  /** @throws AppError `invalid` naming `group_type_index`. */
+  /**
+   * Sends an event that creates or changes a group.
+   * @throws AppError `invalid` naming `group_type_index`
+   */
   async function identify(
     environmentId: number,
     { group_type_index: index, group_key: key }: GroupKey,

@@ -71,7 +71,10 @@ export async function removeVariable(tx: Transaction, author: Author, id: string
   await recordVariableActivity(tx, author, { before });
 }
 
-/** @throws AppError `not_found`. */
+/**
+ * Returns a variable.
+ * @throws AppError `not_found`
+ */
 export async function foundVariable(sql: Sql, environmentId: number, id: string): Promise<VariableRow> {
   const row = await findVariable(sql, environmentId, id);
   if (row === undefined) throw new AppError('not_found', 'Not found.');
@@ -85,7 +88,10 @@ const codeNameOf = (name: string) =>
     .replaceAll(' ', '_')
     .toLowerCase();
 
-/** @throws AppError `invalid` naming `values` or `default_value`. */
+/**
+ * Checks that the values and the default value of a variable have its type.
+ * @throws AppError `invalid` naming `values` or `default_value`
+ */
 function checked({ values: sent, ...fields }: VariableFields): VariableFields {
   const isList = fields.type === 'List';
   const values = sent === null || sent.length === 0 ? null : sent;

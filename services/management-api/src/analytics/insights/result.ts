@@ -93,7 +93,10 @@ interface Overrides {
   variables: Record<string, unknown> | undefined;
 }
 
-/** @throws AppError `invalid` naming the parameter. */
+/**
+ * Reads the filters and variables with which a request replaces those of an insight.
+ * @throws AppError `invalid` naming the parameter
+ */
 export function readOverrides(query: { filters_override?: string; variables_override?: string }): Overrides {
   const read = (attr: 'filters_override' | 'variables_override') => {
     const text = query[attr];

@@ -87,7 +87,10 @@ export function requireSmall(value: unknown, attr: string, what: string): void {
   throw refusal(attr, `${what} must not exceed ${maxKiB} KiB.`, 'max_length');
 }
 
-/** @throws AppError `invalid` for a query that is too large or of an unknown kind. */
+/**
+ * Rejects a query of a kind that insights cannot run.
+ * @throws AppError `invalid` for a query that is too large or of an unknown kind
+ */
 function requireKnownKind(query: Record<string, unknown>): void {
   requireSmall(query, 'query', '`query`');
   const inner = wrappers.get(query.kind);

@@ -122,7 +122,10 @@ function valuesOf(fields: InsightFields): unknown[] {
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
 
-/** @returns the ID. */
+/**
+ * Inserts an insight.
+ * @returns the ID
+ */
 export async function insertInsight(
   tx: Transaction,
   { environmentId, userId }: { environmentId: number; userId: number },
@@ -140,7 +143,10 @@ export async function insertInsight(
   return row.id;
 }
 
-/** @param isModified whether the query, name or description changed. */
+/**
+ * Updates an insight.
+ * @param isModified whether the query, name or description changed
+ */
 export async function updateInsight(
   tx: Transaction,
   { id, userId, isModified }: { id: number; userId: number; isModified: boolean },

@@ -183,7 +183,10 @@ function requireMayChange(dashboard: Restricted & { dashboard_id: number }, edit
   throw new AppError('forbidden', `You don't have permission to ${what}.`);
 }
 
-/** @throws AppError `invalid` if the dashboard would have too many tiles. */
+/**
+ * Checks that a dashboard has room for more tiles.
+ * @throws AppError `invalid` if the dashboard would have too many tiles
+ */
 export function requireSpace({ id, tiles }: { id: number; tiles: number }, more = 1): void {
   if (tiles + more <= maxTiles) return;
   throw new AppError(

@@ -124,7 +124,10 @@ export function deletePersonRoutes(database: Pick<Database, 'sql' | 'transaction
   ];
 }
 
-/** @throws AppError `invalid` naming the first ID that is neither a UUID nor a number. */
+/**
+ * Checks the form of IDs before they are looked up.
+ * @throws AppError `invalid` naming the first ID that is neither a UUID nor a number
+ */
 function checkIds(ids: string[]): void {
   const wrong = ids.findIndex((id) => !/^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{1,18})$/i.test(id));
   if (wrong >= 0) {

@@ -23,7 +23,10 @@ import { toPerson } from '../shown-persons/to-person.ts';
 import { countMatches, findPersonKeys } from './search.ts';
 import { isSearch, type PersonPosition, readPerson, readPersons } from './store.ts';
 
-/** Cursors: ID of the last person on the page, as a string because it has 64 bits, and the time in lists that are sorted by it. */
+/**
+ * Cursors contain the ID of the last person on the page, as a string because it has 64 bits, and the time in lists that
+ * are sorted by it.
+ */
 const id = Type.String({ pattern: '^\\d{1,18}$' });
 const positionById = Type.Object({ id, part: Type.Optional(Type.Enum(['start', 'rest'])) });
 const positionByTime = Type.Object({ id, created_us: Type.String({ pattern: '^-?\\d{1,17}$' }) });
@@ -37,7 +40,7 @@ const personCount = Type.Object(
   { title: 'PersonCount' },
 );
 
-/** Filters that have an index. */
+/** Filters that can use an index. */
 const narrowing = '`distinct_id` or `email`';
 
 const owners = ['person'] as const;
@@ -185,7 +188,10 @@ export function personRoutes({ sql, searches, otherStore, pages }: EventDeps & {
   ];
 }
 
-/** @throws AppError `invalid` naming a parameter that cannot be combined with `cohort`, or `cohort` if it does not exist. */
+/**
+ * Checks the `cohort` filter of the list of persons.
+ * @throws AppError `invalid` naming a parameter that cannot be combined with `cohort`, or `cohort` if it does not exist
+ */
 async function requireFilterCohort(
   sql: Sql,
   { caller, target }: { caller: Caller; target: AddressedProject },

@@ -13,7 +13,7 @@ export interface PersonFilter {
   email?: string;
   search?: string;
   is_identified?: boolean;
-  /** Null for all persons. */
+  /** Condition on properties. Null for all persons. */
   properties: Condition | null;
 }
 
@@ -40,9 +40,9 @@ export interface PersonWindow extends KeyWindow<PersonPosition> {
 
 /** Persons to read in a step of a longer search. */
 interface PersonRange {
-  /** Only persons with at least this ID. */
+  /** Only persons with at least this numeric ID. */
   from?: string;
-  /** Only these persons, or all but these. */
+  /** Only these persons, or all except these. */
   only?: readonly string[];
   without?: readonly string[];
 }

@@ -1,4 +1,4 @@
-/** Cases filter-001 to filter-165: a filter finds the same events and persons in every list, count and query. */
+/** Cases filter-001 to filter-165. A filter must find the same events and persons in every list, count and query. */
 
 import { isAppError } from '@millrace/runtime';
 import { createTestTenant, type TestTenant } from '@millrace/testing';

@@ -44,7 +44,10 @@ const keptForSeconds = 20 * 60;
 const maxCharacters = 4 * 2 ** 20;
 const cancelChannel = 'query cancel';
 
-/** @param longestMs after this time, an incomplete run is reported as lost, because its process must have exited */
+/**
+ * Creates the registry of background runs.
+ * @param longestMs after this time, an incomplete run is reported as lost, because its process must have exited
+ */
 export function createBackgroundRuns({
   keyValue,
   longestMs,
@@ -66,7 +69,10 @@ export function createBackgroundRuns({
   }
 
   return {
-    /** @throws AppError `unavailable` if the status cannot be stored. */
+    /**
+     * Starts a run in the background and stores its status.
+     * @throws AppError `unavailable` if the status cannot be stored
+     */
     async start(
       { projectId, userId, id = randomUUID().replaceAll('-', ''), insightId = null, dashboardId = null }: RunOf,
       work: (signal: AbortSignal) => Promise<unknown>,
@@ -106,7 +112,10 @@ export function createBackgroundRuns({
       running.set(name, { cancel, ended });
       return status;
     },
-    /** @returns null if the user has not started a run with this ID in the project. */
+    /**
+     * Returns the status of a run.
+     * @returns null if the user has not started a run with this ID in the project
+     */
     async find(owner: RunOwner, id: string): Promise<QueryStatus | null> {
       const text = await keyValue.get(nameOf(owner, id));
       if (text === null) return null;

@@ -19,7 +19,10 @@ export function createSharedRuns<T>() {
     return run;
   }
 
-  /** @param signal ends the wait of this caller. The run itself is aborted only when no caller waits for it anymore. */
+  /**
+   * Returns the result for a key, from the current run or from a new one.
+   * @param signal ends the wait of this caller. The run itself is aborted only when no caller waits for it anymore.
+   */
   return async (key: string, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     signal.throwIfAborted();
     const run = running.get(key) ?? begin(key, work);

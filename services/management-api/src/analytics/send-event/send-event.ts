@@ -23,8 +23,10 @@ const ownProperties = { $lib: 'millrace', $geoip_disable: true };
 const timeoutMs = 10_000;
 
 /**
- * @returns the UUID of the event.
- * @throws AppError `unavailable` if no gateway responds or if it rejects the event, or `payment_required` if the event quota is used up.
+ * Sends an event to the gateway.
+ * @returns the UUID of the event
+ * @throws AppError `unavailable` if no gateway responds or if it rejects the event, or `payment_required` if the event
+ * quota is used up
  */
 export async function sendEvent(
   { sql, ingestUrl }: GatewayDeps,

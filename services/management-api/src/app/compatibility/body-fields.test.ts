@@ -9,8 +9,9 @@ import { routeKey } from './route-key.ts';
 import { withoutEffect } from './without-effect.ts';
 
 /**
- * Sends every body field that PostHog documents for one of our routes. A supported field is in the record afterwards, or has
- * its own test. A rejected field gets an error that names it. A field without effect is accepted and changes nothing.
+ * Sends every body field that PostHog documents for a route that Millrace has. A supported field is in the record
+ * afterwards, or has its own test. A rejected field gets an error that names it. A field without effect is accepted and
+ * changes nothing.
  */
 let api: TestApi;
 let records: SampleRecords;

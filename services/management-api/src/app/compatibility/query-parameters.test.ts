@@ -103,7 +103,7 @@ const cases: Record<string, QueryCase> = {
   },
 };
 
-/** Deletions have their own tests, which check what was deleted. */
+/** Parameters with tests elsewhere, which check what was deleted. */
 const elsewhere = new Set([
   'POST /api/projects/{}/persons/bulk_delete delete_events',
   'DELETE /api/projects/{}/persons/{} delete_events',

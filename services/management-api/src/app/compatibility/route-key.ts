@@ -1,4 +1,4 @@
-/** All fields that a route does not name itself. */
+/** Stands for all fields that a route does not name. */
 export const allOtherFields = 'every field';
 
 /**

@@ -2,7 +2,7 @@
 
 import { type Sql, type UserSqlSafeguards, userSqlSafeguardsQuery } from '@millrace/db';
 
-/** Limit of the rows that are read. Higher counts are reported as this number. */
+/** Maximum number of rows that are read. Higher counts are reported as this number. */
 const maxRows = 200_000;
 
 /** Events that happened and were stored within the last seconds, without imports. */

@@ -7,7 +7,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-test('serves the document to everyone, as OpenAPI 3.1 with every route', async () => {
+test('serves the OpenAPI 3.1 document with every route, to all callers', async () => {
   const { status, body } = await api.get('/api/schema/');
   expect([status, body.openapi]).toEqual([200, '3.1.0']);
   const paths = declaredRoutes().map((route) => `${route.path.replace(/:(\w+)/g, '{$1}')}/`);
@@ -15,14 +15,14 @@ test('serves the document to everyone, as OpenAPI 3.1 with every route', async (
   expect(paths).toContain('/api/projects/{project_id}/events/');
 });
 
-test('every reference in the document resolves', async () => {
+test('every reference in the OpenAPI document resolves', async () => {
   const { body } = await api.get('/api/schema');
   const references = [...JSON.stringify(body).matchAll(/"\$ref":"#\/components\/(\w+)\/([^"]+)"/g)];
   expect(references.length).toBeGreaterThan(2000);
   for (const [, kind = '', name = ''] of references) expect(Object.keys(body.components[kind])).toContain(name);
 });
 
-test('is usable for client generators: lists have item types, each operation has a success response, and offsets have 64 bits', async () => {
+test('the OpenAPI document is usable for client generators: lists have item types, each operation has a success response, and offsets have 64 bits', async () => {
   const { paths, components } = (await api.get('/api/schema')).body;
   const listsOfNothing: string[] = [];
   const look = (value: unknown, at: string): void => {
@@ -52,7 +52,7 @@ test('is usable for client generators: lists have item types, each operation has
   }
 });
 
-test('only uses features that client generators support', async () => {
+test('the OpenAPI document only uses features that client generators support', async () => {
   const { paths, components } = (await api.get('/api/schema')).body;
   const problems: string[] = [];
   const isOfAnyFields = (schema: { type?: string; properties?: object }) =>

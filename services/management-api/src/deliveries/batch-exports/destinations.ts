@@ -133,13 +133,19 @@ function refusal(detail: string): AppError {
 
 /** Encrypts the secrets of destinations for storage, and decrypts them. */
 export interface DestinationSecrets {
-  /** @throws AppError `invalid` if there is no key and secrets must not be stored unencrypted. */
+  /**
+   * Encrypts the secrets of an export.
+   * @throws AppError `invalid` if there is no key and secrets must not be stored unencrypted
+   */
   seal(secrets: Record<string, unknown>, exportId: string): Record<string, unknown>;
   /** Secrets that no configured key can decrypt are lost, and must be sent again. */
   open(stored: Record<string, unknown>, exportId: string): Record<string, unknown>;
 }
 
-/** @param mayBePlain whether secrets are stored unencrypted without a key. For local development only. */
+/**
+ * Creates the encryption of destination secrets.
+ * @param mayBePlain whether secrets are stored unencrypted without a key. For local development only.
+ */
 export function createDestinationSecrets(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): DestinationSecrets {
   return {
     seal(secrets, exportId) {

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.stop());
 
-/** The numbers of the rows on two pages. */
+/** Returns the numbers of the rows on two pages. */
 async function numbers(kind: 'runs' | 'backfills', ordering: string): Promise<number[]> {
   const path = `/api/projects/${tenant.projectId}/batch_exports/${exportId}/${kind}/?limit=2${ordering}`;
   const rows = await readAllPages<{ id: string }>(api, path, tenant.personalApiKey);

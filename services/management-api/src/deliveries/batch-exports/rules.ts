@@ -54,7 +54,10 @@ export async function requireExportScopes(
   await requireNamedRecords(tx, { environmentId, rights }, filters);
 }
 
-/** @throws AppError `invalid` naming the field. */
+/**
+ * Creates an export.
+ * @throws AppError `invalid` naming the field
+ */
 export async function createBatchExport(
   tx: Transaction,
   address: ExportAddress & { environmentId: number },
@@ -228,7 +231,11 @@ async function checkFields(
   }
 }
 
-/** @returns null if all fields are exported. @throws AppError `invalid` naming `hogql_query`. */
+/**
+ * Reads the query that selects the exported columns.
+ * @returns null if all fields are exported
+ * @throws AppError `invalid` naming `hogql_query`
+ */
 async function readQuery(
   tx: Transaction,
   text: string | null | undefined,

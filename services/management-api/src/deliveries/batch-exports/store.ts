@@ -292,7 +292,10 @@ export async function findRun(sql: Sql, exportId: string, id: string): Promise<R
   return rows[0];
 }
 
-/** @returns whether the run had not ended yet. */
+/**
+ * Cancels a run.
+ * @returns whether the run had not ended yet
+ */
 export async function cancelRun(tx: Transaction, id: string): Promise<boolean> {
   const rows = await tx.query(
     `UPDATE batch_export_run SET status = 'Cancelled', finished_at = now(), last_updated_at = now()

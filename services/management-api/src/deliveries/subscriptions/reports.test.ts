@@ -65,7 +65,7 @@ test('a preview contains current numbers, and stores nothing', async () => {
   expect(await api.database.sql.query(rows)).toEqual([{ n: 0 }]);
 });
 
-test('as a page, it runs no scripts, loads nothing, and cannot be framed by other sites', async () => {
+test('a preview as a page runs no scripts, loads nothing, and cannot be framed by other sites', async () => {
   const { status, headers, text } = await get(preview(`insight=${insight}&title=Weekly&format=html`));
   expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
   expect(headers.get('content-security-policy')).toMatch(/^default-src 'none'; .*frame-ancestors 'self'; sandbox/);
@@ -81,7 +81,7 @@ test.each([
   ['dashboard=999999', 'dashboard', 'does_not_exist'],
   ['insight=x', 'insight', 'invalid_input'],
   [`insight=1&title=${'x'.repeat(101)}`, 'title', 'max_length'],
-])('returns 400 for ?%s, naming %s', async (query, attr, code) => {
+])('a preview returns 400 for ?%s, naming %s', async (query, attr, code) => {
   expect(await get(preview(query))).toMatchObject({ status: 400, body: { type: 'validation_error', attr, code } });
 });
 
@@ -91,7 +91,7 @@ test('a preview without insight and dashboard contains only the title and a link
   expect(body.text).toContain(`https://millrace.test/console/projects/${tenant.environmentId}`);
 });
 
-test('returns the same error for an insight of another project as for one that does not exist', async () => {
+test('a preview returns the same error for an insight of another project as for one that does not exist', async () => {
   const { status, body } = await get(`${base(other)}/subscriptions/preview/?insight=${insight}`, other.personalApiKey);
   expect([status, body.code]).toEqual([400, 'does_not_exist']);
   expect((await get(preview(`insight=${insight}`), other.personalApiKey)).status).toBe(403);

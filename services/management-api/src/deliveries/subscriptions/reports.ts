@@ -67,8 +67,8 @@ const previewQuery = Type.Object({
 });
 
 /**
- * The page of an email, shown in a frame of the console. It runs no scripts, loads nothing, and its links only open new
- * windows.
+ * The page of an email, which the console shows in a frame. It runs no scripts and loads nothing, and its links open
+ * new windows.
  */
 const framed = {
   'Content-Security-Policy':

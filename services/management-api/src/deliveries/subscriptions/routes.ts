@@ -56,7 +56,7 @@ const yes = new Set(['true', '1', 'yes', 'y', 't', 'on']);
 const pageExample = (result: unknown) => ({ count: 1, next: null, previous: null, results: [result] });
 
 interface SubscriptionDeps extends Pick<Database, 'sql' | 'transaction'>, ReportRouteDeps {
-  /** Per organization; 0 = no limit. */
+  /** Limit per organization. 0 means no limit. */
   maxSubscriptions: number;
 }
 
@@ -243,7 +243,7 @@ function toSubscription(row: SubscriptionRow, showsSecrets: boolean) {
     created_at: formatDateTime(row.created_at),
     summary: describeRule(row),
     next_delivery_date: row.next_delivery_date && formatDateTime(row.next_delivery_date),
-    // It is only used for the emails of the request that contains it.
+    // The message is only used for the emails of the request that contains it.
     invite_message: null,
   };
 }

@@ -297,7 +297,7 @@ export async function unsubscribe(
   const others = targets.filter((target) => target !== email);
   if (before.deleted || others.length === targets.length) return;
   const isLast = others.length === 0;
-  // Keep the last address, so that it is still there if the subscription is restored.
+  // Keep the last address, so that a restored subscription still has it.
   const fields = { ...before, target_value: isLast ? before.target_value : others.join(','), deleted: isLast };
   await updateSubscription(tx, id, { fields, nextDeliveryDate: before.next_delivery_date });
   await cancelDeliveriesTo(tx, id, email);

@@ -98,7 +98,10 @@ export async function lockSubscription(
   return findSubscription(tx, environmentId, id);
 }
 
-/** @returns the ID. */
+/**
+ * Inserts a subscription.
+ * @returns the ID
+ */
 export async function insertSubscription(
   tx: Transaction,
   author: { environmentId: number; createdById: number },
@@ -250,7 +253,7 @@ export interface Unsubscribable {
   environmentId: number;
   organizationId: string;
   email: string;
-  /** Title of the reports. */
+  /** Title of the subscription's reports. */
   name: string;
   isSubscribed: boolean;
 }

@@ -167,7 +167,7 @@ test('subscription-005, subscription-006: the next date is in the future, change
   expect(same.body.next_delivery_date).toBe(moved.body.next_delivery_date);
 });
 
-test('subscription-007-S13: dates and summary come from the rule (all rows are tested in packages/schedule)', async () => {
+test('subscription-007-S13: dates and summary come from the rule (packages/schedule tests all rows)', async () => {
   const { body } = await create({ frequency: 'monthly', interval: 2, byweekday: ['wednesday'], bysetpos: 1 });
   expect(body.summary).toBe('sent every 2 months on the first Wednesday');
   expect(new Date(body.next_delivery_date).getUTCDay()).toBe(3);

@@ -38,8 +38,8 @@ const pageHeaders = {
 };
 
 /**
- * GET changes nothing, because mail scanners open every link. Email programs send the POST when the user presses their
- * unsubscribe button (RFC 8058).
+ * A GET request changes nothing, because mail scanners open every link. Email programs send the POST when the user
+ * presses their unsubscribe button (RFC 8058).
  */
 export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const common = {
@@ -79,7 +79,10 @@ export function unsubscribeRoutes({ sql, transaction }: Pick<Database, 'sql' | '
   ];
 }
 
-/** @throws AppError `not_found`. */
+/**
+ * Finds the email of an unsubscribe link.
+ * @throws AppError `not_found`
+ */
 async function requireMail(sql: Sql, id: string): Promise<Unsubscribable> {
   const found = await findUnsubscribable(sql, id, linkDays);
   if (!found)

@@ -56,7 +56,10 @@ export async function hasFeature(sql: Sql, flagId: number): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** @returns the ID. */
+/**
+ * Inserts an early access feature.
+ * @returns the ID
+ */
 export async function insertFeature(
   tx: Transaction,
   { environmentId, flagId }: { environmentId: number; flagId: number },

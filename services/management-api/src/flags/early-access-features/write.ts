@@ -95,7 +95,10 @@ export async function removeFeature(tx: Transaction, writer: FeatureWriter, id: 
   await recordFeatureActivity(tx, writer, { before });
 }
 
-/** @throws AppError `invalid` for a flag that cannot belong to a feature, or `forbidden`. */
+/**
+ * Finds the flag for a new feature.
+ * @throws AppError `invalid` for a flag that cannot belong to a feature, or `forbidden`
+ */
 async function findSuitableFlag(
   tx: Transaction,
   { environmentId, rights, scopes }: FeatureWriter,
@@ -152,7 +155,10 @@ async function enroll(
   return changeFlag(tx, writer, { id: flag.id, changes: { filters } });
 }
 
-/** @throws AppError `invalid` unless it is empty or a web URL. */
+/**
+ * Checks the URL of the documentation of a feature.
+ * @throws AppError `invalid` unless it is empty or a web URL
+ */
 function checkUrl({ documentation_url: url }: FeatureFields): void {
   if (url === '') return;
   const isAddress = URL.canParse(url) && ['http:', 'https:'].includes(new URL(url).protocol);

@@ -16,15 +16,19 @@ type Payloads = Record<string, string>;
 /** Encrypts payloads for storage, and decrypts them. */
 export interface PayloadSecrets {
   /**
-   * @param stored the stored payloads, which are kept if they are unchanged or sent back redacted.
-   * @throws AppError `invalid` if there is no key and payloads must not be stored unencrypted.
+   * Encrypts the payloads of a flag.
+   * @param stored the stored payloads, which are kept if they are unchanged or sent back redacted
+   * @throws AppError `invalid` if there is no key and payloads must not be stored unencrypted
    */
   seal(payloads: Payloads, of: { environmentId: number; stored: Payloads }): Payloads;
   /** Payloads that no configured key can decrypt are shown as redacted. */
   open(stored: Payloads, environmentId: number): Payloads;
 }
 
-/** @param mayBePlain whether payloads are stored unencrypted without a key. For local development only. */
+/**
+ * Creates the encryption of payloads.
+ * @param mayBePlain whether payloads are stored unencrypted without a key. For local development only.
+ */
 export function createPayloadSecrets(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): PayloadSecrets {
   const open = (text: string, environmentId: number) => {
     if (!isSealedPayload(text)) return text;

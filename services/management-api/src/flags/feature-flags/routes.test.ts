@@ -147,7 +147,7 @@ describe('a flag', () => {
     expect(await post({ key: 'mine' })).toMatchObject(taken);
     const other = await created('other');
     expect(await patch(other.id, { key: 'mine' })).toMatchObject(taken);
-    // flag-082, flag-083.
+    // Cases flag-082 and flag-083: a deleted flag can still be read, and its key can be used again.
     expect((await patch(first.id, { deleted: true })).body).toMatchObject({ deleted: true, status: 'DELETED' });
     expect(await get(`${first.id}/`)).toMatchObject({ status: 200, body: { deleted: true } });
     expect((await post({ key: 'mine' })).status).toBe(201);

@@ -120,7 +120,7 @@ export function flagStatusReason(flag: StatusFields & Pick<FlagRow, 'active' | '
   }
 }
 
-/** Per page, because names are many times as long as the IDs. */
+/** Limits the names on a page, because names are many times as long as the IDs. */
 const maxNames = 2000;
 
 interface FiltersOf {

@@ -187,7 +187,10 @@ export async function findFlagKeys(sql: Sql, environmentId: number, ids: number[
   return new Map(rows.map(({ id, key }) => [id, key]));
 }
 
-/** @returns the ID. */
+/**
+ * Inserts a flag.
+ * @returns the ID
+ */
 export async function insertFlag(
   tx: Transaction,
   { environmentId, userId }: { environmentId: number; userId: number },
@@ -237,7 +240,7 @@ function valuesOf(fields: FlagFields): unknown[] {
 
 interface FlagTotals {
   count: number;
-  /** Size of all filters as text. */
+  /** Size of all filters as text, in bytes. */
   bytes: number;
   /** Approximate number of regular expressions in the filters. */
   patterns: number;

@@ -120,7 +120,10 @@ export function domainRoutes({ sql, installed }: Pick<DomainRouteDeps, 'sql' | '
   ];
 }
 
-/** @throws AppError `not_found`. */
+/**
+ * Returns the row, or an error if the domain was not found.
+ * @throws AppError `not_found`
+ */
 function requireDomain(row: DomainRow | undefined): DomainRow {
   if (!row) throw new AppError('not_found', 'Not found.');
   return row;

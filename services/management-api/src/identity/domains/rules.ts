@@ -60,7 +60,10 @@ export function refuseScimChange(requestedState: boolean | null | undefined, isO
   throw new AppError('invalid', detail, { code: 'unsupported_field', attr: 'scim_enabled' });
 }
 
-/** @throws AppError `invalid` naming `oidc_issuer`. */
+/**
+ * Checks the URL of an OpenID issuer.
+ * @throws AppError `invalid` naming `oidc_issuer`
+ */
 function checkIssuer(issuer: string): void {
   const url = URL.canParse(issuer) ? new URL(issuer) : null;
   const isPlain = url && url.search === '' && url.hash === '' && url.username === '' && url.password === '';
@@ -166,10 +169,16 @@ export function clearProof(row: DomainRow): DomainRow {
   };
 }
 
-/** At least two labels of letters, digits and single hyphens. `xn--` begins the ASCII form of an internationalized label. */
+/**
+ * A valid domain name: at least two labels of letters, digits and single hyphens. `xn--` begins the ASCII form of an
+ * internationalized label.
+ */
 const domainPattern = /^(?:(?:xn--)?[a-z0-9]+(?:-[a-z0-9]+)*\.)+(?:[a-z]{2,}|xn--[a-z0-9]+(?:-[a-z0-9]+)*)$/;
 
-/** @throws AppError `invalid` naming `domain` (docs/api/domains.md). Unlike PostHog, accepts punycode. */
+/**
+ * Checks the form of a domain name.
+ * @throws AppError `invalid` naming `domain` (docs/api/domains.md). Unlike PostHog, accepts punycode.
+ */
 export function checkDomainName(name: string): void {
   if (domainPattern.test(name)) return;
   throw new AppError('invalid', 'Please enter a valid domain or subdomain name.', {

@@ -112,7 +112,10 @@ export async function hasScimToken(sql: Sql, domainId: string): Promise<boolean>
   return (await sql.query('SELECT FROM scim_token WHERE domain_id = $1', [domainId])).length > 0;
 }
 
-/** @returns undefined if another transaction added the name concurrently. */
+/**
+ * Inserts a domain.
+ * @returns undefined if another transaction added the name concurrently
+ */
 export async function insertDomain(
   tx: Transaction,
   row: Pick<

@@ -206,8 +206,9 @@ export function projectAccessRoutes(
 }
 
 /**
- * The access control of an environment. GET returns the environment itself (docs/api/README.md#routes-and-fields), whose
- * `access_control`, `effective_membership_level` and `user_access_level` describe the access. The rules are read on the project.
+ * The access control of an environment. A GET request returns the environment itself
+ * (docs/api/README.md#routes-and-fields), whose `access_control`, `effective_membership_level` and `user_access_level`
+ * describe the access. The rules are read on the project.
  */
 export function environmentAccessRoutes(
   deps: AccessDeps,

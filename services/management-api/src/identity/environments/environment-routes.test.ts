@@ -43,7 +43,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     family === 'project' ? '/api/projects/' : `/api/projects/${fixture.tenant.projectId}/environments/`;
   const create = (body: object, key = fixture.keys.A) => api.send('POST', list(), { key, body });
 
-  test('project-001: lists summaries', async () => {
+  test('project-001: lists summaries of environments', async () => {
     const { body } = await api.get(list(), fixture.keys.M);
     expect(body).toMatchObject({ count: 1, next: null, previous: null });
     expect(Object.keys(body.results[0])).toHaveLength(family === 'project' ? 11 : 12);
@@ -315,7 +315,7 @@ describe.each(pathFamilies)('%s', (family, pathOf) => {
     expect(rows[0]).toMatchObject({ activity: 'created', detail: { name: 'New', changes: null } });
   });
 
-  test('environment-001 to environment-006: access rules', async () => {
+  test('environment-001 to environment-006: stores, shows and applies access rules', async () => {
     const put = (body: object, key = fixture.keys.A) => api.send('PUT', path('access_controls/'), { key, body });
     expect(await put({ access_level: 'admin' }, fixture.keys.M)).toMatchObject(
       PD('Must be admin to modify project permissions.'),

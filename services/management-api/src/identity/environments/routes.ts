@@ -118,7 +118,7 @@ export function environmentRoutes(deps: RecordDeps & { parser: SqlParser }) {
       examples: { request: { name: 'Default project' }, response: environmentExample },
       target: async (context) => {
         const project = await parent(context);
-        // The new environment belongs to the project, so a key for one of its other environments is not enough.
+        // The new environment belongs to the project, so a key for another of its environments is not sufficient.
         const { projectId, organizationId } = project;
         requireProjectInKey(context.caller, { environmentIds: [projectId], organizationId }, context.params.project_id);
         await requireCreator(context, project.organizationId);

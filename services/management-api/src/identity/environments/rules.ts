@@ -23,7 +23,7 @@ import { hasDashboard } from './store.ts';
 
 interface CheckDeps {
   tx: Transaction;
-  /** Parser of SQL in filters. */
+  /** Parser for SQL in filters. */
   parser: SqlParser;
 }
 
@@ -84,7 +84,10 @@ export async function checkTestAccountFilters(
   }
 }
 
-/** @throws AppError `invalid` if `primary_dashboard` is not a dashboard of the environment. */
+/**
+ * Checks the primary dashboard of an environment.
+ * @throws AppError `invalid` if `primary_dashboard` is not a dashboard of the environment
+ */
 async function checkPrimaryDashboard(
   tx: Transaction,
   environmentId: number,

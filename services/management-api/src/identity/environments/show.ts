@@ -23,7 +23,10 @@ export interface AddressedRecord {
 
 export type ShowRecord = (record: AddressedRecord) => Promise<Record<string, unknown>>;
 
-/** @throws AppError `not_found` if the environment was deleted meanwhile. */
+/**
+ * Returns an environment as the caller may see it.
+ * @throws AppError `not_found` if the environment was deleted meanwhile
+ */
 export async function showRecord(
   { sql, tokenSecrets }: Pick<RecordDeps, 'sql' | 'tokenSecrets'>,
   { caller, environmentId }: { caller: Caller; environmentId: number },

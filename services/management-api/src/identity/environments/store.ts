@@ -193,7 +193,10 @@ export async function findDefaultAccess(sql: Sql, environmentId: number): Promis
   return rows[0];
 }
 
-/** @throws AppError `not_found` if the environment was deleted meanwhile. */
+/**
+ * Returns how long an environment keeps its events.
+ * @throws AppError `not_found` if the environment was deleted meanwhile
+ */
 export async function readEventRetention(
   sql: Sql,
   environmentId: number,

@@ -136,7 +136,7 @@ describe('the first API key of an invited user has the limits of the API key tha
       ...{ userId: acme.W.userId, label: 'inviting', scopes: ['*' as const], ...options },
     });
     const { id, token } = await invite({ level }, value);
-    // Later changes of the inviting key do not matter.
+    // Deleting the key afterwards does not change the limits of the invite.
     await prisma.personal_api_key.delete({ where: { id: key.id } });
     return signUp(id, { token });
   };

@@ -53,7 +53,10 @@ afterAll(async () => {
   await mailServer.stop();
 });
 
-/** @param waitMs how long a request waits for its emails. */
+/**
+ * Creates the mailing of invites.
+ * @param waitMs how long a request waits for its emails
+ */
 const waitingForMails = (waitMs: number) =>
   createInviteMailing({
     ...{ sql: api.database.sql, logger: createLogger('test', 'error'), mailer, publicUrl: 'https://millrace.test/' },

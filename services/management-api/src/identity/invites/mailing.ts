@@ -43,7 +43,7 @@ interface InviteMailingDeps {
   mailer?: Mailer | undefined;
   /** Base URL of the links. Without it, an email would be useless, so no attempt is made. */
   publicUrl?: string | undefined;
-  /** Whether links open the console instead of the API. */
+  /** Whether links lead to the console instead of the API. */
   withConsole?: boolean;
   /** How long a request waits for its emails, in milliseconds. */
   patienceMs: number;
@@ -55,7 +55,10 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
   const { sql, logger, mailer, publicUrl, withConsole = false, patienceMs, mailsPerHour } = deps;
   const inFlight = new Set<Promise<void>>();
 
-  /** @returns the error of the attempt; null if the server accepted the email. */
+  /**
+   * Sends the email of one invite.
+   * @returns the error of the attempt; null if the server accepted the email
+   */
   async function sendOne(
     { row, token }: MailableInvite,
     { organizationName, mailer, publicUrl }: { organizationName: string; mailer: Mailer; publicUrl: string },

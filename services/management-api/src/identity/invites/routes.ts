@@ -338,7 +338,10 @@ export function acceptInviteRoutes(deps: AcceptInviteDeps) {
 const wantsSession = ({ password, with_passkey: withPasskey }: Static<typeof signUp>) =>
   password !== undefined || withPasskey === true;
 
-/** @throws AppError `not_found` if the token is none of the invite's secrets. */
+/**
+ * Returns which of its secrets opens an invite.
+ * @throws AppError `not_found` if the token is none of the invite's secrets
+ */
 function requireToken(invite: { token_hash: string }, token: string): InviteSecretKind {
   const kind = findInviteSecretKind(invite, token);
   if (kind === null) throw new AppError('not_found', 'Not found.');

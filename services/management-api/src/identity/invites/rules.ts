@@ -24,7 +24,7 @@ interface InviteMembersInput {
   caller: Caller;
   membership: Membership;
   invites: InviteBody[];
-  /** Whether the request is a list, so that an error has to name the element. */
+  /** Whether the request is a list. Errors then name the element. */
   isBulk: boolean;
 }
 

@@ -21,7 +21,7 @@ export const memberColumns = `m.id, ${embeddedUserColumn('u')} AS "user", m.leve
   ${hasSecondFactor} AS is_2fa_enabled, ${hasProvider} AS has_social_auth`;
 const from = 'FROM membership m JOIN "user" u ON u.id = m.user_id';
 
-/** Allowed orders. The membership's ID comes last, so that pages do not overlap. */
+/** Sort orders of the list. The ID of the membership comes last, so that pages do not overlap. */
 const orders = {
   '-joined_at': 'm.joined_at DESC, m.id DESC',
   joined_at: 'm.joined_at, m.id',

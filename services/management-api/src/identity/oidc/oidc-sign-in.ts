@@ -138,7 +138,7 @@ export function createOidcSignIn({ mayBePrivate, timeoutMs = usualTimeoutMs }: O
           const rule = 'sub must be 1 to 256 characters, must not be blank, and must not contain control characters';
           return createRefusal('no_subject', `The ID token does not identify the user: ${rule}.`);
         }
-        // Some providers return the address only from the userinfo endpoint.
+        // Some providers return the email address only from the userinfo endpoint.
         const hasMore = claims.email === undefined && configuration.serverMetadata().userinfo_endpoint !== undefined;
         const userInfo = hasMore ? await openid.fetchUserInfo(configuration, tokens.access_token, claims.sub) : {};
         return { ok: true, identity: identityOf({ ...userInfo, ...claims }) };

@@ -277,7 +277,7 @@ describe('GitHub', () => {
   });
 });
 
-test('settings: a provider needs all of its variables', () => {
+test('a provider needs all of its settings', () => {
   const config = {
     oidcName: 'Example',
     googleClientId: 'id',

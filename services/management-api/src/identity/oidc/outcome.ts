@@ -54,7 +54,7 @@ export type Fetch = (
   init?: Parameters<ReturnType<typeof createGuardedFetch>>[1],
 ) => Promise<Response>;
 
-/** What an administrator sees in a test, without anything that could be used to sign in. */
+/** Returns the claims that an administrator sees after a test. They contain nothing that could be used to sign in. */
 export function readAttributes(claims: Record<string, unknown>): Record<string, string[]> {
   // PostgreSQL cannot store null characters.
   const clean = (text: string, length: number) => text.replaceAll('\0', '').slice(0, length);
@@ -170,7 +170,7 @@ function claimOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** The innermost code, because libraries wrap network errors. */
+/** Returns the innermost error code, because libraries wrap network errors. */
 function reasonOf(error: unknown): string | null {
   for (let inner: unknown = error, depth = 0; inner !== null && typeof inner === 'object' && depth < 5; depth += 1) {
     const { code, name, cause } = inner as { code?: unknown; name?: unknown; cause?: unknown };

@@ -36,7 +36,10 @@ export const providerFields = {
 const schema = Type.Object(providerFields);
 type ProviderSettings = Static<typeof schema> & { publicApiUrl?: string };
 
-/** @throws ConfigError for an incomplete provider, and for a provider without `PUBLIC_API_URL`. */
+/**
+ * Creates the sign-in providers of the installation from its settings.
+ * @throws ConfigError for an incomplete provider, and for a provider without `PUBLIC_API_URL`
+ */
 export function createProviders(config: ProviderSettings): ReadonlyMap<ProviderKind, OidcProvider> {
   const providers = new Map<ProviderKind, OidcProvider>();
   const add = (

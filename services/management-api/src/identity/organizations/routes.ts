@@ -61,7 +61,7 @@ export function organizationRoutes({ sql }: { sql: Sql }) {
           { userId: caller.userId, organizationIds: [target.organizationId], only: null },
           { limit: 1, offset: 0 },
         );
-        // Deleted between the two queries.
+        // The organization was deleted between the two queries.
         if (!row) throw new AppError('not_found', 'Organization not found.');
         return toOrganization(row, caller);
       },

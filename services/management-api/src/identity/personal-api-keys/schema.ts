@@ -101,7 +101,10 @@ type StoredKey = Columns<
   | 'scoped_organizations'
 >;
 
-/** @param value the key itself, directly after it was created or rolled; otherwise null. */
+/**
+ * Converts a key to the form in which its user sees it.
+ * @param value the key itself, directly after it was created or rolled; otherwise null
+ */
 export function toPersonalApiKey(key: StoredKey, value: string | null) {
   return {
     ...key,

@@ -78,7 +78,7 @@ test.each<MembershipLevel>([1, 8, 15])(
   },
 );
 
-test('project-001: lists summaries', async () => {
+test('project-001: lists summaries of projects', async () => {
   const { body } = await api.get(`/api/organizations/${tenant.organizationId}/projects/`, tenant.personalApiKey);
   expect(Object.keys(body.results[0])).toHaveLength(11);
 });

@@ -6,7 +6,7 @@ import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 /** Access rules for kinds of records and for single records (docs/api/access.md#access-to-records). */
 let api: TestApi;
 let acme: OrganizationActors;
-/** A role of the member. */
+/** A role that the member has. */
 let role: string;
 let member: string;
 beforeAll(async () => {

@@ -211,7 +211,10 @@ function routesOfKind({ sql, transaction }: Pick<Database, 'sql' | 'transaction'
   ];
 }
 
-/** @throws AppError `not_found` or `forbidden`. */
+/**
+ * Finds the record that an access rule is about.
+ * @throws AppError `not_found` or `forbidden`
+ */
 async function recordOf(sql: Sql, found: AddressedProject, { kind, id }: { kind: GovernedKind; id: string }) {
   const record = await findRecord(sql, found.environmentId, { kind, id });
   if (!record) throw new AppError('not_found', 'Not found.');

@@ -126,7 +126,10 @@ function roleReadRoutes({ sql }: Pick<Database, 'sql'>) {
   ];
 }
 
-/** @throws AppError `not_found`. */
+/**
+ * Returns a role with its first members.
+ * @throws AppError `not_found`
+ */
 async function showRole(sql: Database['sql'], organizationId: string, id: string) {
   const [row] = (await findRoles(sql, organizationId, { id, limit: 1, offset: 0 })).rows;
   if (!row) throw new AppError('not_found', 'Not found.');
@@ -201,7 +204,10 @@ function roleWriteRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transacti
 function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
   const path = `${rolesPath}/:role_id/role_memberships`;
   const target = addressedOrganization(sql);
-  /** @throws AppError `not_found`. */
+  /**
+   * Checks that a role of the organization exists.
+   * @throws AppError `not_found`
+   */
   const requireRole = async (organizationId: string, id: string) => {
     if (!(await findRole(sql, organizationId, id))) throw new AppError('not_found', 'Not found.');
   };
@@ -293,7 +299,10 @@ function roleMemberRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transact
   ];
 }
 
-/** @throws AppError `not_found`. */
+/**
+ * Returns one member of a role.
+ * @throws AppError `not_found`
+ */
 async function showRoleMember(sql: Database['sql'], roleId: string, id: string) {
   const [row] = (await listRoleMembers(sql, roleId, { id, limit: 1, offset: 0 })).rows;
   if (!row) throw new AppError('not_found', 'Not found.');

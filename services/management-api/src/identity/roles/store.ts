@@ -9,7 +9,7 @@ export interface RoleMemberRow extends Columns<'role_membership', 'id' | 'role_i
 }
 
 export interface RoleRow extends Columns<'role', 'id' | 'name' | 'created_at'> {
-  /** UUID of a user. */
+  /** UUID of the user who created the role. */
   created_by: string | null;
   /** The first page of its members. */
   members: RoleMemberRow[];
@@ -63,7 +63,10 @@ export async function listRoleMembers(
   return { count: counted?.count ?? 0, rows };
 }
 
-/** @param window of the members of each role. */
+/**
+ * Reads members of roles.
+ * @param window of the members of each role
+ */
 async function selectMembers(
   sql: Sql,
   { roleIds, id = null, limit, offset }: Omit<Window, 'id'> & { id?: string | null; roleIds: string[] },

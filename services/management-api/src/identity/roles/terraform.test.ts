@@ -66,7 +66,7 @@ test('access rules are applied, found again by their target, changed and destroy
     { resource: 'dashboard', organization_member: member, access_level: 'editor' },
     { resource: 'dashboard', resource_id: dashboard, role, access_level: 'viewer' },
     { resource: 'dashboard', resource_id: dashboard, access_level: 'none' },
-    // Kinds that Millrace does not have can have rules, too.
+    // Rules can also name kinds of records that Millrace does not have.
     { resource: 'experiment', role, access_level: 'viewer' },
     { resource: 'session_recording', role, access_level: 'none' },
   ];

@@ -56,7 +56,9 @@ export interface SamlExpectation {
 export interface SamlIdentity {
   nameId: string;
   nameIdFormat: string;
-  /** The part of the account that stays the same when the address changes; null if the name ID differs at every sign-in. */
+  /**
+   * Identifies the account even when its address changes. Null if the provider sends another name ID at every sign-in.
+   */
   subject: string | null;
   email: string | null;
   firstName: string;
@@ -69,7 +71,7 @@ export type SamlOutcome =
       ok: true;
       identity: SamlIdentity;
       assertionId: string;
-      /** Until then, the ID must be remembered, so that the same message is not accepted again. */
+      /** How long the ID of the assertion must be remembered, so that the same message is not accepted again. */
       rememberUntil: Date;
       /** When the user authenticated at the provider. */
       authenticatedAt: Date;
@@ -89,8 +91,9 @@ class Refused extends Error {
 }
 
 /**
- * @param encoded the form field `SAMLResponse`: Base64, in which line breaks are allowed. Never throws for anything that a provider or a
- * browser sends.
+ * Checks a response and reads the identity in it.
+ * @param encoded the form field `SAMLResponse`: Base64, in which line breaks are allowed. Never throws for anything
+ * that a provider or a browser sends.
  */
 export function checkSamlResponse(encoded: string, expected: SamlExpectation): SamlOutcome {
   try {
@@ -254,7 +257,10 @@ function readAssertion(assertion: Element, expected: SamlExpectation) {
  */
 const knownConditions = ['AudienceRestriction', 'OneTimeUse', 'ProxyRestriction'];
 
-/** @returns the end of the assertion's validity in milliseconds; 0 if only the confirmation has one. */
+/**
+ * Checks the conditions of an assertion.
+ * @returns the end of the assertion's validity in milliseconds; 0 if only the confirmation has one
+ */
 function checkConditions(assertion: Element, { audience, now }: SamlExpectation): number {
   const conditions = only(assertion, assertionNs, 'Conditions');
   if (!conditions) throw new Refused('no_conditions', 'The assertion does not contain Conditions.');
@@ -310,7 +316,10 @@ function endOfConfirmation(confirmation: Element, { acsUrl, inResponseTo, now }:
   return until;
 }
 
-/** @returns the end in milliseconds; 0 if the element has none. */
+/**
+ * Checks that an element is valid now.
+ * @returns the end in milliseconds; 0 if the element has none
+ */
 function checkTimes(
   element: Element,
   { from, until, now, what }: { from?: string; until: string; now: Date; what: string },
@@ -392,7 +401,10 @@ function named(parent: Element, namespace: string, name: string): Element[] {
   return listElements(parent).filter((element) => isA(element, namespace, name));
 }
 
-/** @returns undefined if there is no such element, or more than one. */
+/**
+ * Returns the only child element with this name.
+ * @returns undefined if there is no such element, or more than one
+ */
 function only(parent: Element, namespace: string, name: string): Element | undefined {
   const found = named(parent, namespace, name);
   return found.length === 1 ? found[0] : undefined;

@@ -28,7 +28,7 @@ interface SamlRequest {
   entityId: string;
   acsUrl: string;
   requestId: string;
-  /** At most 80 bytes. */
+  /** Value that the provider returns with its response. At most 80 bytes. */
   relayState: string;
   now: Date;
   /** Whether the user must authenticate again. */
@@ -51,7 +51,10 @@ export function samlRequestUrl({ signOnUrl, relayState, now, ...request }: SamlR
   return url.href;
 }
 
-/** @throws AppError `invalid` naming `saml_acs_url`. */
+/**
+ * Checks the URL to which sign-in requests are sent.
+ * @throws AppError `invalid` naming `saml_acs_url`
+ */
 export function checkSignOnUrl(text: string): void {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isLocal = url !== null && /^(localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname);

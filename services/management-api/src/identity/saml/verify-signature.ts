@@ -27,9 +27,10 @@ export type SignatureCheck =
   { ok: true; signed: string } | { ok: false; problem: SignatureProblem; detail: string };
 
 /**
- * @param xml the whole message.
+ * Verifies a signature against the certificates of a provider.
+ * @param xml the whole message
  * @param signature child of the element that it signs. No other element can have its `ID`.
- * @param certificates as PEM.
+ * @param certificates as PEM
  */
 export function verifySignature(xml: string, signature: Element, certificates: readonly string[]): SignatureCheck {
   const form = formOf(signature);

@@ -64,7 +64,10 @@ function scimTypeOf({ kind, code }: AppError): ScimType | undefined {
   return code === 'parse_error' ? 'invalidSyntax' : 'invalidValue';
 }
 
-/** @throws AppError `invalid` (`invalidValue`). */
+/**
+ * Reads the page that a list request asks for.
+ * @throws AppError `invalid` (`invalidValue`)
+ */
 export function parsePage(query: URLSearchParams): { limit: number; offset: number; startIndex: number } {
   const whole = (name: string, otherwise: number) => {
     const text = query.get(name);
@@ -221,7 +224,10 @@ function requireUserName(fields: ScimUserFields): ScimUserFields {
   return fields;
 }
 
-/** @param name in lower case. */
+/**
+ * Sets one attribute of a user.
+ * @param name in lower case
+ */
 function withAttribute(fields: ScimUserFields, name: string, value: unknown): ScimUserFields {
   switch (name) {
     case 'username':
@@ -382,7 +388,10 @@ export function patchGroup(body: unknown): GroupChange {
   return { ...change, members: isList ? { set: [...added] } : { add: [...added], remove: [...removed] } };
 }
 
-/** @throws AppError `invalid` (`invalidValue`) if the operations together name too many members. */
+/**
+ * Applies one operation to the members of a group.
+ * @throws AppError `invalid` (`invalidValue`) if the operations together name too many members
+ */
 function withMembers(before: MemberChange | undefined, op: Operation['op'], ids: string[]): MemberChange {
   if (op === 'replace') return { isList: true, added: new Set(ids), removed: new Set() };
   const change = before ?? { isList: false, added: new Set(), removed: new Set() };

@@ -204,13 +204,19 @@ export function scimRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transac
   ];
 }
 
-/** @throws AppError `not_found`. */
+/**
+ * Returns the row, or an error if the domain was not found.
+ * @throws AppError `not_found`
+ */
 function requireDomain(row: DomainRow | undefined): DomainRow {
   if (!row) throw new AppError('not_found', 'Not found.');
   return row;
 }
 
-/** @throws AppError `invalid` for a domain that is not verified, `payment_required` if the plan has no SCIM. */
+/**
+ * Checks that SCIM can be turned on for a domain.
+ * @throws AppError `invalid` for a domain that is not verified, `payment_required` if the plan has no SCIM
+ */
 function requireUsable({ verified_at, features }: DomainRow): void {
   if (!hasPlanFeature(features, 'scim')) {
     throw new AppError('payment_required', "The organization's plan does not include SCIM.");

@@ -61,7 +61,7 @@ interface ScimRequest {
   request: ApiRequest;
   method: string;
   id: string | undefined;
-  /** Of the URL, or of the body of a search. */
+  /** Query of the URL, or of the body of a search. */
   query: URLSearchParams;
   /** The base URL of the domain's resources. */
   base: string;
@@ -123,7 +123,10 @@ export function scimPage(deps: ScimDeps): PageRoute {
 const pathWithin = ({ path, query }: ApiRequest) =>
   path.replace(/^\/scim\/v2\/[^/]+/, '') + (query.size > 0 ? `?${query}` : '');
 
-/** @throws AppError `invalid` for a null character, which PostgreSQL does not accept in a text. */
+/**
+ * Decodes an ID in a path.
+ * @throws AppError `invalid` for a null character, which PostgreSQL does not accept in a text
+ */
 function decoded(text: string): string {
   const id = decodeUri(text);
   if (!id.includes('\0')) return id;
@@ -138,7 +141,10 @@ function decodeUri(text: string): string {
   }
 }
 
-/** @throws AppError `unauthenticated`, `rate_limited`. */
+/**
+ * Finds the domain of the token of a request, within the limits.
+ * @throws AppError `unauthenticated`, `rate_limited`
+ */
 async function identify(
   { sql, guessLimit, requestLimit }: ScimDeps,
   request: ApiRequest,
@@ -241,7 +247,10 @@ function toUserFilter(filter: { name: string; value: string } | null) {
   return name === 'externalid' ? { externalId: value } : { email: parseEmailAddress(value) ?? value };
 }
 
-/** @throws AppError `not_found`. */
+/**
+ * Finds a user of a domain.
+ * @throws AppError `not_found`
+ */
 async function requireUser(sql: Sql, domain: ScimDomain, uuid: string): Promise<ScimUser> {
   const user = await findScimUser(sql, domain, uuid);
   if (!user) throw new AppError('not_found', `User ${uuid.slice(0, 100)} not found in ${domain.name}.`);
@@ -346,7 +355,10 @@ async function changeGroup(
   if (members) await changeRoleMembers(tx, domain, { roleId, members });
 }
 
-/** @throws AppError `not_found`. */
+/**
+ * Finds a group of a domain.
+ * @throws AppError `not_found`
+ */
 async function requireGroup(sql: Sql, domain: ScimDomain, id: string): Promise<ScimGroupRow> {
   const { rows } = await listGroups(sql, domain, { filter: { id }, limit: 1, offset: 0 });
   if (!rows[0]) throw new AppError('not_found', `Group ${id.slice(0, 100)} not found.`);

@@ -46,7 +46,10 @@ export async function putToken(
   );
 }
 
-/** @returns whether the domain had a token. */
+/**
+ * Revokes the SCIM token of a domain.
+ * @returns whether the domain had a token
+ */
 export async function deleteToken(tx: Transaction, domainId: string): Promise<boolean> {
   return (await tx.query('DELETE FROM scim_token WHERE domain_id = $1 RETURNING domain_id', [domainId])).length > 0;
 }

@@ -62,7 +62,10 @@ export async function findSignInMethods(
   };
 }
 
-/** @throws AppError `invalid` with code `sso_enforced`, or with the given code. */
+/**
+ * Rejects a sign-in method if a provider is enforced for the address.
+ * @throws AppError `invalid` with code `sso_enforced`, or with the given code
+ */
 export async function rejectEnforced(
   deps: EnforcementDeps,
   email: string,

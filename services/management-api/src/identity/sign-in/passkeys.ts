@@ -74,8 +74,9 @@ export async function beginRegistration(
 }
 
 /**
- * @throws AppError `invalid` naming `credential` if it belongs to another challenge, page or installation, or is already
- * registered.
+ * Registers a passkey.
+ * @throws AppError `invalid` naming `credential` if it belongs to another challenge, page or installation, or is
+ * already registered
  */
 export async function finishRegistration(
   { sql, transaction, accountMailing }: SecondFactorDeps,

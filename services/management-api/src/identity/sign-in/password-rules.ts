@@ -10,8 +10,9 @@ const minScore = 3;
 const maxJudgedLength = 72;
 
 /**
- * @param person what an attacker would try first: the user's address and name.
- * @throws AppError `invalid` naming `password`.
+ * Checks that a password is long enough and hard to guess.
+ * @param person what an attacker would try first: the user's address and name
+ * @throws AppError `invalid` naming `password`
  */
 export async function checkNewPassword(password: string, person: readonly string[]): Promise<void> {
   const characters = [...password.normalize('NFC')];

@@ -4,15 +4,23 @@ import { AppError, type SecretBox } from '@millrace/runtime';
 /** Encrypts the secrets of sign-in for storage, and decrypts them. */
 export interface SealedTexts {
   /**
+   * Encrypts a text.
    * @param context the place of the secret, e.g. `totp:7`. It can only be decrypted with the same context.
-   * @throws AppError `invalid` with code `secrets_key_missing` if there is no key and secrets must not be stored unencrypted.
+   * @throws AppError `invalid` with code `secrets_key_missing` if there is no key and secrets must not be stored
+   * unencrypted
    */
   seal(text: string, context: string): string;
-  /** @throws SecretBoxError if no configured key can decrypt it. */
+  /**
+   * Decrypts a text.
+   * @throws SecretBoxError if no configured key can decrypt it
+   */
   open(stored: string, context: string): string;
 }
 
-/** @param mayBePlain whether secrets are stored unencrypted without a key. For local development only. */
+/**
+ * Creates the encryption of sign-in secrets.
+ * @param mayBePlain whether secrets are stored unencrypted without a key. For local development only.
+ */
 export function createSealedTexts(box: SecretBox, { mayBePlain }: { mayBePlain: boolean }): SealedTexts {
   return {
     seal(text, context) {

@@ -48,8 +48,8 @@ const params = Type.Object({ id: Type.String({ format: 'uuid', description: 'ID 
 const secretExample = 'JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP';
 
 /**
- * All of these routes require a session (docs/api/second-factors.md). They are available to users who must set up a factor
- * before anything else.
+ * Routes of second factors. They require a session (docs/api/second-factors.md), and are available to users who must
+ * set up a factor before anything else.
  */
 export function secondFactorRoutes(deps: SecondFactorDeps) {
   const { sql, transaction, accountMailing } = deps;

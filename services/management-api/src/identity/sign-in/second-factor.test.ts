@@ -344,7 +344,7 @@ describe('an organization that requires a second factor', () => {
     expect(await status()).toMatchObject({ is_enabled: false, is_demanded: true });
     await connectApp();
     expect((await own('GET', path)).status).toBe(200);
-    // A session that has not used the existing factor.
+    // A session that was started without the second factor that now exists.
     const unshown = await signInAs(api, user.id);
     expect(await own('GET', path, undefined, unshown)).toMatchObject({
       status: 403,

@@ -106,7 +106,10 @@ export async function finishTotpSetup(
   return codes;
 }
 
-/** @throws AppError `invalid` with code `2fa_not_enabled`. */
+/**
+ * Replaces the backup codes of a user.
+ * @throws AppError `invalid` with code `2fa_not_enabled`
+ */
 export async function createBackupCodes(
   { transaction, accountMailing }: SecondFactorDeps,
   user: SignInUser,
@@ -141,8 +144,9 @@ export async function disableTotp({ transaction, accountMailing }: SecondFactorD
 }
 
 /**
- * @param remaining the remaining factors after a change.
- * @throws AppError `invalid` with code `2fa_demanded` if an organization requires a factor and none would remain.
+ * Checks that a user keeps a required second factor.
+ * @param remaining the remaining factors after a change
+ * @throws AppError `invalid` with code `2fa_demanded` if an organization requires a factor and none would remain
  */
 export function requireRemainingFactor(
   remaining: Parameters<typeof requiresSecondFactor>[0] & { isDemanded: boolean },

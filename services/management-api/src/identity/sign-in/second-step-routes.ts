@@ -42,7 +42,10 @@ export function secondStepRoutes(deps: SignInDeps) {
     await signInLimits.countAnonymousRequest(request.address);
   };
 
-  /** @throws AppError `invalid` with code `2fa_expired`. */
+  /**
+   * Finds the unfinished sign-in of a browser.
+   * @throws AppError `invalid` with code `2fa_expired`
+   */
   async function requireHalf(request: ApiRequest) {
     const secret = readStepCookie(request);
     const step = secret === null ? undefined : await findSignInStep(sql, 'second_factor', secret);
@@ -64,7 +67,7 @@ export function secondStepRoutes(deps: SignInDeps) {
       const current = await findSignInUser(tx, { id: user.id });
       // A new password, a removed factor and a deactivation delete the unfinished sign-in.
       if (!step || !current?.is_active) throw expired();
-      // As stored by `findSecondFactor`.
+      // `findSecondFactor` has stored the method.
       const method = step.data.method as NewSession['method'];
       return startSession(deps, tx, request, { user: current, method, ...how });
     });

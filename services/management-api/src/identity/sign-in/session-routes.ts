@@ -30,7 +30,7 @@ import { checkCode } from './second-factor.ts';
 const tags: [string] = ['sign-in'];
 const path = '/api/users/@me/login_sessions';
 
-/** All of these routes require a session (docs/api/sign-in.md), because a key does not have sessions. */
+/** Routes of sessions. They require a session (docs/api/sign-in.md), because a key does not have sessions. */
 export function sessionRoutes(deps: SignInDeps) {
   const { sql } = deps;
   const target = async ({ caller }: { caller: Caller }): Promise<SessionCredential> => requireSession(caller);
@@ -114,7 +114,10 @@ export function sessionRoutes(deps: SignInDeps) {
   ];
 }
 
-/** @throws AppError `invalid` naming the wrong or missing field; the errors of the limits. */
+/**
+ * Confirms a session by password, second factor or passkey.
+ * @throws AppError `invalid` naming the wrong or missing field; the errors of the limits
+ */
 async function confirm(
   deps: SignInDeps,
   { caller, body, request }: { caller: Caller; body: Static<typeof reauthentication>; request: ApiRequest },
@@ -136,7 +139,10 @@ async function confirm(
   await checkCode(deps, user, body.token);
 }
 
-/** @returns whether it counts as both factors. */
+/**
+ * Confirms a session by passkey.
+ * @returns whether it counts as both factors
+ */
 async function confirmByPasskey(
   deps: SignInDeps,
   { user, credential, request }: { user: SignInUser; credential: Record<string, unknown>; request: ApiRequest },

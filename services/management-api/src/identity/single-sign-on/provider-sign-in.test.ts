@@ -127,9 +127,9 @@ describe('the account and the organization that a sign-in opens', () => {
   const addresses = { same: 'new@home.example', other: 'new@other.example', free: 'new@free.example', '-': '' };
   type Row = [
     number: string,
-    /** `own`: the OpenID provider of home.example. */
+    /** `own` is the OpenID provider of home.example. */
     provider: 'GitLab' | 'own',
-    /** `linked` with ada@home.example, who belongs to no organization yet. */
+    /** A `linked` account has the address ada@home.example and belongs to no organization yet. */
     account: 'linked' | 'new',
     reported: 'verified' | 'unverified' | 'none',
     place: keyof typeof addresses,
@@ -138,7 +138,7 @@ describe('the account and the organization that a sign-in opens', () => {
      * home.example, from home.
      */
     invite: 'invite' | '-',
-    /** Whether SAML is enforced: by other.example for an address in it, otherwise by home.example. */
+    /** Whether SAML is enforced: by the domain other.example for an address in it, otherwise by home.example. */
     enforced: 'enforced' | '-',
     /** `in` or the error code; then the account with its levels in the organizations of home.example and other.example. */
     outcome: string,

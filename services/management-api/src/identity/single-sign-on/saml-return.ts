@@ -130,7 +130,10 @@ export async function describeTicket(deps: SingleSignOnDeps, ticket: string): Pr
   return { email: seen.profile.email };
 }
 
-/** @throws AppError with one of the codes of docs/api/single-sign-on.md. */
+/**
+ * Completes an unsolicited sign-in after the user has confirmed it.
+ * @throws AppError with one of the codes of docs/api/single-sign-on.md
+ */
 export async function confirmTicket(
   deps: SingleSignOnDeps,
   { ticket, request }: { ticket: string; request: ApiRequest },

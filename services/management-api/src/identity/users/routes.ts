@@ -153,7 +153,7 @@ export function userRoutes({ passwords, userChangeLimit, ...deps }: UserRouteDep
 const tags: [string] = ['users'];
 const isDone = { success: true };
 
-/** What users can do with their own account. All of these routes require a session. */
+/** What users can do with their own account. The routes require a session. */
 function ownAccountRoutes(deps: EmailChangeDeps) {
   const { sql, transaction, accountMailing } = deps;
   const change = { tags, scope: 'user:write', isBeforeSecondFactor: true } as const;

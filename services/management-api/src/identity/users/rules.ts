@@ -140,7 +140,7 @@ async function changeFields(tx: Transaction, { userId }: Caller, fields: UserFie
   const before = await findUser(tx, userId);
   await changeUserFields(tx, userId, fields);
   const after = await findUser(tx, userId);
-  // Deleted since the request began.
+  // The user was deleted since the request began.
   if (!before || !after) throw new AppError('not_found', 'Not found.');
   await recordOwnActivity(tx, { ...after, id: userId }, { activity: 'updated', change: { before, after } });
 }

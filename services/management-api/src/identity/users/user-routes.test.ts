@@ -20,7 +20,7 @@ test('user-001: returns the caller with team and organization, without secret ke
   expect(JSON.stringify(body)).not.toMatch(/"password|phx_|secure_value/);
 });
 
-test('returns a user without an organization', async () => {
+test('returns a user who has no organization', async () => {
   const tenant = await createTestTenant(api.database);
   await api.database.prisma.membership.deleteMany({ where: { user_id: tenant.userId } });
   const { status, body } = await api.get('/api/users/@me/', tenant.personalApiKey);

@@ -93,7 +93,7 @@ test('user-010: ignores read-only fields', async () => {
   const body = {
     uuid: randomUUID(),
     distinct_id: 'x',
-    // Keys cannot change the address (signin-039).
+    // A key cannot change the address (signin-039).
     email: before.email,
     is_email_verified: true,
   };

@@ -85,7 +85,10 @@ function compareByTime(one: ProjectDeadLetter, other: ProjectDeadLetter): number
   return other.deadLetter.at.getTime() - one.deadLetter.at.getTime() || (one.id < other.id ? 1 : -1);
 }
 
-/** @returns null if the record belongs to another project, or to none. */
+/**
+ * Converts a dead letter to the form of lists, if it belongs to the project.
+ * @returns null if the record belongs to another project, or to none
+ */
 function toProjectDeadLetter(
   deadLetter: DecodedDeadLetter,
   owner: DeadLetterOwner,

@@ -14,7 +14,10 @@ interface CachedCount {
   waiting: Promise<number>;
 }
 
-/** While dead letters arrive or are decided, the count would otherwise be outdated every second. */
+/**
+ * The maximum age of a count. While dead letters arrive or are decided, a count would otherwise be valid for only a
+ * second.
+ */
 const maxAgeMs = 30_000;
 
 /**
@@ -40,7 +43,10 @@ export function createWaitingCount({ sql, log }: { sql: Sql; log: DeadLetterLog 
   }
 
   return {
-    /** @throws AppError `unavailable` if the log does not respond. */
+    /**
+     * Counts the dead letters of an environment that wait for a decision.
+     * @throws AppError `unavailable` if the log does not respond
+     */
     async count(environmentId: number): Promise<number> {
       const state = await stateOfTopic();
       const known = counts.get(environmentId);

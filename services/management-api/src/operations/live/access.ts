@@ -100,7 +100,10 @@ export function findTokenAccess(header: string | undefined, secrets: readonly st
   };
 }
 
-/** @throws AppError `unauthenticated` if the access has ended. */
+/**
+ * Returns what the access to a stream allows now.
+ * @throws AppError `unauthenticated` if the access has ended
+ */
 export async function requireAccess(sql: Sql, access: StreamAccess): Promise<GrantedAccess> {
   const granted = await checkAccess(sql, access);
   if (typeof granted === 'string') throw refused();

@@ -44,7 +44,10 @@ export interface StreamFilter {
   ignoredFilters: number;
 }
 
-/** @throws AppError `invalid` naming the parameter. */
+/**
+ * Reads the filter of a stream.
+ * @throws AppError `invalid` naming the parameter
+ */
 export function readStreamFilter(
   query: Static<typeof streamQuery>,
   { testAccountFilters, timeZone }: Pick<GrantedAccess, 'testAccountFilters' | 'timeZone'>,

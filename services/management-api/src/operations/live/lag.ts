@@ -126,7 +126,10 @@ export function createLag({ log, sql, topics, topicPrefix, publishes }: LagDeps)
   }
 
   return {
-    /** @throws AppError `unavailable` if the log does not respond. */
+    /**
+     * Measures the lag. Concurrent calls share a measurement.
+     * @throws AppError `unavailable` if the log does not respond
+     */
     measure(): Promise<Lag> {
       measuring ??= measure().finally(() => {
         measuring = undefined;

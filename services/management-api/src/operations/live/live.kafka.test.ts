@@ -483,7 +483,7 @@ describe('individual streams', () => {
     });
   });
 
-  /** The published events, by name: each has the property p with this value, or no p. */
+  /** The published events, by name. Each has a property `p` with this value, or no property `p`. */
   const stored: Record<string, Record<string, unknown>> = {
     text: { p: 'Chrome' },
     other: { p: 'chrome mobile' },

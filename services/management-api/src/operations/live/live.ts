@@ -58,7 +58,7 @@ interface StreamRequest {
   isPlain: boolean;
 }
 
-/** Users count as active for this long after their last event. */
+/** How long users count as active after their last event. */
 const windowSeconds = 60;
 
 /** The streams of this process. Without open streams, nothing is read. */
@@ -139,7 +139,10 @@ export function createLive({ log, ...deps }: LiveDeps) {
 
   return {
     openStream,
-    /** @throws AppError `unavailable` if there is no log, or it does not respond. */
+    /**
+     * Returns the lag of stored events.
+     * @throws AppError `unavailable` if there is no log, or it does not respond
+     */
     async lag(): Promise<Lag> {
       return requireSources().lag.measure();
     },
@@ -201,7 +204,10 @@ function createAccessWatch({ sql, logger, times }: Pick<LiveDeps, 'sql' | 'logge
   }, times.checkMs).unref();
   return {
     streams: () => [...open.keys()],
-    /** @returns a function to call when the stream is over. */
+    /**
+     * Watches whether the access to a stream continues.
+     * @returns a function to call when the stream is over
+     */
     watch(stream: LiveStream, access: StreamAccess): () => void {
       // Each stream has its own timer, because a thousand checks at once would block other requests.
       const checks = setInterval(() => void check(stream, access), times.recheckMs);
@@ -256,7 +262,7 @@ function createActiveUserCounts(sql: Sql) {
 
 const streamHeaders = { 'Cache-Control': 'no-cache, no-store', 'X-Accel-Buffering': 'no' };
 
-/** Random, so that clients do not reconnect at the same time. */
+/** Returns a random delay, so that clients do not reconnect at the same time. */
 const retryMs = () => 1000 + Math.floor(Math.random() * 9000);
 
 /** The first message: what the stream shows, and why it does not show more. */
@@ -300,8 +306,9 @@ function createStreamSlots({ streamsPerUser, streamsPerProject, streamsPerProces
   };
   return {
     /**
+     * Takes a place for a stream.
      * @returns a function that frees the place. Repeated calls have no effect.
-     * @throws AppError `rate_limited`, or `unavailable` if this process is full, while another one can have places.
+     * @throws AppError `rate_limited`, or `unavailable` if this process is full, while another one can have places
      */
     take({ userId, environmentId }: StreamAccess): () => void {
       const names = [`user ${userId}`, `environment ${environmentId}`, 'process'];

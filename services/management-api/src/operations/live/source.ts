@@ -62,7 +62,10 @@ function createWatcherRegistry() {
     projectIds: () => [...watched.keys()],
     isWatched: (projectId: number) => watched.has(projectId),
     isEmpty: () => watched.size === 0,
-    /** @returns a function that removes the watcher. */
+    /**
+     * Adds a watcher of an environment.
+     * @returns a function that removes the watcher
+     */
     add(projectId: number, watcher: Watcher, since: Date): () => void {
       const project = watched.get(projectId) ?? { watchers: new Map(), seen: new Set() };
       watched.set(projectId, project);

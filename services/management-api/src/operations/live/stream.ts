@@ -40,7 +40,7 @@ const messagesPerSecond = 20;
 const holdMs = { least: 150, most: 350 };
 
 export interface LiveStream extends Watcher {
-  /** Call about once a second. */
+  /** Must be called about once a second. */
   tick(): void;
   end(reason: string, retryMs?: number): void;
 }
@@ -146,10 +146,10 @@ function createSampling(
   { passes, filterMsPerSecond }: Pick<StreamFilter & StreamTimes, 'passes' | 'filterMsPerSecond'>,
   reportShare: (share: number) => void,
 ) {
-  // The seconds of the streams begin at different times.
+  // Each stream's seconds begin at a random time, so that streams do not start a second together.
   const offsetMs = Math.random() * 1000;
   let second = { at: 0, shown: 0, skipped: 0, filterMs: 0 };
-  /** The share in the previous second. */
+  /** Share of the events that was shown in the previous second. */
   let share = 1;
   return {
     showsShare: () => share < 1,

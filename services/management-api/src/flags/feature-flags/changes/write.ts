@@ -101,7 +101,10 @@ function filtersOfNew(
   return { ...filters, groups };
 }
 
-/** @returns null if the request contains no filters. */
+/**
+ * Applies the filters of a request to those of the flag.
+ * @returns null if the request contains no filters
+ */
 function changedFilters(
   { filters: sent }: FlagChanges,
   before: { stored: Record<string, unknown>; tried: TriedPatterns | undefined },

@@ -157,7 +157,10 @@ interface FlagCopy {
   to: number[];
 }
 
-/** @throws AppError `invalid` if a field is missing. */
+/**
+ * Reads the fields of a request to copy a flag.
+ * @throws AppError `invalid` if a field is missing
+ */
 export function parseFlagCopy({
   feature_flag_key: key,
   from_project: from,

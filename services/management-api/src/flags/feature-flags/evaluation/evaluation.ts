@@ -38,7 +38,7 @@ const myFlags = Type.Array(
     }),
   }),
 );
-/** The response has no pages. */
+/** Maximum number of flags in the response, which has no pages. */
 const maxOwnFlags = 1000;
 
 export function flagEvaluationRoutes({ sql }: Pick<FlagDeps, 'sql'>) {

@@ -5,9 +5,9 @@ import { createBudget, type StoreRead } from '../../../analytics/events/reads.ts
 
 export interface ExposureQuery {
   flagKey: string;
-  /** Inclusive. */
+  /** Start of the time range, inclusive. */
   from: Date;
-  /** Exclusive. */
+  /** End of the time range, exclusive. */
   to: Date;
   timeZone: string;
   conversionEvent: string | null;
@@ -75,7 +75,7 @@ export async function countExposures(
   }));
 }
 
-/** The start of each day in a time zone. */
+/** Returns the time at which a day starts in a time zone. */
 export async function findStartOfDay(sql: Sql, day: string, timeZone: string): Promise<Date | undefined> {
   const rows = await sql.query<{ starts_at: Date }>('SELECT $1::date::timestamp AT TIME ZONE $2 AS starts_at', [
     day,

@@ -38,7 +38,7 @@ const counted = (variant: string, exposures: number, persons: number, conversion
   conversions,
 });
 
-test('an A/B test: counts each person once with conversions after the first exposure, and persons with two variants separately', async () => {
+test('counts each person of an A/B test once, with conversions after the first exposure, and persons with two variants separately', async () => {
   await person('ada', 'ada-phone');
   for (const id of ['bob', 'cleo', 'dan']) await person(id);
   await called('ada', 'test', '2026-11-10T10:00:00Z');
@@ -81,7 +81,7 @@ test('an A/B test: counts each person once with conversions after the first expo
   ]);
 });
 
-test('boolean flags, responses without a value, and no exposures', async () => {
+test('counts boolean flags and responses without a value, and handles a flag without exposures', async () => {
   expect((await ask(november)).body).toMatchObject({ persons: 0, exposures: 0, variants: [], days: [] });
   await called('a', true, '2026-11-10T10:00:00Z');
   await called('b', false, '2026-11-10T10:00:00Z');
@@ -93,7 +93,7 @@ test('boolean flags, responses without a value, and no exposures', async () => {
   ]);
 });
 
-test("uses days in the project's time zone and includes the last one", async () => {
+test("exposure counts use days in the project's time zone and include the last one", async () => {
   await api.send('PATCH', `/api/projects/${tenant.projectId}/`, {
     key: tenant.personalApiKey,
     body: { timezone: 'America/New_York' },

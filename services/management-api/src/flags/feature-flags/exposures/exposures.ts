@@ -123,7 +123,7 @@ interface Counts {
   variant: string;
   exposures: number;
   persons: number;
-  /** Null without a conversion event. */
+  /** Number of persons who sent the conversion event. Null if the query has none. */
   conversions: number | null;
 }
 

@@ -9,7 +9,7 @@ export interface SamlResponseParts {
   acsUrl: string;
   destination: string | null;
   audiences: string[][];
-  /** Of the confirmation; null to omit it. */
+  /** `InResponseTo` of the confirmation. Null to omit it. */
   inResponseTo: string | null;
   responseInResponseTo: string | null;
   nameId: string;
@@ -20,7 +20,7 @@ export interface SamlResponseParts {
   notOnOrAfter: number | null;
   confirmedUntil: number | null;
   sessionUntil: number | null;
-  /** Minutes since the user authenticated. */
+  /** Time since the user authenticated, in minutes. */
   authenticated?: number;
   status: string;
   id: string;
