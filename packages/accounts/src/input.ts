@@ -79,7 +79,10 @@ export function isRowId(value: number): boolean {
   return Number.isInteger(value) && value > 0 && value <= 2_147_483_647;
 }
 
-/** @param what also becomes `resource` in the error's details, so that callers can tell which input was wrong. */
+/**
+ * Creates the error for a record that does not exist.
+ * @param what also becomes `resource` in the error's details, so that callers can tell which input was wrong
+ */
 export function notFound(
   what:
     | 'Organization'

@@ -152,7 +152,7 @@ describe('the level of a member', () => {
     expect(levels.sort((one, another) => one - another)).toEqual([member, owner]);
   });
 
-  test('takes back invites that grant more than the new level', async () => {
+  test('withdraws invites that grant more than the new level', async () => {
     const tenant = await createTestTenant(database);
     const inviter = await join(tenant, administrator);
     await invite(tenant, inviter.id, [{ targetEmail: 'high@example.com', level: administrator }]);
@@ -231,7 +231,7 @@ describe('an invite', () => {
     expect((await invite(tenant, tenant.userId, [{ targetEmail: 'a@example.com' }], key)).created).toHaveLength(1);
   });
 
-  test('is not created if another invite of the request is refused', async () => {
+  test('is not created if another invite of the request is rejected', async () => {
     const tenant = await createTestTenant(database);
     const colleague = await join(tenant, member);
     const invites = [{ targetEmail: 'new@example.com' }, { targetEmail: colleague.email.toUpperCase() }];

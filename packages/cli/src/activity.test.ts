@@ -139,7 +139,7 @@ test('records changes to organizations, plans, projects, environments, users and
   expect(JSON.stringify(restriction.rows)).not.toContain(key);
 });
 
-test('a new project gets the default test account filters, and a time zone that the API rejects is refused', async () => {
+test('creating a project sets the default test account filters, and fails for a time zone that the API rejects', async () => {
   const of = ['project', 'create', '--organization', tenant.organizationId];
   const { result } = await run(...of);
   const { test_account_filters: filters } = await database.prisma.environment.findUniqueOrThrow({

@@ -70,7 +70,10 @@ function withLogName(error: unknown, { eventLog, kafkaBrokers }: LogSettings['co
   );
 }
 
-/** @throws UsageError with all problems in the environment, or if the environment does not say where the log is. */
+/**
+ * Reads the settings of the event log.
+ * @throws UsageError with all problems in the environment, or if the environment does not say where the log is
+ */
 export function readLogSettings(terminal: Terminal) {
   if (!terminal.env.EVENT_LOG && !terminal.env.KAFKA_BROKERS) {
     throw new UsageError(
@@ -150,7 +153,10 @@ interface UnreadCount {
   deleted: bigint;
 }
 
-/** @param offsets the offsets of one group. Those of other topics and logs are ignored. */
+/**
+ * Counts the unread records of a topic.
+ * @param offsets the offsets of one group. Those of other topics and logs are ignored.
+ */
 export function countUnreadRecords(
   { topic, log, partitions }: InspectedTopic,
   offsets: readonly ReadOffset[],

@@ -23,7 +23,10 @@ export class Refusal extends Error {
 export class ImportStopped extends Error {
   readonly exitCode: number;
 
-  /** @param exitCode 1, or 130 if a user stopped it. */
+  /**
+   * Creates the error for an import that stopped.
+   * @param exitCode 1, or 130 if a user stopped it
+   */
   constructor(message: string, exitCode = 1) {
     super(message);
     this.name = 'ImportStopped';

@@ -72,7 +72,10 @@ export async function listFlags(api: Api, narrowed: Record<string, string> = {})
   return flags.sort((one, other) => (one.key < other.key ? -1 : 1));
 }
 
-/** @throws Refusal if no flag has this key. The message suggests a similar key. */
+/**
+ * Finds a flag by its key.
+ * @throws Refusal if no flag has this key. The message suggests a similar key.
+ */
 export async function getFlag(api: Api, key: string): Promise<Flag> {
   const flag = (await listFlags(api, { search: key })).find((each) => each.key === key);
   if (flag === undefined)

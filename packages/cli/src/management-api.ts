@@ -19,8 +19,9 @@ export interface ApiOptions extends HostOptions {
 /** Client for one path prefix of the management API, such as a project. */
 export interface Api {
   /**
-   * @param path relative to the prefix, like `feature_flags/`.
-   * @throws Refusal if the API rejects the request or does not respond.
+   * Sends a request to the management API.
+   * @param path relative to the prefix, like `feature_flags/`
+   * @throws Refusal if the API rejects the request or does not respond
    */
   call(method: 'GET' | 'POST' | 'PATCH', path: string, body?: unknown): Promise<unknown>;
 }
@@ -51,7 +52,11 @@ export function connectApi(options: ApiOptions, terminal: Terminal): Api {
   return connectBelow(`/api/projects/${encodeURIComponent(options.project)}/`, options, terminal);
 }
 
-/** @param base path that ends with a slash. @throws UsageError that names the missing option. */
+/**
+ * Creates a client for the paths below a base path.
+ * @param base path that ends with a slash
+ * @throws UsageError that names the missing option
+ */
 export function connectBelow(base: string, options: HostOptions, terminal: Terminal): Api {
   const host = requireAddress(options.apiUrl || terminal.env.API_URL, {
     option: '--api-url',

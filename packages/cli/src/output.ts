@@ -25,7 +25,10 @@ export interface Printer {
   note(sentence: string): void;
 }
 
-/** @param isJson print results as JSON, for programs. Times are ISO 8601 in UTC in both cases. */
+/**
+ * Creates the printer of a command.
+ * @param isJson print results as JSON, for programs. Times are ISO 8601 in UTC in both cases.
+ */
 export function createPrinter(terminal: Terminal, isJson: boolean): Printer {
   const line = (text: string) => void terminal.out.write(`${text}\n`);
   const note = (sentence: string) => void terminal.err.write(`${sentence}\n`);

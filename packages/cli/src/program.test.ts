@@ -43,8 +43,8 @@ async function runJson(...args: string[]): Promise<unknown> {
 const unknown = '00000000-0000-4000-8000-000000000000';
 const anyTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
 
-describe('results as JSON', () => {
-  test('creates and lists organizations and sets their plans', async () => {
+describe('commands with --json', () => {
+  test('create and list organizations and set their plans', async () => {
     const created = await runJson('org', 'create', '--name', 'Second', '--plan', 'free');
     expect(created).toEqual({ id: expect.any(String), name: 'Second', plan: 'free', createdAt: anyTime });
     const { id } = created as { id: string };
@@ -66,7 +66,7 @@ describe('results as JSON', () => {
     });
   });
 
-  test('keeps the limits of a plan until they are changed', async () => {
+  test('keep the limits of a plan until they are changed', async () => {
     const { id } = (await runJson('org', 'create', '--name', 'Limited')) as { id: string };
     const set = (...options: string[]) => runJson('plan', 'set', '--organization', id, '--plan', 'free', ...options);
     expect(await set('--events-per-month', '1000000', '--events-per-second', '0')).toMatchObject({
@@ -88,7 +88,7 @@ describe('results as JSON', () => {
     }
   });
 
-  test('adds, lists and removes restrictions', async () => {
+  test('add, list and remove restrictions', async () => {
     const add = (...options: string[]) =>
       runJson('restriction', 'add', '--project-api-key', 'phc_noisy', '--kind', ...options);
     const whole = await add('drop_event', '--note', 'a broken release');
@@ -112,7 +112,7 @@ describe('results as JSON', () => {
     expect(wrongKind.err).toContain('Must be drop_event or force_overflow or skip_person_processing.');
   });
 
-  test('creates users and adds them as members', async () => {
+  test('create users and add them as members', async () => {
     const user = await runJson('user', 'create', '--email', 'new@example.com', '--first-name', 'New');
     const { id } = user as { id: number };
     expect(user).toEqual({
@@ -134,14 +134,14 @@ describe('results as JSON', () => {
     expect(await runJson('user', 'list', '--organization', tenant.organizationId)).toHaveLength(2);
   });
 
-  test('deactivates and activates users', async () => {
+  test('deactivate and activate users', async () => {
     const { id, email } = await createUser(database.sql, { email: 'leaver@example.com' });
     expect(await runJson('user', 'deactivate', String(id))).toMatchObject({ id, isActive: false });
     expect(await runJson('user', 'activate', email)).toMatchObject({ id, isActive: true });
     expect((await run(['user', 'deactivate', '999999'])).err).toBe('error: --user: User not found.\n');
   });
 
-  test('changes membership levels and removes members, but keeps the last owner', async () => {
+  test('change membership levels and remove members, but keep the last owner', async () => {
     const { id: userId } = await createUser(database.sql, { email: 'climber@example.com' });
     const member = ['--organization', tenant.organizationId, '--user', String(userId)];
     await runJson('member', 'add', ...member);
@@ -164,7 +164,7 @@ describe('results as JSON', () => {
     }
   });
 
-  test('accepts invites for people with and without an account, and withdraws them', async () => {
+  test('accept invites for people with and without an account, and withdraw them', async () => {
     const invite = (email: string) =>
       database.prisma.organization_invite.create({
         data: {
@@ -205,7 +205,7 @@ describe('results as JSON', () => {
     }
   });
 
-  test('creates and lists projects', async () => {
+  test('create and list projects', async () => {
     const args = ['--organization', tenant.organizationId, '--name', 'App', '--timezone', 'Asia/Tokyo'];
     const created = await runJson('project', 'create', ...args);
     expect(created).toEqual({
@@ -224,7 +224,7 @@ describe('results as JSON', () => {
     ]);
   });
 
-  test('creates and lists environments', async () => {
+  test('create and list environments', async () => {
     const created = await runJson('environment', 'create', '--project', String(tenant.projectId), '--name', 'Staging');
     expect(created).toEqual({
       environmentId: expect.any(Number),
@@ -243,7 +243,7 @@ describe('results as JSON', () => {
     );
   });
 
-  test('creates, lists, rolls and revokes the keys of one user', async () => {
+  test('create, list, roll and revoke the keys of one user', async () => {
     const { id: userId } = await createUser(database.sql, { email: 'keys@example.com' });
     expect(await runJson('key', 'list', '--user', 'KEYS@example.com')).toEqual([]);
     const args = ['--label', 'Limited', '--scopes', '*', '--projects', String(tenant.environmentId)];
@@ -256,7 +256,7 @@ describe('results as JSON', () => {
     expect(await runJson('key', 'list', '--user', String(userId))).toEqual([]);
   });
 
-  test('reports a migration that has nothing to do', async () => {
+  test('report a migration that has nothing to do', async () => {
     expect(await run(['migrate', '--json'])).toEqual({
       exitCode: 0,
       out: '{\n  "applied": []\n}\n',
@@ -265,8 +265,8 @@ describe('results as JSON', () => {
   });
 });
 
-describe('results as text', () => {
-  test('aligns the columns of a table without trailing white space', async () => {
+describe('commands without --json', () => {
+  test('align the columns of a table without trailing white space', async () => {
     const { out } = await run(['project', 'list', '--organization', tenant.organizationId]);
     const [head = '', first = ''] = out.split('\n');
     expect(head).toMatch(/^project id {2}environment id {2}organization id/);
@@ -274,7 +274,7 @@ describe('results as text', () => {
     expect(out).not.toMatch(/ \n/);
   });
 
-  test('reports an empty table on standard error', async () => {
+  test('report an empty table on standard error', async () => {
     await createUser(database.sql, { email: 'nokeys@example.com' });
     expect(await run(['key', 'list', '--user', 'nokeys@example.com'])).toEqual({
       exitCode: 0,
@@ -283,7 +283,7 @@ describe('results as text', () => {
     });
   });
 
-  test('replaces control characters', async () => {
+  test('replace control characters', async () => {
     // Commands reject such a name, so write it directly to the database.
     await database.sql.query('UPDATE project SET name = $2 WHERE organization_id = $1', [
       tenant.organizationId,
@@ -429,8 +429,8 @@ const refusals: [string[], number, RegExp][] = [
   [['migrate', '--prisma-directory', '/nowhere'], 2, /^error: --prisma-directory: \/nowhere contains no migrations\.$/],
 ];
 
-describe('invalid calls', () => {
-  test.each(refusals)('rejects %p', async (args, exitCode, line) => {
+describe('invalid command lines', () => {
+  test.each(refusals)('are rejected: %p', async (args, exitCode, line) => {
     const before = await counts();
     const outcome = await run(args);
 

@@ -22,7 +22,10 @@ const lifecycleColors: Record<string, SeriesColor> = { new: 0, returning: 3, res
 /** The breakdown value of the series that combines all remaining values. */
 const otherValue = '$$_posthog_breakdown_other_$$';
 
-/** @param at index among the series of the current period */
+/**
+ * Returns the color of a series.
+ * @param at index among the series of the current period
+ */
 export function chooseSeriesColor(
   at: number,
   { status, breakdown_value: value }: { status?: string; breakdown_value?: unknown },

@@ -10,7 +10,7 @@ import type { JsonObject } from './captured-record.ts';
  */
 export interface ProcessedEvent {
   version: typeof processedEventVersion;
-  /** Lower case. */
+  /** The UUID of the event, in lower case. */
   uuid: string;
   /** The id of the environment that owns the event. */
   project_id: number;

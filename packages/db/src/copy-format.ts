@@ -10,15 +10,15 @@ export interface CopyRow {
   boolean(value: boolean): void;
   smallint(value: number): void;
   integer(value: number): void;
-  /** Must not contain NUL. */
+  /** Writes a text, which must not contain NUL. */
   text(value: string): void;
-  /** JSON text for a `jsonb` column. */
+  /** Writes JSON text for a `jsonb` column. */
   jsonb(json: string): void;
   /** JSON text in two parts: UTF-8 bytes from `start` to `end`, and the text that follows them. */
   jsonbBytes(bytes: Buffer, start: number, end: number, rest: string): void;
-  /** Must contain hyphens. */
+  /** Writes a UUID, which must contain hyphens. */
   uuid(value: string): void;
-  /** A `timestamptz`, given in whole milliseconds since 1970. */
+  /** Writes a `timestamptz`, given in whole milliseconds since 1970. */
   time(ms: number): void;
 }
 
@@ -125,11 +125,15 @@ function writeTime(ms: number, buffer: Buffer, at: number): number {
   return buffer.writeUInt32BE(lowMicros - carry * twoTo32, at + 4);
 }
 
-/** Small, because most COPYs are. */
+/** Size of the first chunk. It is small, because most COPYs are. */
 const firstChunkBytes = 8 * 1024;
-/** Larger buffers are allocated by the operating system each time, which costs more than filling them. */
+/**
+ * Size of a chunk. The operating system would allocate a larger buffer each time, which costs more than filling it.
+ */
 const chunkBytes = 64 * 1024;
-/** For longer texts the number of bytes is counted; shorter ones reserve the maximum. */
+/**
+ * Maximum length of a text that reserves the maximum number of bytes. For longer texts, the number of bytes is counted.
+ */
 const maxUncounted = 8 * 1024;
 const largestFixed = 16;
 const lengthBytes = 4;

@@ -24,8 +24,9 @@ export interface ExternalConnectionOptions {
 /** A connection to a PostgreSQL database that belongs to a user. Millrace only writes to it. */
 export interface ExternalConnection {
   /**
+   * Runs one statement.
    * @throws the server's error, or an error with the code `EANSWERTOOLONG`, or `EBADMESSAGE` if the server does not
-   *   speak the protocol. Whatever the server sends, only this statement and this connection fail.
+   * speak the protocol. Whatever the server sends, only this statement and this connection fail.
    */
   run(text: string, values?: unknown[]): Promise<void>;
   /** Never throws. A transaction in progress is rolled back. */

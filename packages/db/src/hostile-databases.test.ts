@@ -66,7 +66,7 @@ const anyError = { message: expect.any(String) };
 
 // biome-ignore format: one line per case
 const cases: [string, string, SocketScript, object][] = [
-  // Before the startup message.
+  // Sent before the startup message.
   ['hostile-101', 'silence', () => {}, late],
   ['hostile-102', 'a closed connection', (socket) => void socket.end(), lost],
   ['hostile-103', 'a reset', (socket) => void socket.resetAndDestroy(), lost],
@@ -74,7 +74,7 @@ const cases: [string, string, SocketScript, object][] = [
   ['hostile-105', 'noise after accepting TLS', (socket) => void socket.once('data', () => { socket.write('S'); setTimeout(() => pour(socket, noise), 50); }), anyError],
   ['hostile-106', 'silence instead of TLS', (socket) => void socket.once('data', () => socket.write('S')), late],
   ['hostile-107', 'an HTTP server', (socket) => void socket.once('data', () => socket.end('HTTP/1.1 400 Bad\r\n\r\n')), anyError],
-  // Instead of authentication.
+  // Sent instead of authentication.
   ['hostile-111', 'noise', atStart(say(noise)), malformed],
   ['hostile-112', 'endless noise', atStart((socket) => pour(socket, noise)), malformed],
   ['hostile-113', 'an unknown message', atStart(say(message('?', 'abc'))), malformed],
@@ -103,7 +103,7 @@ const cases: [string, string, SocketScript, object][] = [
   ['hostile-136', 'a closed connection after authentication', atStart(end(authenticated)), lost],
   ['hostile-137', 'half a message', atStart(end(authenticated.subarray(0, 6))), lost],
   ['hostile-138', 'silence after authentication', atStart(say(authenticated)), late],
-  // Instead of executing a statement.
+  // Sent instead of executing a statement.
   ['hostile-141', 'noise', atStatement(say(noise)), malformed],
   ['hostile-142', 'endless noise', atStatement((socket) => pour(socket, noise)), malformed],
   ['hostile-143', 'an unknown message', atStatement(say(message('?'))), malformed],
@@ -149,7 +149,10 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** @returns the error of connecting or of one statement, or null. */
+/**
+ * Connects to the server and runs a statement.
+ * @returns the error of connecting or of one statement, or null
+ */
 async function attempt(port: number, expected: object | null): Promise<unknown> {
   const timeoutMs = expected === late ? 500 : patienceMs;
   try {

@@ -8,9 +8,9 @@ import type { ReadClientConfig } from './open-pool.ts';
 import { endConnection } from './pg-internals/end-connection.ts';
 
 export interface ListenOptions {
-  /** A plain name of letters, digits and underscores. */
+  /** Name of the channel, with only letters, digits and underscores. */
   channel: string;
-  /** Must not throw. */
+  /** Called for each notification. Must not throw. */
   onMessage(payload: string): void;
   /**
    * Called when listening has started, for the first time or again. Earlier messages may have been missed. Must not
@@ -34,7 +34,7 @@ export interface Listener extends Stoppable {
 
 const firstDelayMs = 100;
 const longestDelayMs = 1000;
-/** Wait for long, because a pooler does not change its mode within seconds. */
+/** Delay after a missing echo. It is long, because a pooler does not change its mode within seconds. */
 const afterNoEchoMs = 30_000;
 const usualPingEveryMs = 1000;
 const responseTimeoutMs = 2000;
@@ -116,13 +116,16 @@ export function listen(
   };
 }
 
-/** @throws NoEcho if the echo does not arrive in time. */
+/**
+ * Waits for the echo of a notification.
+ * @throws NoEcho if the echo does not arrive in time
+ */
 async function untilReceived(echo: string, received: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
   const deadline = performance.now() + responseTimeoutMs;
   while (!received.has(echo)) {
     if (signal.aborted) return;
     const isLate = performance.now() > deadline;
-    // Read what has arrived before giving up, because the process itself may have been blocked.
+    // Read the notifications that have arrived before giving up, because the process itself may have been blocked.
     await (isLate ? immediate() : pauseFor(10, signal));
     if (isLate && !received.has(echo)) throw new NoEcho();
   }

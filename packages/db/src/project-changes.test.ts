@@ -136,11 +136,11 @@ test('a change that does not fit into a notification is announced as "anything m
   expect(await announcedBy(`UPDATE environment SET api_token = '${long}' WHERE id = :id`)).toEqual([null]);
 });
 
-test('a metric shows that changes are received', async () => {
+test('a metric shows that project changes are received', async () => {
   expect(await metrics.registry.metrics()).toContain('millrace_project_changes_subscribed 1');
 });
 
-test('a metric and a warning show that changes are not received', async () => {
+test('a metric and a warning show that project changes are not received', async () => {
   const warnings: string[] = [];
   const own = createMetrics({ withProcessMetrics: false });
   const deaf = watchProjectChanges({

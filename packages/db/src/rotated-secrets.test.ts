@@ -78,7 +78,7 @@ test.each([
   ],
 ])('keeps open connections, and uses the new password for new ones: %s', async (_, entries, settings) => {
   await admin.query(`ALTER ROLE ${one} PASSWORD 'first'`);
-  // With the line break that editors add.
+  // The password ends with a line break, as editors add it.
   secret = mountSecret(Object.fromEntries(Object.entries(entries('first')).map(([key, text]) => [key, `${text}\n`])));
   const database = open(settings());
   try {

@@ -98,7 +98,7 @@ export interface PartitionEnd {
   partition: number;
   /** See `LogBatch.log`. */
   log: string;
-  /** Offset of the next record to be appended. */
+  /** The end of the log: offset of the next record to be appended. */
   endOffset: bigint;
 }
 

@@ -9,7 +9,7 @@ export interface OffsetKey {
   topic: string;
   partition: number;
   group: string;
-  /** `LogBatch.log` */
+  /** ID of the log (`LogBatch.log`). */
   log: string;
 }
 

@@ -18,11 +18,11 @@ test.each([
   ['drainTimeoutMs', 'DRAIN_TIMEOUT_MS'],
   ['port', 'PORT'],
   ['maxBatch2Bytes', 'MAX_BATCH2_BYTES'],
-])('the field %s is read from %s', (field, name) => {
+])('the field %s of a config is read from %s', (field, name) => {
   expect(toEnvironmentVariable(field)).toBe(name);
 });
 
-test('uses defaults for unset variables, and omits optional fields', () => {
+test('a config uses defaults for unset variables, and omits optional fields', () => {
   expect(readConfig(schema, required)).toEqual({
     ingestPort: 8000,
     databaseUrl: 'postgresql://x',
@@ -32,14 +32,14 @@ test('uses defaults for unset variables, and omits optional fields', () => {
   });
 });
 
-test('treats an empty or blank variable as unset', () => {
+test('a config treats an empty or blank variable as unset', () => {
   const config = readConfig(schema, { ...required, INGEST_PORT: '', TRUST_PROXY: '  ', REDIS_URL: '' });
   expect(config).toMatchObject({ ingestPort: 8000, trustProxy: true });
   expect(config).not.toHaveProperty('redisUrl');
   expect(() => readConfig(schema, { DATABASE_URL: '' })).toThrow('DATABASE_URL is required (postgresql://…)');
 });
 
-test('returns a frozen config without unknown variables', () => {
+test('a config is frozen and contains no unknown variables', () => {
   const config = readConfig(schema, { ...required, PATH: '/bin' });
   expect(Object.isFrozen(config)).toBe(true);
   expect(config).not.toHaveProperty('path');
@@ -76,7 +76,7 @@ test.each(wrong)('rejects %s=%j', (name, text, problem) => {
   expect(problemsOf({ ...required, [name]: text })).toEqual([problem]);
 });
 
-test('reports all problems together, without values', () => {
+test('reports all problems of a config together, without values', () => {
   const secret = 'postgresql://user:secret@host/db';
   const env = { INGEST_PORT: 'eighty', TRUST_PROXY: 'maybe', EVENT_LOG: secret };
   expect(problemsOf(env)).toEqual([

@@ -33,7 +33,10 @@ export interface HealthResponse {
   body: string;
 }
 
-/** @param readMetrics returns the text of `/metrics`. By default, the metrics of this process. */
+/**
+ * Creates the health checks of a process.
+ * @param readMetrics returns the text of `/metrics`. By default, the metrics of this process.
+ */
 export function createHealth(metrics: Metrics, readMetrics = () => metrics.registry.metrics()): Health {
   const readiness = new Map<string, HealthCheck>();
   const liveness = new Map<string, HealthCheck>();

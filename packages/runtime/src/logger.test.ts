@@ -29,7 +29,7 @@ test('a line has level, message, time and service', () => {
   });
 });
 
-test('omits messages below the level', () => {
+test('the logger omits messages below the level', () => {
   expect(lineOf((logger) => logger.info('ready'), 'warn')).toEqual({});
 });
 

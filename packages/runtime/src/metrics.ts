@@ -64,7 +64,10 @@ export function createMetrics(options: MetricsOptions = {}): Metrics {
 /** Observes a value, and the trace in which it occurred, if any. */
 export type Observer<L extends string> = (value: number, labels: Record<L, string>, traceId: string | null) => void;
 
-/** @param histogram must be created with `withExemplars`. */
+/**
+ * Creates a function that observes values of a histogram.
+ * @param histogram must be created with `withExemplars`
+ */
 export function createObserver<L extends string>(metrics: Metrics, histogram: Histogram<L>): Observer<L> {
   if (!metrics.hasExemplars) return (value, labels) => histogram.observe(labels as LabelValues<L>, value);
   return (value, labels, traceId) =>

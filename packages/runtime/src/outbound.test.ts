@@ -47,12 +47,12 @@ test.each([
   '127.1',
   '2130706433',
   '0x7f.0.0.1',
-])('%s is not public', (address) => {
+])('the address %s is not public', (address) => {
   expect(isPublicAddress(address)).toBe(false);
 });
 
 test.each(['8.8.8.8', '1.1.1.1', '172.32.0.1', '100.128.0.1', '::ffff:8.8.8.8', '2606:4700::1111', '2a00:1450::1'])(
-  '%s is public',
+  'the address %s is public',
   (address) => {
     expect(isPublicAddress(address)).toBe(true);
   },

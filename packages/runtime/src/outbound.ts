@@ -126,7 +126,7 @@ export interface OutboundRequest {
 }
 
 export interface OutboundResponse {
-  /** From 200 to 599. */
+  /** Status of the response, from 200 to 599. */
   status: number;
   headers: IncomingHttpHeaders;
   body: Buffer;

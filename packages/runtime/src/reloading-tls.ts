@@ -16,7 +16,7 @@ export interface TlsFiles {
  */
 export interface ReloadingTls {
   rejectUnauthorized: true;
-  /** Read for each new connection. */
+  /** The current content of the files, which is read for each new connection. */
   readonly secureContext?: SecureContext;
 }
 

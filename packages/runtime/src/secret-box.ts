@@ -65,8 +65,9 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /**
- * @param setting in the format of `secretsKeyConfigFields`. If undefined, nothing can be encrypted or decrypted. A function
- *   returns the current value.
+ * Creates the encryption of stored secrets.
+ * @param setting in the format of `secretsKeyConfigFields`. If undefined, nothing can be encrypted or decrypted. A
+ * function returns the current value.
  */
 export function createSecretBox(setting: string | (() => string) | undefined): SecretBox {
   const current = keyRing(typeof setting === 'function' ? setting : () => setting ?? '');

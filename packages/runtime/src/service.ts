@@ -53,7 +53,10 @@ export interface Service<Config extends ServiceConfig> {
   start(config: Config, host: ServiceHost): StartedService;
 }
 
-/** @param begin starts the parts of a service in order. They are stopped in reverse order, also if `begin` fails. */
+/**
+ * Starts the parts of a service in the background.
+ * @param begin starts the parts of a service in order. They are stopped in reverse order, also if `begin` fails.
+ */
 export function startComponents(
   logger: Logger,
   begin: (lifecycle: Lifecycle) => Promise<ServiceFacts>,

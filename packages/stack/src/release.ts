@@ -189,7 +189,10 @@ export async function publish(made: Made, env: NodeJS.ProcessEnv): Promise<void>
   await run(['gh', 'release', 'create', `v${version}`, '--notes-file', join(output, notesFile), ...files]);
 }
 
-/** @throws SetupProblem if the program fails. The program itself prints why. */
+/**
+ * Runs a program.
+ * @throws SetupProblem if the program fails. The program itself prints why.
+ */
 async function runOrFail(
   [program = '', ...words]: string[],
   { env, input }: { env: NodeJS.ProcessEnv; input: string | undefined },

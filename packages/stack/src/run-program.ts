@@ -4,7 +4,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { SetupProblem } from './command.ts';
 
 export interface ProgramResult {
-  /** 127 if the program does not exist. */
+  /** Exit code. 127 if the program does not exist. */
   status: number;
   /** The last part of what the program wrote to stdout and stderr. */
   output: string;

@@ -30,7 +30,7 @@ test('a setting applies to all services that have it, and with the name of a ser
   expect([gateway.logLevel, api.logLevel]).toEqual(['debug', 'info']);
 });
 
-test('reports the mistakes of all services at once, without duplicates', () => {
+test('reports the mistakes of all services together, without duplicates', () => {
   expect(problemsOf({ DATABASE_URL: '', API_PORT: 'x', POLL_INTERVAL_MS: '1', STOP_DELAY_MS: '-1' })).toEqual([
     expect.stringMatching(/^DATABASE_URL is required/),
     expect.stringMatching(/^STOP_DELAY_MS must be a whole number of at least 0/),

@@ -19,7 +19,7 @@ const millrace = (...words) =>
   );
 const say = (sentence) => process.stdout.write(`${sentence}\n`);
 
-/** Repeats a request until it succeeds or the time is over. */
+/** Repeats a request until it succeeds or the deadline passes. */
 async function ask(what, url, options) {
   for (let last = 'no response'; ; await sleep(500)) {
     try {

@@ -29,7 +29,10 @@ export interface ChallengeCheck {
 /** Checks whether a domain has the challenge record. Any error means that it is not proven. */
 export type LookUpChallenge = (domain: string, challenge: string) => Promise<ChallengeCheck>;
 
-/** @throws TypeError at start for an invalid address. */
+/**
+ * Creates the check of challenge records.
+ * @throws TypeError at start for an invalid address
+ */
 export function createChallengeLookup({ servers, timeoutMs }: DnsSettings): LookUpChallenge {
   const resolver = new Resolver({ timeout: timeoutMs, tries: 2 });
   if (servers.length > 0) resolver.setServers([...servers]);

@@ -109,16 +109,16 @@ export async function isolateUnverifiedAccount(
 
 interface SignUp {
   now: Date;
-  /** That of the invite by default. */
+  /** The first and last name of the new user. By default, those in the invite. */
   firstName?: string | undefined;
   lastName?: string | undefined;
   /** True if the address is known to belong to the person. */
   isEmailVerified: boolean;
   /** Throws if the invite is for another person. */
   requireInvited?: (invite: Invite) => void;
-  /** The new user by default. */
+  /** The user who made the change. By default, the new user. */
   actor?: Actor;
-  /** False for users with a password, who can create keys when needed. */
+  /** Whether to create a key. False for users with a password, who can create keys when needed. */
   withKey?: boolean;
 }
 

@@ -68,7 +68,7 @@ export interface Inviter {
 export interface NewInvite {
   targetEmail: string;
   firstName?: string | undefined;
-  /** Default: 1. */
+  /** Membership level that the invite grants. Default: 1. */
   level?: number | undefined;
   message?: string | null | undefined;
   /** Access to private projects, validated by `parseProjectGrants`. */

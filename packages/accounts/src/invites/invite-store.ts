@@ -34,7 +34,10 @@ export async function selectInvites(sql: Sql, organizationId: string): Promise<I
   );
 }
 
-/** @param organizationId organization it must belong to; null for any. */
+/**
+ * Deletes an invite.
+ * @param organizationId organization it must belong to; null for any
+ */
 export async function deleteInvite(sql: Sql, id: string, organizationId: string | null): Promise<Invite | undefined> {
   const rows = await sql.query<Invite>(
     'DELETE FROM organization_invite WHERE id = $1 AND ($2::uuid IS NULL OR organization_id = $2) RETURNING *',

@@ -115,8 +115,8 @@ export async function deleteKey(sql: Sql, { id, userId }: PersonalApiKeyChoice) 
 }
 
 /**
- * Counts those of the environments that are in organizations of the user.
- * @param organizations restricts the organizations; empty for no restriction.
+ * Counts how many of the environments are in organizations of the user.
+ * @param organizations restricts the organizations. Empty for no restriction.
  */
 export async function countEnvironmentsInReach(
   sql: Sql,
@@ -134,7 +134,7 @@ export async function countEnvironmentsInReach(
   );
 }
 
-/** Counts those of the organizations that the user belongs to. */
+/** Counts how many of the organizations the user belongs to. */
 export async function countMemberships(sql: Sql, userId: number, organizationIds: string[]): Promise<number> {
   return count(
     sql,

@@ -25,9 +25,9 @@ export const maxPersonalApiKeys = 10;
 
 export interface NewPersonalApiKey {
   userId: number;
-  /** 1 to 40 characters. */
+  /** Has 1 to 40 characters. */
   label: string;
-  /** At least one; `*` grants everything. */
+  /** At least one scope. `*` grants everything. */
   scopes: readonly string[];
   /** IDs of the environments to which the key is limited; empty for no limit. */
   scopedTeams?: readonly number[];
@@ -93,7 +93,10 @@ export async function listPersonalApiKeys(sql: Sql, filter: { userId?: number } 
   return selectKeys(sql, filter.userId ?? null);
 }
 
-/** @throws AppError `not_found`. */
+/**
+ * Returns a personal API key.
+ * @throws AppError `not_found`
+ */
 export async function getPersonalApiKey(sql: Sql, choice: PersonalApiKeyChoice): Promise<PersonalApiKey> {
   return present(await findKey(sql, choice));
 }

@@ -41,7 +41,10 @@ export interface NewOrganizationRow {
   settings: OrganizationSettings;
 }
 
-/** @returns undefined when the slug is taken, which does not abort the transaction. */
+/**
+ * Inserts an organization.
+ * @returns undefined when the slug is taken, which does not abort the transaction
+ */
 export async function insertOrganization(tx: Transaction, row: NewOrganizationRow): Promise<Organization | undefined> {
   const { id, name, slug, features, settings } = row;
   const rows = await tx.query<Organization>(

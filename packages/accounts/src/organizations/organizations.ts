@@ -33,7 +33,7 @@ import {
 type SettingChanges = { [Name in keyof OrganizationSettings]?: OrganizationSettings[Name] | undefined };
 
 export interface NewOrganization {
-  /** 1 to 64 characters. */
+  /** Has 1 to 64 characters. */
   name: string;
   /** Features of the plan. By default, the plan has no gated features. See `listProductFeatures`. */
   features?: readonly ProductFeature[];
@@ -42,7 +42,10 @@ export interface NewOrganization {
   actor: Actor;
 }
 
-/** @throws AppError `invalid` naming `name`. */
+/**
+ * Creates an organization.
+ * @throws AppError `invalid` naming `name`
+ */
 export async function createOrganization(tx: Transaction, input: NewOrganization): Promise<Organization> {
   const created = await insertWithFreeSlug(tx, {
     id: uuidv7(),
@@ -77,7 +80,10 @@ export async function listOrganizations(sql: Sql, filter: { userId?: number } = 
   return selectOrganizations(sql, filter.userId ?? null);
 }
 
-/** @throws AppError `not_found`. */
+/**
+ * Returns an organization.
+ * @throws AppError `not_found`
+ */
 export async function getOrganization(sql: Sql, organizationId: string): Promise<Organization> {
   const found = isUuid(organizationId) ? await findOrganization(sql, organizationId) : undefined;
   if (!found) throw notFound('Organization');
@@ -132,7 +138,7 @@ interface OrganizationChange {
   organizationId: string;
   /** Undefined fields stay unchanged. */
   changes: SettingChanges & {
-    /** 1 to 64 characters. */
+    /** Has 1 to 64 characters. */
     name?: string | undefined;
   };
   actor: Actor;

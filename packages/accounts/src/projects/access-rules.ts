@@ -155,7 +155,10 @@ async function requireOf(
 const thatRule = `environment_id = $1 AND resource = $2 AND resource_id IS NOT DISTINCT FROM $3
   AND membership_id IS NOT DISTINCT FROM $4::uuid AND role_id IS NOT DISTINCT FROM $5::uuid`;
 
-/** @returns the previous level of the rule; null if it did not exist. */
+/**
+ * Writes or removes a rule.
+ * @returns the previous level of the rule; null if it did not exist
+ */
 async function writeRule(
   tx: Transaction,
   { environmentId, resource, resourceId, membershipId, roleId }: RecordRule,

@@ -14,7 +14,7 @@ import { checkDescription, checkSettings, mergeSettings } from './settings.ts';
 
 export interface EnvironmentChange {
   environmentId: number;
-  /** By column name; undefined leaves a setting unchanged, null clears a nullable one. */
+  /** Settings by column name. Undefined leaves a setting unchanged, and null clears a nullable one. */
   settings: Record<string, unknown>;
   actor: Actor;
   /** The actor's level in the environment; undefined for an operator, who may change everything. */
@@ -59,7 +59,11 @@ function withoutMask(changes: Record<string, unknown>, before: StoredEnvironment
   return isShown ? others : changes;
 }
 
-/** @param before undefined for a new environment. @throws AppError `forbidden`. */
+/**
+ * Checks that the actor's level allows changing these settings.
+ * @param before undefined for a new environment
+ * @throws AppError `forbidden`
+ */
 export function requireLevelOfSettings(
   level: number | undefined,
   { before, settings }: { before?: StoredEnvironment; settings: Record<string, unknown> },
@@ -85,7 +89,7 @@ interface ProjectChange {
   environmentId?: number;
   /** Settings of that environment by column name; `name` renames both. */
   settings: Record<string, unknown>;
-  /** Undefined leaves it unchanged. */
+  /** Undefined leaves the description unchanged. */
   productDescription?: string | null | undefined;
   actor: Actor;
   level?: number | undefined;

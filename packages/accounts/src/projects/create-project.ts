@@ -15,7 +15,7 @@ export interface NewProject {
   organizationId: string;
   /** Settings of its first environment by column name; `name` also names the project. */
   settings?: Record<string, unknown>;
-  /** At most 1000 characters. */
+  /** Has at most 1000 characters. */
   productDescription?: string | null | undefined;
   actor: Actor;
 }
@@ -60,7 +60,7 @@ export async function createProject(
 
 interface NewEnvironment {
   projectId: number;
-  /** By column name. */
+  /** Settings by column name. */
   settings?: Record<string, unknown>;
   actor: Actor;
 }

@@ -38,7 +38,10 @@ export async function updateEnvironment(
   return rows[0] ?? {};
 }
 
-/** @param id ID of a project's first environment; null takes the next free one. */
+/**
+ * Inserts an environment.
+ * @param id ID of a project's first environment; null takes the next free one
+ */
 export async function insertEnvironment(
   tx: Transaction,
   { id, projectId, columns }: { id: number | null; projectId: number; columns: Record<string, unknown> },

@@ -38,7 +38,10 @@ export async function makePrimaryKeyBackup(tx: Transaction, environmentId: numbe
   ]);
 }
 
-/** @returns the slots that had a key. */
+/**
+ * Deletes secret keys of an environment.
+ * @returns the slots that had a key
+ */
 export async function deleteSecretKeys(
   tx: Transaction,
   environmentId: number,

@@ -23,7 +23,10 @@ export interface NewSettings extends Record<string, unknown> {
   name: string;
 }
 
-/** @throws AppError `invalid` naming the field. */
+/**
+ * Validates the settings of a new environment.
+ * @throws AppError `invalid` naming the field
+ */
 export function checkNewSettings(given: Record<string, unknown>): NewSettings {
   if (given.primary_dashboard !== undefined && given.primary_dashboard !== null) {
     throw new AppError('invalid', 'Primary dashboard cannot be set on project creation.', {
@@ -34,7 +37,10 @@ export function checkNewSettings(given: Record<string, unknown>): NewSettings {
   return { ...settings, name: checkName('name', name as string, { maxLength: 200 }) };
 }
 
-/** @throws AppError `invalid` naming `product_description`. */
+/**
+ * Validates the description of a project.
+ * @throws AppError `invalid` naming `product_description`
+ */
 export function checkDescription(text: string | null | undefined): string | null {
   return text == null ? null : checkText('product_description', text, { maxLength: 1000, isBlankAllowed: true });
 }

@@ -36,7 +36,11 @@ export async function listRestrictions(sql: Sql): Promise<Restriction[]> {
   return selectRestrictions(sql);
 }
 
-/** @returns the removed restriction. @throws AppError `not_found`. */
+/**
+ * Removes a restriction.
+ * @returns the removed restriction
+ * @throws AppError `not_found`
+ */
 export async function removeRestriction(sql: Sql, id: string): Promise<Restriction> {
   const removed = isUuid(id) ? await deleteRestriction(sql, id) : undefined;
   if (!removed) throw notFound('Restriction');

@@ -19,7 +19,8 @@ const maxRoles = 200;
 const longestName = 200;
 
 /**
- * @throws AppError `invalid` naming `name` if it is blank, too long or taken (ignoring case); also for too many roles.
+ * Creates a role.
+ * @throws AppError `invalid` naming `name` if it is blank, too long or taken (ignoring case); also for too many roles
  */
 export async function createRole(
   tx: Transaction,
@@ -49,7 +50,10 @@ export async function createRole(
   return role;
 }
 
-/** @throws AppError like `createRole`; `not_found`. */
+/**
+ * Renames a role.
+ * @throws AppError like `createRole`; `not_found`
+ */
 export async function renameRole(
   tx: Transaction,
   { roleId, name, ...of }: RoleOf & { roleId: string; name: string },
@@ -100,7 +104,10 @@ export async function assignRole(
   return id;
 }
 
-/** @throws AppError `not_found`. */
+/**
+ * Takes a role away from a member.
+ * @throws AppError `not_found`
+ */
 export async function unassignRole(
   tx: Transaction,
   { roleId, id, ...of }: RoleOf & { roleId: string; id: string },

@@ -28,7 +28,7 @@ import { changeEmail, createUser } from '../users/users.ts';
 export interface ScimDomain {
   id: string;
   organizationId: string;
-  /** In lower case and ASCII. */
+  /** Domain name in lower case and ASCII. */
   name: string;
   /** True if the user who created the token is currently an owner of the organization. */
   mayChangeOwners: boolean;
@@ -36,7 +36,7 @@ export interface ScimDomain {
 
 /** User fields sent by a provider. */
 export interface ScimUserFields {
-  /** Email address. */
+  /** Email address of the user. SCIM calls it the user name. */
   userName: string;
   firstName: string;
   lastName: string;
@@ -246,7 +246,7 @@ async function isKnown(tx: Transaction, { id, organizationId }: ScimDomain, user
 /** Filters for a list of users. */
 export interface ScimUserFilter {
   uuid?: string;
-  /** In lower case. */
+  /** Email address in lower case. */
   email?: string;
   externalId?: string;
 }

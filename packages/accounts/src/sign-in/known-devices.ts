@@ -9,7 +9,10 @@ export const deviceDays = 30;
 /** Maximum per user. Beyond it, the oldest is forgotten. */
 const maxDevices = 50;
 
-/** @returns the value of the cookie, which is not stored. */
+/**
+ * Remembers the browser of a user.
+ * @returns the value of the cookie, which is not stored
+ */
 export async function rememberDevice(tx: Transaction, userId: number): Promise<string> {
   const secret = newSecret();
   await insertDevice(tx, { token_hash: hashSecret(secret), user_id: userId }, deviceDays);
@@ -22,7 +25,10 @@ export async function renewDevice(tx: Transaction, secret: string): Promise<void
   await extendDevice(tx, hashSecret(secret), deviceDays);
 }
 
-/** @param email in lower case. */
+/**
+ * Returns whether a user has signed in from this browser before.
+ * @param email in lower case
+ */
 export async function isKnownDevice(sql: Sql, secret: string, email: string): Promise<boolean> {
   return hasDevice(sql, hashSecret(secret), email);
 }

@@ -38,7 +38,10 @@ export async function findPasskey(sql: Sql, credentialId: string): Promise<Passk
   return rows[0];
 }
 
-/** @returns undefined if this passkey is already registered. */
+/**
+ * Inserts a passkey.
+ * @returns undefined if this passkey is already registered
+ */
 export async function insertPasskey(
   tx: Transaction,
   row: Omit<Passkey, 'created_at' | 'last_used_at'>,

@@ -4,7 +4,10 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { AppError, limitConcurrency } from '@millrace/runtime';
 
 export interface Passwords {
-  /** @throws AppError `rate_limited` before any computation when too many requests wait. */
+  /**
+   * Hashes a password.
+   * @throws AppError `rate_limited` before any computation when too many requests wait
+   */
   hash(password: string): Promise<string>;
   /**
    * Verifies a password. Takes the same time for an account without a password as for a wrong password.

@@ -37,7 +37,11 @@ export function hasProofInTime(
   return since === null || since.getTime() > now.getTime() - proofGraceDays * 24 * 3600 * 1000;
 }
 
-/** @param name domain in lower case and ASCII. @returns undefined if no organization has verified it. */
+/**
+ * Finds the verified domain with this name.
+ * @param name domain in lower case and ASCII
+ * @returns undefined if no organization has verified it
+ */
 export async function findAddressDomain(sql: Sql, name: string): Promise<AddressDomain | undefined> {
   const rows = await sql.query<AddressDomain & Record<string, unknown>>(
     `SELECT d.id, d.organization_id, d.domain, d.sso_enforcement, d.sso_proved, d.sso_owner_exception,
@@ -82,7 +86,10 @@ export async function useIdentity(
   return rows[0]?.user_id;
 }
 
-/** @returns whether the identity is linked to the user; false if it is linked to another account. */
+/**
+ * Links an identity at a provider to a user.
+ * @returns whether the identity is linked to the user; false if it is linked to another account
+ */
 export async function insertIdentity(
   tx: Transaction,
   row: ProviderIdentity & Columns<'provider_identity', 'user_id' | 'domain_id'>,
@@ -118,7 +125,10 @@ export async function deleteProofs(tx: Transaction, userId: number): Promise<voi
   }
 }
 
-/** @returns false if the message was used before, on any replica. */
+/**
+ * Records that a SAML message was used.
+ * @returns false if the message was used before, on any replica
+ */
 export async function consumeAssertion(sql: Sql, idHash: string, until: Date): Promise<boolean> {
   await sql.query('DELETE FROM used_assertion WHERE expires_at < now()');
   const rows = await sql.query(

@@ -39,13 +39,19 @@ export async function findSecondFactors(sql: Sql, userId: number): Promise<Secon
 /** Encryption context of an authenticator secret, stored as `{text: <secret>}`. Prevents using it for another user. */
 export const totpContext = (userId: number) => `totp:${userId}`;
 
-/** @returns the encrypted secret. */
+/**
+ * Returns the secret of a user's authenticator app.
+ * @returns the encrypted secret
+ */
 export async function findTotpSecret(sql: Sql, userId: number): Promise<string | undefined> {
   const rows = await sql.query<{ secret: string }>('SELECT secret FROM user_totp WHERE user_id = $1', [userId]);
   return rows[0]?.secret;
 }
 
-/** @param lastStep time step of the code that proved that the app has the secret. */
+/**
+ * Stores the secret of an authenticator app.
+ * @param lastStep time step of the code that proved that the app has the secret
+ */
 export async function writeTotp(
   tx: Transaction,
   userId: number,

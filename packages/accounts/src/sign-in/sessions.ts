@@ -29,7 +29,10 @@ export interface NewSession {
   browser: string;
 }
 
-/** @returns the value of the cookie, which is not stored. */
+/**
+ * Starts a session.
+ * @returns the value of the cookie, which is not stored
+ */
 export async function beginSession(tx: Transaction, { browser, ...session }: NewSession): Promise<string> {
   const secret = newSecret();
   await insertSession(
@@ -79,7 +82,10 @@ export async function endSession(sql: Sql, secret: string): Promise<void> {
   await deleteSessions(sql, { tokenHash: hashSecret(secret) });
 }
 
-/** @returns whether the user had this session. */
+/**
+ * Ends one session of a user.
+ * @returns whether the user had this session
+ */
 export async function endUserSession(sql: Sql, userId: number, id: string): Promise<boolean> {
   return isUuid(id) && (await deleteSessions(sql, { userId, id })) > 0;
 }

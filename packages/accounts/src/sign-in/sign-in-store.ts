@@ -37,7 +37,7 @@ export async function writePasswordHash(tx: Transaction, userId: number, hash: s
   );
 }
 
-/** Replaces a hash by one with another cost, unless the password was changed meanwhile. */
+/** Replaces a password hash that was computed with another cost, unless the password was changed meanwhile. */
 export async function replacePasswordHash(
   sql: Sql,
   userId: number,
@@ -87,7 +87,10 @@ export async function selectSessions(sql: Sql, userId: number): Promise<SessionR
   );
 }
 
-/** @returns the user of the session. */
+/**
+ * Deletes the session with this secret.
+ * @returns the user of the session
+ */
 export async function deleteUserSession(
   tx: Transaction,
   tokenHash: string,
@@ -99,7 +102,10 @@ export async function deleteUserSession(
   return rows[0];
 }
 
-/** @returns the number of deleted sessions. */
+/**
+ * Deletes sessions of a user, or the session with this secret.
+ * @returns the number of deleted sessions
+ */
 export async function deleteSessions(
   sql: Sql,
   selection: { userId: number; id?: string; except?: string } | { tokenHash: string },

@@ -27,7 +27,7 @@ export type EnforcingDomain = Pick<
 /** Providers of the installation, which every domain may use. */
 export type Installed = Pick<ReadonlySet<ProviderKind>, 'has'>;
 
-/** Whether the setting has an effect, and if not, why. */
+/** Whether `sso_enforcement` of a domain has an effect, and if not, why. */
 export type Enforcement =
   | { state: 'off' }
   | { state: 'no effect'; reason: 'unknown_provider' | 'feature_not_available' | 'provider_not_configured' }

@@ -44,7 +44,7 @@ export interface ProviderProfile {
   issuer: string;
   /** The provider's own identifier of the person (`isSubject`). It stays the same when the address changes. */
   subject: string;
-  /** In lower case; null if the provider did not report an address that an account can have. */
+  /** Email address in lower case. Null if the provider did not report an address that an account can have. */
   email: string | null;
   /** True if the provider has verified the address. */
   isEmailVerified: boolean;

@@ -228,7 +228,7 @@ test('reports an unreachable log in one line', async () => {
   expect(err.join('')).not.toContain('database');
 });
 
-test('an incomplete list says so, and says how far each partition was read', async () => {
+test('an incomplete list of dead letters says so, and says how far each partition was read', async () => {
   const database = createDatabase({ url: testDatabase.url, logger, poolSize: 2 });
   const log = createPostgresLog({ database, logger, ...patience });
   const prefix = `t-${randomUUID()}.`;

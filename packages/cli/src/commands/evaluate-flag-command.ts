@@ -53,7 +53,10 @@ export function addEvaluateCommand(commands: Command, terminal: Terminal): void 
   });
 }
 
-/** @throws Refusal if the flag does not exist. */
+/**
+ * Requests the value of a flag and the reason for it.
+ * @throws Refusal if the flag does not exist
+ */
 async function askReason(key: string, options: EvaluateOptions, terminal: Terminal): Promise<Reason> {
   const query = new URLSearchParams({
     distinct_id: options.distinctId,

@@ -86,7 +86,7 @@ async function runJson(args: string[] = [], options = {}) {
   return { exitCode, err, ...(JSON.parse(out) as Record<string, unknown>) };
 }
 
-test('sends all lines in order, in batches, each event with a uuid', async () => {
+test('an import sends all lines in order, in batches, each event with a uuid', async () => {
   writeFileSync(file, lines(25));
   expect(await runJson(['--batch-size', '10'])).toMatchObject({
     exitCode: 0,
@@ -144,7 +144,7 @@ describe('a file with invalid lines', () => {
   });
 });
 
-test('splits a batch that is too large, and names an event that is too large on its own', async () => {
+test('an import splits a batch that is too large, and names an event that is too large on its own', async () => {
   writeFileSync(file, lines(8));
   answer = (events) => ({ status: events.length > 3 || events.some(({ event }) => event === 'e6') ? 413 : 200 });
   expect(await runJson(['--skip-invalid'])).toMatchObject({
@@ -158,21 +158,21 @@ test('splits a batch that is too large, and names an event that is too large on 
   expect(await runJson(['--restart'])).toMatchObject({ exitCode: 1, outcome: 'stopped', lastLine: 0 });
 });
 
-test('sends an event that may be too large for the log without others, so that the host rejects it instead of dropping it', async () => {
+test('an import sends an event that may be too large for the log without others, so that the host rejects it instead of dropping it', async () => {
   const large = JSON.stringify({ ...JSON.parse(line(2)), properties: { text: 'x'.repeat(300_000) } });
   writeFileSync(file, [line(1), large, line(3), line(4)].join('\n'));
   await run();
   expect(batches.map((events) => events.map(({ event }) => event))).toEqual([['e1'], ['e2'], ['e3', 'e4']]);
 });
 
-test('shows progress, rate and remaining time on a terminal', async () => {
+test('an import shows progress, rate and remaining time on a terminal', async () => {
   writeFileSync(file, lines(30));
   answerAfterMs = 250;
   const { err } = await run(['--batch-size', '10'], { isTTY: true });
   expect(err).toMatch(/\r 3[23]\.\d% {2}10 of 30 events {2}[1-9]\d*\/s {2}\d+ s left/);
 });
 
-test.each([429, 503])('waits for the time in Retry-After after a %d', async (status) => {
+test.each([429, 503])('an import waits for the time in Retry-After after a %d', async (status) => {
   writeFileSync(file, lines(2));
   answer = (_, request) =>
     request === 1 ? { status, headers: { 'retry-after': '1' }, body: { detail: 'Busy.' } } : { status: 200 };
@@ -227,7 +227,7 @@ test('continues a gzip-compressed file with invalid lines after the last complet
   expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4', 'e5', 'e5']);
 });
 
-test('stops when the host stays unreachable', async () => {
+test('an import stops when the host stays unreachable', async () => {
   writeFileSync(file, lines(1));
   const closed = createServer().listen(0, '127.0.0.1');
   await once(closed, 'listening');
@@ -237,7 +237,7 @@ test('stops when the host stays unreachable', async () => {
   expect(await runJson(args)).toMatchObject({ exitCode: 1, reason: expect.stringContaining('ECONNREFUSED') });
 });
 
-describe('a file that was imported before', () => {
+describe('the import of a file that was imported before', () => {
   beforeEach(async () => {
     writeFileSync(file, lines(4));
     await run();
@@ -245,13 +245,13 @@ describe('a file that was imported before', () => {
   });
   const state = () => readFileSync(`${file}.import-state.json`, 'utf8');
 
-  test('is not sent again', async () => {
+  test('does not send it again', async () => {
     expect(await runJson()).toMatchObject({ exitCode: 0, imported: 4, importedBefore: 4 });
     expect(batches).toEqual([]);
     expect(state()).not.toContain('phc_k');
   });
 
-  test('is sent again with the same uuids when --restart is passed', async () => {
+  test('sends it again with the same uuids when --restart is passed', async () => {
     await run(['--restart']);
     const again = batches;
     batches = [];
@@ -260,23 +260,23 @@ describe('a file that was imported before', () => {
     expect(sentNames()).toEqual(['e1', 'e2', 'e3', 'e4']);
   });
 
-  test('continues with the new lines when it has grown', async () => {
+  test('continues with the new lines when the file has grown', async () => {
     writeFileSync(file, lines(6));
     expect(await runJson()).toMatchObject({ imported: 6, importedBefore: 4, lines: 6 });
     expect(sentNames()).toEqual(['e5', 'e6']);
   });
 
-  test('is refused when its beginning has changed', async () => {
+  test('fails when the beginning of the file has changed', async () => {
     writeFileSync(file, `${line(9)}\n${lines(4)}`);
     expect(await run()).toMatchObject({ exitCode: 2, err: expect.stringContaining('--restart') });
     expect(batches).toEqual([]);
   });
 
-  test('is reported as already sent', async () => {
+  test('reports that it was already sent', async () => {
     expect((await run()).err).toContain('There was nothing left to send');
   });
 
-  test('is sent completely to another host, with a message', async () => {
+  test('sends it completely to another host, and says so', async () => {
     const { port } = host.address() as AddressInfo;
     const elsewhere = await run(['--host', `http://localhost:${port}`]);
     expect(elsewhere).toMatchObject({ exitCode: 0, err: expect.stringContaining('to another host or project') });
@@ -284,7 +284,7 @@ describe('a file that was imported before', () => {
     expect(elsewhere.out).toMatch(/^imported before +0$/m);
   });
 
-  test('is imported from its beginning into another project', async () => {
+  test('starts from the beginning for another project', async () => {
     const { port } = host.address() as AddressInfo;
     answer = () => ({ status: 200 });
     const output: string[] = [];
@@ -304,7 +304,7 @@ test.each([
   [['--batch-size', '0'], /--batch-size/],
   [['--host', 'events.example.com'], /--host: Must be a URL/],
   [['--state', '/nowhere/at/all'], /--state: Could not write /],
-])('rejects the arguments %j', async (args, message) => {
+])('rejects the import arguments %j', async (args, message) => {
   writeFileSync(file, lines(1));
   expect(await run(args)).toMatchObject({ exitCode: 2, err: expect.stringMatching(message) });
   expect(batches).toEqual([]);
@@ -313,12 +313,12 @@ test.each([
 test.each([
   ['missing', () => {}, /does not exist/],
   ['cut off', () => writeFileSync(file, gzipSync(lines(1000)).subarray(0, 200)), /damaged or incomplete/],
-])('rejects a file that is %s', async (_name, prepare, message) => {
+])('rejects an import file that is %s', async (_name, prepare, message) => {
   prepare();
   expect(await run()).toMatchObject({ exitCode: 2, err: expect.stringMatching(message) });
 });
 
-test('accepts an empty file', async () => {
+test('accepts an empty import file', async () => {
   writeFileSync(file, '');
   expect(await runJson()).toMatchObject({ exitCode: 0, outcome: 'imported', lines: 0, imported: 0 });
 });

@@ -22,7 +22,7 @@ interface ImportCommandOptions extends GlobalOptions {
   patience: number;
 }
 
-/** Well below the limit of the ingest host (20 MB), so that repeating a request is cheap. */
+/** Size of a batch. It is well below the limit of the ingest host (20 MB), so that repeating a request is cheap. */
 const batchBytes = 4_000_000;
 /** Maximum number of invalid lines that are printed. `--json` prints more. */
 const shownFaults = 20;

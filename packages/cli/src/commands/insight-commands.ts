@@ -74,7 +74,10 @@ async function runQuery(query: unknown, options: ResultOptions, terminal: Termin
   show((await connectApi(options, terminal).call('POST', 'query/', body)) as QueryResponse, options, terminal);
 }
 
-/** @throws UsageError if there is not exactly one query. */
+/**
+ * Reads the SQL query from the argument, standard input or a file.
+ * @throws UsageError if there is not exactly one query
+ */
 async function readSql(written: string | undefined, file: string | undefined, terminal: Terminal): Promise<string> {
   if ((written === undefined) === (file === undefined))
     throw new UsageError('<query>: Pass the text of a query, - for standard input, or --file.');
@@ -83,14 +86,21 @@ async function readSql(written: string | undefined, file: string | undefined, te
   return query;
 }
 
-/** @param file path, or `-` for standard input. @throws UsageError if it cannot be read. */
+/**
+ * Reads a file or standard input.
+ * @param file path, or `-` for standard input
+ * @throws UsageError if it cannot be read
+ */
 function readContent(file: string, terminal: Terminal): Promise<string> {
   return (file === '-' ? text(terminal.input ?? process.stdin) : readFile(file, 'utf8')).catch((error: Error) => {
     throw new UsageError(`<file>: Could not read ${file}: ${error.message}`);
   });
 }
 
-/** @throws UsageError that describes what is wrong with the file. */
+/**
+ * Reads an insight query from a JSON file.
+ * @throws UsageError that describes what is wrong with the file
+ */
 async function readQuery(file: string, terminal: Terminal): Promise<unknown> {
   const content = await readContent(file, terminal);
   try {

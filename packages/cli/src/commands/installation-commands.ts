@@ -44,7 +44,10 @@ export function addMigrateCommand(program: Command, terminal: Terminal): void {
     });
 }
 
-/** @throws UsageError if the directory contains no migrations, or as `migrate`. */
+/**
+ * Applies the migrations in a directory.
+ * @throws UsageError if the directory contains no migrations, or as `migrate`
+ */
 async function migrateFrom(prismaDirectory: string, databaseUrl: string): Promise<string[]> {
   if (!existsSync(join(prismaDirectory, 'migrations'))) {
     throw new UsageError(`--prisma-directory: ${prismaDirectory} contains no migrations.`);
@@ -113,7 +116,7 @@ interface BootstrapInput {
   projectName: string;
   timezone?: string;
   plan: PlanName;
-  /** Create an organization even if one exists. */
+  /** Creates an organization even if one exists. */
   isForced: boolean;
 }
 

@@ -12,10 +12,10 @@ interface ReadCommand {
   scope: string;
   /** Option flags in Commander's syntax, each with its description and whether it is required. */
   options: readonly [flags: string, description: string, kind?: 'required'][];
-  /** Default: GET. */
+  /** Method of the request. Default: GET. */
   method?: 'POST';
   path: string;
-  /** Default: the project's path. */
+  /** Path that `path` is relative to. Default: the path of the project. */
   base?: (options: Given) => string;
   /** Maps each query parameter to the option that sets it. */
   parameters: Record<string, string>;

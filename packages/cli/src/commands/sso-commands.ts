@@ -26,7 +26,10 @@ export function addSsoCommands(program: Command, terminal: Terminal): void {
     );
 }
 
-/** @returns the number of emails that the mail server accepted. */
+/**
+ * Emails the administrators of an organization that enforcement was turned off.
+ * @returns the number of emails that the mail server accepted
+ */
 async function notifyAdministrators(
   { env }: Terminal,
   sql: Sql,

@@ -6,7 +6,7 @@ import { ConfigError, type Logger } from '@millrace/runtime';
 /** The installation to check. */
 export interface CheckedInstallation {
   env: Record<string, string | undefined>;
-  /** Including its password and TLS parameters. */
+  /** URL of the database, including its password and TLS parameters. */
   databaseUrl: string;
   database: Pick<Database, 'sql' | 'listen' | 'prisma'>;
   /** Directory with the migrations of this version. */
@@ -44,7 +44,7 @@ export function joinNames(names: readonly string[], most = 5): string {
 
 export interface Check {
   name: string;
-  /** Rejects if the state cannot be determined. */
+  /** Runs the check. Rejects if the state cannot be determined. */
   look(): Promise<Finding[]> | Finding[];
 }
 

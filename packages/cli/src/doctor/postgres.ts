@@ -172,7 +172,10 @@ async function checkConnections(sql: Sql, settings: DoctorSettings): Promise<Fin
   return [judgeConnections(await readConnections(sql), settings.databasePoolSize)];
 }
 
-/** @param wanted number of connections that another service may open, or 0 if unknown. */
+/**
+ * Judges whether enough connections are free.
+ * @param wanted number of connections that another service may open, or 0 if unknown
+ */
 export function judgeConnections({ used, most }: { used: number; most: number }, wanted = 0): Finding {
   const found = `${used} of ${most} connections are in use`;
   const advice =

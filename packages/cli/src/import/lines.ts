@@ -158,7 +158,7 @@ function parse(text: string): unknown {
  */
 export interface Rejections {
   count(): number;
-  /** The first 10,000. */
+  /** The first 10,000 invalid lines. */
   faults(): readonly Fault[];
   add(fault: Fault): void;
 }

@@ -2,7 +2,7 @@
 
 export interface SentCounts {
   events: number;
-  /** Bytes of the (decompressed) file. */
+  /** Position in the (decompressed) file, in bytes. */
   offset: number;
 }
 

@@ -78,7 +78,10 @@ function createCheck() {
       if (!(isReady ? duringStatements : duringStart).has(type) || length < 4) throw malformed();
       if (length > maxMessageBytes) throw tooLong();
     },
-    /** @returns whether to pass on the message */
+    /**
+     * Processes a message of the server.
+     * @returns whether to pass on the message
+     */
     message(message: Buffer): boolean {
       const type = String.fromCharCode(message[0] ?? 0);
       if (type === 'Z') isReady = true;

@@ -50,7 +50,7 @@ async function sent(send: () => Promise<unknown>) {
   return { before, all: { bytes: socket.bytesWritten - bytes, pieces: socket.pieces - pieces } };
 }
 
-test('pipelined statements are sent together in one piece and answered in order', async () => {
+test('pipelined statements are sent together in one piece, and their results arrive in order', async () => {
   let ids: unknown;
   const { before, all } = await sent(async () => {
     ids = await sendPipelined(client, () => [insert(1), insert(2), insert(3)]);

@@ -157,7 +157,7 @@ test('a partition with a new leader does not wait for its former leader', async 
         leaders = [1, 2];
         return batches.map(() => ({ reason: 'not_now', error: new Error('told to') }));
       }
-      // The former leader is slow now.
+      // From now on, the former leader is slow.
       if (batches.some(({ partition }) => partition === 0)) await new Promise((resolve) => setTimeout(resolve, 300));
       written.push(...batches.map(({ partition }) => partition));
       return batches.map(() => null);

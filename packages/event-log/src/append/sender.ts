@@ -213,7 +213,10 @@ export class Sender {
     return taken;
   }
 
-  /** @returns for each batch null if it is in the log, or why it was rejected. */
+  /**
+   * Sends one request.
+   * @returns for each batch null if it is in the log, or why it was rejected
+   */
   private async request(taken: readonly TakenBatch[]): Promise<(BatchRefusal | null)[]> {
     this.options.metrics.sending(
       taken.reduce((sum, { entries }) => sum + entries.length, 0),

@@ -6,7 +6,10 @@ import type { Metrics } from '@millrace/runtime';
 export interface ConsumeMetrics {
   /** A batch started. Its first record is the oldest unprocessed one of the partition. */
   began(topic: string, group: string, partition: number, appendedAtMs: number): void;
-  /** @param appendedAtMs time of the first record. */
+  /**
+   * Records that a batch has taken effect.
+   * @param appendedAtMs time of the first record
+   */
   handled(topic: string, group: string, batch: { records: number; seconds: number; appendedAtMs: number }): void;
   stale(topic: string, group: string): void;
   failed(topic: string, group: string): void;

@@ -28,7 +28,10 @@ export function createTruncationReporter({
   const lostBelow = new Map<number, bigint>();
 
   return {
-    /** @param found details of what the log contains now, for the log line. */
+    /**
+     * Reports that a partition ends before the stored offset, or contains other records.
+     * @param found details of what the log contains now, for the log line
+     */
     found(partition: number, stored: StoredOffset, found: Record<string, unknown>): void {
       metrics.truncated(topic, group, partition, true);
       const last = reportedAt.get(partition);
@@ -40,8 +43,9 @@ export function createTruncationReporter({
       );
     },
     /**
-     * @param stored where the group continues; 0 also means the start of the log. @param low the oldest offset in the
-     * log.
+     * Reports records that retention has deleted before the group read them.
+     * @param stored where the group continues; 0 also means the start of the log
+     * @param low the oldest offset in the log
      */
     deletedUnread(partition: number, stored: bigint, low: bigint): void {
       const from = stored > (lostBelow.get(partition) ?? 0n) ? stored : (lostBelow.get(partition) ?? 0n);

@@ -252,7 +252,10 @@ export const fallbackConfigFields = {
   ),
 } as const;
 
-/** @throws ConfigError when a fallback is configured without Kafka. */
+/**
+ * Checks the settings of the fallback.
+ * @throws ConfigError when a fallback is configured without Kafka
+ */
 export function isFallbackEnabled(config: {
   eventLog: 'kafka' | 'postgres';
   eventLogFallback: 'none' | 'postgres';

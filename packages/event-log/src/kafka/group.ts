@@ -124,7 +124,10 @@ export function createAssignment({ consume, logger, metrics, topics, waiting, po
     logger.info('joined consumer group', { topic, group, partitions: assigned });
   }
 
-  /** @returns the partitions this member held. */
+  /**
+   * Ends the generation of the group.
+   * @returns the partitions this member held
+   */
   function endGeneration(): Map<number, AssignedPartition> {
     interruptAll();
     const held = new Map(partitions);

@@ -104,7 +104,10 @@ export function createStartPositions(deps: StartPositionsDeps) {
 
 export type StartPositions = ReturnType<typeof createStartPositions>;
 
-/** @returns null when the topic was created again meanwhile. */
+/**
+ * Finds where reading a partition starts.
+ * @returns null when the topic was created again meanwhile
+ */
 async function findStart(
   topicState: SharedTopicState,
   partition: number,

@@ -227,7 +227,10 @@ function createMembership({ database, member, leaseMs }: { database: SqlDatabase
   return {
     endOffset: (partition: number) => known.ends.get(partition) ?? 0n,
     logOf: (partition: number) => known.logs.get(partition),
-    /** @returns whether members have joined or left. */
+    /**
+     * Reads the state of the group again.
+     * @returns whether members have joined or left
+     */
     async look(): Promise<boolean> {
       const { members } = known;
       known = await bounded(readGroupState(database.sql, member));

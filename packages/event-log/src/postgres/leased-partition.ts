@@ -149,7 +149,7 @@ interface LeasedStartDeps {
   truncation: TruncationReporter;
 }
 
-/** Position where reading a partition starts. */
+/** Where reading a partition starts. */
 interface LeasedStart {
   /** ID of the log. */
   log: string;
@@ -158,7 +158,10 @@ interface LeasedStart {
   position: bigint;
 }
 
-/** @returns null when the log was truncated. An operator must decide whether to skip or repeat records. */
+/**
+ * Finds where reading a partition starts.
+ * @returns null when the log was truncated. An operator must decide whether to skip or repeat records.
+ */
 async function findLeasedStart(deps: LeasedStartDeps): Promise<LeasedStart | null> {
   const { database, consume, partition } = deps;
   const { topic } = consume;

@@ -35,7 +35,10 @@ export interface LogBounds {
   end: bigint;
 }
 
-/** @throws Error when the partition does not exist */
+/**
+ * Reads the bounds of a partition.
+ * @throws Error when the partition does not exist
+ */
 export async function readBounds(sql: Sql, topic: string, partition: number): Promise<LogBounds> {
   const [row] = await sql.query<{ log: string; beginning: string | null; next_offset: string }>(
     `SELECT 'postgres/' || log_id AS log, next_offset,

@@ -31,7 +31,7 @@ export interface MountDeps<Caller> {
   metrics: Metrics;
   /** Base URL for absolute links. If unset, links use the host of the request. */
   publicUrl?: string | undefined;
-  /** The number of our own proxies, whose `X-Forwarded-…` headers are trusted. Default 0. */
+  /** The number of our own proxies, whose `X-Forwarded-…` headers are trusted. The default is 0. */
   trustedProxies?: number | undefined;
   /** The routes outside the documented API. */
   pages?: readonly PageRoute[];

@@ -111,9 +111,16 @@ function withoutRefused<Caller>({ refusedBody = {} }: Route<Caller>, body: unkno
 export interface Access<Caller> {
   /** Query parameters that `authenticate` reads on every route. Later steps do not see them. */
   readonly queryParameters?: readonly string[];
-  /** @param isUnsafe whether the route is a GET that changes something. @throws AppError `unauthenticated`. */
+  /**
+   * Finds the caller of a request.
+   * @param isUnsafe whether the route is a GET that changes something
+   * @throws AppError `unauthenticated`
+   */
   authenticate(request: ApiRequest, isUnsafe: boolean): Promise<Caller>;
-  /** @throws AppError `forbidden` if the caller's key lacks the scope. */
+  /**
+   * Checks that the caller's key has a scope.
+   * @throws AppError `forbidden` if the caller's key lacks the scope
+   */
   authorize(caller: Caller, scope: Scope): void;
   /**
    * Counts an authorized request. If absent, requests are not limited. @throws AppError `rate_limited` if the caller

@@ -115,7 +115,10 @@ function sendStream(
 }
 
 interface RouteMetrics {
-  /** @param operation an operationId, or one of a few fixed words for requests that matched no route. */
+  /**
+   * Counts and times a response.
+   * @param operation an operationId, or one of a few fixed words for requests that matched no route
+   */
   observe(operation: string, status: number, seconds: number): void;
 }
 

@@ -34,6 +34,6 @@ test.each([
   ['http://host:1/api/things?a', '/api/things'],
   ['*', ''],
   ['', ''],
-])('the path of %p is %p', (url, path) => {
+])('the path of the URL %p is %p', (url, path) => {
   expect(pathOf(url)).toBe(path);
 });

@@ -204,7 +204,10 @@ export function createComponents() {
   };
   const referenceTo = (kind: Kind, name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
-  /** @returns the reference, or null if the name already has another meaning. */
+  /**
+   * Adds a component, or finds the equal one that exists.
+   * @returns the reference, or null if the name already has another meaning
+   */
   function share(kind: Kind, name: string, value: unknown): { $ref: string } | null {
     const known = kinds[kind].get(name);
     if (known === undefined) kinds[kind].set(name, value);

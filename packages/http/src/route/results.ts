@@ -7,7 +7,10 @@ export class TextContent {
   readonly text: string;
   readonly headers: Record<string, string>;
 
-  /** @param headers in addition to the content type, which the route declares. */
+  /**
+   * Creates the text response.
+   * @param headers in addition to the content type, which the route declares
+   */
   constructor(text: string, headers: Record<string, string> = {}) {
     this.text = text;
     this.headers = headers;
@@ -20,9 +23,10 @@ export class MessageStream {
   readonly begin: (output: Writable) => void;
 
   /**
-   * @param headers in addition to the content type, which the route declares.
+   * Creates the stream response.
+   * @param headers in addition to the content type, which the route declares
    * @param begin is called once, after the headers were sent. It ends the output. It listens to the `close` event,
-   *   because the client may disconnect at any time, even before the call.
+   * because the client may disconnect at any time, even before the call.
    */
   constructor(headers: Record<string, string>, begin: (output: Writable) => void) {
     this.headers = headers;

@@ -96,7 +96,7 @@ interface RouteDeclaration<
   alias?: string;
   /** Origins whose pages can read the response (CORS). Absent: only pages of this host. */
   origins?: readonly string[];
-  /** Unique; also a metric label. */
+  /** Unique name of the operation, which is also a metric label. */
   operationId: string;
   summary: string;
   description: string;
@@ -104,15 +104,15 @@ interface RouteDeclaration<
   scope: S;
   params?: P;
   query?: Q;
-  /** Query parameters that clients are known to send and that are rejected, each with the error message. */
+  /** Query parameters that some clients send and that are rejected, each with the error message. */
   refusedQuery?: Record<string, string>;
   /**
-   * Query parameters that clients are known to send and that have no effect, each with the reason. The handler does not
-   * see them.
+   * Query parameters that some clients send and that have no effect, each with the reason. The handler does not see
+   * them.
    */
   queryWithoutEffect?: Record<string, string>;
   body?: B;
-  /** Body fields that clients are known to send and that are rejected. */
+  /** Body fields that some clients send and that are rejected. */
   refusedBody?: Record<string, RefusedField>;
   /** The body may also be sent as a form with this file. */
   file?: FileField<File>;
@@ -169,7 +169,7 @@ export interface Route<Caller> {
 }
 
 export interface ApiRequest {
-  /** From `X-Request-Id`, or generated. Also in the response and in the log. */
+  /** ID of the request: from `X-Request-Id`, or generated. It is also in the response and in the log. */
   id: string;
   method: string;
   /**
@@ -203,7 +203,10 @@ export interface FileField<File> {
   name: string;
   description: string;
   maxBytes: number;
-  /** @throws AppError `invalid` that names the part. Content that it does not read is discarded. */
+  /**
+   * Reads the file as it arrives.
+   * @throws AppError `invalid` that names the part. Content that it does not read is discarded.
+   */
   read(content: Readable): Promise<File>;
 }
 
@@ -259,7 +262,10 @@ const noFields = Type.Object({});
 
 /** Creates the functions with which a service declares routes for its type of caller. */
 export function routeDefiner<Caller>() {
-  /** @throws Error at startup if the declaration does not have exactly one success response. */
+  /**
+   * Declares a route.
+   * @throws Error at startup if the declaration does not have exactly one success response
+   */
   function defineRoute<
     S extends RouteScope,
     R extends ResponseDeclarations,

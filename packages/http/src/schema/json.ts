@@ -107,7 +107,10 @@ export function findExceededJsonLimit(bytes: Uint8Array): string | null {
   return values > most.values ? `more than ${most.values} values` : null;
 }
 
-/** @throws AppError `invalid` (`parse_error`) for invalid JSON, or for too many levels or values. */
+/**
+ * Parses JSON from an untrusted client.
+ * @throws AppError `invalid` (`parse_error`) for invalid JSON, or for too many levels or values
+ */
 export function parseJson(bytes: Buffer): unknown {
   const excess = findExceededJsonLimit(bytes);
   if (excess !== null) throw new AppError('invalid', `JSON parse error - ${excess}`, { code: 'parse_error' });

@@ -115,7 +115,10 @@ function announceEnd(response: ServerResponse): void {
 
 /** A collection of short-lived items. Each takes a slot and releases it at the end. */
 interface SlotMap<T> {
-  /** @returns the slot. */
+  /**
+   * Adds an item.
+   * @returns the slot
+   */
   take(thing: T): number;
   release(slot: number): void;
   all(): T[];

@@ -35,7 +35,7 @@ test('returns 431 for more than a thousand headers on every Node.js release, and
     setting: 'API_PORT',
     drainTimeoutMs: 10_000,
   });
-  // `get` adds the headers Host and Connection.
+  // `get` adds two headers: Host and Connection.
   const send = (count: number) =>
     new Promise((resolve, reject) => {
       const headers = Object.fromEntries(Array.from({ length: count - 2 }, (_, i) => [`x-${i}`, '1']));

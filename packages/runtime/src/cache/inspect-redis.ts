@@ -9,7 +9,7 @@ export interface RedisInfo {
   /** A replica does not accept writes. */
   isReplica: boolean;
   usedMemory: number;
-  /** 0 means that only the machine's memory is the limit. */
+  /** Memory limit of Redis. 0 means that only the machine's memory is the limit. */
   maxMemory: number;
   /** The eviction policy when the memory is full, for example `noeviction`. */
   policy: string;

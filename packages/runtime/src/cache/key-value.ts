@@ -2,14 +2,14 @@
 
 export interface CounterChange {
   key: string;
-  /** An integer. 0 only reads the counter. */
+  /** Amount to add. It is an integer, and 0 only reads the counter. */
   by: number;
   /**
    * The minimum value after the change. A caller that knows how much was already counted can restore a counter that the
    * store has lost.
    */
   atLeast: number;
-  /** TTL in seconds from this change, more than 0. */
+  /** TTL from this change, in seconds. More than 0. */
   ttlSeconds: number;
 }
 

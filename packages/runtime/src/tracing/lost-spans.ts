@@ -9,7 +9,10 @@ const warnings = {
 };
 const quietMs = 60_000;
 
-/** @param error the error of the collector, if it failed. */
+/**
+ * Reports spans that did not reach the collector.
+ * @param error the error of the collector, if it failed
+ */
 export type ReportLostSpans = (reason: keyof typeof warnings, spans: number, error?: Error) => void;
 
 /** Counts spans that do not reach the collector, and logs a warning at most once a minute per reason. */

@@ -19,7 +19,10 @@ export interface TraceSpan {
   /** The `traceparent` header with which other programs continue the trace. */
   traceparent: string;
   set(attributes: TraceAttributes): void;
-  /** @param ended contains the reason if the work failed. */
+  /**
+   * Ends the span.
+   * @param ended contains the reason if the work failed
+   */
   end(ended?: { failure?: string }): void;
 }
 

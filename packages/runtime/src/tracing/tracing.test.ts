@@ -37,7 +37,7 @@ async function traceTo(mayAnswer: Promise<void>) {
   };
 }
 
-test('returns null without a collector', async () => {
+test('creates no tracing without a collector', async () => {
   const metrics = createMetrics({ withProcessMetrics: false });
   expect(await createTracing('test', { traceSampleRatio: 1 }, { logger, metrics })).toBeNull();
 });

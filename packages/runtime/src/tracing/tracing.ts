@@ -52,7 +52,10 @@ export async function createTracing(
   };
 }
 
-/** @returns a function that returns true for the first `perSecond` calls of each second. */
+/**
+ * Creates a limit on the number of new traces.
+ * @returns a function that returns true for the first `perSecond` calls of each second
+ */
 export function createTraceLimit(perSecond: number, now: () => number = () => performance.now()): () => boolean {
   let second = Number.NEGATIVE_INFINITY;
   let started = 0;

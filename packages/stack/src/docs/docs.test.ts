@@ -22,7 +22,7 @@ test('generated pages are identical to the output of `npm run docs`', async () =
 
 test('commands in the documents exist in package.json or in the build, and do not ask for input', async () => {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-  /** npm's own commands, for users of the client library. */
+  /** Commands of npm itself, for users of the client library. */
   const commandsOfNpm = ['install', 'pack'];
   const known = new Set([
     ...commandsOfNpm,

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 // Finds links, paths and citations in documents and comments whose targets do not exist.
-/** A path in code style that starts at the root of the repository. */
+/** A path in code style (between backticks) that starts at the root of the repository. */
 const namedPath = /`((?:packages|services|test-e2e|prisma|deploy|docs)\/[\w./-]*\w)\/?`/g;
 const link = /\]\((?!https?:)([^)\s]+)\)/g;
 /**

@@ -72,11 +72,11 @@ export async function readLockfile(root: string): Promise<Lockfile> {
   };
 }
 
-/** Names that differ between platforms, as each ecosystem spells them. */
+/** Names that differ between platforms, in the spelling of each ecosystem. */
 export interface Platform {
-  /** Name in Go, Docker and Debian. */
+  /** Name of the processor in Go, Docker and Debian. */
   architecture: 'amd64' | 'arm64';
-  /** Name in Node.js and npm. */
+  /** Name of the processor in Node.js and npm. */
   cpu: 'x64' | 'arm64';
   /** Debian's directory for libraries is `/usr/lib/<triplet>`. */
   triplet: string;
@@ -108,7 +108,10 @@ export function detectPlatform(): Platform {
   return own;
 }
 
-/** @param list in Docker's format: `linux/amd64,linux/arm64` */
+/**
+ * Parses a list of platforms.
+ * @param list in Docker's format: `linux/amd64,linux/arm64`
+ */
 export function parsePlatforms(list: string): Platform[] {
   const parsed = list.split(',').map((name) => {
     const platform = platforms.find(({ architecture }) => name.trim() === `linux/${architecture}`);

@@ -59,7 +59,10 @@ export const main: Command = async ({ progress, root, programArguments }) => {
   return 0;
 };
 
-/** @returns the digest of each platform's image */
+/**
+ * Packs the image of each platform into one archive.
+ * @returns the digest of each platform's image
+ */
 export async function packImages(
   output: string,
   { trees, labels, repository }: { trees: readonly ImageTree[]; labels: Labels; repository: string },

@@ -81,7 +81,10 @@ interface BundledPackage {
   licenseTexts: string[];
 }
 
-/** @param bundled source files that are part of the programs, as paths relative to the root */
+/**
+ * Lists the third-party packages in the programs.
+ * @param bundled source files that are part of the programs, as paths relative to the root
+ */
 export async function bundledPackages(root: string, bundled: readonly string[]): Promise<BundledPackage[]> {
   const folders = new Set([...bundled.flatMap((path) => packageFolder(root, path)), ...carriedPackages(root).values()]);
   const packages = await Promise.all([...folders].map(readPackage));

@@ -13,7 +13,10 @@ export default class RunReporter {
     this.#rootDirectory = rootDir;
   }
 
-  /** @param {object} results jest's counts for all files */
+  /**
+   * Writes the counts after all files have run.
+   * @param {object} results jest's counts for all files
+   */
   async onRunComplete(_contexts, results) {
     // A single file runs in this process instead of a worker.
     await stopWorkerFixtures();

@@ -28,7 +28,7 @@ test('ends only the servers it watches when its owner is killed', async () => {
 test('ends nothing after it was dismissed', async () => {
   const { child, pids } = await startOwner('dismisses');
   await once(child, 'exit');
-  // When a second reaper has done its work, the first one would have too.
+  // When this second reaper has done its work, the first one would have done it too.
   const other = await startOwner('stays');
   other.child.kill('SIGKILL');
   await eventually(() => !isUp(other.pids.watched), { what: 'the end of what the second reaper watched' });

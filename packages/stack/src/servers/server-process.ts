@@ -8,7 +8,7 @@ import type { SystemUser } from '../run-program.ts';
 
 // Starts and stops server processes, and refers to servers that already run.
 export interface ServerProcessOptions {
-  /** Name in messages. */
+  /** Name of the server in messages. */
   name: string;
   command: string;
   arguments: string[];
@@ -162,7 +162,10 @@ export function writeProcessRecord(file: string, record: ProcessRecord): void {
   writeFileSync(file, JSON.stringify(record), { mode: 0o600 });
 }
 
-/** @returns null if the file does not exist or is invalid. */
+/**
+ * Reads the record of a process.
+ * @returns null if the file does not exist or is invalid
+ */
 export function readProcessRecord(file: string): ProcessRecord | null {
   try {
     const { pid, marker } = JSON.parse(readFileSync(file, 'utf8')) as Partial<ProcessRecord>;

@@ -25,11 +25,11 @@ export interface Demo {
   organizationId: string;
   projectId: number;
   environmentId: number;
-  /** Starts with `phc_`. */
+  /** The project API key, which starts with `phc_`. */
   projectApiKey: string;
   /**
-   * Starts with `phx_`. Belongs to the owner and has all scopes. The database only stores its hash, so it is kept in a
-   * file that only this user can read.
+   * A personal API key, which starts with `phx_`. It belongs to the owner and has all scopes. The database only stores
+   * its hash, so it is kept in a file that only this user can read.
    */
   personalApiKey: string;
 }
@@ -56,7 +56,10 @@ export async function ensureDemo(database: Pick<SqlDatabase, 'transaction'>, dir
   return demo;
 }
 
-/** @returns the secret of a link that signs in the owner once, within one hour (docs/operations/console.md). */
+/**
+ * Creates a sign-in link for the demo's owner.
+ * @returns the secret of a link that signs in the owner once, within one hour (docs/operations/console.md)
+ */
 export function createConsoleLink(database: Pick<SqlDatabase, 'transaction'>): Promise<string> {
   return database.transaction(async (tx) => {
     const userId = await findOrCreateUser(tx, owner);

@@ -79,7 +79,7 @@ async function sendEvents({ ingestUrl }: Reached, { projectApiKey, madeAt }: Exa
 const event = (name: string, more: object = {}) => ({ kind: 'EventsNode', event: name, name, ...more });
 const lastMonth = { dateRange: { date_from: '-30d' } };
 
-/** In the order of the dashboard. */
+/** Insights of the shop, in the order of the dashboard. */
 const insights: readonly [name: string, description: string, source: object][] = [
   [
     'Orders',

@@ -56,7 +56,7 @@ test('console-047 npm start prints a sign-in link, the page shows a command to p
   await row.first().click();
   await page.getByRole('heading', { name: 'hello' }).waitFor();
 
-  // The link has been used, so it does not sign in a second browser.
+  // The link has been used once, so it does not sign in a second browser.
   const other = await (await browser.newContext()).newPage();
   await other.goto(link);
   await other.getByText('This link is not valid').waitFor();
@@ -87,7 +87,7 @@ test('npm start prints a link to an example shop of 30 days with four insights, 
   const [, projectId, dashboardId] = /projects\/(\d+)\/dashboards\?dashboard=(\d+)/.exec(link) ?? [];
   const dashboard = `${connection.apiUrl}/api/projects/${projectId}/dashboards/${dashboardId}/`;
   await fetch(dashboard, { method: 'PATCH', headers, body: '{"deleted": true}' });
-  // What its owner has deleted is not recreated.
+  // The start does not recreate what its owner has deleted.
   expect(await ensureExampleShop(connection, directory)).toBeNull();
 });
 

@@ -27,7 +27,7 @@ afterEach(() => {
   rmSync(directory, { recursive: true });
 });
 
-test('throws and names the process while another system uses the directory', async () => {
+test('the lock throws and names the process while another system uses the directory', async () => {
   const pid = await startOther('packages/stack/bin/start.mjs');
   hold(pid);
   expect(() => lockInstance(directory)).toThrow(SetupProblem);
@@ -35,7 +35,7 @@ test('throws and names the process while another system uses the directory', asy
   expect(readdirSync(directory)).toEqual(['start.lock']);
 });
 
-test.each(['has ended', 'is another program'])('takes over the lock of a process that %s', async (kind) => {
+test.each(['has ended', 'is another program'])('the lock takes over that of a process that %s', async (kind) => {
   const pid = await startOther('something-else');
   if (kind === 'has ended') {
     const ended = once(other as ChildProcess, 'exit');

@@ -1,6 +1,6 @@
 import { freeServicePorts, readPorts } from './ports.ts';
 
-test('reads INGEST_PORT and API_PORT, and treats an empty value as the default', () => {
+test('reads the ports from INGEST_PORT and API_PORT, and treats an empty value as the default', () => {
   expect(readPorts({ INGEST_PORT: '9000', API_PORT: '' })).toMatchObject({
     ingest: 9000,
     api: 8010,

@@ -47,7 +47,7 @@ test.each([
     ['prisma/schema.prisma'],
     ['packages/db', 'packages/flags', 'services/gateway'],
   ],
-])('lists %s', (_, files, expected) => {
+])('changed packages: lists %s', (_, files, expected) => {
   for (const file of files) write(file, 'new');
   const startingPrograms = expected.includes('services/gateway')
     ? ['packages/console', 'packages/stack', 'test-e2e']
@@ -55,16 +55,16 @@ test.each([
   expect(changedPackages(root, 'HEAD')).toEqual([...expected, ...startingPrograms].sort());
 });
 
-test('lists only the packages that read a document', () => {
+test('changed packages: lists only the packages that read a changed document', () => {
   write('deploy/page.txt', 'new');
   expect(changedPackages(root, 'HEAD')).toEqual(['packages/stack', 'test-e2e']);
 });
 
-test('lists every package when a file of the whole repository changed', () => {
+test('changed packages: lists every package when a file of the whole repository changed', () => {
   write('pnpm-lock.yaml', 'new');
   expect(changedPackages(root, 'HEAD')).toHaveLength(7);
 });
 
-test('names a commit that git does not know', () => {
+test('changed packages: names a commit that git does not know', () => {
   expect(() => changedPackages(root, 'missing')).toThrow('--changed: git could not list the changes since missing');
 });

@@ -26,7 +26,7 @@ test.each([
       output: expect.stringMatching(/^26\.\d+\.\d+\n$/),
     });
     const again = second?.jestArguments.map((path) => relative(root, path)) ?? [];
-    // One file for each reason to run again: random cases, library internals, and sampled cases.
+    // One file for each reason to run a test again: random cases, library internals, and sampled cases.
     expect(again).toEqual(
       expect.arrayContaining([
         'services/event-consumer/src/process-event.properties.sampled.test.ts',

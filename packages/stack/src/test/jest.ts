@@ -29,7 +29,7 @@ export type Suite = 'quick' | 'long';
 /** One run of jest over some or all tests of a suite. */
 export interface JestRun {
   suite: Suite;
-  /** Printed before the run. Empty for the first run. */
+  /** Title that is printed before the run. Empty for the first run. */
   title: string;
   /** Path of the Node.js that runs it. */
   node: string;
@@ -94,7 +94,7 @@ const jestProgram = (root: string) => createRequire(join(root, 'package.json')).
 function environmentOf({ suite, isAtLength }: JestRun): Record<string, string | undefined> {
   return {
     ...process.env,
-    // Millrace supports Node.js 20, so this warning of the AWS SDK is of no use.
+    // Suppresses a warning of the AWS SDK, which is of no use because Millrace supports Node.js 20.
     AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED: 'true',
     MILLRACE_CACHE_DIR: cacheDirectory(),
     // .jest.config.mjs reads this.

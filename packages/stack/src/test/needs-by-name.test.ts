@@ -9,7 +9,7 @@ test.each([
   expect([...needsOf([file])].sort()).toEqual(needs);
 });
 
-it('needs nothing without files', () => {
+it('a run without files needs no servers', () => {
   expect(needsOf([]).size).toBe(0);
 });
 

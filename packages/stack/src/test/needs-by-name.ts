@@ -13,10 +13,10 @@ export type Need =
 /** Every test gets PostgreSQL. A file that needs more has a suffix in its name, such as `live.kafka.test.ts`. */
 const bySuffix: Readonly<Record<string, readonly Need[]>> = {
   kafka: ['KAFKA_BROKERS', 'REDIS_URL'],
-  // Includes Kafka's programs, for brokers that the test starts and stops.
+  // Includes Kafka's programs, for brokers that the test itself starts and stops.
   'kafka-cluster': ['KAFKA_BROKERS', 'KAFKA_JARS', 'REDIS_URL'],
   redis: ['REDIS_URL'],
-  // The program, for servers that the test starts and stops.
+  // The path of the Redis program, for servers that the test starts and stops.
   'redis-server': ['REDIS_SERVER_PATH'],
   chromium: ['CHROMIUM_PATH'],
   // A Chromium that keeps left pages in its back/forward cache.

@@ -29,7 +29,10 @@ export async function whyNoComposeLoader(): Promise<string> {
   return (await hasProgram('go')) ? '' : 'go is not on the PATH';
 }
 
-/** @throws Error with the library's message if the file is invalid */
+/**
+ * Loads a Compose file with Docker's own library.
+ * @throws Error with the library's message if the file is invalid
+ */
 export async function loadCompose(file: string): Promise<ComposeProject> {
   const source = fileURLToPath(new URL('./compose-loader/', import.meta.url));
   const program = join(cacheDirectory(), 'compose-loader');

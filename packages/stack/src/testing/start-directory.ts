@@ -62,7 +62,7 @@ export function useStartDirectory(): StartDirectory {
   };
 }
 
-/** The `curl` commands that `npm start` prints. */
+/** Finds the `curl` commands that `npm start` prints. */
 export const curlLines = (command: StartCommand) =>
   [...command.output().matchAll(/^ {2}(.*curl .*)$/gm)].map(([, line]) => String(line));
 

@@ -22,7 +22,10 @@ interface TrackedSockets {
   retire(reason: string): void;
 }
 
-/** @param lost called whenever an established connection is lost, except after `retire`. */
+/**
+ * Creates a socket factory that tracks the sockets of one client.
+ * @param lost called whenever an established connection is lost, except after `retire`
+ */
 export function createTrackedSockets(
   connect: ISocketFactory = connectSocket,
   lost: () => void = () => {},
@@ -91,7 +94,10 @@ function connectSocket({ host, port, ssl, onConnect }: ISocketFactoryArgs): net.
 const sizeBytes = 4;
 let isCorrected = false;
 
-/** @throws Error when the kafkajs version is not the supported one. */
+/**
+ * Installs the correction, once per process.
+ * @throws Error when the kafkajs version is not the supported one
+ */
 export function resetConnectionBuffers(): void {
   if (isCorrected) return;
   const { prototype } = Connection;
@@ -118,7 +124,10 @@ export function resetConnectionBuffers(): void {
 
 let isTimerCorrected = false;
 
-/** @throws Error when the kafkajs version is not the supported one. */
+/**
+ * Installs the correction, once per process.
+ * @throws Error when the kafkajs version is not the supported one
+ */
 export function stopIdleRequestQueueTimer(): void {
   if (isTimerCorrected) return;
   const { prototype } = RequestQueue;

@@ -10,7 +10,7 @@ import { createFlexibleReader, type FlexibleReader, unsignedVarint } from './met
  * go: when the client supports this request.
  */
 export interface LogDirectory {
-  /** ID of the broker. */
+  /** ID of the broker that has the directory. */
   broker: number;
   path: string;
   /** True if the broker has taken the directory offline: its records can be neither read nor written. */

@@ -19,7 +19,7 @@ let isInstalled = false;
 /** Fields that version 10 adds to the metadata of a partition. */
 interface TopicIdentity {
   clusterId: string | null;
-  /** 32 hexadecimal digits. */
+  /** ID of the topic: 32 hexadecimal digits. */
   topicId: string;
   /** Increases by one with each election of a leader. */
   leaderEpoch: number;
@@ -70,7 +70,10 @@ function encodeRequest({ topics, allowAutoTopicCreation = true }: MetadataReques
   return Buffer.concat([noTags, count, ...named, flags, noTags]);
 }
 
-/** @returns the same shape as kafkajs's own versions, with a `TopicIdentity` in each partition. */
+/**
+ * Decodes a metadata response.
+ * @returns the same shape as kafkajs's own versions, with a `TopicIdentity` in each partition
+ */
 function decodeMetadata(raw: Buffer) {
   const reader = createFlexibleReader(raw);
   reader.skipTags();
@@ -130,7 +133,10 @@ export interface FlexibleReader {
   skipTags(): void;
 }
 
-/** @throws RangeError when the buffer is shorter than its lengths require. */
+/**
+ * Creates a reader of the flexible message format.
+ * @throws RangeError when the buffer is shorter than its lengths require
+ */
 export function createFlexibleReader(buffer: Buffer): FlexibleReader {
   let at = 0;
 

@@ -241,7 +241,10 @@ const sizeBytes = 4;
 const nothing = Buffer.alloc(0);
 const memory = createRequestMemory();
 
-/** @param write writes the body into exactly `size` bytes; called once, after kafkajs has written the header. */
+/**
+ * Creates the frame of a request.
+ * @param write writes the body into exactly `size` bytes; called once, after kafkajs has written the header
+ */
 function createRequestFrame(size: number, write: (body: Buffer) => void): RequestFrame {
   return new Frame(size, write);
 }
@@ -257,7 +260,10 @@ class Frame implements RequestFrame {
     this.#write = write;
   }
 
-  /** @returns a buffer with room for the size, then the header and the body. */
+  /**
+   * Prepends the size and the header to the body.
+   * @returns a buffer with room for the size, then the header and the body
+   */
   put(head: Buffer): Buffer {
     const bodyAt = sizeBytes + head.length;
     const size = bodyAt + this.#size;

@@ -1,6 +1,6 @@
 import { createRequestMemory } from './produce.ts';
 
-test('reuses only buffers that were released', () => {
+test('the pool reuses only buffers that were released', () => {
   const memory = createRequestMemory();
   const [first, second] = [memory.take(100_000), memory.take(100_000)];
   expect(first).not.toBe(second);
@@ -9,7 +9,7 @@ test('reuses only buffers that were released', () => {
   expect(memory.take(90_000)).not.toBe(second);
 });
 
-test('returns buffers that are large enough, whatever was released before', () => {
+test('the pool returns buffers that are large enough, whatever was released before', () => {
   const memory = createRequestMemory();
   memory.release(memory.take(1));
   for (const size of [0, 1, 65_536, 65_537, 1_000_000, 2_097_152, 2_097_153, 9_000_000]) {
@@ -19,7 +19,7 @@ test('returns buffers that are large enough, whatever was released before', () =
   }
 });
 
-test('keeps a few of the latest buffers, and none of the largest', () => {
+test('the pool keeps a few of the latest buffers, and none of the largest', () => {
   const memory = createRequestMemory();
   const rooms = Array.from({ length: 6 }, () => memory.take(70_000));
   for (const room of rooms) memory.release(room);
