@@ -1,4 +1,21 @@
-// Executes batch exports: claims due runs, copies their rows to the destination, and retries after failures.
+/**
+ * Executes batch exports: claims due runs, copies their rows to the destination, and retries after failures. The states
+ * of a run, as in PostHog's API:
+ *
+ * | State | Event | Next state | Effect |
+ * |---|---|---|---|
+ * | Starting, FailedRetryable | due, and a worker claims it | Running | counts as an attempt |
+ * | Running | a page was written | Running | the claim is renewed |
+ * | Running | the rows are committed at the destination | Completed | |
+ * | Running | an error that another attempt may fix | FailedRetryable | due again after a delay |
+ * | Running | a permanent error, or an error in the last attempt | Failed | |
+ * | Running | the worker stops | Starting | the attempt does not count; the next one starts over |
+ * | Running | the worker crashes, so the claim expires | Running | another worker claims the run and starts over |
+ * | any of these, except Completed and Failed | a user cancels the run | Cancelled | the worker notices at the next page and commits nothing |
+ *
+ * Starting over creates no duplicates, because S3 replaces the object of an earlier attempt, and PostgreSQL replaces
+ * rows with the same key.
+ */
 
 import type { Database } from '@millrace/db';
 import {
