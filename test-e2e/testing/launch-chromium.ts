@@ -40,19 +40,20 @@ const switches = [
  * @throws Error if Chromium is not installed
  */
 export async function launchChromium({ keepsPages = false, more = [] as string[] } = {}): Promise<Browser> {
-  if (more.length > 0) return launch(keepsPages, more);
+  if (more.length > 0) return launchSeparateChromium({ keepsPages, more });
   return withOwnVisitors(await (keepsPages ? keepingChromium() : plainChromium()));
 }
 
 const shared = (keepsPages: boolean) =>
-  workerFixture(() => launch(keepsPages, []), {
+  workerFixture(() => launchSeparateChromium({ keepsPages }), {
     isUsable: (browser) => browser.isConnected(),
     stop: (browser) => browser.close(),
   });
 const plainChromium = shared(false);
 const keepingChromium = shared(true);
 
-async function launch(keepsPages: boolean, more: string[]): Promise<Browser> {
+/** Launches a Chromium that is not shared. Closing it ends its process. @throws Error if Chromium is not installed */
+export async function launchSeparateChromium({ keepsPages = false, more = [] as string[] } = {}): Promise<Browser> {
   const executablePath = keepsPages ? findWindowedChromium() : findChromium();
   if (executablePath === null) throw new Error('Chromium not found: set CHROMIUM_PATH, or run npm test');
   const ignoreDefaultArgs = keepsPages ? ['--disable-back-forward-cache'] : [];

@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { launchChromium } from '@millrace/testing/launch-chromium';
+import { launchSeparateChromium } from '@millrace/testing/launch-chromium';
 import { type ConsoleMeasurement, consoleReport } from './console/console-report.ts';
 import { type ConsoleSystem, startConsoleSystem } from './console/console-system.ts';
 import { measureEvents } from './console/measure-events.ts';
@@ -38,7 +38,7 @@ export async function benchConsole(options: ConsoleBenchOptions, print: Print): 
   await withBench(print, async (bench) => {
     const root = await mkdtemp(join(tmpdir(), 'millrace-bench-console-'));
     bench.onEnd(() => rm(root, { recursive: true, force: true }));
-    const browser = await launchChromium();
+    const browser = await launchSeparateChromium();
     bench.onEnd(() => browser.close());
     print(`browser     Chromium ${browser.version()}; pages marked as slowed run on a CPU slowed ${cpuSlowdown} times`);
     print('building the console, starting gateway, consumer and API');
