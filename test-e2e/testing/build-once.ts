@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { readEnvironment } from '@millrace/runtime';
 
 export interface BuiltDirectory {
@@ -12,7 +13,7 @@ export interface BuiltDirectory {
 
 /**
  * Builds something into a directory: once for all test files of a run with a directory (`npm test`), otherwise into a
- * temporary directory. Test files that start at the same time may both build it, but each sees a complete directory.
+ * temporary directory. A worker process that needs it while another one builds it waits for the complete directory.
  *
  * @param name of the directory. The same name must mean the same content.
  */
@@ -26,13 +27,48 @@ export async function buildOnce(name: string, build: (directory: string) => Prom
   const shared = join(ofRun, 'built');
   await mkdir(shared, { recursive: true });
   const directory = join(shared, name);
-  if (!existsSync(directory)) {
-    const draft = await mkdtemp(`${directory}-`);
-    await build(draft);
-    await rename(draft, directory).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
-      await rm(draft, { recursive: true });
-    });
+  while (!existsSync(directory)) {
+    const release = await lock(`${directory}.lock`);
+    if (release === null) {
+      await delay(50);
+      continue;
+    }
+    try {
+      if (!existsSync(directory)) await buildInto(directory, build);
+    } finally {
+      await release();
+    }
   }
   return { directory, remove: async () => {} };
+}
+
+async function buildInto(directory: string, build: (directory: string) => Promise<unknown>): Promise<void> {
+  const draft = await mkdtemp(`${directory}-`);
+  await build(draft);
+  await rename(draft, directory);
+}
+
+/**
+ * Creates a lock file with the ID of this process. A lock of a process that has ended does not count.
+ * @returns a function that releases the lock; null if another process holds the lock
+ */
+async function lock(file: string): Promise<(() => Promise<void>) | null> {
+  try {
+    await writeFile(file, String(process.pid), { flag: 'wx' });
+    return () => rm(file, { force: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  const holder = Number(await readFile(file, 'utf8').catch(() => ''));
+  if (holder > 0 && !isAlive(holder)) await rm(file, { force: true });
+  return null;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
