@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { pathToFileURL } from 'node:url';
 import { type TopicNames, topicNames } from '@millrace/contracts';
 import { createDatabase, type Database } from '@millrace/db';
 import { createSqlDatabase, watchProjectChanges } from '@millrace/db/sql';
@@ -7,7 +8,14 @@ import { createKafkaLog, type EventLog } from '@millrace/event-log';
 import { createHealth, createMetrics, type Logger, type Metrics, readConfig, type Stoppable } from '@millrace/runtime';
 import { createRedisStore, type KeyValueStore } from '@millrace/runtime/cache';
 import type { Tracing } from '@millrace/runtime/tracing';
-import { createTestDatabase, eventually, patienceMs, testServers, uniqueTopicPrefix } from '@millrace/testing';
+import {
+  compilePrograms,
+  createTestDatabase,
+  eventually,
+  patienceMs,
+  testServers,
+  uniqueTopicPrefix,
+} from '@millrace/testing';
 import { createProjectKeys, type ProjectKeysOptions } from '../access/project-keys.ts';
 import type { StoreTimeLimits } from '../access/store-limits.ts';
 import { createGateway, type Gateway } from '../app.ts';
@@ -50,11 +58,13 @@ export interface GatewayFixture {
   stop(): Promise<void>;
 }
 
-const bodyProgram = new URL('../capture/body-worker-source.mjs', import.meta.url);
+/** Compiled, because a thread that loads the sources needs two seconds of CPU time to start. */
+const bodyProgramSource = 'services/ingest-gateway/src/capture/body-worker.ts';
 
 export async function createGatewayFixture(): Promise<GatewayFixture> {
   const logger = quietLogger();
-  const own = await createTestDatabase();
+  const [own, programs] = await Promise.all([createTestDatabase(), compilePrograms([bodyProgramSource])]);
+  const bodyProgram = pathToFileURL(programs.files[0] ?? '');
   const { database, flagDatabase, changes } = await openDatabases(own.url, logger);
   const cachePrefix = `t-${randomUUID()}:`;
   const cache = openCache(cachePrefix, logger);
@@ -112,6 +122,7 @@ export async function createGatewayFixture(): Promise<GatewayFixture> {
       await changes.stop();
       await database.stop();
       await own.drop();
+      await programs.remove();
     },
   };
 }
