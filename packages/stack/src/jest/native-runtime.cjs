@@ -1,5 +1,7 @@
 // Runs tests as native ES modules. A process keeps the modules it has loaded, so each test file only loads its own.
+const asyncHooks = require('node:async_hooks');
 const { pathToFileURL } = require('node:url');
+const RunningTest = require('./running-test.cjs');
 require('./worker-fixtures.cjs');
 
 /**
@@ -29,7 +31,13 @@ class NativeRuntime {
   requireInternalModule(path) {
     delete require.cache[path];
     delete globalThis[Symbol.for('EVENT_HANDLERS')];
-    return require(path);
+    const { AsyncLocalStorage } = asyncHooks;
+    asyncHooks.AsyncLocalStorage = RunningTest;
+    try {
+      return require(path);
+    } finally {
+      asyncHooks.AsyncLocalStorage = AsyncLocalStorage;
+    }
   }
 
   setGlobalsForRuntime(globals) {
