@@ -7,15 +7,12 @@ import { type Bench, withBench } from './harness/bench.ts';
 import type { Print } from './harness/command.ts';
 import { median, readable, report, type Target, textTable } from './harness/report.ts';
 import { fillInsights } from './insights/fill.ts';
-import { benchOnClickHouse } from './insights/on-clickhouse.ts';
+import { benchOnClickHouse, type ClickHouseBenchOptions } from './insights/on-clickhouse.ts';
 import { crowd, measureMs, measureOverApi, type OverApi } from './insights/over-api.ts';
 import { type BenchQuery, dashboardTargetMs, dashboardTiles, queries } from './insights/queries.ts';
 import { fillUmami } from './insights/umami.ts';
 
-export interface InsightsBenchOptions {
-  events: number;
-  /** Runs of each query with warm caches. */
-  pairs: number;
+export interface InsightsBenchOptions extends ClickHouseBenchOptions {
   /** Measures ClickHouse instead of PostgreSQL. */
   clickhouse: boolean;
 }
@@ -33,8 +30,9 @@ const maxMs = 120_000;
 const budget = () => ({ signal: new AbortController().signal, maxMs, maxBytes: 512 * 1024 * 1024 });
 
 /** Runs each query in all its variants, such as simple SQL, in turn, so that a busy machine slows all of them equally. */
-export async function benchInsights({ events, pairs, clickhouse }: InsightsBenchOptions, print: Print): Promise<void> {
-  if (clickhouse) return benchOnClickHouse({ events, pairs }, print);
+export async function benchInsights(options: InsightsBenchOptions, print: Print): Promise<void> {
+  if (options.clickhouse) return benchOnClickHouse(options, print);
+  const { events, pairs } = options;
   await withBench(print, async (bench) => {
     const { database } = bench;
     print(`storing ${events} events of 90 days`);

@@ -19,7 +19,7 @@ await runCommand('bench', about, {
   gateway: command(benchGateway, { pairs: 3, seconds: 4 }),
   consumer: command(benchConsumer, { pairs: 3, events: 100_000, copy: false, projects: [1], prefill: [0], warmUp: 0 }),
   e2e: command(benchE2e, { rate: 5000, seconds: 20, queries: false, events: 1_000_000 }),
-  insights: command(benchInsights, { events: 1_000_000, pairs: 3, clickhouse: false }),
+  insights: command(benchInsights, { events: 1_000_000, pairs: 3, clickhouse: false, data: '', only: '' }),
   flags: command(benchFlags, { pairs: 3, seconds: 4 }),
   console: command(benchConsole, { only: consoleParts, visits: 20, seconds: 60, events: 1_000_000 }),
 });

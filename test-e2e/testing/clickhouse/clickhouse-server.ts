@@ -14,9 +14,10 @@ export interface TestClickHouse {
 /**
  * Starts ClickHouse: the real engine in a child process with ClickHouse's HTTP interface.
  * @param modules path of the `node_modules` that contain `chdb`
+ * @param keptPath directory for the data, which is not removed. By default, a temporary one
  */
-export async function startClickHouse(modules: string): Promise<TestClickHouse> {
-  const path = await mkdtemp(join(tmpdir(), 'millrace-clickhouse-'));
+export async function startClickHouse(modules: string, keptPath?: string): Promise<TestClickHouse> {
+  const path = keptPath ?? (await mkdtemp(join(tmpdir(), 'millrace-clickhouse-')));
   const script = fileURLToPath(new URL('./serve-chdb.mjs', import.meta.url));
   const child = spawn(process.execPath, [script, modules, path], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [port] = (await Promise.race([
@@ -32,7 +33,7 @@ export async function startClickHouse(modules: string): Promise<TestClickHouse> 
         child.kill('SIGKILL');
         await ended;
       }
-      await rm(path, { recursive: true, force: true });
+      if (keptPath === undefined) await rm(path, { recursive: true, force: true });
     },
   };
 }

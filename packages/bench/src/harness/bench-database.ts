@@ -1,6 +1,7 @@
 // Creates and removes the databases of benchmarks.
 
 import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createTestDatabase, createTestTenant } from '@millrace/testing';
 import pg from 'pg';
 
@@ -27,6 +28,16 @@ export async function createBenchDatabase(projectApiKey: string): Promise<BenchD
   const bench = open(database.url, { projectId, projectApiKey, organizationId, personalApiKey }, database.drop);
   await bench.query('UPDATE environment SET api_token = $1 WHERE id = $2', [projectApiKey, projectId]);
   return bench;
+}
+
+/** Opens the database that `file` describes. If the file does not exist, creates a database, which is not dropped. */
+export async function openKeptDatabase(file: string): Promise<BenchDatabase> {
+  if (!existsSync(file)) {
+    const { query, copy, drop, ...facts } = await createBenchDatabase(newProjectKey());
+    writeFileSync(file, JSON.stringify(facts, null, 2));
+  }
+  const { url, ...facts }: Facts & { url: string } = JSON.parse(readFileSync(file, 'utf8'));
+  return open(url, facts, async () => {});
 }
 
 type Facts = Pick<BenchDatabase, 'projectId' | 'projectApiKey' | 'organizationId' | 'personalApiKey'>;

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { topicNames } from '@millrace/contracts';
 import { compilePrograms, testServers } from '@millrace/testing';
-import { type BenchDatabase, createBenchDatabase, newProjectKey } from './bench-database.ts';
+import { type BenchDatabase, createBenchDatabase, newProjectKey, openKeptDatabase } from './bench-database.ts';
 import { type BenchTopics, connectBenchTopics, partitions } from './bench-topics.ts';
 import type { Print } from './command.ts';
 import { type MeasuredProcess, startMeasuredProcess, waitUntilReady } from './measured-process.ts';
@@ -40,14 +40,22 @@ export interface Worker {
 
 type AnyJob = (...parameters: never[]) => unknown;
 
-/** Runs a benchmark and prints the environment and the report that `measure` returns. */
-export async function withBench(print: Print, measure: (bench: Bench) => Promise<string>): Promise<void> {
+/**
+ * Runs a benchmark and prints the environment and the report that `measure` returns.
+ * @param keptDatabase a file that describes a database which is kept for the next run (see `openKeptDatabase`)
+ */
+export async function withBench(
+  print: Print,
+  measure: (bench: Bench) => Promise<string>,
+  { keptDatabase }: { keptDatabase?: string | undefined } = {},
+): Promise<void> {
   const ends: (() => Promise<unknown>)[] = [];
   const files = new Map<string, string>();
   const servers = testServers();
   const prefix = `bench-${randomUUID()}.`;
   try {
-    const database = await createBenchDatabase(newProjectKey());
+    const database =
+      keptDatabase === undefined ? await createBenchDatabase(newProjectKey()) : await openKeptDatabase(keptDatabase);
     ends.push(() => database.drop());
     const topics = await connectBenchTopics(servers.kafkaBrokers);
     ends.push(() => topics.stop());

@@ -1,6 +1,9 @@
 // Events that ClickHouse generates itself. Every column is an expression of the event's number, so that the same
 // expressions give the correct results of queries.
-import { type ClickHouseClient, propertyColumns } from '@millrace/insights';
+import { createSqlDatabase } from '@millrace/db';
+import { type ClickHouseClient, copyPersonPortion, createTables, propertyColumns } from '@millrace/insights';
+import { createLogger } from '@millrace/runtime';
+import type { Bench } from '../harness/bench.ts';
 import type { BenchDatabase } from '../harness/bench-database.ts';
 
 const days = 90;
@@ -16,19 +19,52 @@ export interface Generated {
   begin: number;
 }
 
-export function planGeneratedEvents(projectId: number, events: number): Generated {
+/**
+ * Generates events and their persons, and copies the persons to ClickHouse as the delivery worker does. Uses the events
+ * of an earlier run if ClickHouse has them.
+ * @throws Error if ClickHouse has another number of events
+ */
+export async function provideEvents(
+  { database, print, onEnd }: Pick<Bench, 'database' | 'print' | 'onEnd'>,
+  client: ClickHouseClient,
+  events: number,
+): Promise<Generated> {
+  const postgres = { url: database.url };
+  await createTables(client, postgres);
+  // Parts of different days do not overlap, so merging them would only use CPU time during the measurements.
+  await client.command({ query: 'SYSTEM STOP MERGES events' });
+  const existing = await client.query({
+    query: 'SELECT count(), toUnixTimestamp64Milli(min(timestamp)) FROM events',
+    format: 'JSONCompactEachRow',
+  });
+  const [[count, begin] = ['0', '0']] = await existing.json<[string, string]>();
   const visits = Math.floor(events / eventsPerVisit);
-  return { projectId, visits, regulars: Math.ceil(visits / 25), begin: Date.now() - days * dayMs };
+  const plan = { projectId: database.projectId, visits, regulars: Math.ceil(visits / 25) };
+  const isNew = Number(count) === 0;
+  const size = { ...plan, begin: isNew ? Date.now() - days * dayMs : Number(begin) };
+  if (isNew) {
+    print(`generating ${events} events of ${days} days`);
+    await Promise.all([fillPersons(database, size), fillClickHouse(client, size)]);
+  } else if (Number(count) !== visits * eventsPerVisit) {
+    throw new Error(`The directory has ${count} events. Use \`--events ${count}\`, or another directory.`);
+  }
+  const records = createSqlDatabase({ url: database.url, logger: createLogger('bench', 'warn'), poolSize: 1 });
+  onEnd(() => records.stop());
+  while ((await copyPersonPortion({ database: records, client, postgres }))?.hasMore !== false);
+  return size;
 }
 
 /** Persons have consecutive numbers: the regular visitors first. */
 const personsOf = ({ visits, regulars }: Generated) => regulars + Math.floor(visits / 2);
 
-/** One person in a hundred was merged into the next one after all events. */
-const uuidOf = (number: string) => `toUUID(lower(hex(MD5(concat('person ', toString(${number}))))))`;
+export const planOf = (number: string) => `['free','pro','team'][1 + ${number} % 3]`;
+const personUuidOf = (number: string) => `toUUID(lower(hex(MD5(concat('person ', toString(${number}))))))`;
+export const eventUuidOf = (number: string) => `toUUID(lower(hex(MD5(concat('event ', toString(${number}))))))`;
+const distinctIdOf = (person: string) => `concat('id ', toString(${person}))`;
 
 /**
  * Selects generated events with the visits in a range.
+ * One person in a hundred was merged into the next one after all events.
  * @param columns expressions of `number`, `visit`, `step`, `person`, `owner` (the person after merges), `ms` and `event`
  */
 export function selectGeneratedEvents(
@@ -59,30 +95,33 @@ const usual: Readonly<Record<string, string>> = {
   $referrer: "'https://search.example.com/'",
   $session_id: 'hex(sipHash128(visit))',
 };
-const others = `'"plan":"', ['free','pro','team'][1 + number % 3], '","price":', toString((number % 20000) / 100),
+const others = `'"plan":"', ${planOf('number')}, '","price":', toString((number % 20000) / 100),
   ',"quantity":', toString(1 + number % 4), ',"order_code":"', toString(cityHash64(number)),
   '","$lib_version":"1.449.2","$screen_height":1080,"$screen_width":1920,"$viewport_height":900,"$viewport_width":1440,',
-  '"$timezone":"Europe/Berlin","$insert_id":"', hex(MD5(toString(number))), '"}'`;
+  '"$timezone":"Europe/Berlin","$raw_user_agent":"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/131.0.0.0 Safari/537.36",',
+  '"$insert_id":"', hex(MD5(toString(number))), '"}'`;
 const properties = `concat('{', ${Object.entries(usual)
   .map(([name, value]) => `'"${name}":"', ${value}, '",', `)
   .join('')}${others})`;
 
 /**
- * Fills ClickHouse's table with one sorted part per day. Gives the values of computed columns, because parsing JSON
- * would take most of the time.
+ * Fills ClickHouse's table with one sorted part per day. Sorts the numbers before it builds the large values, and gives
+ * the values of computed columns, because sorting these values and parsing JSON would take most of the time.
  */
-export async function fillClickHouse(client: ClickHouseClient, size: Generated): Promise<void> {
+async function fillClickHouse(client: ClickHouseClient, size: Generated): Promise<void> {
   const time = "fromUnixTimestamp64Milli(ms, 'UTC')";
+  const [uuid, distinctId] = [eventUuidOf('number'), distinctIdOf('person')];
   const names = [...propertyColumns.few, ...propertyColumns.many];
-  const columns = `${size.projectId}, ${time}, toUUID(lower(hex(MD5(concat('event ', toString(number)))))), event,
-    concat('id ', toString(person)), ${uuidOf('person')}, ${time}, '{}', 'full', ${properties} AS properties, properties,
-    tuple(${names.map((name) => usual[name] ?? 'NULL').join(', ')}), '', false, ${time}, ${time}`;
+  const columns = `${size.projectId}, ${time}, ${uuid}, event, ${distinctId}, ${personUuidOf('person')}, ${time}, '{}', 'full',
+    ${properties} AS properties, properties, tuple(${names.map((name) => usual[name] ?? 'NULL').join(', ')}), '', false, ${time}, ${time}`;
   for (let day = 0; day < days; day += 1) {
+    const generated = selectGeneratedEvents(size, '*', [visitOf(size, day), visitOf(size, day + 1)]);
     await client.command({
       query: `INSERT INTO events (project_id, timestamp, uuid, event, distinct_id, person_id, person_created_at, person_properties,
           person_mode, properties, readable, usual, elements_chain, historical_migration, captured_at, created_at)
         SETTINGS insert_allow_materialized_columns = 1, max_insert_threads = 1, min_insert_block_size_rows = 2000000,
-          min_insert_block_size_bytes = 2000000000 ${selectGeneratedEvents(size, columns, [visitOf(size, day), visitOf(size, day + 1)])}`,
+          min_insert_block_size_bytes = 4000000000
+        SELECT ${columns} FROM (${generated} ORDER BY toDate(${time}), event, cityHash64(${distinctId}), ${uuid})`,
     });
   }
 }
@@ -90,7 +129,7 @@ export async function fillClickHouse(client: ClickHouseClient, size: Generated):
 const visitOf = ({ visits }: Generated, day: number) => Math.round((visits * day) / days);
 
 /** Stores the persons of all events in PostgreSQL, which ClickHouse reads. */
-export async function fillPersons(database: BenchDatabase, size: Generated): Promise<void> {
+async function fillPersons(database: BenchDatabase, size: Generated): Promise<void> {
   const uuid = (number: string) => `md5('person ' || ${number})::uuid`;
   const everyMs = (2 * days * dayMs) / size.visits;
   for (let first = 0; first < personsOf(size); first += 500_000) {

@@ -15,17 +15,16 @@ export interface BenchQuery {
   targetMs: number;
 }
 
-const event = (name: string, more: object = {}) => ({ kind: 'EventsNode', event: name, ...more });
-const month = { dateRange: { date_from: '-30d' } };
-const week = { dateRange: { date_from: '-7d' } };
-const trend = (...series: object[]) => ({ kind: 'TrendsQuery', ...month, series });
+export const event = (name: string, more: object = {}) => ({ kind: 'EventsNode', event: name, ...more });
+export const month = { dateRange: { date_from: '-30d' } };
+export const week = { dateRange: { date_from: '-7d' } };
+export const trend = (...series: object[]) => ({ kind: 'TrendsQuery', ...month, series });
 export const daily = trend(event('$pageview'));
 const rare = trend(event('rare'));
 export const uniques = trend(event('$pageview', { math: 'dau' }));
-const by = (breakdown: string, type = 'event') => ({ breakdownFilter: { breakdown, breakdown_type: type } });
-export const weekly = trend(event('$pageview', { math: 'weekly_active' }));
+export const by = (breakdown: string, type = 'event') => ({ breakdownFilter: { breakdown, breakdown_type: type } });
 const byBrowser = { ...uniques, ...by('$browser') };
-const funnel = (...names: string[]) => ({
+export const funnel = (...names: string[]) => ({
   kind: 'FunnelsQuery',
   ...month,
   series: names.map((name) => event(name)),
@@ -148,44 +147,6 @@ export const queries: readonly BenchQuery[] = [
     },
     targetMs: 200,
   },
-];
-
-const funnelThat = (filter: object) => {
-  const query = funnel('$pageview', 'added', 'ordered');
-  return { ...query, funnelsFilter: { ...query.funnelsFilter, ...filter } };
-};
-const ofPageViews = (more: object) => ({ ...daily, ...more });
-
-/** Queries for ClickHouse: those above, and some whose cost depends on the number of persons. */
-export const clickHouseQueries: readonly Pick<BenchQuery, 'name' | 'query' | 'sql'>[] = [
-  ...queries,
-  { name: 'weekly actives, 30 days', query: weekly },
-  { name: 'monthly actives, 30 days', query: trend(event('$pageview', { math: 'monthly_active' })) },
-  {
-    name: 'funnel from $pageview by $browser',
-    query: { ...funnel('$pageview', 'added', 'ordered'), ...by('$browser') },
-  },
-  { name: 'funnel from $pageview, conversion time', query: funnelThat({ funnelVizType: 'time_to_convert' }) },
-  { name: 'funnel from $pageview over time', query: funnelThat({ funnelVizType: 'trends' }) },
-  {
-    name: 'funnel from $pageview with an exclusion',
-    query: funnelThat({ exclusions: [event('viewed', { funnelFromStep: 0, funnelToStep: 1 })] }),
-  },
-  {
-    name: 'persons who dropped off in a funnel',
-    query: {
-      kind: 'ActorsQuery',
-      source: { kind: 'FunnelsActorsQuery', source: funnel('$pageview', 'added', 'ordered'), funnelStep: -2 },
-      limit: 100,
-    },
-  },
-  { name: 'lifecycle, 7 days', query: { kind: 'LifecycleQuery', ...week, series: [event('$pageview')] } },
-  {
-    name: 'sum of an unusual property, 30 days',
-    query: trend(event('$pageview', { math: 'sum', math_property: 'price' })),
-  },
-  { name: 'total by an unusual property, 30 days', query: ofPageViews(by('plan')) },
-  { name: 'total by a person property, 30 days', query: ofPageViews(by('plan', 'person')) },
 ];
 
 /** Half of the sum of the tiles' targets. */

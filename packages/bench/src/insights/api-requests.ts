@@ -1,0 +1,102 @@
+// The requests of the insight benchmark on ClickHouse: pages and queries as the console sends them.
+
+import { createHash } from 'node:crypto';
+import { by, daily, dashboardTiles, event, funnel, queries, trend, week } from './queries.ts';
+
+export interface ApiRequest {
+  name: string;
+  /** Path below the project, for a page. */
+  page?: string;
+  /** Insight query. */
+  query?: object;
+  /** With a hundred million events of 90 days and two cores. */
+  targetMs?: number | undefined;
+}
+
+/** Number of a regular visitor, into whom the one before was merged. */
+export const listedPerson = 801;
+export const listedPersonUuid = createHash('md5')
+  .update(`person ${listedPerson}`)
+  .digest('hex')
+  .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+export const personTimeline = `events/?limit=100&person_id=${listedPersonUuid}`;
+export const personSearch = `persons/?search=person${listedPerson}@example.com`;
+
+const ofProperty = (key: string, value: string | number) =>
+  encodeURIComponent(JSON.stringify([{ key, type: 'event', operator: 'exact', value }]));
+
+const pages: readonly ApiRequest[] = [
+  { name: 'person timeline', page: personTimeline, targetMs: 500 },
+  { name: 'events of a distinct ID', page: `events/?limit=100&distinct_id=id%20${listedPerson}`, targetMs: 500 },
+  { name: 'newest events', page: 'events/?limit=100', targetMs: 400 },
+  { name: 'newest events with a rare name', page: 'events/?limit=100&event=rare', targetMs: 500 },
+  // One event in 20,000 has this price.
+  {
+    name: 'newest events with a rare property value',
+    page: `events/?limit=100&properties=${ofProperty('price', 123.45)}`,
+    targetMs: 2000,
+  },
+  {
+    name: 'newest events with a property value that no event has',
+    page: `events/?limit=100&properties=${ofProperty('order_code', '12345')}`,
+  },
+  { name: 'oldest events', page: 'events/?limit=100&orderBy=timestamp', targetMs: 500 },
+  { name: 'person search by email', page: personSearch, targetMs: 500 },
+];
+
+export const weekly = trend(event('$pageview', { math: 'weekly_active' }));
+export const byPlan = { ...daily, ...by('plan') };
+export const byPersonPlan = { ...daily, ...by('plan', 'person') };
+const ofPaying = { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }] };
+const lifecycle = (range: object) => ({ kind: 'LifecycleQuery', ...range, series: [event('$pageview')] });
+const ofPageView = funnel('$pageview', 'added', 'ordered');
+const funnelWith = (filter: object) => ({ ...ofPageView, funnelsFilter: { ...ofPageView.funnelsFilter, ...filter } });
+
+/** Targets of the queries that the benchmark on PostgreSQL runs too. */
+const targets: Readonly<Record<string, number>> = {
+  'daily uniques, 30 days': 1500,
+  'funnel of rare steps': 1000,
+  'funnel from $pageview': 5000,
+  'retention, 8 weeks': 4000,
+  'lifecycle, 30 days': 5000,
+};
+
+export const apiRequests: readonly ApiRequest[] = [
+  ...pages,
+  ...queries.map(({ name, query }) => ({ name, query, targetMs: targets[name] })),
+  { name: 'weekly actives, 30 days', query: weekly, targetMs: 4000 },
+  { name: 'monthly actives, 30 days', query: trend(event('$pageview', { math: 'monthly_active' })), targetMs: 6000 },
+  { name: 'total by a person property, 30 days', query: byPersonPlan, targetMs: 5000 },
+  { name: 'total with a filter by a person property, 30 days', query: { ...daily, ...ofPaying }, targetMs: 5000 },
+  { name: 'lifecycle, 7 days', query: lifecycle(week), targetMs: 2000 },
+  { name: 'funnel from $pageview by $browser', query: { ...ofPageView, ...by('$browser') }, targetMs: 5000 },
+  { name: 'funnel from $pageview, conversion time', query: funnelWith({ funnelVizType: 'time_to_convert' }) },
+  { name: 'funnel from $pageview over time', query: funnelWith({ funnelVizType: 'trends' }) },
+  {
+    name: 'funnel from $pageview with an exclusion',
+    query: funnelWith({ exclusions: [event('viewed', { funnelFromStep: 0, funnelToStep: 1 })] }),
+  },
+  {
+    name: 'persons who dropped off in a funnel',
+    query: {
+      kind: 'ActorsQuery',
+      source: { kind: 'FunnelsActorsQuery', source: ofPageView, funnelStep: -2 },
+      limit: 100,
+    },
+  },
+  {
+    name: 'sum of an unusual property, 30 days',
+    query: trend(event('$pageview', { math: 'sum', math_property: 'price' })),
+    targetMs: 3000,
+  },
+  { name: 'total by an unusual property, 30 days', query: byPlan, targetMs: 3000 },
+  {
+    name: 'total by an unusual property, 90 days',
+    query: { ...byPlan, dateRange: { date_from: '-90d' } },
+    targetMs: 9000,
+  },
+];
+
+export const tileRequests = dashboardTiles.map((query): ApiRequest => ({ name: 'tile', query }));
+/** For all tiles, and for the first one. */
+export const [dashboardTargetMs, firstTileTargetMs] = [7000, 1000] as const;

@@ -1,0 +1,73 @@
+// Compares results of the API with those computed from how the events were generated, without ClickHouse's tables.
+
+import type { ClickHouseClient } from '@millrace/insights';
+import {
+  type ApiRequest,
+  byPersonPlan,
+  byPlan,
+  listedPerson,
+  listedPersonUuid,
+  personSearch,
+  personTimeline,
+  weekly,
+} from './api-requests.ts';
+import { eventUuidOf, type Generated, planOf, selectGeneratedEvents } from './generated-events.ts';
+import type { Send } from './on-clickhouse.ts';
+import { daily, uniques } from './queries.ts';
+
+interface Checked extends Omit<ApiRequest, 'name'> {
+  /** SQL for the expected result. */
+  expected: string;
+  pick: (results: Row[]) => unknown;
+}
+
+interface Row {
+  uuid: string;
+  data: number[];
+  count: number;
+  breakdown_value: string;
+}
+
+const dayMs = 86_400_000;
+const day = `intDiv(ms, ${dayMs})`;
+const seriesOf = ([series]: Row[]) => series?.data;
+const valuesOf = (rows: Row[]) => rows.map((row) => [row.breakdown_value, row.count]).sort();
+const uuidsOf = (rows: Row[]) => rows.map(({ uuid }) => uuid);
+
+function listChecks(size: Generated): readonly Checked[] {
+  const firstDay = Math.floor(Date.now() / dayMs) - 30;
+  const generated = selectGeneratedEvents(size, '*');
+  const views = (from: number) => `(${generated}) WHERE event = '$pageview' AND ${day} >= ${from}`;
+  const byDay = (number: string) =>
+    `SELECT groupArray(total) FROM (SELECT ${number} AS total FROM ${views(firstDay)} GROUP BY ${day} ORDER BY ${day})`;
+  const byValue = (value: string) =>
+    `SELECT groupArray([value, total]) FROM (SELECT ${value} AS value, toString(count()) AS total FROM ${views(firstDay)}
+      GROUP BY value ORDER BY value)`;
+  const inWeek = `SELECT groupArray(total) FROM (SELECT uniqExact(owner) AS total
+      FROM (SELECT owner, arrayJoin(range(${day}, ${day} + 7)) AS last_day FROM ${views(firstDay - 6)})
+     WHERE last_day BETWEEN ${firstDay} AND ${firstDay + 30} GROUP BY last_day ORDER BY last_day)`;
+  const timeline = `SELECT groupArray(uuid) FROM (SELECT ${eventUuidOf('number')} AS uuid FROM (${generated})
+     WHERE owner = ${listedPerson} ORDER BY ms DESC LIMIT 100)`;
+  return [
+    { query: daily, expected: byDay('count()'), pick: seriesOf },
+    { query: uniques, expected: byDay('uniqExact(owner)'), pick: seriesOf },
+    { query: weekly, expected: inWeek, pick: seriesOf },
+    { query: byPlan, expected: byValue(planOf('number')), pick: valuesOf },
+    { query: byPersonPlan, expected: byValue(planOf('owner')), pick: valuesOf },
+    { page: personTimeline, expected: timeline, pick: uuidsOf },
+    { page: personSearch, expected: `SELECT ['${listedPersonUuid}']`, pick: uuidsOf },
+  ];
+}
+
+/** @returns how many results were compared. @throws Error if a result is wrong */
+export async function checkResults(client: ClickHouseClient, size: Generated, send: Send): Promise<number> {
+  const checks = listChecks(size);
+  for (const { expected, pick, ...request } of checks) {
+    const rows = await (await client.query({ query: expected, format: 'JSONCompactEachRow' })).json<[unknown[]]>();
+    const wanted = JSON.stringify(rows[0]?.[0]).replaceAll('"', '');
+    const { status, body } = await send({ name: 'check', ...request });
+    const found = JSON.stringify(status === 200 ? pick(JSON.parse(body).results) : body).replaceAll('"', '');
+    if (found !== wanted) throw new Error(`Wrong result of ${JSON.stringify(request)}: ${found}, expected ${wanted}`);
+  }
+  return checks.length;
+}
