@@ -7,6 +7,7 @@ import {
   byPlan,
   listedPerson,
   listedPersonUuid,
+  ofQuery,
   personSearch,
   personTimeline,
   weekly,
@@ -49,13 +50,13 @@ function listChecks(size: Generated): readonly Checked[] {
   const timeline = `SELECT groupArray(uuid) FROM (SELECT ${eventUuidOf('number')} AS uuid FROM (${generated})
      WHERE owner = ${listedPerson} ORDER BY ms DESC LIMIT 100)`;
   return [
-    { query: daily, expected: byDay('count()'), pick: seriesOf },
-    { query: uniques, expected: byDay('uniqExact(owner)'), pick: seriesOf },
-    { query: weekly, expected: inWeek, pick: seriesOf },
-    { query: byPlan, expected: byValue(planOf('number')), pick: valuesOf },
-    { query: byPersonPlan, expected: byValue(planOf('owner')), pick: valuesOf },
-    { page: personTimeline, expected: timeline, pick: uuidsOf },
-    { page: personSearch, expected: `SELECT ['${listedPersonUuid}']`, pick: uuidsOf },
+    { ...ofQuery(daily), expected: byDay('count()'), pick: seriesOf },
+    { ...ofQuery(uniques), expected: byDay('uniqExact(owner)'), pick: seriesOf },
+    { ...ofQuery(weekly), expected: inWeek, pick: seriesOf },
+    { ...ofQuery(byPlan), expected: byValue(planOf('number')), pick: valuesOf },
+    { ...ofQuery(byPersonPlan), expected: byValue(planOf('owner')), pick: valuesOf },
+    { path: personTimeline, expected: timeline, pick: uuidsOf },
+    { path: personSearch, expected: `SELECT ['${listedPersonUuid}']`, pick: uuidsOf },
   ];
 }
 

@@ -8,9 +8,17 @@ import { type Bench, programs, withBench } from '../harness/bench.ts';
 import type { Print } from '../harness/command.ts';
 import type { MeasuredProcess } from '../harness/measured-process.ts';
 import { median, readable, textTable } from '../harness/report.ts';
-import { type ApiRequest, apiRequests, dashboardTargetMs, firstTileTargetMs, tileRequests } from './api-requests.ts';
+import {
+  type ApiRequest,
+  apiRequests,
+  cohortTargetMs,
+  dashboardTargetMs,
+  firstTileTargetMs,
+  tileRequests,
+} from './api-requests.ts';
 import { checkResults } from './check-results.ts';
 import { provideEvents } from './generated-events.ts';
+import { measureCohort } from './measure-cohort.ts';
 
 export interface ClickHouseBenchOptions {
   events: number;
@@ -32,9 +40,12 @@ export type Send = (request: ApiRequest) => Promise<Sent>;
 
 /** What a request costs in ClickHouse and in the API. */
 interface Cost {
+  status: number;
+  ms: number;
   cpuMs: number;
   rows: number;
   bytes: number;
+  peakBytes: number;
   apiMs: number;
 }
 
@@ -57,15 +68,20 @@ async function fillAndMeasure(bench: Bench, { events, pairs, data, only }: Click
   const send: Send = (request) => sendRequest(bench, api, request);
   print(`${await checkResults(client, size, send)} results are those of the generated events`);
   const rows: string[][] = [];
-  const measureAll = async (name: string, work: () => Promise<Sent>, targetMs?: number) => {
+  const measureAll = async (name: string, work: () => Promise<Sent>, targetMs?: number, runs = pairs) => {
     if (!name.includes(only)) return;
     print(name);
+    // Fills the caches.
+    if (runs > 0) await work();
+    const costs: Cost[] = [];
+    for (let at = 0; at < Math.max(1, runs); at += 1) costs.push(await measureCost({ client, api }, work));
     const target = targetMs === undefined ? '' : readable(Math.max(100, (targetMs * events) / 100_000_000));
-    rows.push([name, ...(await measureRuns({ client, api }, work, pairs)), target]);
+    rows.push([name, ...columnsOf(costs), target]);
   };
   for (const request of apiRequests) await measureAll(request.name, () => send(request), request.targetMs);
   await measureAll('dashboard of eight tiles', async () => (await sendTiles(send)).complete, dashboardTargetMs);
   await measureAll('dashboard, until the first tile', async () => (await sendTiles(send)).first, firstTileTargetMs);
+  await measureAll('cohort by a person property', () => measureCohort(bench, send, settings), cohortTargetMs, 0);
   const headings = ['', 'CPU ms', 'million rows', 'MB read', 'peak MB', 'API CPU ms', 'ms', 'target'];
   const memory = `memory of the API: ${readable((await api.usage()).maxRssBytes / 2 ** 20)} MB`;
   return `${textTable([headings, ...rows])}\n${memory}`;
@@ -73,10 +89,10 @@ async function fillAndMeasure(bench: Bench, { events, pairs, data, only }: Click
 
 async function sendRequest({ database }: Bench, api: MeasuredProcess, request: ApiRequest): Promise<Sent> {
   const startedAt = performance.now();
-  const { page = 'query/', query } = request;
-  const response = await fetch(`http://127.0.0.1:${api.port}/api/projects/${database.projectId}/${page}`, {
+  const { path, body: content } = request;
+  const response = await fetch(`http://127.0.0.1:${api.port}/api/projects/${database.projectId}/${path}`, {
     headers: { authorization: `Bearer ${database.personalApiKey}`, 'content-type': 'application/json' },
-    ...(query !== undefined && { method: 'POST', body: JSON.stringify({ query, refresh: 'force_blocking' }) }),
+    ...(content !== undefined && { method: 'POST', body: JSON.stringify(content) }),
   });
   const body = await response.text();
   return { status: response.status, body, ms: performance.now() - startedAt };
@@ -97,45 +113,32 @@ async function sendTiles(send: Send): Promise<{ first: Sent; complete: Sent }> {
   return { first, complete: { ...(failed ?? first), ms: performance.now() - startedAt } };
 }
 
-/** The medians of several runs after one that fills the caches and of which only the memory is measured. */
-async function measureRuns(
-  servers: { client: ClickHouseClient; api: MeasuredProcess },
+/** The server runs nothing else, so its counters are those of the request. The embedded engine has no `system.query_log`. */
+async function measureCost(
+  { client, api }: { client: ClickHouseClient; api: MeasuredProcess },
   work: () => Promise<Sent>,
-  runs: number,
-): Promise<string[]> {
-  const peakBytes = await measurePeak(servers.client, work);
-  const all: (Sent & Cost)[] = [];
-  for (let at = 0; at < runs; at += 1) all.push(await measureCost(servers, work));
-  const of = (name: keyof Cost | 'ms') => median(all.map((one) => one[name]));
-  const failed = all.find(({ status }) => status !== 200);
-  const ms = `${readable(of('ms'))}${failed === undefined ? '' : ` (${failed.status})`}`;
-  const figures = [of('cpuMs'), of('rows') / 1e6, of('bytes') / 1e6, peakBytes / 1e6, of('apiMs')];
-  return [...figures.map(readable), ms];
-}
-
-async function measurePeak(client: ClickHouseClient, work: () => Promise<unknown>): Promise<number> {
+): Promise<Cost> {
+  const before = await readCounters(client);
+  const { cpuMicros } = await api.usage();
   let peakBytes = 0;
   const timer = setInterval(async () => {
     const [[peak] = [0]] = await select(client, 'SELECT max(peak_memory_usage) FROM system.processes').catch(() => []);
     peakBytes = Math.max(peakBytes, Number(peak));
   }, 200);
-  await work().finally(() => clearInterval(timer));
-  return peakBytes;
-}
-
-/** The server runs nothing else, so its counters are those of the request. The embedded engine has no `system.query_log`. */
-async function measureCost(
-  { client, api }: { client: ClickHouseClient; api: MeasuredProcess },
-  work: () => Promise<Sent>,
-): Promise<Sent & Cost> {
-  const before = await readCounters(client);
-  const { cpuMicros } = await api.usage();
-  const sent = await work();
+  const { status, ms } = await work().finally(() => clearInterval(timer));
   const apiMs = ((await api.usage()).cpuMicros - cpuMicros) / 1000;
   const after = await readCounters(client);
   const spent = (name: string) => (after.get(name) ?? 0) - (before.get(name) ?? 0);
   const cpuMs = spent('OSCPUVirtualTimeMicroseconds') / 1000;
-  return { ...sent, cpuMs, rows: spent('SelectedRows'), bytes: spent('SelectedBytes'), apiMs };
+  return { status, ms, cpuMs, rows: spent('SelectedRows'), bytes: spent('SelectedBytes'), peakBytes, apiMs };
+}
+
+/** The medians of all runs, and the status if one failed. */
+function columnsOf(costs: readonly Cost[]): string[] {
+  const of = (name: keyof Cost) => median(costs.map((one) => one[name]));
+  const failed = costs.find(({ status }) => status >= 300);
+  const ms = `${readable(of('ms'))}${failed === undefined ? '' : ` (${failed.status})`}`;
+  return [...[of('cpuMs'), of('rows') / 1e6, of('bytes') / 1e6, of('peakBytes') / 1e6, of('apiMs')].map(readable), ms];
 }
 
 async function readCounters(client: ClickHouseClient): Promise<Map<string, number>> {

@@ -1,0 +1,33 @@
+// Measures how long the delivery worker takes to count the persons of a cohort.
+
+import type { Bench } from '../harness/bench.ts';
+import type { Send, Sent } from './on-clickhouse.ts';
+
+const pollMs = 250;
+const filters = {
+  type: 'AND',
+  values: [{ type: 'AND', values: [{ type: 'person', key: 'plan', operator: 'exact', value: ['pro'] }] }],
+};
+
+/**
+ * Creates a cohort of a third of all persons, and waits until it has been counted. Removes the cohort, because the worker
+ * would count it again.
+ * @returns the response with the time until then
+ */
+export async function measureCohort(bench: Bench, send: Send, settings: Record<string, string>): Promise<Sent> {
+  const worker = await bench.start('services/delivery-worker/src/main.ts', settings);
+  try {
+    const startedAt = performance.now();
+    const body = { name: 'Paying customers', filters: { properties: filters } };
+    let cohort = await send({ name: 'new cohort', path: 'cohorts/', body });
+    const path = `cohorts/${JSON.parse(cohort.body).id}/`;
+    while (cohort.status < 300 && JSON.parse(cohort.body).is_calculating === true) {
+      await new Promise((resolve) => setTimeout(resolve, pollMs));
+      cohort = await send({ name: 'cohort', path });
+    }
+    return { ...cohort, ms: performance.now() - startedAt };
+  } finally {
+    await worker.stop();
+    await bench.database.query('DELETE FROM cohort WHERE project_id = $1', [bench.database.projectId]);
+  }
+}
