@@ -11,7 +11,8 @@ const home = fileURLToPath(new URL('..', import.meta.url)).replace(/\/$/, '');
 const directory = process.argv[2];
 const marksWords = process.argv[3] === '--marked';
 const bundled = new Set();
-// Tests set a different value. Vite would then bundle React's development build, and the tests would check and measure that.
+// Tests set NODE_ENV to another value. Vite would then bundle React's development build, and the tests would measure
+// that build.
 // biome-ignore lint/style/noProcessEnv: Vite and its plugins read it from here
 process.env.NODE_ENV = 'production';
 

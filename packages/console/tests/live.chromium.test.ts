@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => console?.stop());
 
-/** @param ago how long ago the event happened, as a PostgreSQL interval */
+/** Stores an event. @param ago how long ago it happened, as a PostgreSQL interval */
 async function store(event: string, ago: string, { distinctId = 'ada', properties = {} } = {}): Promise<string> {
   const uuid = randomUUID();
   await console.query(
@@ -146,7 +146,7 @@ it('shows the content and the library of a dropped event', async () => {
   await page.context().close();
 });
 
-it('shows no reason for a figure of 0', async () => {
+it('lists no reasons when no events were dropped', async () => {
   const health = { ...(await console.api<object>('GET', 'health')), checked_at: new Date().toISOString() };
   const per_minute = { stored: 0, dropped: [{ reason: 'missing_event_name', count: 0 }] };
   const page = await openWith(() => [frame({ event: 'one' })]);

@@ -110,7 +110,7 @@ export async function keyboardProblems(page: Page): Promise<string[]> {
       return { at: Number(element.dataset.stop ?? -1), isSeen, html: element.outerHTML.slice(0, 160) };
     });
     if (stop) {
-      // A stop within a shadow root, such as the SQL editor, is not among the wanted ones.
+      // Elements in a shadow root, such as those of the SQL editor, are not among the expected ones.
       if (stop.at >= 0) reached.add(stop.at);
       if (!stop.isSeen) problems.push(`focus is not seen: ${stop.html}`);
     }

@@ -25,7 +25,7 @@ export async function openAs(
   return openWith(console, secret, console.address(`settings/${section}`));
 }
 
-/** @param secret of a session; null: not signed in */
+/** Opens a page in a new browser. @param secret of a session; null to open it without signing in */
 export async function openWith(console: RunningConsole, secret: string | null, address: string): Promise<Page> {
   const other = await console.open('settings');
   const browser = other.context().browser();
@@ -43,7 +43,7 @@ export async function addMember(console: RunningConsole, level: Level, name: str
   await (await openAs(console, level, 'account', `${name}@example.com`)).context().close();
 }
 
-/** Checks the page as it is, in both themes and on a phone. */
+/** Checks the current page in both themes and on a phone. */
 export async function lookAt(page: Page): Promise<void> {
   expect(await violationsInThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });

@@ -58,7 +58,7 @@ async function take(console: RunningConsole, { name, path, size, isEmpty = false
   for (const colorScheme of schemes) {
     await page.emulateMedia({ colorScheme });
     await page.evaluate('document.fonts.ready.then(() => {})');
-    // The list of the Live page measures itself again after a resize.
+    // The list of the Live page adjusts to its new size shortly after a resize.
     await page.waitForTimeout(500);
     const png = await page.screenshot({ animations: 'disabled', caret: 'hide' });
     await writeFile(join(folder, `${name}-${colorScheme}.png`), smallPng(png));

@@ -24,7 +24,7 @@ const contentOf = (page: Page) =>
 const isWide = (page: Page) => page.evaluate('document.documentElement.scrollWidth > innerWidth');
 const block = (page: Page, name: string) => page.getByRole('region', { name, exact: true });
 
-/** Checks the page as it is, in both themes and on a phone. */
+/** Checks the current page in both themes and on a phone. */
 async function lookAt(page: Page): Promise<void> {
   expect(await violationsInThemes(page)).toEqual([]);
   await page.setViewportSize({ width: 360, height: 640 });

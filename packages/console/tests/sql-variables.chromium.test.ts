@@ -65,7 +65,7 @@ test("shows the API's message at the field of a value that does not fit, and kee
   await amount.fill('7');
   await run(page);
   await shows(page, ['7']);
-  // The value of a variable that the query no longer contains has no field.
+  // If the query no longer contains a variable, there is no field for its value.
   await amount.fill('many');
   await editor(page).fill('SELECT 1 AS n');
   await page.locator('.sql-problems').getByText('amount is of the type Number. Expected a number.').waitFor();

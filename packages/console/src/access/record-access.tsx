@@ -31,7 +31,7 @@ interface People {
   count: number;
 }
 
-/** A member, a role, or neither: every member. */
+/** A member, a role, or every member. */
 interface AccessSubject {
   organization_member: string | null;
   role: string | null;

@@ -11,7 +11,7 @@ const pageSize = 50;
 
 /**
  * Loads an offset-paginated list page by page.
- * @param every how often to reload it, depending on its rows; false: never
+ * @param every how often to reload the list, depending on its rows; false to never reload it
  */
 export function useOffsetPages<Row>(
   queryKey: readonly unknown[],
@@ -22,7 +22,7 @@ export function useOffsetPages<Row>(
     queryFn: ({ pageParam, signal }) =>
       call<Page<Row>>({ path, query: { ...query, limit: pageSize, offset: pageParam } }, signal),
     initialPageParam: 0,
-    // A page of large rows has fewer rows than requested.
+    // If the rows are large, a page has fewer rows than requested.
     getNextPageParam: ({ next, results }, _pages, offset) => (next === null ? undefined : offset + results.length),
     select: ({ pages }) => ({ count: pages[0]?.count ?? 0, rows: pages.flatMap(({ results }) => results) }),
     refetchInterval: ({ state }) => every?.(state.data?.pages.flatMap(({ results }) => results) ?? []) ?? false,

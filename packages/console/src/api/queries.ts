@@ -114,7 +114,7 @@ export interface Health {
   services: { name: string; connections: number }[] | null;
   /** Whether SQL queries run with a separate database role; null if unknown. */
   sql_role: boolean | null;
-  /** Ages of the copies that queries read; null without ClickHouse. */
+  /** How old the copies are that queries read; null without ClickHouse. */
   clickhouse: { events_age_seconds: number | null; persons_age_seconds: number | null } | null;
   /** `ok`, or the reason why the source is unavailable. */
   sources: Record<'log' | 'events' | 'warnings' | 'dead_letters' | 'services', string>;

@@ -79,7 +79,7 @@ function NotStored({ onAgain, onClose }: { onAgain: () => void; onClose: () => v
   );
 }
 
-/** @param json the unmodified response of the API, from which everything is read */
+/** Shows a stored event. @param json the unmodified response of the API, from which all parts of the panel are read */
 function Stored({
   json,
   zone,
@@ -162,7 +162,7 @@ function DetailTitle({
   onClose,
 }: {
   name: string;
-  /** Null: the focus does not move. */
+  /** Null to leave the focus where it is. */
   focusKey: string | null;
   onClose: () => void;
 }) {
@@ -188,7 +188,7 @@ function DetailTitle({
   );
 }
 
-/** Opens the event's person, merges included: the person's page, or a tab here where that page does not exist. */
+/** Opens the event's person, also after a merge: on the person's page, or in a tab here if there is no such page. */
 function OpenPerson({ id, onTab }: { id: string; onTab: (tab: DetailTab) => void }) {
   const project = useProject();
   const { routesByPath } = useRouter();

@@ -3,7 +3,7 @@
 import { visible } from './json-text.ts';
 import './person-name.css';
 
-/** The fields of a person that its name is made of. */
+/** The person fields that a display name is built from. */
 export interface NamedPerson {
   properties?: Record<string, unknown> | undefined;
   distinct_ids?: readonly string[] | undefined;

@@ -17,7 +17,7 @@ interface FilterProps {
   onChange: (filter: Filter) => void;
 }
 
-/** @param operators the allowed operators; all by default */
+/** A form for one filter. @param operators the allowed operators; all by default */
 export function PropertyFilter({
   filter,
   operators = text.operators,

@@ -57,7 +57,10 @@ export function PageTitle({
   );
 }
 
-/** The document that explains each page, by page path. Sections of the settings have their own documents, by section path. */
+/**
+ * The document that explains each page, by page path. Each section of the settings has its own document, by section
+ * path.
+ */
 const documentOfPage: Record<string, string> = {
   home: 'docs/guides/web-analytics.md',
   live: 'docs/guides/send-events.md',

@@ -2,10 +2,13 @@
 
 const prefix = 'millrace-user-';
 
-/** Key of data in the browser's storage that may be personal, and that signing out deletes. Another user of the browser has another key. */
+/**
+ * The storage key of data that may be personal and that signing out deletes. Each user of the browser has their own
+ * key.
+ */
 export const userStorageKey = (name: string, userId: string) => `${prefix}${userId}-${name}`;
 
-/** Deletes all of these data. */
+/** Deletes all personal data from the browser's storage. */
 export function forgetUserStorage(): void {
   try {
     for (const key of Object.keys(localStorage)) if (key.startsWith(prefix)) localStorage.removeItem(key);

@@ -167,7 +167,7 @@ const kinds: readonly RecordKind[] = [
 const shortestText = 2;
 const maxOfKind = 5;
 
-/** For each kind of record, the query for those whose names contain a text. */
+/** Returns one query per kind of record. Each one finds the records whose names contain the text. */
 export function recordQueries(projectId: number, text: string) {
   return kinds.map(({ name, path, query, found }) => ({
     name,

@@ -8,7 +8,7 @@ import { copyText } from './copy.ts';
 export interface ButtonProps extends Omit<AriaButtonProps, 'className' | 'children'> {
   /** A page has one main button. `danger` is for actions that cannot be undone. `plain` has no border. */
   look?: 'main' | 'danger' | 'plain' | undefined;
-  /** The key that does the same, shown next to the label. */
+  /** The keyboard shortcut for the button, shown next to the label. */
   shortcut?: string | undefined;
   children: ReactNode;
 }

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from 'react';
 interface DraftStore<Draft> {
   /** The drafts of a project. */
   use(projectId: number): ReadonlyMap<string, Draft>;
-  /** @param draft null discards it */
+  /** Stores a draft, or discards it if `draft` is null. */
   keep(projectId: number, id: string, draft: Draft | null): void;
 }
 

@@ -3,7 +3,7 @@ import { type RefObject, useEffect } from 'react';
 const fields =
   'input:not([type=radio], [type=checkbox], [type=hidden], [type=file], [readonly], :disabled), select:not(:disabled), textarea:not([readonly])';
 
-/** @returns whether the box contains a field */
+/** Focuses the first field in a box. @returns whether the box contains a field */
 export function focusFirst(box: HTMLElement | null): boolean {
   const field = [...(box?.querySelectorAll<HTMLElement>(fields) ?? [])].find((one) => one.checkVisibility());
   field?.focus();

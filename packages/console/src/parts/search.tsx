@@ -26,7 +26,7 @@ export function Search({
 }) {
   const [typed, setTyped] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  // The rest of the URL may change before then.
+  // The rest of the URL may change while the user types.
   const latest = useRef(onSearch);
   useEffect(() => {
     latest.current = onSearch;

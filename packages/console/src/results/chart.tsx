@@ -26,7 +26,7 @@ export function SeriesChart({
 }: ChartActions & {
   series: readonly Series[];
   insightQuery: InsightQuery;
-  /** Set to what the chart shows now, without hidden series. */
+  /** Set to what the chart currently shows, without hidden series. */
   shown?: RefObject<Plot | null>;
 }) {
   const timezone = useTimezone();

@@ -54,7 +54,9 @@ export function toDrawnSeries(series: readonly Series[]): Drawn[] {
   }));
 }
 
-/** @param drawn the visible series @param now local time in the project's time zone */
+/**
+ * Computes the geometry of a chart. @param drawn the visible series @param now local time in the project's time zone
+ */
 export function createPlot(
   drawn: readonly Drawn[],
   { insightQuery, now }: { insightQuery: InsightQuery; now: number },

@@ -21,6 +21,7 @@ export interface RetentionRow {
 }
 
 /**
+ * Builds the rows of a retention table.
  * @param filter the query's `retentionFilter`
  * @param now local time in the project's time zone, in milliseconds as if it were UTC
  */

@@ -16,10 +16,10 @@ export interface Series extends SeriesTotals {
   label: string;
   breakdown_value?: unknown;
   compare_label?: 'current' | 'previous';
-  /** Lifecycle status. */
+  /** Lifecycle status that the series counts. */
   status?: string;
   data: number[];
-  /** Of a funnel trend: how many persons entered the funnel in each interval. */
+  /** For a funnel trend: how many persons entered the funnel in each interval. */
   entered?: number[];
   days: string[];
   count: number;

@@ -21,7 +21,9 @@ export interface ChartColumns {
   by: string | null;
 }
 
-/** The columns that a chart shows: those of the settings, if the result has them. @returns null if nothing can be drawn */
+/**
+ * The columns that a chart shows: those in the settings, if the result has them. @returns null if nothing can be drawn
+ */
 export function chartColumns({ chartSettings }: SqlNode, columns: readonly Column[], rows: readonly unknown[]) {
   const settings = toFields(chartSettings);
   const named = (name: unknown) => columns.find((one) => one.name === name);
@@ -33,7 +35,7 @@ export function chartColumns({ chartSettings }: SqlNode, columns: readonly Colum
   const chosen = toFieldsList(settings.yAxis).flatMap(({ column }) => numbers.filter(({ name }) => name === column));
   const y = chosen.length > 0 ? chosen : numbers;
   if (y.length === 0) return null;
-  // Null: the user chose none.
+  // Null if the user has not chosen any.
   const { seriesBreakdownColumn: given } = settings;
   const by = given === undefined ? usualBreakdown({ x, y }, columns, rows) : named(given);
   return { x: x.name, y: y.map(({ name }) => name), by: by?.name ?? null } satisfies ChartColumns;
@@ -51,14 +53,14 @@ function usualBreakdown(
   return isRepeated ? columns.find((one) => one !== x && one.kind === 'text') : undefined;
 }
 
-/** The settings that name these columns. */
+/** Returns the settings that name these columns. */
 export const settingsOf = ({ x, y, by }: ChartColumns) => ({
   xAxis: { column: x },
   yAxis: y.map((column) => ({ column })),
   seriesBreakdownColumn: by,
 });
 
-/** Series for the chart component, with a query that says how they are drawn. */
+/** Returns the series for the chart component, with a query that describes how to draw them. */
 export function chartOf(
   rows: readonly unknown[],
   columns: readonly Column[],
@@ -81,7 +83,7 @@ export function chartOf(
   const seriesOf = (label: string, values: readonly (number | null)[]): Series => ({
     label,
     data: values.map((value) => value ?? 0),
-    // The chart leaves out points that nothing entered.
+    // The chart omits points with `entered` 0.
     entered: values.map((value) => (value === null ? 0 : 1)),
     days: shortened(sorted),
     count: 0,
@@ -124,7 +126,7 @@ export function chartOf(
   };
 }
 
-/** Days without a time, where every time is midnight. */
+/** Omits the time of day if every time is midnight. */
 const shortened = (days: readonly string[]) =>
   days.every((day) => day.length === 19 && day.endsWith(' 00:00:00')) ? days.map((day) => day.slice(0, 10)) : [...days];
 

@@ -8,7 +8,7 @@ export interface SqlSource extends Fields {
   query: string;
 }
 
-/** Fields that the console does not know stay as they are. */
+/** Fields that the console does not know are preserved. */
 export interface SqlNode extends Fields {
   kind: 'DataVisualizationNode';
   source: SqlSource;
@@ -23,7 +23,7 @@ export const newNode = (query: string): SqlNode => ({
   source: { kind: 'HogQLQuery', query },
 });
 
-/** @returns null for queries of other kinds. */
+/** Reads an SQL insight. @returns null for queries of other kinds */
 export function sqlNodeOf(query: unknown): SqlNode | null {
   const { kind, source, ...more } = toFields(query);
   if (isSource(query)) return { kind: 'DataVisualizationNode', source: query };
@@ -72,7 +72,7 @@ export interface VariableProblem {
   message: string;
 }
 
-/** @returns null for other errors */
+/** Reads which variable an error is about. @returns null for other errors */
 export function variableProblemOf(error: unknown): VariableProblem | null {
   if (!(error instanceof ApiProblem)) return null;
   // The path contains the key of the value, and the sentence begins with the code name.

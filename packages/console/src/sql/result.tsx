@@ -40,7 +40,7 @@ interface Shown {
   columns: readonly Column[];
 }
 
-/** @param shown receives what the chart shows, for the image */
+/** The chart of an SQL result. @param shown receives what the chart shows, for the image */
 export function SqlChart({ node, rows, columns, shown }: Shown & { node: SqlNode; shown?: RefObject<Plot | null> }) {
   const chosen = chartColumns(node, columns, rows);
   if (chosen === null) return <p className="board-said quiet">{text.noChart}</p>;

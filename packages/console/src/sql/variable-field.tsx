@@ -75,7 +75,7 @@ export function ValueField({
   const [typed, setTyped] = useState<string | null>(null);
   const common = { id, className: 'input', 'aria-invalid': wrong !== null, 'aria-describedby': `${id}-more` };
   const options = type === 'Boolean' ? [true, false] : type === 'List' ? (values ?? []) : null;
-  // `1.` is the number 1, but must stay while the user types.
+  // `1.` is the number 1, but the field must keep it as typed.
   const isTyped = typed !== null && JSON.stringify(valueOfText(type, typed)) === JSON.stringify(value);
   return (
     <div className="field">
@@ -122,7 +122,9 @@ export function ValueField({
 /** A date without a time, which the date field of the browser can show. */
 const isDay = (value: unknown) => value === null || (typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value));
 
-/** The value that a text stands for. A text that is not a number stays, and the API says why it cannot be used. */
+/**
+ * The value that a text stands for. A text that is not a number is kept, and the API explains why it cannot be used.
+ */
 function valueOfText(type: Variable['type'], typed: string): unknown {
   if (type === 'String') return typed;
   if (typed.trim() === '') return null;

@@ -17,7 +17,7 @@ export interface Variable {
   /** The name in queries: `{variables.code_name}`. */
   code_name: string;
   type: VariableType;
-  /** Null: the variable is null unless a query or a dashboard sets it. */
+  /** Null if the variable is null unless a query or a dashboard sets it. */
   default_value: unknown;
   /** For lists: the values to choose from. */
   values: readonly (string | number)[] | null;
@@ -68,14 +68,14 @@ export function withValue(set: unknown, { id, code_name }: Variable, value: unkn
   return value === undefined ? others : { ...others, [id]: chosen };
 }
 
-/** Values of a query or a dashboard, of which others replace those with the same code name. */
+/** Merges two sets of variable values. If both have a variable with the same code name, `others` wins. */
 export function mergedValues(own: unknown, others: unknown): VariableValues {
   const names = new Set(Object.values(toFields(others)).map((one) => toFields(one).code_name));
   const kept = Object.entries(toFields(own)).filter(([, one]) => !names.has(toFields(one).code_name));
   return { ...Object.fromEntries(kept), ...toFields(others) };
 }
 
-/** The query with these values. */
+/** Returns the query with these values. */
 export function withVariables({ variables: _, ...source }: SqlSource, variables: VariableValues): SqlSource {
   return Object.keys(variables).length === 0 ? source : { ...source, variables };
 }

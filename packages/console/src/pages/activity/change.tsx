@@ -63,7 +63,7 @@ export function Change({ scope, change: { field, before, after } }: { scope: str
 const firstOf = (lines: readonly string[]) =>
   lines.length <= maxLines ? lines : [...lines.slice(0, maxLines), text.moreLines(lines.length - maxLines)];
 
-/** Formats a value for display: filters in words, other objects with one line for each field. */
+/** Formats a value for display: filters in words, and other objects with one line for each field. */
 function linesOfValue(scope: string, field: string, value: unknown): string[] {
   if (field === 'level' && typeof value === 'number') return [words.level[value] ?? String(value)];
   if (field === 'filters' && isFields(value)) {

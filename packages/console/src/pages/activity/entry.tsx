@@ -14,7 +14,7 @@ const byWhat = ({ job_type: type, job_id: id }: { job_type: string; job_id: stri
 /**
  * Describes one change, including the previous values.
  * @param place the record's project, if the list covers several projects
- * @param onOnly shows only changes of this record; absent if the list already does
+ * @param onOnly restricts the list to changes of this record; absent if it already is
  */
 export function Entry({
   entry,

@@ -5,7 +5,7 @@ import { matching, part, useUrlState } from '../../parts/address.ts';
 import { toFields } from '../../results/insight-query.ts';
 import type { BoardView } from './load.ts';
 
-/** How a user looks at a dashboard. */
+/** The URL parameters of a user's own view of a dashboard. */
 export const boardParts = {
   /** Key of a date range that replaces the saved one. */
   time: matching(isRangeKey),
@@ -16,21 +16,21 @@ export const boardParts = {
   edit: part.flag(),
 };
 
-/** The user's own view in the address. */
+/** Reads the user's own view from the URL. */
 export const boardViewOf = ({ time, filters, variables }: Record<keyof BoardView, string>): BoardView => ({
   time,
   filters: readList(filters),
   variables: toFields(readJson(variables)),
 });
 
-/** A change of this view, as parameters of the address. */
+/** Returns the URL parameters that change the user's own view. */
 export const boardAddressOf = ({ time, filters, variables }: Partial<BoardView>) => ({
   ...(time !== undefined && { time }),
   ...(filters !== undefined && { filters: filters === null ? '' : JSON.stringify(filters) }),
   ...(variables && { variables: Object.keys(variables).length === 0 ? '' : JSON.stringify(variables) }),
 });
 
-/** @returns null if the JSON is not a list */
+/** Parses a JSON list. @returns null if the JSON is not a list */
 function readList(json: string): unknown[] | null {
   const list = readJson(json);
   return Array.isArray(list) ? list : null;
@@ -49,7 +49,7 @@ const parts = {
   /** ID of the open dashboard. */
   dashboard: part.text(),
   search: part.text(),
-  /** Empty: favorites first, then by name. */
+  /** Empty to sort favorites first, and then by name. */
   order: part.oneOf(['', 'name', '-name', 'created_by', '-created_by', '-last_accessed_at', 'last_accessed_at'], ''),
   favorites: part.flag(),
 };

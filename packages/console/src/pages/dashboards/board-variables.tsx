@@ -29,7 +29,8 @@ export function BoardVariables({
   const save = useChange(() => onValues({}));
   const used = all.filter(({ code_name: name }) => names.has(name));
   if (used.length === 0) return null;
-  // Queries of tiles contain the saved values of the dashboard already. If they differ, the first tile decides what the field shows.
+  // The tiles' queries already contain the dashboard's saved values. If they differ, the field shows the value of the
+  // first tile.
   const saved = sources.reduceRight<VariableValues>((found, { variables }) => mergedValues(found, variables), {});
   const problem = states.map(({ error }) => variableProblemOf(error)).find((one) => one !== null);
   return (

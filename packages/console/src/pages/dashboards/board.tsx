@@ -163,7 +163,7 @@ export function Board({ id, view, isEditing, onView, onEditing, onList, onOpen, 
           }
         </Loaded>
       </div>
-      {/* The user may type as soon as these open, so they are not loaded later. */}
+      {/* These open with a field in which the user may type immediately, so they must not load later. */}
       {data && dialog === 'insight' && <AddInsightsDialog dashboard={data} onClose={() => setDialog(null)} />}
       {typeof dialog === 'object' && dialog !== null && (
         <TextDialog tile={dialog.tile} path={path} onClose={() => setDialog(null)} />

@@ -28,7 +28,7 @@ export function FiltersDialog({
   saved: DashboardFilters;
   time: string;
   shown: readonly unknown[];
-  /** Null: the saved filters. */
+  /** Null for the saved filters. */
   onShow: (filters: readonly unknown[] | null) => void;
   onSaved: () => void;
   onClose: () => void;

@@ -22,7 +22,7 @@ export interface BoardView {
 /** The data that a tile shows. */
 export interface TileState {
   tile: Tile;
-  /** The latest result, also while a newer one is computed. */
+  /** The latest result. It stays while a newer one is computed. */
   insight: TileInsight | null;
   isLoading: boolean;
   error: unknown;

@@ -16,7 +16,7 @@ export interface Dashboard {
   tiles: Tile[] | null;
 }
 
-/** Includes fields that this page does not know, so that they are preserved. */
+/** Includes fields that the console does not know, so that saving preserves them. */
 export interface DashboardFilters extends Record<string, unknown> {
   date_from?: string | null;
   date_to?: string | null;
@@ -40,7 +40,7 @@ export interface TileInsight {
   query: unknown;
   result: unknown;
   columns: string[] | null;
-  /** Of an SQL query: pairs of a column and its type. */
+  /** For an SQL query: pairs of a column and its type. */
   types?: unknown;
   last_refresh: string | null;
 }

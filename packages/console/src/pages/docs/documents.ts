@@ -23,7 +23,7 @@ export const indexName = 'README';
 
 const hasDocument = (name: string) => documents.has(name);
 
-/** @returns null if the document does not exist @throws if its file cannot be loaded */
+/** Loads a document of the manual. @returns null if the document does not exist @throws if its file cannot be loaded */
 export async function loadDocument(name: string): Promise<Token[] | null> {
   const source = await documents.get(name)?.();
   return source === undefined ? null : readMarkdown(source);

@@ -29,7 +29,7 @@ export interface Filters {
   properties: string;
 }
 
-/** @returns `null` if the URL parameter is not a valid list of filters */
+/** Parses the filters in a URL parameter. @returns null if it is not a valid list of filters */
 export function parseProperties(json: string): PropertyFilter[] | null {
   if (json === '') return [];
   try {
@@ -91,7 +91,10 @@ export const addPropertyFilter = (properties: readonly PropertyFilter[], added: 
 
 export const searchId = 'event-search';
 
-/** Filters the list by part of the event name while the user types. Enter turns a complete name into a filter, and opens the event of a UUID. */
+/**
+ * Filters the list by part of the event name while the user types. Enter turns a complete name into a filter. If the
+ * text is the UUID of an event, Enter opens that event.
+ */
 export function NameSearch({
   value,
   onSearch,

@@ -41,7 +41,7 @@ export function EventList({
   const openRow = useRef<HTMLTableRowElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another row is opened
   useEffect(() => {
-    // The braces prevent an effect from returning the promise that new browsers return here.
+    // New browsers return a promise here. The braces keep the effect from returning it.
     openRow.current?.scrollIntoView({ block: 'nearest' });
   }, [open]);
   return (

@@ -49,7 +49,7 @@ export function useEventsView() {
     queryFn: ({ signal }) =>
       call<{ results: ListedEvent[]; next: string | null; searched_until?: string }>(request, signal),
     retry: shouldRetry,
-    // Keeps the current page visible until the next one has loaded, and the focus in the list.
+    // Keeps the current page visible, and the focus in the list, until the next page has loaded.
     placeholderData: keepPreviousData,
   });
   return {
@@ -73,8 +73,8 @@ export function useEventsView() {
 }
 
 /**
- * An open-ended range stops at the current time, so that the list agrees with its counts. Clients with a wrong clock send events
- * from the future.
+ * An open-ended range ends at the current time, so that the list agrees with its counts. Clients with a wrong clock
+ * send events from the future, which would otherwise be listed.
  */
 const untilNow = (after: string) => (parseTime(after).getTime() < Date.now() ? '-0s' : '');
 

@@ -18,7 +18,7 @@ const { form } = text;
 
 type OneCondition = Draft['conditions'][number];
 
-/** The condition and filter that the server's error is about, if it names them. */
+/** The condition and the filter that the server's error names, if it names any. */
 export interface ConditionProblem {
   condition: number | null;
   filter: number | null;

@@ -182,7 +182,7 @@ function Body({ flag, address, drafts, keepDraft, notify }: DetailProps & { flag
   );
 }
 
-/** The code that evaluates the flag, for each library. */
+/** Example code that evaluates the flag, for each library. */
 function Code({ flag }: { flag: Flag }) {
   return (
     <section className="flag-section">

@@ -28,7 +28,7 @@ export interface Flag {
   sdk_warnings: string[];
 }
 
-/** Includes fields that this page does not know, so that they are preserved. */
+/** Includes fields that the console does not know, so that saving preserves them. */
 export interface FlagFilters extends Record<string, unknown> {
   groups?: Condition[];
   multivariate?: { variants: Variant[] } | null;
@@ -131,7 +131,7 @@ export interface Draft {
 /** Unsaved edits and the version of the flag that they are based on. The server uses that version to detect conflicting changes. */
 export interface StoredDraft {
   draft: Draft;
-  /** Null: the flag has not been created yet. */
+  /** Null for a flag that has not been created yet. */
   base: Flag | null;
 }
 export type Drafts = ReadonlyMap<string, StoredDraft>;

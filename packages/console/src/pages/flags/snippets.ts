@@ -158,7 +158,7 @@ const curl: SnippetOf = () => ({
     ),
 });
 
-/** Code that evaluates the flag, for each library. */
+/** Example code that evaluates the flag, for each library. */
 export function createSnippets({ key, filters: { multivariate, payloads } }: Flag): Snippet[] {
   // Uses the last variant, because by convention the first one is the control.
   const variant = multivariate?.variants.at(-1)?.key ?? null;

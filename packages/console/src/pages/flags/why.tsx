@@ -281,7 +281,7 @@ function OneReason({ number, condition, explained, isDeciding, isReached, person
   );
 }
 
-/** In the order of the explanation: cohorts come last, because they are the most expensive to evaluate. */
+/** Sorts filters as the explanation does. Cohorts come last, because they are the most expensive to evaluate. */
 function inOrder(filters: readonly Filter[]): Filter[] {
   return [...filters.filter(({ type }) => type !== 'cohort'), ...filters.filter(({ type }) => type === 'cohort')];
 }

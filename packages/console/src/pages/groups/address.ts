@@ -10,7 +10,7 @@ const parts = {
   /** Key of the open group. */
   key: part.text(),
   tab: part.oneOf(['properties', 'members', 'events'], 'properties'),
-  /** The range of events that determine which persons belong to a group. */
+  /** The time range whose events determine which persons belong to a group. */
   after: part.oneOf(spans, '-30d'),
 };
 export const useGroupsUrlState = () => useUrlState(parts);

@@ -37,7 +37,7 @@ export function EventsOverTime({ span, zone }: Shown) {
   );
 }
 
-/** Number of bars for dropped events, whatever the interval of the counts. */
+/** Number of bars for dropped events. It does not depend on the interval of the counts. */
 const spans = 60;
 
 /** Dropped events over time, for all reasons together. */

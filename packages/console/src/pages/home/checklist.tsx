@@ -106,7 +106,7 @@ function readDismissed(id: number): boolean {
   }
 }
 
-/** @returns true, even if the browser could not store it */
+/** Stores that the user dismissed the checklist. @returns true, even if the browser could not store it */
 function writeDismissed(id: number): true {
   try {
     localStorage.setItem(keyOf(id), 'dismissed');

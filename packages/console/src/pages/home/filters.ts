@@ -28,7 +28,7 @@ export interface RowFilter {
 
 const isDimension = (name: string): name is Dimension => Object.hasOwn(properties, name);
 
-/** @returns null if the text is not a valid filter */
+/** Parses a filter of a row. @returns null if the text is not a valid filter */
 export function readFilter(written: string): RowFilter | null {
   const at = written.indexOf(':');
   const dimension = at < 0 ? written : written.slice(0, at);

@@ -40,7 +40,7 @@ export type Change = ReturnType<typeof useHomeUrlState>['change'];
 const ends: Partial<Record<Time, string>> = { '-1dStart': '-1dEnd', '-1mStart': '-1mEnd' };
 const hourly = new Set<Time>(['dStart', '-1dStart', '-24h']);
 
-/** The fields that all queries of a view share. */
+/** The fields that all queries of the page share. */
 export function sharedFields({ time, from, to, compare, filters }: View, excludesInternal: boolean) {
   const isCustom = time === 'custom';
   const dateRange = isCustom

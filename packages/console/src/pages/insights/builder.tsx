@@ -32,7 +32,7 @@ import {
 import { text } from './words.ts';
 
 export interface BuilderProps {
-  /** Null: a new insight. */
+  /** Null for a new insight. */
   stored: Insight | null;
   address: InsightsUrlState;
   notice: ReactNode;
@@ -158,7 +158,7 @@ function useEdits(stored: Insight | null, { view, change }: InsightsUrlState) {
   };
 }
 
-/** The result, and the persons of one of its numbers. */
+/** The result of the query, and a dialog with the persons behind one of its numbers. */
 function Result({
   address: { view, change },
   insightQuery,

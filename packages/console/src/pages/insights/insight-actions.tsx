@@ -68,7 +68,7 @@ export function InsightDialog({
   onRemoved,
   onClose,
 }: {
-  /** Null: it is new. */
+  /** Null for a new insight. */
   stored: Insight | null;
   offerUndo: OfferUndo;
   dialog: DialogOfInsight;

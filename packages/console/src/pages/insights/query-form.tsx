@@ -318,7 +318,8 @@ function Range({ insightQuery, problem, change }: PartProps) {
   const { kind } = insightQuery;
   const isRetention = kind === 'RetentionQuery';
   const { compare } = toFields(insightQuery.compareFilter);
-  // Retention has no date range: its number of periods decides the range, and is shown with its events.
+  // A retention query has no date range, because its number of periods determines the range. That number is in the form
+  // next to its events.
   if (isRetention && !problem.part.startsWith('dateRange')) return null;
   return (
     <Part title={text.range} fields={['dateRange', 'interval', 'compareFilter']} problem={problem}>

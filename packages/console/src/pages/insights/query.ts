@@ -6,7 +6,7 @@ import { text } from './words.ts';
 export const kinds = ['TrendsQuery', 'FunnelsQuery', 'RetentionQuery', 'LifecycleQuery'] as const;
 export type Kind = (typeof kinds)[number];
 
-/** @returns null if the JSON is not a query */
+/** Parses a query. @returns null if the JSON is not a query */
 export function readInsightQuery(json: string): InsightQuery | null {
   try {
     return findSource(JSON.parse(json));

@@ -19,8 +19,8 @@ interface Filters {
 }
 
 /**
- * The last events before the stream began, with the stream's filters. They are loaded again when the stream first opens, so that no event stored in
- * between is missing.
+ * The last events before the stream began, with the stream's filters. They are loaded again when the stream first
+ * opens, so that no event is missing that was stored in between.
  */
 export function useEarlier({ event, without, person, properties }: Filters, stream: StreamState) {
   const { id } = useProject();

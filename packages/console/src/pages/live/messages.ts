@@ -55,7 +55,7 @@ export function createFrameReader(take: (name: string, data: string) => void) {
 
 const notices = ['hello', 'gap', 'share', 'trouble', 'lag', 'bye'];
 
-/** @returns null for an unknown message, which a newer server may send */
+/** Parses a message of the stream. @returns null for an unknown message, which a newer server may send */
 export function readFrame(name: string, data: string): FromStream | null {
   try {
     const value = JSON.parse(data) as Record<string, unknown>;

@@ -129,8 +129,8 @@ type View = ReturnType<typeof useUrlState<typeof parts>>['view'];
 type Change = ReturnType<typeof useUrlState<typeof parts>>['change'];
 
 /**
- * The open event. The URL contains its UUID, so that another browser can open the same event even if its list does not contain it. An event that was
- * dropped before it got a UUID can only be open in this tab.
+ * The open event. The URL contains its UUID, so that the event can also be opened in another browser, whose list may
+ * not contain it. An event that was dropped before it got a UUID can only be open in this tab.
  */
 function useOpen(rows: readonly Row[], uuid: string, change: Change) {
   const [chosen, setChosen] = useState<Row | null>(null);
@@ -205,7 +205,9 @@ function readProperty(written: string): { name: string; relation: string; value:
   }
 }
 
-/** Whether the project has never stored an event. This is only checked once, because afterwards the stream reports new events. */
+/**
+ * Whether the project has never stored an event. This is checked only once, because the stream then reports new events.
+ */
 function useIsFirst(id: number, hasRows: boolean): boolean {
   const any = useQuery({
     queryKey: ['any-event', id],

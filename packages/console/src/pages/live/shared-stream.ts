@@ -7,7 +7,7 @@ export type StreamState =
   | { kind: 'connecting' }
   | { kind: 'open' }
   | { kind: 'waiting'; seconds: number }
-  /** Other tabs already have as many streams open as this browser may. */
+  /** Other tabs of this browser already have the maximum number of streams open. */
   | { kind: 'crowded' }
   /** The error response of the server, limited to what can be sent over a `BroadcastChannel`. */
   | { kind: 'failed'; status: number; body: unknown };

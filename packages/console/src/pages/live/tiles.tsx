@@ -8,7 +8,10 @@ import { formatNumber, nameOfKind } from '../../words.ts';
 import type { Row } from './use-live.ts';
 import { text } from './words.ts';
 
-/** Four figures above the list, each with the time range it covers. An unknown figure is shown as a dash, not as zero. */
+/**
+ * Four figures above the list, each with the time range that it covers. An unknown figure is shown as a dash, not as
+ * zero.
+ */
 export function Tiles({ rows, streamed }: { rows: readonly Row[]; streamed: readonly Row[] }) {
   const { id } = useProject();
   const minute = useMinute(streamed);

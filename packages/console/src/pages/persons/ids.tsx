@@ -1,4 +1,4 @@
-// The tab with the distinct IDs of a person, and the events that merged them.
+// The tab with the distinct IDs of a person, and the events that merged persons with these IDs.
 
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';

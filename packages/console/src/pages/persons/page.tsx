@@ -30,7 +30,7 @@ export function Page() {
   const address = usePersonsUrlState();
   const { view, change, unknown } = address;
   const { id } = useProject();
-  // In the usual order, a search begins with persons whose email or distinct ID starts with the text.
+  // In the default order, the first results of a search are persons whose email or distinct ID starts with the text.
   const isUsual = view.search !== '' && view.sort === '-created_at';
   const request: ApiCall = {
     path: `/api/projects/${id}/persons`,
@@ -52,7 +52,7 @@ export function Page() {
   );
 }
 
-/** Follows the pages, because a search that runs out of time returns a part of a page. */
+/** Follows the links to further pages, because a search that runs out of time returns only part of a page. */
 async function readUuids({ path, query }: ApiCall): Promise<string[]> {
   const uuids: string[] = [];
   let cursor: string | undefined;

@@ -1,4 +1,7 @@
-/** Radio buttons with an explanation of each option. @param onChoose absent: uncontrolled, the form reads the value */
+/**
+ * Radio buttons with an explanation of each option. @param onChoose absent for uncontrolled buttons, whose value the
+ * form reads
+ */
 export function Cards<Value extends string>({
   name,
   legend,

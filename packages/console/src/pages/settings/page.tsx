@@ -22,7 +22,7 @@ export function Page() {
           <div className="wide-only">
             <SectionLinks open={open} />
           </div>
-          {/* Another section closes it. */}
+          {/* The new key closes the list when another section opens. */}
           <details className="settings-picker narrow-only" key={open}>
             <summary className="button">
               {sections.find(({ path }) => path === open)?.title ?? text.sectionList}

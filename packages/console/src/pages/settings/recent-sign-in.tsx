@@ -12,7 +12,7 @@ import { supportsPasskeys } from '../../parts/passkey.ts';
 import { words } from '../../words.ts';
 import { text } from './words.ts';
 
-/** Resolves the promise of the caller that waits for the dialog; null while it is closed. */
+/** Ends the wait of the caller that opened the dialog; null while the dialog is closed. */
 let waiting: ((isConfirmed: boolean) => void) | null = null;
 const watchers = new Set<() => void>();
 

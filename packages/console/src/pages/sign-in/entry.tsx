@@ -78,7 +78,7 @@ export function Form({
   );
 }
 
-/** @param whenDone called after the server accepted the form */
+/** Sends the fields of a form. @param whenDone called after the server accepted the form */
 export function useForm(requestOf: (fields: Record<string, unknown>) => ApiCall, whenDone: () => void): FormState {
   const [problem, setProblem] = useState<unknown>(null);
   const [isSending, setSending] = useState(false);

@@ -23,17 +23,17 @@ const drafts = createDrafts<string>((id) => id !== 'new');
 
 export const forgetDraft = (projectId: number, id: string) => drafts.keep(projectId, id, null);
 
-/** A proxy may refuse a longer address. A longer query is stored only as a draft. */
+/** A proxy may reject a longer URL. A longer query is therefore only stored as a draft. */
 const longestInAddress = 3000;
 
 export interface Edits {
   node: SqlNode;
-  /** Changes with every text that was not typed in the editor. */
+  /** Changes whenever the text comes from anywhere other than the editor. */
   version: number;
   isChanged: boolean;
-  /** True if the address contains something that is not a query. */
+  /** True if the URL contains something that is not a query. */
   isBadAddress: boolean;
-  /** @param isTyped whether the editor shows the text already */
+  /** Changes the query. @param isTyped whether the editor already shows the text */
   edit: (next: SqlNode, options?: { isTyped: boolean }) => void;
   discard: () => void;
 }
@@ -50,8 +50,8 @@ export function useEdits(stored: Insight | null, { view, change }: SqlUrlState):
   const isChanged = json !== JSON.stringify(kept);
   const rested = useDebounced(json);
   const inAddress = isChanged && rested.length <= longestInAddress ? rested : '';
-  // Each keystroke would be an address of its own.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is another one each time
+  // Without `replace`, each keystroke would add an entry to the browser history.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `change` is a new function on every render
   useEffect(() => {
     if (rested === json && view.question !== inAddress) change({ question: inAddress }, { replace: true });
   }, [rested, json, inAddress, view.question]);

@@ -10,7 +10,7 @@ import type { Mark } from './editor/marks.ts';
 
 /** An error, a warning or a hint about a query. */
 export interface Problem extends Mark {
-  /** From 1. Null if it is about the query as a whole. */
+  /** Counted from 1. Null if the problem is about the query as a whole. */
   place: { line: number; column: number } | null;
 }
 
@@ -28,7 +28,7 @@ interface Metadata {
 
 const none: readonly Problem[] = [];
 
-/** The problems of a query, which is checked when the user stops typing. Empty while the check runs. */
+/** The problems of a query. Each query is checked when the user stops typing, and the list is empty until then. */
 export function useCheck({ query, variables, filters }: SqlSource): {
   problems: readonly Problem[];
   /** The variable whose value the API rejects. */
@@ -76,5 +76,5 @@ function problemOf(query: string, severity: Mark['severity'], { message, start, 
   };
 }
 
-/** The API counts characters, and a text of JavaScript counts UTF-16 units. */
+/** The API counts characters, but JavaScript strings count UTF-16 units. */
 const unitsOf = (query: string, characters: number) => [...query].slice(0, characters).join('').length;

@@ -116,7 +116,7 @@ const sentences = {
   info: { plain: text.notice, at: text.noticeAt },
 };
 
-/** @param isChecked whether the problem is shown with its place already */
+/** Shows why the query could not run. @param isChecked whether the problem is already marked in the editor */
 function RunProblem({ error, isChecked }: { error: unknown; isChecked: boolean }) {
   return (
     <p className="sql-failed bad" role="alert">

@@ -8,7 +8,7 @@ import { loadVariables } from '../../sql/variables.ts';
 import type { FoundNames, Known } from './editor/complete.ts';
 import type { SqlSchema } from './editor/names.ts';
 
-/** The maximum number of names that the editor offers. With more letters, the server finds others. */
+/** The maximum number of names that the editor offers. It finds other names after the user has typed more. */
 const maxNames = 100;
 
 /** Returns functions that load the names for the editor: tables, functions, events, properties and variables. */

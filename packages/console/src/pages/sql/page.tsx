@@ -13,7 +13,7 @@ import { text } from './words.ts';
 import { Workbench } from './workbench.tsx';
 import './sql-page.css';
 
-/** A new query, or that of an insight. */
+/** Edits a new query, or the query of an insight. */
 export function Page() {
   const address = useSqlUrlState();
   const undo = useUndo();

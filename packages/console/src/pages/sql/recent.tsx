@@ -55,7 +55,7 @@ function read(key: string): RecentQuery[] {
   }
 }
 
-/** A menu of these queries. Choosing one writes it into the editor. */
+/** A menu of the recent queries. Choosing one inserts it into the editor. */
 export function RecentQueries({
   queries,
   onChoose,

@@ -22,7 +22,7 @@ export function ResultPane({
 }: {
   ran: Ran;
   node: SqlNode;
-  /** Whether another query runs. */
+  /** Whether another query is running. */
   isOld: boolean;
   onNode: (node: SqlNode) => void;
 }) {
@@ -88,7 +88,7 @@ export function ResultPane({
   );
 }
 
-/** The columns of the axes and of the breakdown. */
+/** Selects the columns of the axes and of the breakdown. */
 function ChartFields({
   columns,
   chosen,

@@ -16,7 +16,7 @@ interface SqlResponse {
   last_refresh: string;
 }
 
-/** A result, with the query that it is the result of. */
+/** A result, and the query that produced it. */
 export interface Ran {
   node: SqlNode;
   response: SqlResponse;
@@ -53,7 +53,7 @@ export function useRun() {
     error,
     isRunning: isPending,
     isCanceled,
-    /** @param refresh `blocking` accepts a cached result */
+    /** Runs a query. @param refresh `blocking` accepts a cached result */
     run(node: SqlNode, refresh: 'blocking' | 'force_blocking') {
       setCanceled(false);
       mutate({ node, refresh });

@@ -24,7 +24,7 @@ const text = pageText.variables;
 /** The content of the dialog: all variables, the form of one, or the confirmation before one is deleted. */
 export type OpenVariables =
   | 'list'
-  /** Null: a new variable, with a suggested name. */
+  /** Null for a new variable, with a suggested name. */
   | { edit: Variable | null; name?: string; isFromList?: boolean }
   | { remove: Variable; isFromList?: boolean };
 
@@ -35,7 +35,7 @@ export function VariablesDialog({
   onInsert,
 }: {
   open: OpenVariables;
-  /** @param open null closes the dialog */
+  /** Opens another view of the dialog. Null closes the dialog. */
   onOpen: (open: OpenVariables | null) => void;
   /** Writes a text into the editor. */
   onInsert: (text: string) => void;
@@ -135,7 +135,7 @@ function VariableForm({
   const request: ApiCall = {
     method: stored === null ? 'POST' : 'PATCH',
     path: pathOf(id, stored),
-    // An empty text as the default value would be rare, and null is what queries can test for.
+    // An empty field means null rather than an empty string, because queries can test for null.
     body: { ...fields, default_value: usual === '' ? null : usual },
   };
   return (

@@ -29,7 +29,7 @@ export function Workbench({
   address,
   undo: { notice, offerUndo, clear },
 }: {
-  /** Null: a new query. */
+  /** Null for a new query. */
   stored: Insight | null;
   address: SqlUrlState;
   undo: ReturnType<typeof useUndo>;
@@ -45,7 +45,7 @@ export function Workbench({
     forgetDraft(id, saved.short_id);
   });
   const isEmpty = node.source.query.trim() === '';
-  // A saved query was run before, and its result may be cached.
+  // A saved query has been run before, so its result may be cached.
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when the insight opens
   useEffect(() => {
     if (stored !== null && !isEmpty) runner.run(node, 'blocking');

@@ -89,7 +89,7 @@ export function Decide({
   );
 }
 
-/** Users would not read a longer list. */
+/** Users would not read a longer list of skipped records. */
 const maxShown = 20;
 
 function Skipped({ outcome: { done, skipped }, all }: { outcome: Outcome; all: number }) {

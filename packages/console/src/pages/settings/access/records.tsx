@@ -24,7 +24,7 @@ export interface Role {
 const { records } = text;
 const kinds = ['insight', 'dashboard', 'feature_flag', 'early_access_feature', 'cohort'] as const;
 const levels = ['', 'none', 'viewer', 'editor', 'manager'] as const;
-/** Empty: no rule. */
+/** Empty if there is no rule. */
 type Level = (typeof levels)[number];
 
 interface RecordRules {

@@ -20,7 +20,7 @@ import { RecordAccess, type Role } from './records.tsx';
 import { text } from './words.ts';
 
 const rules = ['', 'member', 'admin', 'none'] as const;
-/** Empty: no rule is set. */
+/** Empty if there is no rule. */
 type Rule = (typeof rules)[number];
 const choices = ['', 'none', 'member', 'admin'] as const;
 

@@ -24,7 +24,7 @@ const privacy: Control[] = [
   { name: 'access_control', kind: 'switch', on: true, off: false, isOfOrganization: true },
 ];
 const capture: Control[] = [
-  // The API stores the opt-out, but the form shows the setting as a switch that is on by default.
+  // The API stores an opt-out. The form shows the opposite, a switch that is on by default.
   { name: 'autocapture_opt_out', kind: 'switch', on: false, off: true, absent: false },
   { name: 'autocapture_exceptions_opt_in', kind: 'switch', on: true, off: false },
   { name: 'autocapture_web_vitals_opt_in', kind: 'switch', on: true, off: false },

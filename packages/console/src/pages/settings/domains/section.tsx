@@ -84,7 +84,7 @@ function Proving({ id, onProving }: { id: string; onProving: (id: string) => voi
   return null;
 }
 
-/** @param isMain whether adding a domain is the main action of the page */
+/** The form that adds a domain. @param isMain whether this is the main action of the page */
 function AddDomain({ isMain, onAdded }: { isMain: boolean; onAdded: (id: string) => void }) {
   const organization = useOrganization();
   const [round, setRound] = useState(0);

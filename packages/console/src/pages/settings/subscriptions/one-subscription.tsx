@@ -174,7 +174,10 @@ function Next({ at }: { at: string | null }) {
   return <p>{at === null ? text.noMore : text.nextOn(formatMinute(at, timezone))}</p>;
 }
 
-/** The titles of subscriptions. A subscription without a title has the name of the insight or dashboard that it reports on. */
+/**
+ * The titles of subscriptions. A subscription without a title is listed under the name of the insight or dashboard that
+ * it reports on.
+ */
 export function useTitles(subscriptions: readonly Subscription[]): (one: Subscription) => string {
   const { name: projectName } = useProject();
   const subjectOf = useSubjects(subscriptions);

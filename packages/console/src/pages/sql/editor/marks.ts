@@ -14,7 +14,7 @@ export interface Mark {
 
 const replace = StateEffect.define<readonly Mark[]>();
 
-/** Underlines the marks. They move with the text until others replace them. */
+/** Underlines the marks. They move with the text until new marks replace them. */
 export const markField = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update(marks, { changes, effects }) {

@@ -14,7 +14,7 @@ export function SqlEditor({
   onText,
   onRun,
 }: {
-  /** A text that was not typed here. It replaces the editor's when the version changes. */
+  /** A text from outside of the editor. It replaces the editor's text when the version changes. */
   content: { text: string; version: number };
   marks: readonly Mark[];
   known: Known;
@@ -40,7 +40,7 @@ export function SqlEditor({
     return () => created.destroy();
   }, []);
   const { version } = content;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the text follows what is typed, which must not come back late
+  // biome-ignore lint/correctness/useExhaustiveDependencies: older content must not overwrite newer input
   useEffect(() => editor.current?.setText(latest.current.content.text), [version]);
   useEffect(() => editor.current?.mark(marks), [marks]);
   useImperativeHandle(
