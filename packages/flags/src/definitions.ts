@@ -29,7 +29,7 @@ export interface CohortDefinition {
 
 export interface ProjectDefinitions {
   flags: FlagDefinition[];
-  /** Without deleted cohorts. */
+  /** Does not include deleted cohorts. */
   cohorts: CohortDefinition[];
   /** Group type names by index, from 0 to 4. */
   groupTypes: Record<string, string>;

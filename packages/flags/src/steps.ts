@@ -15,7 +15,10 @@ export function runSteps<Result>(steps: Steps<Result>): Result {
 
 /** Other work in the process waits for at most this long plus one step. */
 const sliceMs = 10;
-/** Length of a task's first slice; shorter, because several tasks may start before other work runs. */
+/**
+ * Length of a task's first slice. It is shorter than the others, because several tasks may start before other work
+ * runs.
+ */
 const firstSliceMs = 2;
 
 /** Chains the slices of all tasks in this process, so that other work waits for only one slice at a time. */

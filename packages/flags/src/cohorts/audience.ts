@@ -11,11 +11,14 @@ import { inTimeSlices, type Steps } from '../steps.ts';
 import { compileDefinitions, loadDefinitions } from '../store/definitions.ts';
 import { readPersonPage, readStoredPerson, type StoredPerson } from './store.ts';
 
-/** Decides which persons belong to cohorts or get a flag, by the definitions at the time of its creation. */
+/**
+ * Decides which persons belong to cohorts or get a flag. Uses the definitions as they were when the audience was
+ * created.
+ */
 export interface Audience {
   /**
    * Returns one outcome per requested cohort or flag, in order. Null means that it cannot be determined, because a
-   * dependency is missing or circular. A person whose evaluation takes too long does not belong, so that one person
+   * dependency is missing or circular. A person whose evaluation takes too long counts as outside, so that one person
    * does not prevent counting the others.
    */
   of(person: StoredPerson, now: number): Steps<(boolean | null)[]>;
@@ -116,7 +119,10 @@ export function createPageLimit() {
       startedAt = performance.now();
       return limit;
     },
-    /** @param read number of persons in the page. */
+    /**
+     * Records how many persons a page contained, and adjusts the size of the next page. @param read number of persons
+     * in the page.
+     */
     note(read: number): void {
       const isQuick = read === limit && performance.now() - startedAt < pageMs;
       limit = isQuick ? Math.min(largestPage, limit * 2) : Math.max(smallestPage, Math.floor(limit / 2));
@@ -133,9 +139,9 @@ interface MatchedPerson {
 }
 
 /**
- * Evaluates all persons of a project, in uuid order and in pages. Each page is a separate statement, so no transaction
- * stays open and memory holds one page. Persons created meanwhile may or may not be included. The evaluation yields
- * regularly, so that other work can run in between.
+ * Evaluates all persons of a project, in the order of their UUIDs and in pages. Each page is a separate statement, so
+ * no transaction stays open and memory holds only one page. Persons created in the meantime may or may not be included.
+ * The evaluation yields regularly, so that other work can run in between.
  */
 export async function* matchPersons(
   sql: Sql,

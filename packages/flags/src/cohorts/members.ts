@@ -8,7 +8,7 @@ import { addCohortMembers, findPersons, type NamedPerson, type StaticCohort } fr
  * milliseconds.
  */
 const portion = 1000;
-/** Limit on lookups of a person that was merged into another one meanwhile. */
+/** Limit on repeated lookups of a person that is being merged into another one. */
 const maxRounds = 3;
 
 export interface MembersToAdd {
@@ -17,8 +17,8 @@ export interface MembersToAdd {
 }
 
 /**
- * Adds persons to a static cohort, in one transaction per portion. If it fails halfway, repeating the call adds the
- * rest. Values that match no person are ignored. @returns how many persons were found.
+ * Adds persons to a static cohort, in one transaction per portion. If it fails halfway, the call can be repeated to add
+ * the rest. Values that match no person are ignored. @returns how many persons were found.
  */
 export async function addMembers(
   { transaction }: Pick<Database, 'transaction'>,

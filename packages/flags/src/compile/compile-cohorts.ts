@@ -24,7 +24,7 @@ export function* compileCohorts(
   }
   const settled = new Map<number, CohortProblem | null>();
 
-  /** @param path IDs of the cohorts that led here; an ID that repeats is a cycle */
+  /** Returns the problem of a cohort. @param path IDs of the cohorts that led here; an ID that repeats is a cycle */
   function problemOf(id: number, path: Set<number>): CohortProblem | null {
     const known = settled.get(id);
     if (known !== undefined) return known;

@@ -54,10 +54,10 @@ interface OrderedFlag {
 type Visit = { state: 'open' } | { state: 'done'; broken: CompiledFlag['brokenDependency'] };
 
 /**
- * Sorts flags behind their dependencies, and finds flags that cannot be evaluated because a dependency is missing,
- * circular, or itself not evaluable.
+ * Sorts flags so that each comes after its dependencies. Finds flags that cannot be evaluated because a dependency is
+ * missing, circular, or cannot be evaluated itself.
  * @param flags active flags
- * @param inactive IDs of inactive flags: a dependency on one sees `false`
+ * @param inactive IDs of inactive flags, which count as `false` for the flags that depend on them
  */
 function dependencyOrder(flags: CompiledFlag[], inactive: ReadonlySet<number>): OrderedFlag[] {
   const byId = new Map(flags.map((flag) => [flag.id, flag]));

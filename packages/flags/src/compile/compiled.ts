@@ -3,7 +3,7 @@ import type { CompiledTest } from '../filters/value-operators.ts';
 
 /** Flag and cohort definitions in the form used for evaluation. Immutable, and shared by all requests. */
 export interface CompiledFlags {
-  /** Active flags, each behind its dependencies. */
+  /** Active flags, each after its dependencies. */
   inOrder: CompiledFlag[];
   byKey: ReadonlyMap<string, CompiledFlag>;
   cohorts: ReadonlyMap<number, CompiledCohort>;

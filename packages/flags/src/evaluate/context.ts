@@ -1,4 +1,4 @@
-/** All input of an evaluation: the request, and the stored data loaded before. */
+/** All input of an evaluation: the request, and the stored data that was loaded for it. */
 export interface EvaluationContext {
   distinctId: string;
   /** ID of the person before login, as sent in `$anon_distinct_id`. */

@@ -18,9 +18,9 @@ export interface EvaluatedFlags {
 
 /** An evaluation that can pause and continue. Each call sets the maximum total number of steps since its start. */
 export interface FlagEvaluation {
-  /** Pauses at the flag for which the steps do not suffice. */
+  /** Continues until a flag needs more steps than allowed, and pauses at that flag. */
   upTo(maxSteps: number): Steps<EvaluatedFlags & { isComplete: boolean }>;
-  /** Finishes the evaluation. Flags for which the steps do not suffice fail. */
+  /** Finishes the evaluation. Flags that need more steps than allowed fail. */
   atMost(maxSteps: number): Steps<EvaluatedFlags>;
   /** Number of steps so far. */
   steps(): number;
@@ -84,7 +84,7 @@ function* evaluateRest(
     evaluation.maxSteps = Math.max(least, Math.min(maxSteps, evaluation.steps + stepLimits.each));
     const result = evaluateFlag(flag, evaluation);
     if (result.failure === 'timeout' && !isLast) {
-      // The flag will be evaluated again from its start, so discard unfinished cohorts.
+      // This flag will be evaluated again from its start, so discard unfinished cohorts.
       evaluation.membership.clear();
       break;
     }

@@ -54,9 +54,9 @@ export const stepLimits = {
   cheap: 80_000,
   /** Guaranteed to each flag, whatever the others used: enough to decide a rollout. */
   least: 100,
-  /** Limit of a single flag or cohort: 40 ms, after which other requests get their turn. */
+  /** Limit of a single flag or cohort. It takes about 40 ms, after which other requests get their turn. */
   each: 3_200_000,
-  /** Limit for all flags of a request: 100 ms. */
+  /** Limit for all flags of a request. It takes about 100 ms. */
   whole: 8_000_000,
 };
 

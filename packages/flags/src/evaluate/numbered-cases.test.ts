@@ -2,7 +2,7 @@ import { compileFlags, evaluateFlags, nothingStored, selectFlags } from '../inde
 import { ask, flag, idOf, matches, type Question } from '../testing/ask-flag.ts';
 import { bucketHash } from './bucketing.ts';
 
-/** Numbered cases of flag evaluation. Cases about requests, stores and routes are tested there. */
+/** Numbered cases of flag evaluation. Cases about requests, stores and routes are tested next to that code. */
 const person = (key: string, operator: string, value?: unknown) => ({ key, type: 'person', operator, value });
 const onFlag = (key: string, value: unknown) => ({
   key: String(idOf(key)),
@@ -256,7 +256,7 @@ test.each(rows)('%s: %s', (_number, _what, question, key, value, why) => {
   expect(answers[key]).toMatchObject({ value, why });
 });
 
-test('flag-016: when the shares leave a rest, the flag is on without a variant and has the payload of true', () => {
+test('flag-016: when the variants cover less than 100 %, the flag is on without a variant for the rest, with the payload of true', () => {
   const filters = { multivariate: { variants: variants({ a: 50, b: 25 }) }, payloads: { true: '"rest"', a: '"a"' } };
   const inRest = Array.from({ length: 200 }, (_, n) => `user-${n}`).find((id) => bucketHash('f.', id, 'variant') > 0.9);
   const { answers } = ask({ flags: [flag('f', { groups: [{}], filters })], request: { distinctId: String(inRest) } });
@@ -453,7 +453,7 @@ describe('holdouts and early access', () => {
 
 describe('the hashed ID', () => {
   const half = { groups: [{ properties: [], rollout_percentage: 50 }] };
-  /** An ID in the first half of flag `f`, and one outside of it. */
+  /** One ID in the first half of flag `f`, and one outside of it. */
   const ids = Array.from({ length: 100 }, (_, n) => `id-${n}`);
   const inside = String(ids.find((id) => bucketHash('f.', id) < 0.5));
   const beyond = String(ids.find((id) => bucketHash('f.', id) > 0.5));

@@ -2,7 +2,7 @@
 
 import type { CompiledFlag, CompiledFlags } from '../compile/compiled.ts';
 
-/** Restricts which flags a request evaluates. Without restrictions, all. */
+/** Restricts which flags a request evaluates. By default, a request evaluates all flags. */
 export interface FlagSelection {
   /** Runtime of the caller; `unknown` gets only flags for both runtimes. */
   runtime?: 'all' | 'client' | 'server' | 'unknown';

@@ -34,7 +34,7 @@ function explain(filters: unknown, context: Partial<EvaluationContext>) {
   return createExplainer(flags, { context: whole, ...evaluateFlags(flags, selected, whole) })(flag);
 }
 
-test('names every property of every condition with the source of its value, and the hashes', () => {
+test('explains every property of every condition with the source of its value, and lists the hashes', () => {
   const person = (key: string, value: unknown) => ({ key, type: 'person', operator: 'exact', value });
   const filters = {
     groups: [

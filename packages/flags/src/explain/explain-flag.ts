@@ -143,7 +143,10 @@ function ownPersonSource(key: string, { personProperties, stored }: Sources): Pr
   return storedSource(stored.personProperties, key);
 }
 
-/** @param typeName group type name; undefined if the type does not exist. */
+/**
+ * Returns where the value of a group property comes from. @param typeName group type name; undefined if the type does
+ * not exist.
+ */
 export function groupSource(
   key: string,
   { groupType, typeName }: { groupType: number; typeName: string | undefined },

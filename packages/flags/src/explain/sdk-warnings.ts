@@ -102,8 +102,8 @@ const differences: { isSo: (parts: Parts) => boolean; warnings: string[] }[] = [
 const orderings = new Set<unknown>(['gt', 'gte', 'lt', 'lte']);
 
 /**
- * Returns whether the property may plausibly be sent in another case or type. Lower-case values are usually sent
- * unchanged.
+ * Returns whether clients may plausibly send the property in another case or as another type. Lower-case values are
+ * usually sent unchanged.
  */
 function hasCaseOrType(value: unknown): boolean {
   if (typeof value !== 'string') return typeof value === 'number' || typeof value === 'boolean';

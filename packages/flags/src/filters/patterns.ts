@@ -13,8 +13,8 @@ const largestExpansion = 20_000;
 export type TriedPatterns = ReadonlyMap<string, string | null>;
 
 /**
- * Validates all patterns in filters that a user saves. Yields after each one, because one may take 50 ms, and a flag
- * may contain hundreds.
+ * Validates all patterns in filters that a user saves. Yields after each pattern, because validating one may take 50
+ * ms, and a flag may contain hundreds.
  */
 export function* tryPatterns(filters: unknown): Steps<TriedPatterns> {
   const tried = new Map<string, string | null>();

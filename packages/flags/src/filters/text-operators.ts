@@ -7,7 +7,9 @@ import { asciiLower, type PropertyValue, quickTest, stepsToCompare, type ValueTe
 /** Longest text that filters may search for. */
 export const longestNeedle = 1000;
 
-/** Prepares a search; null if the text is too long. Then neither the operator nor its negation matches. */
+/**
+ * Prepares a search. Returns null if the text is too long, in which case neither the operator nor its negation matches.
+ */
 export function containsTest(expected: unknown): ValueTest | null {
   const needle = needleOf(expected);
   return needle === null ? null : new Search(needle);
@@ -47,8 +49,8 @@ function needleOf(expected: unknown): string | null {
 const maxCompared = 10_000;
 
 /**
- * Searches a text in time proportional to its length. For some texts, the engine's own search takes as long as text
- * length times needle length, so it is only used for short ones.
+ * Searches a text in time proportional to its length. For some texts, the engine's own search takes time proportional
+ * to the product of both lengths, so it is only used for short ones.
  */
 class Search implements ValueTest {
   readonly #needle: string;
@@ -139,7 +141,7 @@ class EqualTest implements ValueTest {
 const longestText = 16 * 1024;
 /**
  * The time of a search is proportional to the size of the pattern (including repetitions) times the length of the text.
- * This limit takes 40 ms.
+ * At this limit, a search takes 40 ms.
  */
 const maxSteps = 3_000_000;
 

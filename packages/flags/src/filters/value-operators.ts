@@ -10,7 +10,7 @@ export interface ValueTest {
   matches(value: PropertyValue, now: number): boolean;
   /** Number of steps for a text of this length, in addition to computing its forms. */
   stepsFor(length: number): number;
-  /** Pattern to compile before the first test, in a separate step because it takes long. */
+  /** Pattern to compile before the first test, in a separate step because compiling takes long. */
   pattern?: SharedPattern;
 }
 
@@ -98,8 +98,8 @@ export class PropertyValue {
 /** Converts A to Z, like PostHog: substring searches distinguish "Ä" from "ä", unlike `exact`. */
 export function asciiLower(text: string): string {
   if (/^[\0-\x7f]*$/.test(text)) return text.toLowerCase();
-  // Character by character, because a hostile text may have half a million capitals, too many for a replacement
-  // function.
+  // Converts character by character, because a hostile text may have half a million capitals, too many for a
+  // replacement function.
   const units = new Uint16Array(text.length);
   for (let index = 0; index < text.length; index++) {
     const unit = text.charCodeAt(index);

@@ -30,7 +30,7 @@ const comparisons = {
 
 export type VersionOperator = keyof typeof comparisons | 'semver_tilde' | 'semver_caret' | 'semver_wildcard';
 
-/** Returns null for a value that is not a version, and for other operators. Then nothing matches. */
+/** Returns null for a value that is not a version, and for other operators. In both cases, nothing matches. */
 export function versionRule(operator: string, expected: unknown): VersionRule | null {
   if (operator === 'semver_wildcard') return wildcardRule(expected);
   const from = parseVersion(expected);

@@ -9,8 +9,8 @@ export interface DefinitionRow {
 }
 
 /**
- * Reads all definitions that flag evaluation in an environment needs, and their version. A single statement, so that
- * they are one snapshot. Without a row of kind `project`, the environment does not exist.
+ * Reads all definitions that flag evaluation in an environment needs, and their version. A single statement reads one
+ * consistent snapshot. If it returns no row of kind `project`, the environment does not exist.
  */
 export async function findDefinitionRows(sql: Sql, environmentId: number): Promise<DefinitionRow[]> {
   return sql.query<DefinitionRow & Record<string, unknown>>(

@@ -46,7 +46,7 @@ function noDefinitions(environmentId: number): StoredDefinitions {
   return { ...none, environmentId, version: '0', matchingVersion: 1 };
 }
 
-/** Measured heap usage of compiled definitions: per character of stored JSON, and per pattern after its first use. */
+/** Measured heap usage of compiled definitions, per character of stored JSON and per pattern after its first use. */
 const bytesPerCharacter = 3;
 const bytesPerPattern = 20_000;
 const bytesPerProject = 4096;

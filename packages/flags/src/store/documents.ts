@@ -51,8 +51,9 @@ const surveyPrefix = 'survey-targeting-';
 
 /**
  * Builds the document that SDKs use for local evaluation. It contains all flags except deleted ones, with each
- * dependency by key and its evaluation chain, and the dynamic cohorts that flags use, including those they refer to.
- * Static cohorts are left out, so that SDKs ask the server. The order is fixed, so equal definitions give equal text.
+ * dependency by key and its evaluation chain, and the dynamic cohorts that flags use, including the cohorts that these
+ * refer to. Static cohorts are omitted, so that SDKs query the server. The order is fixed, so equal definitions give
+ * equal text.
  */
 export function localEvaluationDocument(definitions: StoredDefinitions) {
   const flags = definitions.flags.filter((flag) => !flag.has_encrypted_payloads && !flag.key.startsWith(surveyPrefix));
@@ -89,7 +90,7 @@ function flagInDocument(flag: StoredFlag, environmentId: number, filters: object
 function cohortsInDocument(flags: readonly StoredFlag[], { cohorts }: StoredDefinitions): Record<string, unknown> {
   const byId = new Map(cohorts.map((cohort) => [cohort.id, cohort]));
   const wanted = new Set(flags.flatMap(({ filters }) => cohortIdsIn(filters)));
-  // Iterating a set also visits elements added meanwhile.
+  // Iterating a set also visits the elements that are added during the loop.
   for (const id of wanted) for (const inner of cohortIdsIn(byId.get(id)?.tree)) wanted.add(inner);
   const dynamic = [...wanted]
     .sort((a, b) => a - b)

@@ -97,6 +97,7 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
   }
 
   /**
+   * Loads a new value if the version has changed.
    * @param isStillCurrent false if a change was announced after the query started, so that its result may be outdated.
    */
   async function lookUp(environmentId: number, isStillCurrent: () => boolean): Promise<Value> {

@@ -48,7 +48,7 @@ interface CaseFilter {
 
 export const caseFile = JSON.parse(readFileSync(new URL('flag-cases.json', import.meta.url), 'utf8')) as CaseFile;
 
-/** The documents in the stored format; the second one has matching version 2. */
+/** Returns the documents in the format in which definitions are stored. The second one has matching version 2. */
 const caseDefinitions: ProjectDefinitions[] = caseFile.docs.map((document, index) => ({
   flags: withTargetIds(document.flags),
   cohorts: [
