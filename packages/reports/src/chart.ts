@@ -28,7 +28,7 @@ interface DrawnSeries {
   /** A series of the previous period has the color of the current one. */
   color: SeriesColor;
   isBefore: boolean;
-  /** Null: an interval without a number. */
+  /** Null for an interval without a number. */
   data: (number | null)[];
 }
 
@@ -38,8 +38,8 @@ const maxHeatRows = 14;
 const maxHeatColumns = 12;
 
 /**
- * Returns null if the result is better shown as numbers or rows. @param results result of the query `source` @param now
- * wall time in the project time zone
+ * Selects the data to draw. Returns null if the result is better shown as numbers or rows. @param results result of the
+ * query `source` @param now wall time in the project time zone
  */
 export function buildChart(results: unknown, source: Record<string, unknown> | null, now: number): Chart | null {
   switch (source?.kind) {

@@ -29,9 +29,9 @@ export interface ReportContent {
   /** Time when the report was due, in ISO 8601. Its numbers are as of this time. */
   due_at: string;
   timezone: string;
-  /** At most `maxInsights`, in the order of the dashboard. */
+  /** Results of at most `maxInsights` insights, in the order of the dashboard. */
   insights: ReportedInsight[];
-  /** Total number of insights on the dashboard, or of selected ones. */
+  /** Total number of insights on the dashboard, or of the selected ones. */
   total: number;
 }
 
@@ -47,7 +47,7 @@ export interface ReportedInsight {
   date_to: string | null;
   /** Key figures, one per series; at most `maxFigures`. */
   figures: Figure[];
-  /** Rows of the result; at most `maxRows`. */
+  /** Rows of the result. There are at most `maxRows`. */
   table: ResultTable;
   /** Number of omitted rows and figures. */
   left_out: { rows: number; figures: number };

@@ -32,7 +32,7 @@ export interface SeriesResult {
 export const readSeries = (results: unknown): SeriesResult[] =>
   Array.isArray(results) ? results.filter(isRecord).map((one) => one as unknown as SeriesResult) : [];
 
-/** Whether results are series over time. */
+/** Returns whether results are series over time. */
 export const hasTimes = (results: unknown) => readSeries(results).some(({ days }) => days !== undefined);
 
 export const isBefore = ({ compare_label: period }: SeriesResult) => period === 'previous';

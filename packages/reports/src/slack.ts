@@ -9,7 +9,10 @@ const longestHeader = 150;
 const longestText = 2900;
 const maxFiguresShown = 6;
 
-/** @param pictureOf URL from which Slack can load the picture; null without one. */
+/**
+ * Formats a report as the blocks of a Slack message.
+ * @param pictureOf URL from which Slack can load the picture; null without one.
+ */
 export function buildSlackBlocks(
   message: ReportMessage,
   pictureOf: (insight: ReportedInsight, at: number) => string | null,

@@ -24,7 +24,7 @@ test.each([undefined, 'ActionsTable', 'BoldNumber', 'WorldMap'])('draws no chart
   expect(buildSqlChart(perDay, show(display))).toBeNull();
 });
 
-test('draws every number over the first time in the order of the times', () => {
+test('without settings, draws every numeric column over the first time column, in the order of the times', () => {
   const rows = answer(
     perDay.types.slice(1),
     perDay.results.slice(0, 2).map((row) => row.slice(1)),
@@ -47,7 +47,7 @@ test('draws one series for each value of the breakdown column', () => {
   ]);
 });
 
-test('draws a bar for each text of the x-axis', () => {
+test('draws one bar for each text of the x-axis', () => {
   const settings = { xAxis: { column: 'plan' }, yAxis: [{ column: 'revenue' }] };
   expect(buildSqlChart(perDay, show('ActionsBar', settings))).toMatchObject({
     shape: 'rows',
