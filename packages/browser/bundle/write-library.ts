@@ -32,7 +32,7 @@ export async function writeLibrary(directory: string, { isQuick = false } = {}):
   await writeFile(join(directory, 'library.json'), `${JSON.stringify({ version, files }, null, 2)}\n`);
 }
 
-/** @returns the value for the `integrity` attribute. */
+/** Writes a file in three encodings. @returns the value for the `integrity` attribute. */
 async function writeFiles(folder: string, name: BundleName, isQuick: boolean): Promise<string> {
   const code = Buffer.from((await bundleLibrary(name)).code);
   const quality = { [constants.BROTLI_PARAM_QUALITY]: isQuick ? 5 : constants.BROTLI_MAX_QUALITY };

@@ -80,7 +80,7 @@ export interface Sender {
   ): Promise<ServerResponse>;
 }
 
-/** What the features of a client share after `init`. */
+/** The components that the features of a client share after `init`. */
 export interface Core {
   readonly token: string;
   readonly client: Client;

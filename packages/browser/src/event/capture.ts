@@ -106,7 +106,7 @@ function runBeforeSend(event: CaptureResult, options: Options, log: Log): Captur
       return null;
     }
     if (!result?.event) {
-      // `true` or a promise is a mistake in the application.
+      // Returning `true` or a promise is a mistake in the application.
       log[result ? 'error' : 'debug'](`before_send dropped ${event.event} by returning`, result);
       return null;
     }

@@ -1,4 +1,4 @@
-// Captures errors in builds that contain the code for this from the start.
+// Captures errors in builds that include the necessary code from the start.
 
 import type { Client } from '../client/client.ts';
 import type { Feature } from '../client/core.ts';

@@ -128,7 +128,7 @@ function describeThrown(thrown: unknown, capturedAt?: string): ThrownDescription
   try {
     return describe(thrown);
   } catch {
-    // A proxy or a getter that throws.
+    // The value is a proxy, or has a getter that throws.
     return synthesize('Error', 'Unknown error');
   }
 }

@@ -16,7 +16,7 @@ interface Follower {
 /** Observes uncaught errors if the application or the environment's settings enable it. */
 export function followUncaughtErrors(core: Core, { tell, onWanted }: Follower): void {
   const { signals, options, log } = core;
-  /** Errors that occur before the settings are known, because pages often break while they start. */
+  /** Errors that occurred before the settings were known. They are held, because pages often break while they start. */
   let waiting: Uncaught[] | undefined = [];
   let isEnabledRemotely: boolean | undefined;
 

@@ -37,7 +37,10 @@ export function createFlagState({ store, options }: Core) {
       if (isKept) store.set({ ...state.known } as Properties);
     },
 
-    /** @returns whether to notify listeners. False if the environment's quota for flag requests is used up. */
+    /**
+     * Replaces the known flags after a response.
+     * @returns whether to notify listeners. False if the environment's quota for flag requests is used up.
+     */
     receive({ status, json, isTimeout }: ServerResponse): boolean {
       const isFetched = status === 200;
       const document = ((isFetched && json) || {}) as FlagsDocument;

@@ -1,4 +1,4 @@
-// Reads flags, and captures the events for it.
+// Reads flags, and captures an event for each value that is read for the first time.
 
 import type { FlagMembers, FlagReadOptions, FlagResult } from '../client/client.ts';
 import type { Core } from '../client/core.ts';
@@ -109,7 +109,7 @@ export function createCallReport({ store, options, isCapturing, capture }: Core)
       held.clear();
       return keys;
     },
-    /** Makes every read count as new, for another person. */
+    /** Makes every read count as new, because the person has changed. */
     forget(): void {
       held.clear();
       store.remove(reportedKey);

@@ -55,5 +55,5 @@ function readZone(): string {
   return time?.Now?.timeZoneId?.() ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** Browsers treat longer timeouts, including `Infinity`, as zero. About 25 days. */
+/** About 25 days. Browsers treat longer timeouts, including `Infinity`, as zero. */
 export const longestTimerMs = 2 ** 31 - 1;

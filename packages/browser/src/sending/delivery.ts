@@ -35,7 +35,7 @@ export function createDelivery(
   let goal = 0;
   let running: Promise<void> | undefined;
 
-  /** @returns false if sending should pause. */
+  /** Processes the response to a request. @returns false if sending should pause. */
   function settle(events: QueuedEvent[], { status, json, retryAfter }: ServerResponse): boolean {
     const half = Math.ceil(events.length / 2);
     const isTaken = status >= 200 && status < 300;

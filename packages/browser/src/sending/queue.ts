@@ -32,13 +32,13 @@ export interface EventQueue {
   leave(): QueuedEvent[];
 }
 
-/** Keep usage of the site's storage small. Requests are not larger either, which the service accepts. */
+/** These limits keep usage of the site's storage small. They also keep requests small enough for the service. */
 const maxEvents = 500;
 const maxCharacters = 1_000_000;
 /** The property of an event that reports how many events were dropped. */
 const dropCount = /"\$lib_dropped_events":(\d+)/;
 
-/** @param mayKeep returns false while no records may be created. */
+/** Creates a queue. @param mayKeep returns false while no records may be created. */
 export function createEventQueue(records: EventRecords, log: Core['log'], mayKeep: () => boolean): EventQueue {
   let events: QueuedEvent[] = [];
   let inRequests = 0;
@@ -63,8 +63,8 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
     if (count) log.debug(`${count} events dropped`);
   };
   /**
-   * Makes room for one more event. @returns the number of dropped events, including those that the dropped ones were
-   * going to report.
+   * Makes room for one more event. @returns the number of dropped events, plus the number of earlier drops that these
+   * events were going to report.
    */
   const makeRoom = (text = ''): number => {
     // Do not use `reduce`, which old frameworks replace.

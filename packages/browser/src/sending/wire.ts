@@ -65,7 +65,7 @@ export async function sendRequest(
 
 const sizeOf = (body: Body = ''): number => (typeof body === 'string' ? new Blob([body]).size : body.byteLength);
 
-/** Parses seconds or a date. */
+/** Parses the value of `Retry-After`, which is a number of seconds or a date. */
 function retryAfter(text: string | null): Pick<ServerResponse, 'retryAfter'> {
   if (!text) return {};
   const seconds = Number(text) || (Date.parse(text) - Date.now()) / 1000;

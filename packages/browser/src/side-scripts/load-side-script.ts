@@ -28,7 +28,10 @@ declare const SIDE_SCRIPT_DIGESTS: Record<keyof SideScripts, string>;
 /** Rejects if the file is missing or the page's policy forbids it. */
 export type LoadSideScript = <Name extends keyof SideScripts>(core: Core, name: Name) => Promise<SideScripts[Name]>;
 
-/** @param own the host and nonce of the library's script, which are used for the side scripts too */
+/**
+ * Creates the function that loads side scripts.
+ * @param own the host and nonce of the library's script, which are also used for the side scripts
+ */
 export function createLoadSideScript(own: { host: string | undefined; nonce: string | undefined }): LoadSideScript {
   return (core, name) =>
     new Promise((resolve, reject) => {

@@ -8,7 +8,7 @@ import { startSite } from '../support/start-site.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
 
-/** What the service answers about autocapture: nothing, on, off, or that the request fails. */
+/** The service's response about autocapture: nothing, on, off, or a failed request. */
 type Answer = 'nothing' | 'on' | 'off' | 'none';
 
 describe('autocapture follows the last setting from the service', () => {

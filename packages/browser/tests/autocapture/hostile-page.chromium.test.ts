@@ -243,7 +243,7 @@ describe('autocapture on a hostile page', () => {
           if (at % 1000 === 0) await new Promise((resolve) => setTimeout(resolve));
         }
         main.replaceChildren();
-        // Every call first captures what is still queued.
+        // Every call first captures the deferred events.
         posthog.get_session_id();
       }, count);
     await clickMuch(5000);

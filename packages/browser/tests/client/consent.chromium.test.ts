@@ -68,7 +68,7 @@ describe('consent', () => {
     expect(await again.page.evaluate(state)).toMatchObject({ explicit: 'denied', captured: false, stored: null });
   });
 
-  test('a choice is found where an earlier option stored it', async () => {
+  test('a choice is read from the place that an earlier option selected', async () => {
     const visitor = await lab.browser.newContext();
     const { page } = await lab.visit({ visitor });
     await page.evaluate(() => window.posthog.opt_out_capturing());

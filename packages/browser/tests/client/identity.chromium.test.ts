@@ -114,7 +114,7 @@ describe('the identity of a visitor', () => {
     expect(stored).toMatchObject({ distinct_id: 'user-2', $user_id: 'user-2', $user_state: 'identified' });
   });
 
-  test('equal person properties are sent once, changed ones again', async () => {
+  test('equal person properties are sent only once, and changed ones again', async () => {
     const { page } = await newVisitor();
     const { captured } = await run(page, [
       ['identify', 'user-1', { plan: 'pro' }],

@@ -62,7 +62,7 @@ describe('bootstrapped flags', () => {
         $feature_flag_bootstrapped_response: 'green',
         $used_bootstrap_value: true,
       });
-      // posthog-js omits payloads that are not texts.
+      // posthog-js omits payloads that are not strings.
       if (library === 'ours') {
         expect(called[1]?.properties).toMatchObject({
           $feature_flag_payload: { color: 'green' },

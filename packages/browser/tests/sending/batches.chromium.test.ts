@@ -101,7 +101,7 @@ test.each(['XHR', 'fetch', 'sendBeacon'] as const)(
   },
 );
 
-test('events wait for the running request, so that their order stays', async () => {
+test('events wait for the running request, so that their order is kept', async () => {
   const { after, release } = hold();
   ingest.answerBy(({ method }) => (method === 'POST' && posts().length === 1 ? { after } : undefined));
   const { page } = await open();
