@@ -14,7 +14,7 @@ export interface ConsumerBenchOptions {
   pairs: number;
   /** Events in the topic. */
   events: number;
-  /** Whether COPY is a third side. */
+  /** Whether to measure COPY as a third side. */
   copy: boolean;
   /** How many projects the events belong to, one measurement for each number. */
   projects: number[];

@@ -71,7 +71,7 @@ export async function benchE2e(options: E2eBenchOptions, print: Print): Promise<
   });
 }
 
-/** As many as a project may run at the same time. */
+/** The number of queries that a project may run at the same time. */
 const parallelQueries = 3;
 
 /** Runs one query after the other without cached results. */
@@ -120,7 +120,7 @@ async function measure(
   await waitUntilDrained(bench);
   return {
     rate: options.rate,
-    /** From the time when its request was due, for each marker; Infinity if it did not appear. */
+    /** Milliseconds from the time when the marker's request was due, for each marker; Infinity if it did not appear. */
     visibleAfterMs,
     sent: sent.requests * eventsPerRequest,
     acknowledged: (sent.requests - sent.unacknowledged.length) * eventsPerRequest,
@@ -128,7 +128,7 @@ async function measure(
   };
 }
 
-/** @throws Error when the consumer has not processed all records within two minutes. */
+/** Waits until the consumer has processed all records. @throws Error if that takes more than two minutes. */
 async function waitUntilDrained({ topics, prefix, database }: Bench): Promise<void> {
   const { live, historical, overflow } = topicNames(prefix);
   const deadline = performance.now() + 120_000;

@@ -23,7 +23,10 @@ interface Side {
 }
 
 const warmUpMs = 3000;
-/** Connections of closed loops. With few connections for single events, latency is mostly linger. */
+/**
+ * Connections of closed loops. With few connections that send single events, most of the latency is the time for which
+ * the producer waits for more records.
+ */
 const closedConnections = { 'single-2kb': 128, 'batch-50x1kb': 8 };
 const openConnections = 64;
 

@@ -37,7 +37,7 @@ export async function startRun(
   print: Print,
 ) {
   print(`sending ${rate} events per second (seed ${seed})`);
-  // More than the phases need if they take half as long again.
+  // These are more events than the phases need, even if the phases take 50% longer.
   const events = Math.ceil(rate * phases * (seconds * 1.5 + 60));
   const streams = writeStory({ events, people: Math.ceil(events / eventsPerPerson), clients, seed });
   const load = createStoryLoad(urls, system.tenant.projectApiKey, { streams, eventsPerSecond: rate });
@@ -56,7 +56,10 @@ export async function startRun(
     print,
     seconds,
     settle,
-    /** Sends events while `act` runs, then waits until all are processed and compares what is stored with what was acknowledged. */
+    /**
+     * Sends events while `act` runs, waits until all are processed, and compares the stored events with the
+     * acknowledged ones.
+     */
     async phase(name: string, act: () => Promise<unknown>): Promise<PhaseResult> {
       print(`${name}: ${seconds} s`);
       watch.takeLongestStall();
@@ -87,7 +90,10 @@ const warmUpMs = 3000;
 /** Long enough for every time limit to expire. */
 const longestFaultMs = 15_000;
 
-/** Runs a phase for each selected fault, which occurs until the phase is over, but not before every partition has moved. */
+/**
+ * Runs a phase for each selected fault. The fault occurs repeatedly until the phase is over, which lasts at least until
+ * every partition has moved.
+ */
 export async function strikeFaults(run: ChaosRun, faults: readonly Fault[]): Promise<PhaseResult[]> {
   const { watch, seconds } = run;
   const results: PhaseResult[] = [];

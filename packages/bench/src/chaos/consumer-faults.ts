@@ -23,7 +23,9 @@ export interface ConsumerFaultsDeps {
 
 const cutPauseMs = 700;
 const repeatedEvents = 500;
-/** A frozen consumer delays its partitions for at most 15 seconds. The limit of a stall is the rest of this time. */
+/**
+ * A frozen consumer may hold its partitions for at most 15 seconds. The limit for a stall is what remains of this time.
+ */
 const frozenBeforeMs = 5000;
 
 export function consumerFaults(deps: ConsumerFaultsDeps): Fault[] {

@@ -26,7 +26,7 @@ export function chaosGateway({ only, fallback, ...options }: GatewayChaosOptions
   });
 }
 
-/** @param gateways a gateway that was stopped is replaced on its port */
+/** Returns the faults of the gateways. @param gateways a gateway that was stopped is replaced on its port */
 function gatewayFaults(system: ChaosSystem, gateways: ServiceProcess[]): Fault[] {
   let round = 0;
 

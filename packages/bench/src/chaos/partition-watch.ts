@@ -35,7 +35,7 @@ export async function watchPartitions(broker: string, database: Pool, topicPrefi
   await offsets.readEnds().catch(() => {});
   const running = [repeat(offsets.readEnds, sampleMs * 2), repeat(findStalls, sampleMs)];
   return {
-    /** Stalls during a fault are not counted. */
+    /** Stalls from now on are not counted. */
     faultBegins(): void {
       isBroken = true;
     },

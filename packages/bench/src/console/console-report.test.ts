@@ -26,7 +26,7 @@ const verdicts = (overrides: Partial<ConsoleMeasurement>) =>
     .filter((line) => /^(NOT )?MET/.test(line))
     .map((line) => line.startsWith('MET'));
 
-test('everything met', () => {
+test('reports that a good run meets every target', () => {
   expect(verdicts({})).toEqual(Array(12).fill(true));
 });
 
@@ -41,10 +41,10 @@ test.each<[string, Partial<ConsoleMeasurement>, number]>([
   ['too many messages', { watching: [watch(), watch({ maxPerSecond: 21 })] }, 9],
   ['an event of the quiet project that is missing', { watching: [watch(), watch({ quietMs: [Infinity] })] }, 10],
   ['a slow list', { events: { events: 1, shownMs: [1200], apiMs: [1] } }, 11],
-])('%s is not met', (_, overrides, missed) => {
+])('reports a target as not met: %s', (_, overrides, missed) => {
   expect(verdicts(overrides)).toEqual(Array.from({ length: 12 }, (_unused, at) => at !== missed));
 });
 
-test('parts that were not selected have no targets', () => {
+test('leaves out the targets of parts that were not selected', () => {
   expect(consoleReport({ sizes: met.sizes }).match(/^MET/gm)).toHaveLength(3);
 });

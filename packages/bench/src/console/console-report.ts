@@ -13,7 +13,7 @@ export interface ConsoleMeasurement {
   loads?: FirstLoad[];
   live?: { usable: PageTimings[]; interactionMs: number[]; curlMs: number[] };
   flood?: FloodRun;
-  /** Without watchers, and with watchers. */
+  /** One without watchers, and one with watchers. */
   watching?: [WatchRun, WatchRun];
   events?: EventsRun;
 }

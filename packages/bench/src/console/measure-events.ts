@@ -22,7 +22,9 @@ export async function measureEvents(
   const api = await bench.start(programs.api, { DATABASE_URL: database.url, CONSOLE_DIRECTORY: directory });
   const { personalApiKey, projectId } = database;
   const host = `http://127.0.0.1:${api.port}`;
-  /** Time until the page shows the first page of events from the last hour, and the API's part of it. */
+  /**
+   * The time until the page shows the first page of events from the last hour, and the part of it that the API takes.
+   */
   const [shownMs, apiMs]: [number[], number[]] = [[], []];
   for (let one = 0; one < visits; one += 1) {
     const startedAt = performance.now();

@@ -92,12 +92,12 @@ export async function measureFlood(system: ConsoleSystem, seconds: number, event
   );
 }
 
-/** Measures the time from the start of `curl` until the event is on an open page, in milliseconds. */
+/** Measures the time from the start of `curl` until the event appears on an open page, in milliseconds. */
 export async function measureCurl(system: ConsoleSystem, times: number): Promise<number[]> {
   const { personalApiKey } = system.bench.database;
   return withTab(system.browser, { personalApiKey }, async ({ page }) => {
     await page.goto(liveOf(system));
-    // The page does not get events that were stored before its stream was open.
+    // The page does not receive events that were stored before its stream was open.
     await page.waitForTimeout(1500);
     const taken: number[] = [];
     for (let one = 0; one < times; one += 1) {

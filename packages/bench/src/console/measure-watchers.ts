@@ -35,7 +35,7 @@ export async function measureWatchers(system: ConsoleSystem, watchers: number, s
     projectIds: busy,
     perSecond: eventsPerSecond,
   };
-  // The warm-up.
+  // The first run is the warm-up.
   await workers.publisher.perform<typeof publishEvents>('publishEvents', { ...publication, durationMs: 3000 });
   await workers.streams.perform<typeof countMessages>('countMessages');
   const list = requestText('GET /api/projects/?limit=10', { authorization: `Bearer ${personalApiKey}` });
@@ -58,7 +58,9 @@ export async function measureWatchers(system: ConsoleSystem, watchers: number, s
     lists,
     apiCores: (cost.cpuMicros[0] ?? Number.NaN) / 1e6 / cost.seconds,
     apiMaxRssBytes: cost.maxRssBytes[0] ?? Number.NaN,
-    /** From sending an event of the quiet project until its watcher gets it; Infinity if it does not. */
+    /**
+     * Milliseconds from sending an event of the quiet project until its watcher receives it; Infinity if it does not.
+     */
     quietMs: await quiet.stop(),
   };
 }
@@ -99,7 +101,7 @@ async function watchQuietProject({ api, gateway, bench, projects }: ConsoleSyste
         await new Promise((resolve) => setTimeout(resolve, sendEveryMs));
       }
     },
-    /** Waits for the events that were sent and returns how long each one took. */
+    /** Waits for the sent events, and returns how long each one took. */
     async stop(): Promise<number[]> {
       const deadline = performance.now() + patienceMs;
       while (takenMs.length < sentAt.size && performance.now() < deadline) {

@@ -13,7 +13,7 @@ export const cpuSlowdown = 4;
 export interface PageTimings {
   /** From the navigation until the selector is on the page and drawn. */
   ms: number;
-  /** CPU time of the main thread until then, which is the same on a busy machine. */
+  /** CPU time of the main thread until then, which does not depend on other work on the machine. */
   mainThreadMs: number;
 }
 
@@ -51,7 +51,7 @@ export async function readMainThreadMs(session: CDPSession): Promise<number> {
   return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? Number.NaN) * 1000;
 }
 
-/** A string, because it runs in the page, and a loader may add its own names to functions. */
+/** This is a string, because it runs in the page, and a loader may add its own names to functions. */
 const watchPage = `
 window.bench = {
   frameMs: [],

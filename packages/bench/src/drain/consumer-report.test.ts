@@ -21,7 +21,7 @@ const notMet = (runs: ConsumerMeasurement[]) =>
 const createMany = (eventsPerSecond: number) => run({ side: 'createMany', eventsPerSecond });
 const copy = (eventsPerSecond: number) => run({ side: 'COPY', eventsPerSecond });
 
-test('compares the rate with those of the simpler consumers', () => {
+test('compares the rate with the rates of the simpler consumers', () => {
   expect(notMet([run(), createMany(3000), copy(24_000)])).toEqual([]);
   expect(notMet([run(), createMany(3001), copy(24_001)])).toEqual([
     'events per second relative to createMany of the rows',
@@ -29,7 +29,7 @@ test('compares the rate with those of the simpler consumers', () => {
   ]);
 });
 
-test('too slow, too large and lost are not met', () => {
+test('reports the targets of a slow, large run that lost events as not met', () => {
   expect(notMet([run({ eventsPerSecond: 9999, maxRssBytes: 201 * 2 ** 20, rows: 99, uuids: 99 })])).toEqual([
     'mixed events per second',
     'max RSS MB',

@@ -15,7 +15,7 @@ const verdicts = (run: E2eMeasurement) =>
     .filter((line) => /^(NOT )?MET/.test(line))
     .map((line) => line.startsWith('MET'));
 
-test('a good run meets everything, and events that were not acknowledged may be stored', () => {
+test('reports that a good run meets every target, also if unacknowledged events are stored', () => {
   expect(verdicts(good)).toEqual([true, true, true]);
   expect(e2eReport(good)).toMatch(/events +500 +950 +1,000 +1,000 +950/);
 });
@@ -26,6 +26,6 @@ test.each([
   ['nothing measured', { visibleAfterMs: [] }, 0],
   ['lost', { uuidsAcknowledged: 949 }, 1],
   ['duplicated', { rows: 1001 }, 2],
-])('%s is not met', (_, change, index) => {
+])('reports a target as not met: %s', (_, change, index) => {
   expect(verdicts({ ...good, ...change })[index]).toBe(false);
 });

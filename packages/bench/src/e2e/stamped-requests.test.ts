@@ -2,7 +2,7 @@ import { buildStampedRequests, stampRequest } from './stamped-requests.ts';
 
 const bodyOf = (request: Buffer) => JSON.parse(request.subarray(request.indexOf('\r\n\r\n') + 4).toString('utf8'));
 
-test('as many requests as are due, with a marker out of a batch for every 50 ms', () => {
+test('builds as many requests as are due, with one marker event for every 50 ms', () => {
   const { requests, markers } = buildStampedRequests({
     projectApiKey: 'phc_x',
     seed: 1,
@@ -18,7 +18,7 @@ test('as many requests as are due, with a marker out of a batch for every 50 ms'
   }
 });
 
-test('a slow rate still marks each event at most once', () => {
+test('marks no event twice at a slow rate', () => {
   const { markers } = buildStampedRequests({
     projectApiKey: 'phc_x',
     seed: 1,
@@ -29,7 +29,7 @@ test('a slow rate still marks each event at most once', () => {
   expect(markers.map(({ dueAfterMs }) => dueAfterMs)).toEqual([0, 250, 500, 750]);
 });
 
-test('a stamp reaches every event and leaves the length alone, again and again', () => {
+test('stamps every event of a request repeatedly without changing the length of the request', () => {
   const { requests } = buildStampedRequests({
     projectApiKey: 'phc_x',
     seed: 1,

@@ -6,7 +6,7 @@ import { mixedEvents } from '../workload/mixed-events.ts';
 
 export const eventsPerRequest = 50;
 
-/** An event of a request that the benchmark looks up in the database. */
+/** An event that the benchmark looks up in the database. */
 export interface Marker {
   uuid: string;
   /** When its request is due, in milliseconds since the load started. */

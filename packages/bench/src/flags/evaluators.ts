@@ -43,7 +43,10 @@ async function repeat(evaluate: Evaluate, durationMs: number): Promise<number> {
 
 type Definitions = Parameters<typeof compileFlags>[0]['flags'];
 
-/** Everything that a request costs after its definitions are loaded: selecting flags and needed data (none), and evaluation. */
+/**
+ * Does everything that a request costs after its definitions are loaded: it selects the flags, determines that no data
+ * is needed, and evaluates the flags.
+ */
 function createOurs(flags: Definitions): Evaluate {
   const compiled = compileFlags({ flags, cohorts: [], groupTypes: {}, timeZone: 'UTC', matchingVersion: 1 });
   return ({ distinctId, properties }) => {

@@ -40,7 +40,7 @@ const notMet = (overrides: Partial<FlagsMeasurement>) =>
     .filter((line) => line.startsWith('NOT MET'))
     .map((line) => line.slice('NOT MET  '.length, line.indexOf(':')));
 
-test('everything met, by medians', () => {
+test('reports that medians within the limits meet every target', () => {
   expect(notMet({})).toEqual([]);
 });
 
@@ -60,6 +60,6 @@ test.each<[string, Partial<FlagsMeasurement>, string[]]>([
     { memory: { ...good.memory, liveBytes: 151 * 2 ** 20 } },
     ['MB of memory for 1,000 projects x 100 flags'],
   ],
-])('%s is not met', (_, overrides, expected) => {
+])('reports a target as not met: %s', (_, overrides, expected) => {
   expect(notMet(overrides)).toEqual(expected);
 });

@@ -7,7 +7,7 @@ import { addFlagEnvironments, createMixedFlags, type FlagEnvironment } from './m
 
 const projects = 1000;
 const flagsPerProject = 100;
-/** Enough memory for all definitions. */
+/** This is enough memory for all definitions. */
 const memoryMb = 512;
 const parallel = 8;
 
@@ -32,7 +32,7 @@ export async function measureMemory({ database, start, print }: Bench, [client]:
   return { projects, flagsPerProject, liveBytes: (await gateway.liveBytes()) - before };
 }
 
-/** @throws Error for a status other than 200. */
+/** Sends a flag request. @throws Error for a status other than 200. */
 async function requestFlags(port: number, projectApiKey: string, { distinctId, properties }: Client): Promise<void> {
   const response = await fetch(`http://127.0.0.1:${port}/flags/?v=2`, {
     method: 'POST',

@@ -21,7 +21,10 @@ export interface BenchDatabase {
 
 export const newProjectKey = () => `phc_bench_${randomUUID().replaceAll('-', '')}`;
 
-/** @param projectApiKey key of the project. With the same key, several databases can store the events of one topic. */
+/**
+ * Creates a database with a project.
+ * @param projectApiKey key of the project. With the same key, several databases can store the events of one topic.
+ */
 export async function createBenchDatabase(projectApiKey: string): Promise<BenchDatabase> {
   const database = await createTestDatabase();
   const { projectId, organizationId, personalApiKey } = await createTestTenant(database.url);
@@ -59,7 +62,7 @@ function open(url: string, facts: Facts, drop: () => Promise<unknown>): BenchDat
       // PostgreSQL only copies a database that has no connections.
       await close();
       const name = `millrace_bench_${randomUUID().replaceAll('-', '')}`;
-      // Copies files instead of writing every page to the WAL, which is the default and meant for small databases.
+      // Copies files. The default is to write every page to the WAL, which is meant for small databases.
       const original = new URL(url).pathname.slice(1);
       await runOnServer(url, `CREATE DATABASE ${name} TEMPLATE ${original} STRATEGY file_copy`);
       return open(withDatabase(url, name), facts, () =>

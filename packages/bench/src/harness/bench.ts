@@ -124,7 +124,7 @@ function workerOf(started: MeasuredProcess): Worker {
 /** These PostgreSQL settings determine how much a large database costs: cached pages, and full pages in the WAL. */
 const printedSettings = ['fsync', 'synchronous_commit', 'full_page_writes', 'shared_buffers', 'max_wal_size'];
 
-/** What a reader must know to compare the figures with their own. */
+/** What readers must know to compare the figures with their own. */
 async function environmentFacts(topics: BenchTopics, database: BenchDatabase): Promise<string[]> {
   const processors = cpus();
   const settings = await database.query<{ name: string; value: string }>(

@@ -2,7 +2,7 @@ import { readOptions } from './command.ts';
 
 const defaults = { pairs: 3, warmUp: 0, copy: false, from: '', projects: [1], only: ['live', 'load'] };
 
-it('takes the types of options from their defaults', () => {
+it('parses each option as the type of its default value', () => {
   expect(readOptions([], defaults)).toEqual(defaults);
   expect(
     readOptions(['--pairs', '1', '--warm-up', '0', '--copy', '--projects', '1,1000', '--only', 'live'], defaults),

@@ -32,7 +32,10 @@ export function command<Options extends object>(
   };
 }
 
-/** @throws Error that names the option when a value is invalid or the option does not exist. */
+/**
+ * Reads options from the command line. @throws Error that names the option when a value is invalid or the option does
+ * not exist.
+ */
 export function readOptions<Options extends object>(words: string[], defaults: Options): Options {
   const known = Object.entries(defaults).map(([key, fallback]) => ({
     key,

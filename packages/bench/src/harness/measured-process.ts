@@ -36,7 +36,7 @@ export async function startMeasuredProcess(
   };
 }
 
-/** @throws Error when the service is not ready within 30 s. */
+/** Waits until a service is ready. @throws Error when it is not ready within 30 s. */
 export async function waitUntilReady(port: number): Promise<void> {
   const deadline = performance.now() + 30_000;
   for (;;) {

@@ -8,7 +8,7 @@ test.each([
   expect(median(values)).toBe(expected);
 });
 
-test('percentile is the nearest rank, whatever the order', () => {
+test('computes a percentile as the nearest rank, in any order of the values', () => {
   const values = Array.from({ length: 200 }, (_, index) => 200 - index);
   expect(percentile(values, 0.5)).toBe(100);
   expect(percentile(values, 0.99)).toBe(198);
@@ -16,12 +16,12 @@ test('percentile is the nearest rank, whatever the order', () => {
   expect(percentile([5], 0.01)).toBe(5);
 });
 
-test('nothing has no median and no percentile', () => {
+test('returns NaN as the median and percentile of an empty list', () => {
   expect(median([])).toBeNaN();
   expect(percentile([], 0.5)).toBeNaN();
 });
 
-test('aligns the first column left and figures right', () => {
+test('aligns the first column to the left and figures to the right', () => {
   expect(
     textTable([
       ['name', 'n'],
@@ -33,7 +33,7 @@ test('aligns the first column left and figures right', () => {
 test.each([
   [1234567.8, '1,234,568'],
   [12.34, '12.3'],
-])('%d reads %s', (value, text) => {
+])('formats %d as %s', (value, text) => {
   expect(readable(value)).toBe(text);
 });
 
@@ -42,6 +42,6 @@ test.each([
   [0.31, { atMost: 0.3 }, 'NOT MET'],
   [9999, { atLeast: 10_000 }, 'NOT MET'],
   [Number.NaN, { atMost: 1 }, 'NOT MET'],
-])('%d against %j is %s', (value, target, expected) => {
+])('judges %d against the target %j as %s', (value, target, expected) => {
   expect(verdict('x', value, target).startsWith(expected)).toBe(true);
 });

@@ -11,7 +11,10 @@ const rounds = 20;
 
 export type OverApi = Awaited<ReturnType<typeof measureOverApi>>;
 
-/** @throws Error when a query fails for another reason than too many simultaneous queries. */
+/**
+ * Measures queries over the API. @throws Error when a query fails for another reason than too many simultaneous
+ * queries.
+ */
 export async function measureOverApi({ start, database }: Bench) {
   const api = await start(programs.api, { EVENT_LOG: 'postgres' });
   let rejected = 0;

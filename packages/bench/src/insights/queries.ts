@@ -5,13 +5,13 @@ import { umamiPageviews, umamiVisitors } from './umami.ts';
 export interface BenchQuery {
   name: string;
   query: object;
-  /** `query` in the SQL that users write. */
+  /** The same query as `query`, in the SQL that users write. */
   sql?: string;
   /** A simple SQL query on the `event` table; $1 is the project. */
   simpleSql?: string;
   /** Umami's query for the same figure. */
   umami?: string;
-  /** With ten million events of 90 days and warm caches. */
+  /** Milliseconds with ten million events of 90 days and warm caches. */
   targetMs: number;
 }
 

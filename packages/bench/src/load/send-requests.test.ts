@@ -11,21 +11,21 @@ function read(chunks: string[]): number[] {
   return statuses;
 }
 
-test('reads responses with a length, in chunks and without a body, back to back', () => {
+test('reads consecutive responses with a length, in chunks and without a body', () => {
   expect(read([ok + unavailable + noContent + ok])).toEqual([200, 503, 204, 200]);
 });
 
-test('gives the same answer wherever the bytes are cut', () => {
+test('reads the same statuses wherever the bytes are split', () => {
   const bytes = ok + unavailable;
   for (let cut = 1; cut < bytes.length; cut++) {
     expect(read([bytes.slice(0, cut), bytes.slice(cut)])).toEqual([200, 503]);
   }
 });
 
-test('says nothing before the body is complete', () => {
+test('reports no status before the body is complete', () => {
   expect(read([ok.slice(0, -1)])).toEqual([]);
 });
 
-test('refuses what is not HTTP', () => {
+test('throws for bytes that are not HTTP', () => {
   expect(() => read(['SSH-2.0-x\r\n\r\n'])).toThrow('did not answer in HTTP/1.1');
 });

@@ -1,6 +1,6 @@
 import { buildRequests, workloads } from './gateway-workloads.ts';
 
-test.each(Object.keys(workloads) as (keyof typeof workloads)[])('%s has the size its name says', (name) => {
+test.each(Object.keys(workloads) as (keyof typeof workloads)[])('the request %s has the size in its name', (name) => {
   const { requests, eventsPerRequest } = buildRequests(name, 'phc_bench');
   const { eventBytes, variants } = workloads[name];
   expect(requests).toHaveLength(variants);

@@ -4,7 +4,7 @@ const count = 20_000;
 const events = [...mixedEvents(count, 'phc_bench')];
 const shareOf = (predicate: (event: (typeof events)[number]) => boolean) => events.filter(predicate).length / count;
 
-test('keeps the promised proportions', () => {
+test('generates events in the specified proportions', () => {
   const seen = new Set<string>();
   const newVisitors = shareOf(({ event, distinct_id }) => {
     const isNew = !seen.has(distinct_id) && event !== '$identify';
@@ -16,13 +16,13 @@ test('keeps the promised proportions', () => {
   expect(shareOf(({ event }) => event === '$groupidentify')).toBeCloseTo(mix.groupIdentifyShare, 1.7);
 });
 
-test('properties are about 1 KB', () => {
+test('generates properties of about 1 KB', () => {
   const mean = events.reduce((sum, { properties }) => sum + JSON.stringify(properties).length, 0) / count;
   expect(mean).toBeGreaterThan(950);
   expect(mean).toBeLessThan(1150);
 });
 
-test('every event has its own uuid, and the same seed gives the same events', () => {
+test('generates unique UUIDs, and the same events for the same seed', () => {
   expect(new Set(events.map(({ uuid }) => uuid)).size).toBe(count);
   const again = [...mixedEvents(count, 'phc_bench')];
   expect(again.map(({ event, distinct_id, uuid }) => [event, distinct_id, uuid])).toEqual(
@@ -30,7 +30,7 @@ test('every event has its own uuid, and the same seed gives the same events', ()
   );
 });
 
-test('an identify names a visitor who was seen before and is merged once', () => {
+test('identifies only visitors who were seen before, and merges each visitor once', () => {
   const seen = new Set<string>();
   const merged = new Set<unknown>();
   for (const { event, distinct_id, properties } of events) {

@@ -4,11 +4,11 @@ import { mixedEvents } from './mixed-events.ts';
 const facts = (events: Iterable<{ token: string; uuid: string; distinct_id: string; event: string }>) =>
   [...events].map(({ token, uuid, distinct_id, event }) => [token, uuid, distinct_id, event]);
 
-test('with one key nothing changes', () => {
+test('generates the same events as mixedEvents for a single project', () => {
   expect(facts(spreadEvents(300, ['phc_a']))).toEqual(facts(mixedEvents(300, 'phc_a')));
 });
 
-test('every project gets its share, with uuids and persons of its own', () => {
+test('gives every project its share of events, with separate UUIDs and persons', () => {
   const events = [...spreadEvents(1000, ['phc_a', 'phc_b', 'phc_c'])];
   expect(events).toHaveLength(1000);
   expect(new Set(events.map(({ uuid }) => uuid)).size).toBe(1000);
@@ -21,6 +21,6 @@ test('every project gets its share, with uuids and persons of its own', () => {
   expect([...projectsOfPerson.values()].every(({ size }) => size === 1)).toBe(true);
 });
 
-test('more projects than events', () => {
+test('supports more projects than events', () => {
   expect(facts(spreadEvents(2, ['phc_a', 'phc_b', 'phc_c'])).map(([token]) => token)).toEqual(['phc_a', 'phc_b']);
 });
