@@ -27,8 +27,7 @@ export async function readEventFilters(
 
 /**
  * Parses filters of lists, which do not refer to cohorts.
- *
- * @param of what is listed: events, with current person properties or those stored with the event, or persons.
+ * @param of what the list contains: persons, or events with either the current person properties or the stored ones.
  * @throws AppError `invalid` naming the filter: `properties.0.value: …`.
  */
 export function readPropertyFilters(

@@ -124,7 +124,7 @@ export type Counting =
 export interface NaiveTrend {
   event: string | null;
   math: Counting;
-  /** Hours end with the first hour of the last day. */
+  /** An hourly range ends with the first hour of the last day. */
   interval: NaiveInterval | 'hour';
   from: string;
   to: string;
@@ -199,7 +199,7 @@ function bucketsOf({ zone }: History, events: ToldEvent[], asked: NaiveTrend): T
     some.filter(({ time }) => dayIn(zone, time) >= first && dayIn(zone, time) <= last);
   const back = math === 'weekly_active' ? 7 : math === 'monthly_active' ? 30 : null;
   if (shows === 'total') return [back === null ? onDays(from, to) : onDays(shifted(to, 1 - back), to)];
-  // Cumulative persons count where they were first seen.
+  // In a cumulative trend, a person counts in the interval in which it was first seen.
   const counting = (some: ToldEvent[]) => (shows === 'cumulative' && math === 'dau' ? firstOfEach(some) : some);
   if (interval === 'hour') {
     const end = hoursBetween(zone, to, to)[0] ?? 0;

@@ -102,7 +102,10 @@ export function naiveSteps(history: History, asked: NaiveFunnel): { counts: numb
   return { counts: asked.steps.map((_, step) => ways.filter(({ times }) => times.length > step).length), seconds };
 }
 
-/** Returns steps per breakdown value: for each value of a person's events, or for the person's one attributed value. */
+/**
+ * Returns the steps of each breakdown value. A person counts for every value of its events, or only for its one
+ * attributed value.
+ */
 export function naiveSplit(
   history: History,
   asked: NaiveFunnel & { by: NaiveProperty; attribution: 'first_touch' | 'last_touch' | 'all_events' },

@@ -43,7 +43,7 @@ const modules = await clickHouseOrSkip();
     return { found, readsAll: (await readRows()) - before > 50_000 };
   }
 
-  test('are found without reading the parts that contain older events', async () => {
+  test('finds recent events without reading the parts that contain older events', async () => {
     await insert(7200, 50_000);
     await insert(1200, 100);
     await insert(0, 60);

@@ -7,8 +7,8 @@ import { type Fragment, sql } from './sql.ts';
 import type { FunnelPage, WalkedFunnel } from './walked-funnel.ts';
 
 /**
- * Everything in which the SQL of the engines differs; the rest of a query is the same text. The events table is always
- * `e`.
+ * Everything in which the engines' SQL differs. All other parts of a query have the same text for both engines. The
+ * events table is always called `e`.
  */
 export interface Dialect {
   name: EngineName;
@@ -33,8 +33,8 @@ export interface Dialect {
     needs?: { keys?: readonly string[] | undefined; looksUp?: boolean },
   ): Fragment;
   /**
-   * Joins the record of the event's group of this type as `g<index>`, with `group_properties` and `created_at`; or that
-   * of a given key.
+   * Joins the record of the event's group of this type, or of the group with a given key, as `g<index>` with
+   * `group_properties` and `created_at`.
    */
   groupRecord(projectId: number, index: number, key?: Fragment): Fragment;
   /** FROM clause of all persons, usable where conditions expect an event's person. */

@@ -59,7 +59,10 @@ export interface EventStore {
   page(query: EventPageQuery, run: Budget): Promise<unknown[][]>;
   /** Reads complete events in chronological order after a position, up to a number of bytes. */
   list(query: EventListQuery & { maxBytes: number }, run: Budget): Promise<EventList>;
-  /** Finds events without reading them. When the time is over, returns those of the time searched so far, if any. */
+  /**
+   * Finds events without reading them. If the search runs out of time, returns the events of the time searched so far,
+   * if there are any.
+   */
   keys(query: EventListQuery, run: Budget): Promise<FoundKeys>;
   /** Returns the approximate sizes of events in a response, in any order. Omits missing events. */
   sizes(query: EventsOfKeys, run: Budget): Promise<EventSize[]>;

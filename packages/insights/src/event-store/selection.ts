@@ -34,7 +34,7 @@ export type Property =
   | { of: 'column'; key: 'first href' }
   /** Time of the event; as a number, in seconds since 1970. */
   | { of: 'column'; key: 'timestamp' }
-  /** The text of an SQL expression; empty if it is null. */
+  /** The value of an SQL expression as text; empty if the value is null. */
   | { of: 'column'; key: 'expression'; expression: EventExpression };
 
 /** An SQL expression over an event or a person, or an aggregate over events, that code outside of the event store prints. */

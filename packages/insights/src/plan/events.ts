@@ -157,7 +157,7 @@ function columnOf(given: string, path: string, context: PlanContext): EventsColu
   return { text: given, type: expression.typeName, shows: 'expression', needs: [{ expression }], expression };
 }
 
-/** Returns a column that is not an SQL expression, or a property, which is shown as it was sent. */
+/** Returns a column that is a property or has a fixed name. A property is shown as it was sent. */
 function plainColumn(given: string, name: string, { personsAsStored }: PlanContext): EventsColumn | null {
   const known = Object.hasOwn(plain, name) ? plain[name] : undefined;
   if (known !== undefined) return { text: given, ...known };

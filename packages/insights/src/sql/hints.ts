@@ -17,7 +17,7 @@ export function readsAllEvents(query: Query): boolean {
   );
 }
 
-/** A bound is a comparison in WHERE, directly or joined by AND, whose one side contains `timestamp`. */
+/** A bound is a comparison with `timestamp` on one side. It is all of WHERE, or one of its parts joined by AND. */
 function isBounded({ where }: SelectQuery, relation: TableRelation): boolean {
   const numbers = [...relation.columns].flatMap(([number, column]) =>
     column.of === 'column' && column.name === 'timestamp' ? [number] : [],

@@ -127,8 +127,9 @@ const mayBeNan = (one: Expression): boolean => {
 };
 
 /**
- * Prints a comparison of numbers that may be NaN. It is not equal to any number, and neither less nor greater, as in
- * ClickHouse. For PostgreSQL, it is equal to itself and greater than all numbers. Returns null for other comparisons.
+ * Prints a comparison of numbers that may be NaN with the result of ClickHouse: NaN is neither equal to, less than, nor
+ * greater than any number. PostgreSQL would treat NaN as equal to itself and greater than all numbers. Returns null for
+ * other comparisons.
  */
 function ofNumbers(
   comparator: Comparator,
