@@ -25,7 +25,7 @@ afterAll(async () => {
   await removeProgram?.();
 });
 
-/** @returns the uuids of the events. */
+/** Sends events of a distinct ID. @returns the uuids of the events. */
 async function capture(distinctId: string, count: number, properties: object = {}): Promise<string[]> {
   const batch = Array.from({ length: count }, () => ({
     uuid: randomUUID(),

@@ -88,8 +88,8 @@ describe.each(eventLogs)('a story with killed consumers on the %s log', (eventLo
 });
 
 /**
- * Sends one batch after another as a client does, and repeats rejected batches. The clients together only get so far
- * ahead of the consumers that every kill interrupts work and leaves more to do.
+ * Sends one batch after another as a client does, and repeats rejected batches. The clients stay only slightly ahead of
+ * the consumers, so that every kill interrupts work and leaves more to do.
  */
 async function sendInOrder(services: RunningServices, stream: readonly StoryEvent[], pace: Pace): Promise<void> {
   const { ingestUrl, tenant } = services;

@@ -3,10 +3,12 @@ import { createManagementClient } from '../support/management-client.ts';
 import { post } from '../support/post.ts';
 import type { RunningServices } from '../support/start-services.ts';
 
-/** What the project contains that foreign clients read. Lists are longer than the pages that clients request. */
+/**
+ * The content of the project that the other programs read. Lists are longer than the pages that these programs request.
+ */
 export const seeded = {
   events: 2500,
-  /** Number of these events that have 300 kB. */
+  /** Number of these events that have a size of 300 kB. */
   largeEvents: 10,
   persons: 250,
   feature_flags: 130,
@@ -82,9 +84,12 @@ const recentIndexesOf = (name: EventName) => indexesOf(name).filter((index) => i
 export const expected = {
   count: (name: EventName) => indexesOf(name).length,
   recentCount: (name: EventName) => recentIndexesOf(name).length,
-  /** Persons with such an event. All of them have a recent one. */
+  /** The number of persons with such an event. All of them have a recent one. */
   persons: (name: EventName) => new Set(recentIndexesOf(name).map((index) => index % seeded.persons)).size,
-  /** Persons who did one thing and later the other, within two weeks. Each event is a quarter of an hour older than the one before. */
+  /**
+   * The number of persons who did one thing and later the other, within two weeks. Each event is a quarter of an hour
+   * older than the one before.
+   */
   recentConversions(from: EventName, to: EventName): number {
     const isConversion = (first: number, second: number) =>
       first % seeded.persons === second % seeded.persons && first > second && (first - second) * 15 <= 14 * 24 * 60;
@@ -126,7 +131,7 @@ async function sendEvents({ ingestUrl, tenant }: RunningServices): Promise<strin
       index,
       ...propertiesOf(index),
       text: index < seeded.largeEvents * 200 && index % 200 === 100 ? 'x'.repeat(300_000) : 'short',
-      // Another domain than that of the project's members, whose events are internal traffic.
+      // This is not the domain of the project's members, whose events count as internal traffic.
       $set: { email: `person-${index % seeded.persons}@shop.example` },
     },
   }));

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import type { RunningServices } from '../support/start-services.ts';
 
 export interface ToolProcess {
-  /** @returns the tool's result. @throws Error with the tool's error output. */
+  /** Calls a tool. @returns the tool's result. @throws Error with the tool's error output. */
   call(name: string, given?: object): Promise<unknown>;
   stop(): void;
 }

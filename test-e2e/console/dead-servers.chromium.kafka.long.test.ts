@@ -13,7 +13,10 @@ import type { Browser, Page } from 'playwright-core';
 import { post } from '../support/post.ts';
 import { type RunningServices, startServices } from '../support/start-services.ts';
 
-/** Pages while a server is down: what needs it says so, everything else keeps working, and no page is blank. */
+/**
+ * Tests pages while a server is down. What needs the server says so, everything else keeps working, and no page is
+ * blank.
+ */
 let built: BuiltDirectory;
 let kafka: KafkaFaultProxy;
 let postgres: FaultProxy;

@@ -14,7 +14,7 @@ export interface ApiAnswer {
   refused: string | null;
 }
 
-/** @throws Error for a response that is neither. */
+/** Sends a request that creates or changes a record. @throws Error for an unexpected response */
 export async function callApi(
   { apiUrl, projectId, personalApiKey }: ApiCaller,
   method: string,

@@ -1,7 +1,10 @@
 import type { TestTenant } from '@millrace/testing';
 import type { RunningServices } from '../support/start-services.ts';
 
-/** @returns a secret key (`phs_…`), with which a server SDK reads the definitions of the tenant's environment. */
+/**
+ * Creates a secret key. @returns the key (`phs_…`), with which a server SDK reads the definitions of the tenant's
+ * environment.
+ */
 export async function createSecretKey(
   { apiUrl }: RunningServices,
   { environmentId, personalApiKey }: TestTenant,

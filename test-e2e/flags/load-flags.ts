@@ -56,7 +56,7 @@ async function makeGroupTypesAndPersons({ services, tenant, document, staticCoho
   });
 }
 
-/** @returns the IDs of the created cohorts, by their name in the document. */
+/** Creates the cohorts of a document. @returns their IDs, by their name in the document. */
 async function makeCohorts(loading: Loading, pastApi: StoredPastApi): Promise<Map<string, number>> {
   const { tenant, services, document, staticCohorts } = loading;
   const ids = new Map<string, number>();

@@ -51,8 +51,9 @@ function toQuestion(one: FlagCase) {
 }
 
 /**
+ * Runs a program. SDKs also warn about flags that failed.
  * @returns the program's output.
- * @throws Error with its error output if it failed. SDKs also warn about flags that failed.
+ * @throws Error with its error output if it failed.
  */
 async function runProgram(
   [program = '', ...programArguments]: string[],

@@ -56,7 +56,7 @@ test(`${restarts} rolling restarts under load fail no request and store every ev
   }
   expect(exits).toEqual(Array.from({ length: restarts }, () => 0));
   expect(clients.sent.filter(({ outcome }) => outcome !== 200)).toEqual([]);
-  // Each gateway got connections, and even clients that keep their connection moved on.
+  // Each gateway received connections. Even clients that keep their connection moved to another gateway.
   expect(balancer.connections.size).toBe(restarts + 2);
 
   await awaitDrained(services);

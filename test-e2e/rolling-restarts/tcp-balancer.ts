@@ -7,7 +7,7 @@ export interface TcpBalancer {
   /** Adds a process. Resolves when it is ready. */
   add(port: number): Promise<void>;
   remove(port: number): void;
-  /** Number of connections to each process, by port. */
+  /** Number of connections to each process, by the port of the process. */
   connections: ReadonlyMap<number, number>;
   stop(): Promise<void>;
 }

@@ -10,7 +10,7 @@ export interface TestServers {
   redisUrl: string;
 }
 
-/** @throws Error that names the missing variable and what to do. */
+/** Returns the addresses of the servers. @throws Error that names the missing variable and what to do. */
 export function testServers(): TestServers {
   const env = readEnvironment();
   const read = (name: string): string => {

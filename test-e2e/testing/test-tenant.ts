@@ -102,7 +102,7 @@ async function createIn(tx: Transaction, overrides: TestTenantOverrides): Promis
     label: 'Test key',
     scopes: overrides.scopes ?? ['*'],
   });
-  // Remove these entries so that tests only see their own activity.
+  // Deletes the entries about creating the tenant, so that tests only see their own activity.
   const made = [organization.id, personal.key.id];
   await tx.query('DELETE FROM activity_log WHERE organization_id::text = ANY ($1) OR item_id = ANY ($1)', [made]);
   return {

@@ -51,7 +51,7 @@ export async function exampleNames(): Promise<string[]> {
   return names.filter((name) => name.endsWith('.yaml')).map((name) => name.replace('.yaml', ''));
 }
 
-/** @throws Error if there is no object of this kind and name. */
+/** Finds an object. @throws Error if there is no object of this kind and name. */
 export function find(manifests: Manifest[], kind: string, name: string): Manifest {
   const found = manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
   if (found === undefined) throw new Error(`There is no ${kind} ${name}.`);

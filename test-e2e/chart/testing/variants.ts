@@ -27,7 +27,7 @@ const everyStore = {
   flags: { enabled: true },
 };
 
-/** Values with which the chart, taken together, sets every variable it can set. */
+/** Values that together set every variable that the chart can set. */
 export const variants: object[] = [
   leastValues,
   everyStore,

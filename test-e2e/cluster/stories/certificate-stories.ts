@@ -37,7 +37,7 @@ export const postgresCertificateStory: Story = {
     }),
 };
 
-/** @param refusal error that clients get from then on; null if they can connect */
+/** Replaces PostgreSQL's certificate. @param refusal error that clients get from then on; null if they can connect */
 async function servePostgres({ stores }: StoryContext, validUntil: Date, refusal: string | null): Promise<void> {
   await stores.certificates.postgres.replace(validUntil);
   await stores.database.query('SELECT pg_reload_conf()');
@@ -85,7 +85,7 @@ export const kafkaCertificateStory: Story = {
     }),
 };
 
-/** @param refusal error that clients get from then on; null if they can connect */
+/** Replaces Kafka's certificate. @param refusal error that clients get from then on; null if they can connect */
 async function serveKafka({ stores }: StoryContext, validUntil: Date, refusal: string | null): Promise<void> {
   const { kafka, kafkaByTls, certificates } = stores;
   await certificates.kafka.replace(validUntil);

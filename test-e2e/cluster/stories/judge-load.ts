@@ -38,7 +38,10 @@ export interface LoadVerdict {
   lost: number;
   /** Events that are stored more than once. */
   doubled: number;
-  /** Events that took effect before an event of the same distinct ID that was acknowledged, or sent in the same request, before. */
+  /**
+   * Events that took effect too early: before an event of the same distinct ID that was acknowledged earlier, or that
+   * precedes them in the same request.
+   */
   misordered: number;
 }
 

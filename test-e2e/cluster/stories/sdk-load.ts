@@ -57,7 +57,7 @@ export function startSdkLoad(
   };
   let stoppedAt: number | null = null;
 
-  /** @returns whether the request was acknowledged before the load stopped */
+  /** Repeats a request until it is acknowledged. @returns whether that happened before the load stopped */
   async function deliver({ path, body }: Request): Promise<boolean> {
     for (;;) {
       const status = await sendEvents(`${url}${path}`, body);

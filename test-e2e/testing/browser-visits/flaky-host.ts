@@ -28,7 +28,7 @@ export interface FlakyHost {
   stop(): Promise<void>;
 }
 
-/** @param random returns numbers in [0, 1). */
+/** Starts the proxy. @param random returns numbers in [0, 1). */
 export async function startFlakyHost(gatewayPort: number, random: () => number): Promise<FlakyHost> {
   const counts = Object.fromEntries(mishaps.map((mishap) => [mishap, 0])) as Record<Mishap, number>;
   const sent = new Map<string, number>();
@@ -78,7 +78,7 @@ export async function startFlakyHost(gatewayPort: number, random: () => number):
   };
 }
 
-/** @param response null if the client does not receive the response. */
+/** Forwards a request. @param response null if the client does not receive the response. */
 async function pass(port: number, request: IncomingMessage, body: Buffer, response: ServerResponse | null) {
   const { method, url: path, headers } = request;
   const forwarded = requestOf({ host: '127.0.0.1', port, method, path, headers });

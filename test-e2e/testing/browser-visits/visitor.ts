@@ -104,7 +104,7 @@ interface VisitorTabs {
   open(): Promise<Page>;
   goOn(tab: Page): Promise<Page>;
   ready(tab: Page): Promise<unknown>;
-  /** @returns the events whose `capture` has returned. */
+  /** Captures events. @returns the events whose `capture` has returned. */
   capture(tab: Page, count: number): Promise<CapturedEvent[]>;
   close(tab: Page): Promise<void>;
   /** Kills the tab's process, and possibly other tabs in the same process. */

@@ -60,7 +60,9 @@ interface KafkaAddressProxy {
   stop(): Promise<void>;
 }
 
-/** @param replace returns the address that a client receives instead of a broker's own. */
+/**
+ * Starts the proxy of one broker. @param replace returns the address that a client receives instead of a broker's own.
+ */
 async function startKafkaAddressProxy(
   broker: Address,
   replace: (address: Address) => Promise<Address>,

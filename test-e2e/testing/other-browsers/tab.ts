@@ -1,7 +1,7 @@
 // A browser tab that is controlled with WebDriver commands, over any transport.
 
 export interface Driver {
-  /** @throws Error with the browser's message */
+  /** Sends a command to the browser. @throws Error with the browser's message */
   send<Result>(command: string, parameters?: object): Promise<Result>;
   close(): void;
 }
@@ -26,7 +26,7 @@ export interface DrivenBrowser {
 /** Key of an element reference in WebDriver. */
 const elementKey = 'element-6066-11e4-a52e-4f735466cecf';
 
-/** @param first handle of the initial window */
+/** Opens a page in a new tab. @param first handle of the initial window */
 export async function openTab(driver: Driver, first: string | undefined, address: string): Promise<Tab> {
   // The previous tab may be closed, so switch to the initial window first.
   await driver.send('WebDriver:SwitchToWindow', { handle: first, focus: true });
