@@ -19,10 +19,10 @@ const rows: Row[] = [
   ['sumOrZero(int) total!', t`coalesce(sum({1}){f}, 0)::int8`, t`toInt64(ifNull(sum({1}){f}, 0))`],
   ['sumOrZero(float) float!', t`coalesce(sum({1}){f}, 0)`, t`ifNull(sum({1}){f}, 0)`],
   ['avg(float) float?', t`avg({1}){f}`],
-  ['min(uuid) same', t`min({1:order}){f}::uuid`, t`toUUID(min({1:order}){f})`],
+  ['min(uuid) same', t`min(({1})::text COLLATE "pg_c_utf8"){f}::uuid`, t`toUUID(min({1:order}){f})`],
   ['min(int) same', t`min({1}){f}`],
   ['min(comparable) same', t`min({1:order}){f}`],
-  ['max(uuid) same', t`max({1:order}){f}::uuid`, t`toUUID(max({1:order}){f})`],
+  ['max(uuid) same', t`max(({1})::text COLLATE "pg_c_utf8"){f}::uuid`, t`toUUID(max({1:order}){f})`],
   ['max(int) same', t`max({1}){f}`],
   ['max(comparable) same', t`max({1:order}){f}`],
   [

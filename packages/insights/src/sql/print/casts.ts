@@ -130,14 +130,17 @@ export function textForm(value: Expression, printing: Printing): Fragment {
   }
 }
 
-/** Prints a value in a form that both engines sort equally: texts by their bytes, UUIDs by their text. */
+/**
+ * Prints a value in a form that both engines sort equally: texts by their bytes, UUIDs by their text. PostgreSQL sorts
+ * UUIDs by their bytes, which is the same order.
+ */
 export function orderForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
   switch (value.type.kind) {
     case 'text':
       return printing.isPostgres ? sql`${x} COLLATE "pg_c_utf8"` : x;
     case 'uuid':
-      return printing.isPostgres ? sql`(${x})::text COLLATE "pg_c_utf8"` : sql`toString(${x})`;
+      return printing.isPostgres ? x : sql`toString(${x})`;
     default:
       return x;
   }

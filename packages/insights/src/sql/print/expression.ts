@@ -171,10 +171,14 @@ export function orderText({ by, isDescending }: OrderBy, printing: Printing): Fr
     const isMissing = sql`(${x} IS NULL)`;
     return isDescending ? sql`${number} DESC NULLS LAST, ${isMissing}` : sql`${number} ASC NULLS LAST, ${isMissing}`;
   }
+  if (isDescending && isIndexed(by) && printing.isPostgres) return sql`${orderForm(by, printing)} DESC`;
   return isDescending
     ? sql`${orderForm(by, printing)} DESC NULLS LAST`
     : sql`${orderForm(by, printing)} ASC NULLS LAST`;
 }
+
+/** True for a stored column that is never null. With `DESC NULLS LAST`, PostgreSQL would not use its index. */
+const isIndexed = (by: Expression) => by.is === 'column' && by.isStored === true && !by.type.isNullable;
 
 function overText({ partition, order, frame }: WindowExpression, printing: Printing): Fragment {
   const bound = ({ at, rows }: FrameBound, isStart: boolean) => {
