@@ -10,7 +10,9 @@ export interface Printing {
   isPostgres: boolean;
   /** Every base table is limited to this project. */
   projectId: number;
-  bind(type: Value['type'], value: string | number): Fragment;
+  /** Returns an unused number for a column or a relation that the query does not have. */
+  nextNumber(): number;
+  bind(type: Value['type'], value: string | number | readonly (number | null)[]): Fragment;
   expression(expression: Expression): Fragment;
   /** Prints a column that is read without a subquery; null for other columns. */
   column?(column: Extract<Expression, { is: 'column' }>): Fragment | null;

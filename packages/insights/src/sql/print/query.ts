@@ -19,6 +19,7 @@ import {
 import { nullable, type SqlType } from '../types.ts';
 import { compactJson } from './casts.ts';
 import { createBinder, type Printing } from './context.ts';
+import { countByGroups } from './distinct-counts.ts';
 import { expressionText, orderText } from './expression.ts';
 import { tableText } from './tables.ts';
 
@@ -26,8 +27,13 @@ const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
 
 const dialects: Record<EngineName, Dialect> = { postgres: postgresDialect, clickhouse: clickhouseDialect };
 
+/** The resolver does not use such high numbers. */
+const firstNumber = 1_000_000;
+
 export function createPrinting(engine: EngineName, projectId: number, column?: Printing['column']): Printing {
+  let number = firstNumber;
   const printing: Printing = {
+    nextNumber: () => number++,
     dialect: dialects[engine],
     isPostgres: engine === 'postgres',
     projectId,
@@ -73,6 +79,8 @@ function partText(query: Query, names: readonly { column: number }[], printing: 
 }
 
 function selectText(query: SelectQuery, printing: Printing): Fragment {
+  const grouped = printing.dialect.groupsBeforeCounting ? countByGroups(query, printing.nextNumber) : null;
+  if (grouped !== null) return selectText(grouped, printing);
   if (query.isDistinct) return distinctText(query, printing);
   if (query.limitBy !== null && printing.isPostgres) return limitByText(query, query.limitBy, printing);
   const by = query.limitBy;
