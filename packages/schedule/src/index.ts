@@ -17,4 +17,4 @@ export {
   type Weekday,
   weekdays,
 } from './rule.ts';
-export { createTimeZone, isTimeZone, type TimeZone } from './time-zone.ts';
+export { createTimeZone, isTimeZone, type OffsetSpan, offsetSpans, type TimeZone } from './time-zone.ts';

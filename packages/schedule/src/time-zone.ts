@@ -53,6 +53,36 @@ export function createTimeZone(name: string): TimeZone {
   };
 }
 
+/** A time range in which a time zone has the same offset from UTC. All three are milliseconds, and `to` is exclusive. */
+export interface OffsetSpan {
+  from: number;
+  to: number;
+  offset: number;
+}
+
+/** Returns the offsets of a time zone within a time range, in chronological order. @param name as in `createTimeZone` */
+export function offsetSpans(name: string, { from, to }: { from: number; to: number }): OffsetSpan[] {
+  const { toWallTime } = createTimeZone(name);
+  const offsetAt = (instant: number) => toWallTime(instant) - instant;
+  let span: OffsetSpan = { from, to, offset: offsetAt(from) };
+  const spans = [span];
+  // No zone changes its offset twice within two days.
+  for (let [low, high] = [from, from]; high < to; low = high) {
+    high = Math.min(low + 2 * dayMs, to);
+    if (offsetAt(high) === span.offset) continue;
+    let [before, after] = [low, high];
+    while (after - before > 1000) {
+      const middle = before + 1000 * Math.floor((after - before) / 2000);
+      if (offsetAt(middle) === span.offset) before = middle;
+      else after = middle;
+    }
+    span.to = after;
+    span = { from: after, to, offset: offsetAt(after) };
+    spans.push(span);
+  }
+  return spans.filter((one) => one.from < one.to);
+}
+
 /**
  * Creating a formatter takes longer than using it. Only valid names are cached, so the cache has a few hundred entries
  * at most.

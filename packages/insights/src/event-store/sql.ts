@@ -63,7 +63,7 @@ sql.ints = (value: readonly number[]): Value => ({ type: 'ints', value });
 sql.float = (value: number): Value => ({ type: 'float', value });
 sql.floats = (value: readonly number[]): Value => ({ type: 'floats', value });
 sql.time = (value: number): Value => ({ type: 'time', value });
-sql.times = (value: readonly number[]): Value => ({ type: 'times', value });
+sql.times = (value: readonly (number | null)[]): Value => ({ type: 'times', value });
 /** `YYYY-MM-DD`. */
 sql.date = (value: string): Value => ({ type: 'date', value });
 sql.uuid = (value: string): Value => ({ type: 'uuid', value });

@@ -58,9 +58,16 @@ export type Expression =
   | WindowExpression
   /**
    * `isElement` marks an element of a list that arrayJoin or ARRAY JOIN turned into rows. `isStored` marks a value read
-   * from a table, which is never NaN.
+   * from a table, which is never NaN. `isProperty` marks a value computed from a document of a table.
    */
-  | (Typed & { is: 'column'; relation: number; column: number; isElement?: boolean; isStored?: true })
+  | (Typed & {
+      is: 'column';
+      relation: number;
+      column: number;
+      isElement?: boolean;
+      isStored?: true;
+      isProperty?: boolean;
+    })
   /** The parameter of a lambda. */
   | (Typed & { is: 'parameter'; id: number })
   | (Typed & { is: 'lambda'; parameter: number; body: Expression })

@@ -84,7 +84,7 @@ export function renderPostgresStatement(query: Fragment): { text: string; values
 
 function toParameter({ type, value }: Value): unknown {
   if (type === 'time') return toText(value as number);
-  if (type === 'times') return (value as number[]).map(toText);
+  if (type === 'times') return (value as (number | null)[]).map((time) => (time === null ? null : toText(time)));
   return value;
 }
 

@@ -4,6 +4,7 @@ import { type Fragment, sql } from '../../event-store/sql.ts';
 import type { Expression } from '../tree.ts';
 import type { SqlType } from '../types.ts';
 import type { Printing } from './context.ts';
+import { localTime } from './local-time.ts';
 
 /** Prints a conversion that the resolver has checked. */
 export function castText(value: Expression, type: SqlType, printing: Printing): Fragment {
@@ -123,8 +124,8 @@ export function textForm(value: Expression, printing: Printing): Fragment {
       return compactJson(x);
     case 'time':
       return hasFraction
-        ? sql`to_char(${x} AT TIME ZONE ${zone}, 'YYYY-MM-DD HH24:MI:SS.US')`
-        : sql`to_char(${x} AT TIME ZONE ${zone}, 'YYYY-MM-DD HH24:MI:SS')`;
+        ? sql`to_char(${localTime(value, printing)}, 'YYYY-MM-DD HH24:MI:SS.US')`
+        : sql`to_char(${localTime(value, printing)}, 'YYYY-MM-DD HH24:MI:SS')`;
     default:
       return sql`(${x})::text`;
   }
@@ -152,8 +153,8 @@ export function orderForm(value: Expression, printing: Printing): Fragment {
 export function localForm(value: Expression, printing: Printing): Fragment {
   const x = printing.expression(value);
   if (value.type.kind === 'date') return printing.isPostgres ? sql`(${x})::timestamp` : x;
-  const zone = printing.bind('text', value.type.zone ?? 'UTC');
-  return printing.isPostgres ? sql`(${x} AT TIME ZONE ${zone})` : sql`toTimeZone(${x}, ${zone})`;
+  if (printing.isPostgres) return localTime(value, printing);
+  return sql`toTimeZone(${x}, ${printing.bind('text', value.type.zone ?? 'UTC')})`;
 }
 
 /** Prints a JSON document from a column or a text. Text that is not JSON becomes null. */

@@ -8,6 +8,7 @@ import type { CallExpression, Comparator, Expression, FrameBound, OrderBy, Query
 import { columnTypes } from '../tree.ts';
 import { castText, documentForm, localForm, orderForm, textForm } from './casts.ts';
 import { clickhouseType, constantText, type Printing, postgresType } from './context.ts';
+import { startOfMinutes, startOfUnit } from './local-time.ts';
 
 const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
 
@@ -210,6 +211,12 @@ function callText({ of, args, filter, levels = [] }: CallExpression, over: Fragm
         return orderForm(arg, printing);
       case 'local':
         return localForm(arg, printing);
+      case 'day':
+      case 'hour':
+      case 'minute':
+        return startOfUnit(arg, form, printing);
+      case 'minutes':
+        return startOfMinutes(arg, args[at + 1] ?? arg, printing);
       case 'json':
         return documentForm(arg, printing);
       case 'collate':

@@ -256,7 +256,15 @@ export function readColumn(
     relation.columns.set(number, column);
   }
   const type = nullable(column.type, column.type.isNullable || isOuter);
-  return { is: 'column', type, relation: relation.id, column: number, isStored: true };
+  const isProperty = column.of === 'property';
+  return {
+    is: 'column',
+    type,
+    relation: relation.id,
+    column: number,
+    isStored: true,
+    ...(isProperty && { isProperty }),
+  };
 }
 
 interface Walk {

@@ -1,0 +1,109 @@
+// Local times and the starts of local days in PostgreSQL. Its functions look up the name of a time zone for each row,
+// which takes ten times as long as adding an offset. The statement therefore contains the offsets of some years, and
+// the functions are only called for times outside of these years.
+
+import { type OffsetSpan, offsetSpans } from '@millrace/schedule';
+import { type Fragment, sql } from '../../event-store/sql.ts';
+import type { Expression } from '../tree.ts';
+import type { Printing } from './context.ts';
+
+const units = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const;
+type Unit = keyof typeof units;
+const strides: Record<Unit, Fragment> = {
+  minute: sql`interval '1 minute'`,
+  hour: sql`interval '1 hour'`,
+  day: sql`interval '1 day'`,
+};
+
+/** Prints the local time of an instant, without a time zone. */
+export function localTime(value: Expression, printing: Printing): Fragment {
+  const x = printing.expression(value);
+  const zone = value.type.zone ?? 'UTC';
+  if (zone === 'UTC') return sql`(${x} AT TIME ZONE interval '0')`;
+  const inZone = sql`(${x} AT TIME ZONE ${printing.bind('text', zone)})`;
+  if (!isColumn(value)) return inZone;
+  const spans = spansOf(zone);
+  const bounds = [...spans.map(({ from }) => from), spans.at(-1)?.to ?? 0];
+  const seconds = spans.map(({ offset }) => offset / 1000);
+  const place = sql`width_bucket(${x}, ${printing.bind('times', bounds)})`;
+  const offset = sql`make_interval(secs => (${printing.bind('floats', seconds)})[${place}])`;
+  return sql`coalesce(${x} AT TIME ZONE ${offset}, ${inZone})`;
+}
+
+/** Prints the start of the local day, hour or minute of an instant. */
+export function startOfUnit(value: Expression, unit: Unit, printing: Printing): Fragment {
+  const otherwise = (x: Fragment, zone: Fragment) => sql`date_trunc(${printing.bind('text', unit)}, ${x}, ${zone})`;
+  return binned(value, { unit, stride: strides[unit], otherwise }, printing);
+}
+
+/** Prints the start of an interval of some minutes, which are counted from the start of the local day. */
+export function startOfMinutes(value: Expression, minutes: Expression, printing: Printing): Fragment {
+  const count = printing.expression(minutes);
+  const local = localTime(value, printing);
+  const sinceMidnight = sql`extract(epoch FROM ${local} - date_trunc('day', ${local}))`;
+  const otherwise = (x: Fragment, zone: Fragment) =>
+    sql`(date_trunc('day', ${x}, ${zone}) + make_interval(mins => (floor(${sinceMidnight} / 60 / ${count}) * ${count})::int))`;
+  const dividesDay = minutes.is === 'constant' && 1440 % Number(minutes.value) === 0;
+  const stride = sql`make_interval(mins => (${count})::int)`;
+  return binned(value, { unit: 'day', stride: dividesDay ? stride : null, otherwise }, printing);
+}
+
+interface Bins {
+  /** The bins start anew with each of these. */
+  unit: Unit;
+  /** Null if the bins do not have the same length. */
+  stride: Fragment | null;
+  /** Prints the start with the functions of PostgreSQL. */
+  otherwise(x: Fragment, zone: Fragment): Fragment;
+}
+
+function binned(value: Expression, { unit, stride, otherwise }: Bins, printing: Printing): Fragment {
+  const x = printing.expression(value);
+  const zone = value.type.zone ?? 'UTC';
+  if (stride === null) return otherwise(x, printing.bind('text', zone));
+  if (zone === 'UTC') return sql`date_bin(${stride}, ${x}, timestamptz 'epoch')`;
+  if (!isColumn(value)) return otherwise(x, printing.bind('text', zone));
+  const { bounds, origins } = binsOf(spansOf(zone), units[unit]);
+  const place = sql`width_bucket(${x}, ${printing.bind('times', bounds)})`;
+  return sql`coalesce(date_bin(${stride}, ${x}, (${printing.bind('times', origins)})[${place}]), ${otherwise(x, printing.bind('text', zone))})`;
+}
+
+/**
+ * True for a column, also with another time zone. Other expressions are printed only once, because PostgreSQL would
+ * compute them several times.
+ */
+function isColumn(value: Expression): boolean {
+  if (value.is === 'cast') return value.value.type.kind === 'time' && isColumn(value.value);
+  return value.is === 'column' && value.isStored === true && value.isProperty !== true;
+}
+
+/**
+ * Returns where the bins begin in each time range: a list of bounds, and the start of a bin after each of them. It is
+ * null from a change of the offset to the start of the next unit, because that bin began before the change.
+ */
+function binsOf(spans: readonly OffsetSpan[], length: number): { bounds: number[]; origins: (number | null)[] } {
+  const bounds: number[] = [];
+  const origins: (number | null)[] = [];
+  for (const { from, offset } of spans) {
+    const start = Math.ceil((from + offset) / length) * length - offset;
+    if (start > from) {
+      bounds.push(from);
+      origins.push(null);
+    }
+    bounds.push(start);
+    origins.push(start);
+  }
+  return { bounds: [...bounds, spans.at(-1)?.to ?? 0], origins };
+}
+
+const known = new Map<string, { year: number; spans: OffsetSpan[] }>();
+
+/** Returns the offsets from three years ago to the end of the next year. */
+function spansOf(zone: string): OffsetSpan[] {
+  const year = new Date().getUTCFullYear();
+  const found = known.get(zone);
+  if (found?.year === year) return found.spans;
+  const spans = offsetSpans(zone, { from: Date.UTC(year - 3, 0, 1), to: Date.UTC(year + 2, 0, 1) });
+  known.set(zone, { year, spans });
+  return spans;
+}
