@@ -32,10 +32,15 @@ function readerOf(type: SqlType): (value: unknown) => unknown {
       const parts = (type.parts ?? []).map(valueReader);
       return (value) => parsed(value).map((part, at) => parts[at]?.(part) ?? null);
     }
+    case 'json':
+      return (value) => String(value).replace(separators, '$1$2');
     default:
       return String;
   }
 }
+
+/** Matches strings, and the blanks that PostgreSQL prints between the parts of a JSON document. */
+const separators = /("[^"\\]*(?:\\.[^"\\]*)*")|([:,]) /g;
 
 /** JSON has no infinity and no NaN. */
 function finite(value: unknown): number | null {

@@ -47,7 +47,11 @@ export function createPrinting(engine: EngineName, projectId: number, column?: P
 /** Returns the statement for an engine. `valueReader` reads its columns. */
 export function statementOf(query: Query, { engine, projectId }: { engine: EngineName; projectId: number }): Fragment {
   const printing = createPrinting(engine, projectId);
-  const columns = columnTypes(query).map(({ column, type }) => outputText(sql.numbered('c', column), type, printing));
+  const columns = columnTypes(query).map(({ column, type }) => {
+    const value = sql.numbered('c', column);
+    // `valueReader` removes the blanks of a document in a fraction of the time that PostgreSQL takes.
+    return type.kind === 'json' && printing.isPostgres ? sql`(${value})::text` : outputText(value, type, printing);
+  });
   return sql`SELECT ${list(columns)} FROM (${queryText(query, printing)}) AS ${sql.numbered('s', query.id)}`;
 }
 
