@@ -12,9 +12,6 @@ declare const isTemplate: unique symbol;
  * | `{1}` | the first argument |
  * | `{1:order}` | the first argument in a form for comparisons |
  * | `{1:text}` | the first argument as text |
- * | `{1:local}` | the first argument as a local time |
- * | `{1:day}` | the start of the local day of the first argument, also of the hour and the minute |
- * | `{1:minutes}` | the start of the interval whose minutes are the second argument |
  * | `{*}` | all arguments |
  * | `{f}` | the filter of an aggregate |
  * | `{z}` | the time zone of the first time |
