@@ -1,5 +1,6 @@
 // SQL templates of functions of dates and times. `{1:local}` is the local time in the time zone of the argument; in
-// PostgreSQL, its type has no zone.
+// PostgreSQL, its type has no zone. Only PostgreSQL has `{1:day}`, `{1:hour}` and `{1:minute}` for the start of the local
+// day, hour or minute, and `{1:minutes}` for the start of an interval whose minutes are the second argument.
 
 import { define, type Row, t } from './define.ts';
 
