@@ -13,6 +13,15 @@ export interface ApiRequest {
   targetMs?: number | undefined;
 }
 
+/** The response to a request, and the time until it arrived. */
+export interface Sent {
+  status: number;
+  body: string;
+  ms: number;
+}
+
+export type Send = (request: ApiRequest) => Promise<Sent>;
+
 /** Number of a regular visitor, into whom the one before was merged. */
 export const listedPerson = 801;
 export const listedPersonUuid = createHash('md5')

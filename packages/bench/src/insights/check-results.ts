@@ -10,10 +10,10 @@ import {
   ofQuery,
   personSearch,
   personTimeline,
+  type Send,
   weekly,
 } from './api-requests.ts';
 import { eventUuidOf, type Generated, planOf, selectGeneratedEvents } from './generated-events.ts';
-import type { Send } from './on-clickhouse.ts';
 import { daily, uniques } from './queries.ts';
 
 interface Checked extends Omit<ApiRequest, 'name'> {

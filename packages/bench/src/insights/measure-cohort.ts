@@ -1,7 +1,7 @@
 // Measures how long the delivery worker takes to count the persons of a cohort.
 
 import type { Bench } from '../harness/bench.ts';
-import type { Send, Sent } from './on-clickhouse.ts';
+import type { Send, Sent } from './api-requests.ts';
 
 const pollMs = 250;
 const filters = {

@@ -14,6 +14,8 @@ import {
   cohortTargetMs,
   dashboardTargetMs,
   firstTileTargetMs,
+  type Send,
+  type Sent,
   tileRequests,
 } from './api-requests.ts';
 import { checkResults } from './check-results.ts';
@@ -28,15 +30,6 @@ export interface ClickHouseBenchOptions {
   /** Measures only the requests whose names contain this text. */
   only: string;
 }
-
-/** The response to a request, and the time until it arrived. */
-export interface Sent {
-  status: number;
-  body: string;
-  ms: number;
-}
-
-export type Send = (request: ApiRequest) => Promise<Sent>;
 
 /** What a request costs in ClickHouse and in the API. */
 interface Cost {

@@ -16,7 +16,7 @@ export interface BenchQuery {
 }
 
 export const event = (name: string, more: object = {}) => ({ kind: 'EventsNode', event: name, ...more });
-export const month = { dateRange: { date_from: '-30d' } };
+const month = { dateRange: { date_from: '-30d' } };
 export const week = { dateRange: { date_from: '-7d' } };
 export const trend = (...series: object[]) => ({ kind: 'TrendsQuery', ...month, series });
 export const daily = trend(event('$pageview'));
