@@ -26,6 +26,8 @@ export interface KafkaOptions {
   host?: string;
   reaper: Reaper;
   secured?: SecuredListener;
+  /** For minutes of use: only compiles code quickly, because thorough compilation would not pay off. */
+  isShortLived?: boolean;
 }
 
 export interface SecuredListener {
@@ -34,6 +36,8 @@ export interface SecuredListener {
   keyStore: string;
 }
 
+const compileQuickly = '-XX:TieredStopAtLevel=1';
+
 /** Starts a single broker, which is also the controller, from Apache Kafka's jars. */
 export async function startKafka({
   directory,
@@ -41,6 +45,7 @@ export async function startKafka({
   host = '127.0.0.1',
   reaper,
   secured,
+  isShortLived = false,
 }: KafkaOptions): Promise<RunningServer> {
   const java = await ensureJava();
   const classPath = `${await kafkaJars()}/*`;
@@ -56,7 +61,15 @@ export async function startKafka({
     const server = startServerProcess({
       name: 'Kafka',
       command: java,
-      arguments: ['-Xmx512m', '-XX:+UseSerialGC', '-cp', classPath, 'kafka.Kafka', config],
+      arguments: [
+        '-Xmx512m',
+        '-XX:+UseSerialGC',
+        ...(isShortLived ? [compileQuickly] : []),
+        '-cp',
+        classPath,
+        'kafka.Kafka',
+        config,
+      ],
       marker: config,
       cwd: directory,
       logFile: join(directory, 'kafka.log'),
@@ -108,7 +121,7 @@ async function format(
     [
       '-Xmx256m',
       '-XX:+UseSerialGC',
-      '-XX:TieredStopAtLevel=1',
+      compileQuickly,
       '-cp',
       classPath,
       'kafka.tools.StorageTool',

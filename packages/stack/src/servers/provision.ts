@@ -112,6 +112,8 @@ export interface SourceOptions {
   ports: { kafka: number; redis: number };
   /** Prints a line about a change that will be made to the machine. */
   say(line: string): void;
+  /** Whether servers run for a few minutes only, as for tests. */
+  isShortLived?: boolean;
 }
 
 /** Test data need not survive a crash, so PostgreSQL does not wait for the disk. */
@@ -131,8 +133,9 @@ export function postgresSources({ directory, reaper }: SourceOptions): Source[] 
 }
 
 export function kafkaSources(options: SourceOptions): Source[] {
-  const { directory, reaper, ports } = options;
-  const start = () => startKafka({ directory: join(directory, 'kafka'), preferredPort: ports.kafka, reaper });
+  const { directory, reaper, ports, isShortLived = false } = options;
+  const start = () =>
+    startKafka({ directory: join(directory, 'kafka'), preferredPort: ports.kafka, reaper, isShortLived });
   return [given('KAFKA_BROKERS'), container(startKafkaContainer), ...kafkaPrograms(options, 'KAFKA_BROKERS', start)];
 }
 

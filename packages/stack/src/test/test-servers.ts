@@ -39,7 +39,7 @@ export async function provideTestServers(
   needed: ReadonlySet<Need>,
   { directory, reaper, progress }: { directory: string; reaper: Reaper; progress: Progress },
 ): Promise<TestServerSet> {
-  const options = { directory, reaper, ports: { kafka: 0, redis: 0 }, say: progress.print };
+  const options = { directory, reaper, ports: { kafka: 0, redis: 0 }, say: progress.print, isShortLived: true };
   const known: Record<Need, [name: string, sources: Source[]]> = {
     DATABASE_URL: ['PostgreSQL', postgresSources(options)],
     KAFKA_BROKERS: ['Kafka', kafkaSources(options)],
