@@ -11,6 +11,7 @@ import { nodesOf } from '../src/sql/ast.ts';
 import { printQuery } from '../src/sql/hogql.ts';
 import { createParser, type SqlParser } from '../src/sql/parse.ts';
 import { substitute } from '../src/sql/placeholders.ts';
+import { pageStatement } from '../src/sql/print/pages.ts';
 import { statementOf } from '../src/sql/print/query.ts';
 import { SqlProblem } from '../src/sql/problem.ts';
 import type { SqlSettings } from '../src/sql/resolve/scope.ts';
@@ -41,7 +42,11 @@ interface Printed {
   values: unknown[];
   constants: string[];
   hogql: string;
+  /** True if `text` also contains the two statements of a page of events. */
+  isPage: boolean;
 }
+
+const key = { uuid: '00000000-0000-4000-8000-000000000000', timestamp: 0, event: 'visit', distinctId: 'ann' };
 
 async function print(one: SqlCase, engine: EngineName): Promise<Printed | null> {
   if (typeof one.query !== 'string') return null;
@@ -58,7 +63,12 @@ async function print(one: SqlCase, engine: EngineName): Promise<Printed | null> 
     const { query } = resolveQuery(complete, settings);
     const placeholder = (_: Value, position: number) => `$${position}`;
     const { text, values } = render(statementOf(query, { engine, projectId }), placeholder);
-    return { text, values, constants, hogql: printQuery(complete, settings.filters) };
+    const page = engine === 'clickhouse' ? pageStatement(query, projectId) : null;
+    const ofPage = page === null ? [] : [page.keys(engine), page.print(engine, [key])];
+    return {
+      text: [text, ...ofPage.map((statement) => render(statement, placeholder).text)].join('\n'),
+      ...{ values, constants, hogql: printQuery(complete, settings.filters), isPage: page !== null },
+    };
   } catch (error) {
     if (error instanceof SqlProblem) return null;
     throw error;
@@ -91,6 +101,21 @@ describe.each(['postgres', 'clickhouse'] as const)('for %s', (engine) => {
       expect([one.no, conditions >= reads]).toEqual([one.no, true]);
     }
   });
+});
+
+test.each([
+  ['SELECT * FROM events ORDER BY timestamp DESC LIMIT 10', true],
+  ['SELECT properties.price FROM events AS e WHERE event = {name} ORDER BY e.timestamp LIMIT 10 OFFSET 5', true],
+  ['SELECT event FROM events ORDER BY timestamp LIMIT 10', false],
+  ['SELECT event FROM events ORDER BY properties.price LIMIT 10', false],
+  ['SELECT * FROM events LIMIT 10', false],
+  ['SELECT * FROM events ORDER BY timestamp LIMIT 5000', false],
+  ['SELECT properties, row_number() OVER (ORDER BY timestamp) AS n FROM events ORDER BY n LIMIT 10', false],
+  ['SELECT properties, count() FROM events GROUP BY properties ORDER BY 2 LIMIT 10', false],
+  ['SELECT DISTINCT properties FROM events ORDER BY properties LIMIT 10', false],
+  ['SELECT * FROM persons ORDER BY created_at LIMIT 10', false],
+])('ClickHouse finds the keys first for %s: %s', async (query, isPage) => {
+  expect(await print({ no: '', title: '', query, values: { name: 'visit' } }, 'clickhouse')).toMatchObject({ isPage });
 });
 
 test('the query in `hogql` is the same query, unless its calls are nested too deeply', async () => {

@@ -83,12 +83,7 @@ async function findKeys(
 ): Promise<FoundKeys> {
   const { dialect } = engine;
   if (query.distinctIds?.length === 0) return { keys: [], stoppedAt: null };
-  const read = ([uuid, timestamp, event, distinctId]: unknown[]) => ({
-    uuid: String(uuid),
-    timestamp: Number(timestamp),
-    event: String(event),
-    distinctId: String(distinctId),
-  });
+  const read = toKey;
   if (dialect.followsIndexes && !(mayStop && isLongSearch(query)))
     return { keys: await readRows(engine, { text: keysText(dialect, query), run, read }), stoppedAt: null };
   const offset = query.offset ?? 0;
@@ -114,6 +109,14 @@ async function findKeys(
   }
   return { keys: keys.slice(offset), stoppedAt: null };
 }
+
+/** Converts a row of uuid, timestamp, event name and distinct ID. */
+export const toKey = ([uuid, timestamp, event, distinctId]: unknown[]): EventKey => ({
+  uuid: String(uuid),
+  timestamp: Number(timestamp),
+  event: String(event),
+  distinctId: String(distinctId),
+});
 
 /** Whether an engine that follows indexes may have to read many events that do not match. Names and IDs have an index. */
 function isLongSearch({ by, where, distinctIds, uuid, offset = 0 }: EventListQuery): boolean {

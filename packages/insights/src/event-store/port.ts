@@ -4,6 +4,7 @@
 import type {
   ActorRow,
   ActorsStoreQuery,
+  EventKey,
   EventList,
   EventListQuery,
   EventPageQuery,
@@ -90,6 +91,14 @@ export interface LatestEvent {
 export interface Statement {
   projectId: number;
   print(engine: EngineName): Fragment;
+  /** For an engine that does not follow indexes: reads the same rows by the keys of their events. */
+  page?: PageStatement;
+}
+
+/** Two statements for a page of events: one that finds their keys, and one that reads these events in their order. */
+export interface PageStatement {
+  keys(engine: EngineName): Fragment;
+  print(engine: EngineName, keys: readonly EventKey[]): Fragment;
 }
 
 /** Cost limits of a query. @throws OverBudget from every function of the store. */

@@ -6,9 +6,9 @@ import { type Engine, readRows, textOrNull } from './engine.ts';
 import { buildExposuresSql } from './exposures.ts';
 import { buildFunnelPathsSql, buildFunnelSql } from './funnel.ts';
 import { buildLifecycleActorsSql, buildLifecycleSql } from './lifecycle.ts';
-import { eventLists } from './list.ts';
+import { eventLists, toKey } from './list.ts';
 import { buildPageSql } from './page.ts';
-import type { Budget, EventStore } from './port.ts';
+import { type Budget, type EventStore, untilDeadline } from './port.ts';
 import {
   type ActorsSource,
   type ActorsStoreQuery,
@@ -91,7 +91,12 @@ export function createEventStore(engine: Engine): EventStore {
 
     exposures: (query, run) => rowsOf(buildExposuresSql(dialect, query), run, toExposureRow),
 
-    rows: ({ print }, run) => rowsOf(print(dialect.name), { ...run, isUserSql: true }, (row) => row),
+    async rows({ print, page }, budget) {
+      const run = untilDeadline({ ...budget, isUserSql: true });
+      if (page === undefined || dialect.followsIndexes) return rowsOf(print(dialect.name), run, (row) => row);
+      const keys = await rowsOf(page.keys(dialect.name), run, toKey);
+      return keys.length === 0 ? [] : rowsOf(page.print(dialect.name, keys), run, (row) => row);
+    },
 
     async earliest({ projectId, events }, run) {
       // Uses one index lookup per event name.

@@ -16,6 +16,7 @@ import { printQuery } from './hogql.ts';
 import { namesIn } from './names.ts';
 import type { SqlParser } from './parse.ts';
 import { substitute } from './placeholders.ts';
+import { pageStatement } from './print/pages.ts';
 import { statementOf } from './print/query.ts';
 import { placeText, SqlProblem } from './problem.ts';
 import { maxRows, type ResolvedQuery, resolveQuery } from './resolve/select.ts';
@@ -80,7 +81,9 @@ export async function runSql(deps: SqlDeps, request: SqlRequest, run: Budget): P
     if (isUnlimited) query.limit = query.is === 'select' ? rowLimit + 1 : rowLimit;
     const types = columnTypes(query).map(({ type }) => type);
     const { projectId } = request;
-    const statement = { projectId, print: (engine: EngineName) => statementOf(query, { engine, projectId }) };
+    const page = pageStatement(query, projectId);
+    const print = (engine: EngineName) => statementOf(query, { engine, projectId });
+    const statement = { projectId, print, ...(page && { page }) };
     const rows = await deps.events.rows(statement, run).catch(explain);
     const readers = types.map(valueReader);
     const shown = isUnlimited ? rows.slice(0, rowLimit) : rows;

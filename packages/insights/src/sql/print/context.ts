@@ -1,6 +1,7 @@
 // Context of printing a query: the dialect, the project, and one bound value per constant.
 
 import type { Dialect } from '../../event-store/dialect.ts';
+import type { EventKey } from '../../event-store/queries.ts';
 import { type Fragment, sql, type Value } from '../../event-store/sql.ts';
 import type { ConstantExpression, Expression } from '../tree.ts';
 import type { SqlType } from '../types.ts';
@@ -16,6 +17,8 @@ export interface Printing {
   expression(expression: Expression): Fragment;
   /** Prints a column that is read without a subquery; null for other columns. */
   column?(column: Extract<Expression, { is: 'column' }>): Fragment | null;
+  /** Limits the events that are read. */
+  keys?: readonly EventKey[];
 }
 
 /** Equal constants share a bound value, so that equal expressions have equal texts. */

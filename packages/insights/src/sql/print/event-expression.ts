@@ -32,10 +32,12 @@ export function eventExpression({
 }: Resolved): EventExpression {
   const columns = [...relation.columns];
   const printingOf = (engine: EngineName): Printing => {
-    const printing = createPrinting(engine, projectId, (one) => {
-      const column = one.relation === relation.id ? relation.columns.get(one.column) : undefined;
-      if (column === undefined) return null;
-      return isAggregate ? sql.numbered('c', one.column) : columnText(column, relation.table, printing);
+    const printing = createPrinting(engine, projectId, {
+      column: (one) => {
+        const column = one.relation === relation.id ? relation.columns.get(one.column) : undefined;
+        if (column === undefined) return null;
+        return isAggregate ? sql.numbered('c', one.column) : columnText(column, relation.table, printing);
+      },
     });
     return printing;
   };

@@ -3,6 +3,7 @@
 import { clickhouseDialect } from '../../event-store/clickhouse/dialect.ts';
 import type { Dialect } from '../../event-store/dialect.ts';
 import { postgresDialect } from '../../event-store/postgres/dialect.ts';
+import type { EventKey } from '../../event-store/queries.ts';
 import type { EngineName } from '../../event-store/selection.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
 import {
@@ -30,7 +31,11 @@ const dialects: Record<EngineName, Dialect> = { postgres: postgresDialect, click
 /** The resolver does not use such high numbers. */
 const firstNumber = 1_000_000;
 
-export function createPrinting(engine: EngineName, projectId: number, column?: Printing['column']): Printing {
+export function createPrinting(
+  engine: EngineName,
+  projectId: number,
+  { column, keys }: Pick<Printing, 'column' | 'keys'> = {},
+): Printing {
   let number = firstNumber;
   const printing: Printing = {
     nextNumber: () => number++,
@@ -40,13 +45,20 @@ export function createPrinting(engine: EngineName, projectId: number, column?: P
     bind: createBinder(),
     expression: (expression) => expressionText(expression, printing, queryText),
     ...(column && { column }),
+    ...(keys && { keys }),
   };
   return printing;
 }
 
-/** Returns the statement for an engine. `valueReader` reads its columns. */
-export function statementOf(query: Query, { engine, projectId }: { engine: EngineName; projectId: number }): Fragment {
-  const printing = createPrinting(engine, projectId);
+/**
+ * Returns the statement for an engine. `valueReader` reads its columns.
+ * @param keys limits the only table of the query to these events.
+ */
+export function statementOf(
+  query: Query,
+  { engine, projectId, keys }: { engine: EngineName; projectId: number; keys?: readonly EventKey[] },
+): Fragment {
+  const printing = createPrinting(engine, projectId, keys && { keys });
   const columns = columnTypes(query).map(({ column, type }) => {
     const value = sql.numbered('c', column);
     // `valueReader` removes the blanks of a document in a fraction of the time that PostgreSQL takes.

@@ -12,7 +12,7 @@ import { sessionColumn, sessionJoin, sessionsText } from './sessions.ts';
 
 /** Prints a subquery with the columns of a table that the query reads, limited to the project. */
 export function tableText({ id, table, columns, bounds = [] }: TableRelation, printing: Printing): Fragment {
-  const { dialect, projectId } = printing;
+  const { dialect, projectId, keys } = printing;
   const read = [...columns];
   const selected = read.map(
     ([number, column]) => sql`${columnText(column, table, printing)} AS ${sql.numbered('c', number)}`,
@@ -23,7 +23,9 @@ export function tableText({ id, table, columns, bounds = [] }: TableRelation, pr
     return sql`(SELECT ${shown} FROM ${sessionsText(names.session, bounds, printing)}) AS ${sql.numbered('s', id)}`;
   const sessions = names.session.length === 0 ? sql`` : sql` ${sessionJoin(names.session, bounds, printing)}`;
   const from = sql`${fromOf(table, { names, dialect, projectId })}${sessions}`;
-  return sql`(SELECT ${shown} ${from} WHERE ${projectOf(table)} = ${sql.int(projectId)}) AS ${sql.numbered('s', id)}`;
+  const where =
+    keys === undefined ? sql`WHERE ${projectOf(table)} = ${sql.int(projectId)}` : dialect.whereKeys(projectId, keys);
+  return sql`(SELECT ${shown} ${from} ${where}) AS ${sql.numbered('s', id)}`;
 }
 
 /** Tables that are stored. */
@@ -175,7 +177,7 @@ function propertyText(
 /**
  * Properties with a separate column in ClickHouse. These columns contain text and replace reading the event's document.
  */
-const usual: ReadonlySet<string> = new Set([...propertyColumns.few, ...propertyColumns.many]);
+export const usual: ReadonlySet<string> = new Set([...propertyColumns.few, ...propertyColumns.many]);
 
 /** Prints an object with sorted keys, because PostgreSQL does not store the order in which a client sent them. */
 function sortedObject(

@@ -1,0 +1,79 @@
+// Pages of events for ClickHouse, which would read and sort all columns of all events that match. A first statement
+// finds the keys of the page, and a second one reads the large columns of these events only.
+
+import type { PageStatement } from '../../event-store/port.ts';
+import type { EngineName } from '../../event-store/selection.ts';
+import type { Fragment } from '../../event-store/sql.ts';
+import {
+  type Expression,
+  partsOf,
+  type Query,
+  type SelectQuery,
+  type TableColumn,
+  type TableRelation,
+} from '../tree.ts';
+import { text, time, uuid } from '../types.ts';
+import { statementOf } from './query.ts';
+import { usual } from './tables.ts';
+
+/** With more keys, the second statement would become too long. */
+const maxKeys = 1000;
+
+/** Numbers of the key columns, which no other column has. */
+const firstNumber = 2_000_000;
+
+/** The columns of an event's key, as the event store reads them. */
+const keyColumns: readonly TableColumn[] = [
+  { of: 'column', name: 'uuid', type: uuid },
+  { of: 'column', name: 'timestamp', type: time('UTC') },
+  { of: 'column', name: 'event', type: text },
+  { of: 'column', name: 'distinct_id', type: text },
+];
+
+/** Returns the two statements for a page of events with large columns; null for other queries. */
+export function pageStatement(query: Query, projectId: number): PageStatement | null {
+  if (query.is !== 'select' || !isPage(query)) return null;
+  const relation = query.from[0]?.relation;
+  if (relation?.is !== 'table' || relation.table !== 'events') return null;
+  const tests = [...(query.where === null ? [] : [query.where]), ...query.order.map(({ by }) => by)];
+  const needed = new Set(tests.flatMap(columnsIn));
+  if (![...relation.columns].some(([number, column]) => isLarge(column) && !needed.has(number))) return null;
+  return {
+    keys: (engine) => keysText(query, { relation, needed }, { engine, projectId }),
+    print: (engine, keys) => statementOf({ ...query, where: null, offset: 0 }, { engine, projectId, keys }),
+  };
+}
+
+function isPage(query: SelectQuery): boolean {
+  const { from, expand, isAggregated, isDistinct, limitBy, limit, offset, order, columns } = query;
+  if (from.length !== 1 || expand.length > 0 || isAggregated || isDistinct || limitBy !== null) return false;
+  if (limit === null || limit === 0 || limit + offset > maxKeys || order.every(({ by }) => by.is === 'constant'))
+    return false;
+  return ![...columns.map(({ value }) => value), ...order.map(({ by }) => by)].some(hasWindow);
+}
+
+/** A window would see only the events of the page. */
+const hasWindow = (one: Expression): boolean => one.is === 'window' || partsOf(one).some(hasWindow);
+
+const columnsIn = (one: Expression): number[] => (one.is === 'column' ? [one.column] : partsOf(one).flatMap(columnsIn));
+
+function isLarge(column: TableColumn): boolean {
+  if (column.of === 'column') return ['properties', 'poe.properties', 'elements_chain'].includes(column.name);
+  return column.of === 'property' && column.property.of === 'event' && !usual.has(column.property.key);
+}
+
+/** Prints the query for the keys of a page, in any order. */
+function keysText(
+  query: SelectQuery,
+  { relation, needed }: { relation: TableRelation; needed: ReadonlySet<number> },
+  target: { engine: EngineName; projectId: number },
+): Fragment {
+  const columns = keyColumns.map((column, at): [number, TableColumn] => [firstNumber + at, column]);
+  const others = [...relation.columns].filter(([number]) => needed.has(number));
+  const narrow: TableRelation = { ...relation, columns: new Map([...others, ...columns]) };
+  const selected = columns.map(([column, { type }]) => ({
+    column,
+    value: { is: 'column', relation: relation.id, column, type } as const,
+  }));
+  return statementOf({ ...query, from: [{ relation: narrow, join: null, on: null }], columns: selected }, target);
+}
