@@ -2,7 +2,7 @@
 
 import { AppError, isPlainName } from '@millrace/runtime';
 
-/** Creates the error for an invalid field; codes and texts follow docs/api/README.md#errors. */
+/** Creates the error for an invalid field. Codes and texts follow docs/api/README.md#errors. */
 export function invalidField(attr: string, code: string, message: string): AppError {
   return new AppError('invalid', message, { attr, code });
 }

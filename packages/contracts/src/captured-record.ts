@@ -13,7 +13,7 @@ export interface CapturedEvent {
   token: string;
   /**
    * The environment that owned the key when the gateway accepted the event. It is not looked up again, so the key may
-   * be replaced in the meantime. Absent if the gateway could not reach the database; the consumer then resolves the
+   * be replaced in the meantime. Absent if the gateway could not reach the database. The consumer then resolves the
    * key.
    */
   environment_id?: number | undefined;
@@ -42,7 +42,7 @@ export interface CapturedEvent {
    * event that would merge persons is then stored as a plain event (docs/ingestion-rules.md#anonymous-events).
    */
   force_disable_person_processing?: true;
-  /** Event-level person updates. The consumer merges them into `properties`; for each key, the event level wins. */
+  /** Event-level person updates. The consumer merges them into `properties`. For each key, the event level wins. */
   $set?: JsonObject;
   $set_once?: JsonObject;
   $unset?: unknown;

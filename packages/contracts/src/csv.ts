@@ -5,7 +5,7 @@ type CsvCell = string | number | boolean | null;
 /**
  * Formats rows as CSV (RFC 4180). Null becomes an empty cell. Values come from anyone who can send an event, and
  * spreadsheet programs execute a cell that begins like a formula. Such a value is prefixed with an apostrophe, which
- * marks it as text; plain numbers stay as they are.
+ * marks it as text. Plain numbers stay as they are.
  */
 export function formatCsv(rows: readonly (readonly CsvCell[])[]): string {
   return rows.map((row) => `${row.map(cellText).join(',')}\r\n`).join('');

@@ -5,7 +5,7 @@ import type { JsonObject } from './captured-record.ts';
 /**
  * The value of a record in `events.processed`, as JSON: one stored event, for data warehouses and other consumers.
  * Records are delivered at least once, in no order across persons. `uuid` is unique within `project_id`, so consumers
- * can detect duplicates. The record key is `processedEventKey`. Fields may be added without a new version; a change in
+ * can detect duplicates. The record key is `processedEventKey`. Fields may be added without a new version. A change in
  * meaning increases the version.
  */
 export interface ProcessedEvent {

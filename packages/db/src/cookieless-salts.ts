@@ -4,7 +4,7 @@ import type { Sql } from './transaction.ts';
 
 /**
  * Returns the salt of a day, from which ids of cookieless visitors are derived. If none is stored, stores the given
- * salt. Undefined if another process is storing a different one at the same time; a second call finds it.
+ * salt. Undefined if another process is storing a different one at the same time. A second call finds it.
  */
 export async function findOrInsertSalt(
   sql: Sql,

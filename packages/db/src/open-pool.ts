@@ -16,7 +16,7 @@ export interface PoolOptions {
   /**
    * A statement without a response after this time fails in this process, whatever the server does. This is the only
    * way to notice a server that disappeared silently. The connection is closed. By default a few seconds more than
-   * `statementTimeoutMs`; 0 disables the limit.
+   * `statementTimeoutMs`. 0 disables the limit.
    */
   queryTimeoutMs?: number;
   /**
@@ -91,7 +91,7 @@ export function openPool(config: ReadClientConfig, options: PoolOptions): pg.Poo
 }
 
 /**
- * The pool passes its initial settings to every client; this replaces them with the current ones. It is a proxy because
+ * The pool passes its initial settings to every client. This replaces them with the current ones. It is a proxy because
  * with a subclass of pg's client, storing an event takes a tenth more of Node's time.
  */
 function clientOf(config: ReadClientConfig): typeof pg.Client {
@@ -114,7 +114,7 @@ interface LostClientLimits {
  * Makes the server check every few seconds whether the client of a new connection still exists, even during a
  * statement. Without this, the server would notice a machine that lost power or network after two hours, and hold the
  * locks of its last transaction until then. A stopped process (SIGSTOP, a debugger, a paused machine) keeps its
- * connection; only its silence reveals it.
+ * connection. Only its silence reveals it.
  */
 async function prepareConnection(
   client: pg.ClientBase,

@@ -36,7 +36,7 @@ export class ReadLimitExceeded extends Error {
   }
 }
 
-/** SQLSTATEs: cancelled or too slow; out of temporary files or memory. */
+/** SQLSTATEs of two kinds: cancelled or too slow, and out of temporary files or memory. */
 const outOfTime = '57014';
 const outOfMemory = new Set(['53400', '53200', '53100']);
 

@@ -5,7 +5,7 @@ const maxPrepared = 300;
 
 /**
  * Prefix for a statement that is built for one request and rarely repeated, for example with a caller's filters. It is
- * sent unprepared; otherwise a caller with varying filters would use up the names for all others.
+ * sent unprepared. Otherwise a caller with varying filters would use up the names for all others.
  */
 export const unpreparedPrefix = '/* unprepared */';
 
@@ -49,14 +49,14 @@ export function createPlanExpiry(): { isDue(connection: object): boolean } {
 
 /**
  * Converts lists in the values of a statement to PostgreSQL's array syntax. `pg` does the same, but builds the text
- * item by item and searches each item twice; statements for a whole batch have thousands of items.
+ * item by item and searches each item twice. Statements for a whole batch have thousands of items.
  */
 export function toArrayLiterals(values: readonly unknown[]): unknown[] {
   return values.map((value) => (Array.isArray(value) ? (arrayLiteral(value) ?? value) : value));
 }
 
 /**
- * Returns null for a list that contains anything except strings, numbers, booleans and nulls; `pg` converts such lists.
+ * Returns null for a list that contains anything except strings, numbers, booleans and nulls. `pg` converts such lists.
  */
 function arrayLiteral(list: readonly unknown[]): string | null {
   const members: string[] = [];

@@ -10,7 +10,7 @@ import type { AppendRecord, LogRecord } from './log.ts';
 
 /** A record of the dead-letter topic (docs/ingestion-rules.md#dead-letters), decoded for an operator. */
 export interface DecodedDeadLetter {
-  /** Position at which processing of the record was given up; identifies the dead letter. */
+  /** Position at which processing of the record was given up. It identifies the dead letter. */
   position: DeadLetterPosition;
   name: string;
   reason: string;
@@ -18,13 +18,13 @@ export interface DecodedDeadLetter {
   /** When processing was given up. */
   at: Date;
   record: LogRecord;
-  /** ID of the log that contains the position; empty when unknown. */
+  /** ID of the log that contains the position, or empty when unknown. */
   log: string;
   /** False when the record was too large for the dead-letter topic. Its value is then only at its original position. */
   hasValue: boolean;
 }
 
-/** Decodes a record of the dead-letter topic; null when Millrace did not write it. */
+/** Decodes a record of the dead-letter topic. Returns null if Millrace did not write it. */
 export function decodeDeadLetter(record: LogRecord): DecodedDeadLetter | null {
   const {
     dlq_reason,

@@ -24,22 +24,25 @@ export interface LogRecord {
 export interface StoredOffset {
   /** Records below this offset have taken effect. */
   nextOffset: bigint;
-  /** Fingerprint (`recordFingerprint`) of the record before `nextOffset`, which the log must still contain; null when unknown. */
+  /**
+   * Fingerprint (`recordFingerprint`) of the record before `nextOffset`, which the log must still contain. Null when
+   * unknown.
+   */
   lastRecordFingerprint: string | null;
 }
 
-/** Consecutive records of one partition, oldest first; never empty. */
+/** Consecutive records of one partition, oldest first. Never empty. */
 export interface LogBatch {
   topic: string;
   partition: number;
   /**
-   * ID of the log that contains the records; for Kafka, of the cluster and the topic. A topic that was deleted and
-   * created again, or a topic of the same name on other servers, is a different log. Offsets stored for one log are
-   * meaningless in another.
+   * ID of the log that contains the records. For Kafka, it identifies the cluster and the topic. A topic that was
+   * deleted and created again, or a topic of the same name on other servers, is a different log. Offsets stored for one
+   * log are meaningless in another.
    */
   log: string;
   /**
-   * The stored offset this batch continues from: the previous `nextOffset` or the result of `startOffset`; null if
+   * The stored offset this batch continues from: the previous `nextOffset` or the result of `startOffset`. Null if
    * nothing was stored. The handler compares it with the offset stored now; if they differ, the batch is stale. It is
    * lower than the first record's offset when retention has deleted records in between.
    */
@@ -72,7 +75,7 @@ export interface ConsumeOptions {
   /** Maximum number of partitions processed at the same time. Each partition is always processed sequentially. */
   partitionConcurrency: number;
   /**
-   * Returns the position where a partition starts after an assignment or when its log is a different one; null for the
+   * Returns the position where a partition starts after an assignment or when its log is a different one. Null for the
    * start of the log. If the log ends before that position or has a different record before it, the log was truncated.
    * The partition then waits until another position is stored, logs an error, and sets
    * `millrace_log_truncated_partitions`.

@@ -14,8 +14,9 @@ export interface OffsetKey {
 }
 
 /**
- * Reads where a group continues in a partition; null when the group has not read this log and starts at its beginning.
- * Reading too many records is harmless, because events that took effect are recognized by their uuids. Takes no lock.
+ * Reads where a group continues in a partition. Returns null when the group has not read this log and starts at its
+ * beginning. Reading too many records is harmless, because events that took effect are recognized by their uuids. Takes
+ * no lock.
  */
 export async function readOffset(sql: Sql, key: OffsetKey): Promise<StoredOffset | null> {
   const [row] = await sql.query<{ next_offset: string; last_record_fingerprint: string | null }>(
@@ -49,7 +50,7 @@ export async function lockOffset(tx: Sql, key: OffsetKey): Promise<bigint> {
 }
 
 /**
- * Stores the offset after the last record that took effect. This is the last write of a batch; the transaction must
+ * Stores the offset after the last record that took effect. This is the last write of a batch. The transaction must
  * hold the row lock.
  */
 export async function advanceOffset(tx: Sql, key: OffsetKey, last: LogRecord): Promise<void> {

@@ -87,7 +87,7 @@ export function nextExportInterval(
 }
 
 /**
- * Splits a range into the time spans of export runs. Each run covers one interval; the first and the last span are cut
+ * Splits a range into the time spans of export runs. Each run covers one interval. The first and the last span are cut
  * to the range.
  */
 export function* exportSpans({ start: from, end: until }: TimeSpan, rhythm: ExportRhythm): Generator<TimeSpan> {

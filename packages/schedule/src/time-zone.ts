@@ -3,7 +3,7 @@
 const dayMs = 86_400_000;
 
 /**
- * Converts between instants and local time. An instant is milliseconds since 1970; a wall time is a local time read as
+ * Converts between instants and local time. An instant is milliseconds since 1970. A wall time is a local time read as
  * if it were UTC.
  */
 export interface TimeZone {

@@ -44,7 +44,7 @@ export function startPolling(
       } catch (error) {
         failures += 1;
         metrics.inc({ task: task.name, result: 'failed' });
-        // An unavailable database reports itself and usually recovers; other errors are bugs.
+        // An unavailable database reports itself and usually recovers. Other errors are bugs.
         logger.log(isTransientError(error) ? 'warn' : 'error', 'background task failed', { task: task.name, error });
         if (!stopping.signal.aborted) await sleep(intervalMs * Math.min(2 ** failures, maxPatience));
       }

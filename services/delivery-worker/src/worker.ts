@@ -30,7 +30,7 @@ export interface WorkerDeps {
   /** Of the queries of batch exports. */
   parser: SqlParser;
   /**
-   * Where stored events are copied to, and how long PostgreSQL then keeps them (0 for the same time); null for no copy.
+   * Where stored events are copied to, and how long PostgreSQL then keeps them (0 for the same time). Null for no copy.
    */
   copying: (CopyTarget & { keepDays: number }) | null;
   logger: Logger;
@@ -44,9 +44,9 @@ export interface WorkerOptions extends RetentionOptions {
   /** True if webhooks and exports may address private networks. */
   mayBePrivate: boolean;
   pollIntervalMs: number;
-  /** Limit per organization; 0 for unlimited. */
+  /** Limit per organization, or 0 for unlimited. */
   mailsPerHour: number;
-  /** Maximum number of concurrent exports; each occupies a connection. */
+  /** Maximum number of concurrent exports. Each occupies a connection. */
   exportsAtOnce: number;
   /** How long outcomes of reports and runs are kept. */
   keepOutcomesDays: number;

@@ -13,7 +13,7 @@ export interface ConsumeDeps {
   process(work: BatchWork): Promise<BatchReport | StaleBatch>;
   logger: Logger;
   metrics: ConsumeMetrics;
-  /** Returns the trace ID of a batch; null if none of its records is traced. */
+  /** Returns the trace ID of a batch, or null if none of its records is traced. */
   traceIdOf(batch: LogBatch): string | null;
   /** Called when a lock timed out, because a dead process may still hold it. Never throws. */
   releaseLocks(): Promise<void>;

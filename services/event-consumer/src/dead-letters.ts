@@ -5,7 +5,7 @@ import { isAppError, type Logger } from '@millrace/runtime';
 import type { RecordPosition } from './model/event.ts';
 
 export interface DeadLetterLog {
-  /** Resolves when all dead letters are durable. @throws AppError `unavailable`; then no record may be skipped. */
+  /** Resolves when all dead letters are durable. @throws AppError `unavailable`. Then no record may be skipped. */
   append(letters: DeadLetter[]): Promise<void>;
 }
 
@@ -106,7 +106,7 @@ export type InvalidRecordReason =
   | 'event_name_missing'
   | 'distinct_id_missing';
 
-/** Why a record was given up; used as a metric label and as the header `dlq_reason`. */
+/** Why a record was given up. Used as a metric label and as the header `dlq_reason`. */
 export type DeadLetterReason =
   | InvalidRecordReason
   /** No partition of the event table can contain its timestamp. */
@@ -144,7 +144,7 @@ export interface UnprocessableRecord {
 /** Information in a record about its owner. */
 export interface RecordOwner {
   token: string;
-  /** Environment determined by the gateway; undefined if the gateway could not determine it. */
+  /** Environment determined by the gateway, or undefined if the gateway could not determine it. */
   environment_id?: number | undefined;
   /** When the record was accepted, as ISO 8601. The key may have been replaced since. */
   now: string;

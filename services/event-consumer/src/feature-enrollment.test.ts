@@ -11,7 +11,7 @@ import {
   type TestProject,
 } from './testing/consumer-fixture.ts';
 
-/** A person who opts in to a feature gets its flag; the event's `$set` is enough. */
+/** A person who opts in to a feature gets its flag. The event's `$set` is enough. */
 let fixture: ConsumerFixture;
 let project: TestProject;
 beforeAll(async () => {

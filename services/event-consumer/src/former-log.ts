@@ -157,7 +157,7 @@ export async function reportFormerLogs({
   logger,
 }: {
   database: Pick<SqlDatabase, 'sql'>;
-  /** The current log if it is Kafka; otherwise null. */
+  /** The current log if it is Kafka, otherwise null. */
   log: Pick<EventLog, 'endOffsets'> | null;
   readers: readonly TopicGroup[];
   logger: Logger;

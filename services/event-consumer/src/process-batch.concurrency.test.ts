@@ -73,7 +73,7 @@ async function count(fixtures: HandlerFixture[], name: string, label?: string): 
   return counts.reduce((sum, one) => sum + one, 0);
 }
 
-/** Total of lost races in the cases below; a single case may have none, depending on the machine. */
+/** Total of lost races in the cases below. A single case may have none, depending on the machine. */
 let collisions = 0;
 
 test.each([

@@ -44,7 +44,7 @@ export interface ProcessBatchDeps {
 /**
  * Processes one batch, from raw records to rows, in a constant number of statements. All effects and the new offset are
  * one transaction, so after a crash the records have taken effect exactly once or not at all. Several batches of a
- * process may be in flight; those that touch the same IDs take turns. For the lock order, see ledger/store.ts.
+ * process may be in flight. Those that touch the same IDs take turns. For the lock order, see ledger/store.ts.
  *
  * @throws errors of any step, after the rollback; consume.ts classifies them. After a LedgerConflict or transient
  * error, call it again.

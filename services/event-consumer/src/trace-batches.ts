@@ -59,7 +59,7 @@ export function withBatchTracing(
   };
 }
 
-/** Returns the first trace ID of a batch; null if none of its records is traced. */
+/** Returns the first trace ID of a batch, or null if none of its records is traced. */
 export function traceIdOf({ records }: LogBatch): string | null {
   return tracedParents(records, 1)[0]?.traceId ?? null;
 }

@@ -35,7 +35,7 @@ const paths = new Map<string, CapturePath>(
 );
 
 /**
- * Returns the capture path with this name; undefined for other paths.
+ * Returns the capture path with this name, or undefined for other paths.
  * @param path without the query
  */
 export function findCapturePath(path: string): CapturePath | undefined {

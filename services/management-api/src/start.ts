@@ -176,7 +176,7 @@ function startQueries(
 /** The log on PostgreSQL has its own connections, so that log readers and requests do not wait for each other. */
 const logPool = { poolSize: 3, connectTimeoutMs: 2000, statementTimeoutMs: 5000, queryTimeoutMs: 6000 };
 
-/** The event log of the event consumer; null if none is configured. */
+/** The event log of the event consumer, or null if none is configured. */
 function openLog(
   config: ApiConfig,
   { lifecycle, logger, metrics }: { lifecycle: Lifecycle; logger: Logger; metrics: Metrics },

@@ -7,7 +7,7 @@ import type { Sql } from '@millrace/db/sql';
 export const mayHavePrivateEnvironments = `o.available_product_features @> '[{"key": "project_based_permissioning"}]'`;
 
 /**
- * SQL expression for the caller's level in an environment (docs/api/access.md#access-to-an-environment); null means no
+ * SQL expression for the caller's level in an environment (docs/api/access.md#access-to-an-environment). Null means no
  * access. Administrators and owners of the organization keep their level everywhere. Members keep theirs if the plan
  * has no project permissions. Otherwise:
  *
@@ -39,13 +39,15 @@ export const effectiveLevel = `CASE
                  ) given)
   END`;
 
-/** FROM clause for `effectiveLevel`; `$1` is the ID of the calling user. Contains only the user's own organizations. */
+/**
+ * FROM clause for `effectiveLevel`. `$1` is the ID of the calling user. Contains only the user's own organizations.
+ */
 export const environmentsOfCaller = `environment e
     JOIN project p ON p.id = e.project_id
     JOIN organization o ON o.id = p.organization_id
     JOIN membership m ON m.organization_id = o.id AND m.user_id = $1`;
 
-/** An environment with the caller's level there; null if the caller has no access. */
+/** An environment with the caller's level there, or null if the caller has no access. */
 export interface FoundEnvironment {
   environmentId: number;
   projectId: number;

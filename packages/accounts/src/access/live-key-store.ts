@@ -88,7 +88,7 @@ export async function recordKeyUse(sql: Sql, keyId: string): Promise<void> {
   );
 }
 
-/** Restrictions of a key; empty lists do not restrict. */
+/** Restrictions of a key. An empty list does not restrict it. */
 interface KeyReach {
   scopedTeams: readonly number[];
   scopedOrganizations: readonly string[];

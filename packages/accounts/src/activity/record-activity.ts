@@ -39,7 +39,7 @@ export type ActivityScope =
 export type Actor = { userId: number } | { command: string } | { scimDomain: string } | null;
 
 export interface Activity {
-  /** The organization whose activity log contains the record; null for changes to a user or the installation. */
+  /** The organization whose activity log contains the record, or null for changes to a user or the installation. */
   organizationId: string | null;
   /** Only for changes within a single environment. */
   environmentId?: number;
@@ -55,7 +55,7 @@ export interface Activity {
     | 'logged_out'
     | 'second_factor_refused';
   actor: Actor;
-  /** Display name of the record, such as its title; never a key. */
+  /** Display name of the record, such as its title, but never a key. */
   name: string | null;
   /** For `updated`: the record, or its changeable fields, before and after. */
   change?: {
@@ -101,7 +101,7 @@ export async function recordOwnActivity(
   await recordActivity(tx, { ...about, actor: { userId: user.id }, ...done });
 }
 
-/** Returns the ID of the acting user; null if it was not a user. */
+/** Returns the ID of the acting user, or null if it was not a user. */
 export function findUserId(actor: Actor): number | null {
   return actor && 'userId' in actor ? actor.userId : null;
 }

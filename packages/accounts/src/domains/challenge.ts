@@ -6,9 +6,9 @@ import { Resolver } from 'node:dns/promises';
 const challengeLabel = '_millrace-challenge';
 
 interface DnsSettings {
-  /** Addresses of name servers, `192.0.2.1` or `192.0.2.1:53`; empty for the system's name servers. */
+  /** Addresses of name servers, `192.0.2.1` or `192.0.2.1:53`. Empty for the system's name servers. */
   servers: readonly string[];
-  /** Timeout per server in milliseconds; each server gets two attempts. */
+  /** Timeout per server in milliseconds. Each server gets two attempts. */
   timeoutMs: number;
 }
 
@@ -22,7 +22,7 @@ export interface ChallengeCheck {
    * Existing records: at most 20, of 255 characters each. `" "` separates the strings of a record, as in a zone file.
    */
   found: string[];
-  /** Error code of the resolver if there are no records, such as `ENOTFOUND` or `ETIMEOUT`; otherwise null. */
+  /** Error code of the resolver if there are no records, such as `ENOTFOUND` or `ETIMEOUT`. Otherwise null. */
   error: string | null;
 }
 

@@ -28,7 +28,7 @@ export interface AcceptedInvite {
  * (docs/api/invites.md).
  *
  * @param requireInvited throws if the invite is for another user. Nothing is locked or written before.
- * @param actor who accepts; the user by default.
+ * @param actor the user who accepts the invite, by default the user that it adds.
  * @param chooseUser returns the accepting user once the invite is locked.
  * @throws AppError `not_found`; `invalid` with code `expired` or `user_already_member`.
  */

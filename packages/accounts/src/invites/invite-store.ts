@@ -36,7 +36,7 @@ export async function selectInvites(sql: Sql, organizationId: string): Promise<I
 
 /**
  * Deletes an invite.
- * @param organizationId organization it must belong to; null for any
+ * @param organizationId organization it must belong to, or null for any
  */
 export async function deleteInvite(sql: Sql, id: string, organizationId: string | null): Promise<Invite | undefined> {
   const rows = await sql.query<Invite>(
@@ -117,8 +117,8 @@ export async function insertInvite(tx: Transaction, row: NewInviteRow): Promise<
 }
 
 /**
- * Stores that sending the email was attempted. @param error why it was rejected, for `mail_error` of the invite; null
- * on success
+ * Stores that sending the email was attempted. @param error why it was rejected, for `mail_error` of the invite, or
+ * null on success
  */
 export async function recordEmailingAttempt(sql: Sql, id: string, error: string | null): Promise<void> {
   await sql.query('UPDATE organization_invite SET emailing_attempt_made = true, mail_error = $2 WHERE id = $1', [

@@ -13,7 +13,7 @@ export async function listInvites(sql: Sql, filter: { organizationId: string }):
 
 /**
  * Revokes an invite, so that it can no longer be accepted.
- * @param organizationId organization it must belong to; any by default.
+ * @param organizationId organization that it must belong to. By default, any organization.
  * @throws AppError `not_found`.
  */
 export async function revokeInvite(
@@ -37,7 +37,7 @@ const validityMs = 3 * 24 * 60 * 60 * 1000;
 
 interface Validity {
   created_at: Date;
-  /** When the key that created the invite expires; null for never. */
+  /** When the key that created the invite expires, or null for never. */
   key_expires_at: Date | null;
 }
 
@@ -67,7 +67,7 @@ export function newInviteSecrets(): { mailed: string; shown: string; hash: strin
   return { mailed, shown: publicDigest, hash: digest(publicDigest).toString('hex') };
 }
 
-/** Returns which of the two secrets this is; null for neither. */
+/** Returns which of the two secrets this is, or null for neither. */
 export function findInviteSecretKind(invite: { token_hash: string }, secret: string): InviteSecretKind | null {
   const stored = Buffer.from(invite.token_hash, 'hex');
   const givenDigest = digest(secret);

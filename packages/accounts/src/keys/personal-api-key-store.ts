@@ -17,7 +17,7 @@ export interface PersonalApiKey extends Record<string, unknown> {
   expires_at: Date | null;
 }
 
-/** Identifies a key; with `userId`, only if it belongs to that user. */
+/** Identifies a key. With `userId`, the key must also belong to that user. */
 export interface PersonalApiKeyChoice {
   id: string;
   userId?: number;

@@ -29,9 +29,9 @@ export interface NewPersonalApiKey {
   label: string;
   /** At least one scope. `*` grants everything. */
   scopes: readonly string[];
-  /** IDs of the environments to which the key is limited; empty for no limit. */
+  /** IDs of the environments to which the key is limited, or empty for no limit. */
   scopedTeams?: readonly number[];
-  /** IDs of the organizations to which the key is limited; empty for no limit. */
+  /** IDs of the organizations to which the key is limited, or empty for no limit. */
   scopedOrganizations?: readonly string[];
   /** Default: never. Must be after `now`. */
   expiresAt?: Date | null;
@@ -101,7 +101,7 @@ export async function getPersonalApiKey(sql: Sql, choice: PersonalApiKeyChoice):
   return present(await findKey(sql, choice));
 }
 
-/** Fields of a key to change; undefined fields stay unchanged. */
+/** Fields of a key to change. Undefined fields stay unchanged. */
 export type PersonalApiKeyChanges = Partial<Omit<NewPersonalApiKey, 'userId' | 'now' | 'actor'>>;
 
 /**

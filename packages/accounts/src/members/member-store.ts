@@ -73,10 +73,10 @@ interface WithdrawnInvite {
  * about to be removed or demoted could otherwise return through it, even as an administrator. Others may invite the
  * same people again.
  *
- * @param sql in a transaction; for a single organization, under its lock.
+ * @param sql in a transaction. For a single organization, under its lock.
  * @param maker.organizationId null for all organizations.
- * @param maker.level the user's new level there; null for none. Invites that grant at most this level are kept; below
- * an administrator, those that grant access to private projects are deleted.
+ * @param maker.level the user's new level there, or null for none. Invites that grant at most this level are kept.
+ * Below an administrator, those that grant access to private projects are deleted.
  */
 export async function deleteMemberInvites(
   sql: Sql,

@@ -92,7 +92,7 @@ export async function getOrganization(sql: Sql, organizationId: string): Promise
 
 export interface NewPlan {
   plan: PlanName;
-  /** Undefined leaves a limit unchanged, null means unlimited; otherwise a whole number from 0. */
+  /** A whole number from 0. Undefined leaves the limit unchanged, and null means unlimited. */
   limits?: Partial<PlanLimits>;
   actor: Actor;
 }

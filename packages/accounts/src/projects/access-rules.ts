@@ -31,13 +31,13 @@ export interface RecordRule extends AccessRuleSubject {
   environmentId: number;
   /** Kind of record, e.g. `dashboard`. */
   resource: string;
-  /** ID of a single record; null for all records of the kind. */
+  /** ID of a single record, or null for all records of the kind. */
   resourceId: string | null;
 }
 
 /**
- * Sets a rule for access to an environment. The default rule `none` makes the environment private. Null removes a rule;
- * without a default rule, all members have access.
+ * Sets a rule for access to an environment. The default rule `none` makes the environment private. Null removes a rule.
+ * Without a default rule, all members have access.
  *
  * @throws AppError `invalid` for a member or role of another organization, `not_found` when the environment does not
  * exist.
@@ -157,7 +157,7 @@ const thatRule = `environment_id = $1 AND resource = $2 AND resource_id IS NOT D
 
 /**
  * Writes or removes a rule.
- * @returns the previous level of the rule; null if it did not exist
+ * @returns the previous level of the rule, or null if it did not exist
  */
 async function writeRule(
   tx: Transaction,

@@ -17,7 +17,7 @@ export interface EnvironmentChange {
   /** Settings by column name. Undefined leaves a setting unchanged, and null clears a nullable one. */
   settings: Record<string, unknown>;
   actor: Actor;
-  /** The actor's level in the environment; undefined for an operator, who may change everything. */
+  /** The actor's level in the environment, or undefined for an operator, who may change everything. */
   level?: number | undefined;
 }
 
@@ -87,7 +87,7 @@ interface ProjectChange {
   projectId: number;
   /** The environment that `@current` refers to. Defaults to the first environment. */
   environmentId?: number;
-  /** Settings of that environment by column name; `name` renames both. */
+  /** Settings of that environment by column name. `name` renames both. */
   settings: Record<string, unknown>;
   /** Undefined leaves the description unchanged. */
   productDescription?: string | null | undefined;

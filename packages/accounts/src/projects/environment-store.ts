@@ -40,7 +40,7 @@ export async function updateEnvironment(
 
 /**
  * Inserts an environment.
- * @param id ID of a project's first environment; null takes the next free one
+ * @param id ID of a project's first environment. Null takes the next free one.
  */
 export async function insertEnvironment(
   tx: Transaction,

@@ -52,7 +52,7 @@ export async function createProjectSecretKey(tx: Transaction, change: SecretKeyC
 }
 
 /**
- * Gives an environment a new secret key. The previous one stays valid as the backup, so that servers can switch; an
+ * Gives an environment a new secret key. The previous one stays valid as the backup, so that servers can switch. An
  * older backup becomes invalid.
  * @throws AppError `not_found`.
  */

@@ -25,19 +25,19 @@ export async function findProject(sql: Sql, id: number): Promise<StoredProject |
   return rows[0];
 }
 
-/** Returns the organization of a project; undefined when the project does not exist. */
+/** Returns the organization of a project, or undefined when the project does not exist. */
 export async function findOrganizationOfProject(sql: Sql, id: number): Promise<string | undefined> {
   const rows = await sql.query<{ organization_id: string }>('SELECT organization_id FROM project WHERE id = $1', [id]);
   return rows[0]?.organization_id;
 }
 
-/** Returns the project of an environment; undefined when the environment does not exist. */
+/** Returns the project of an environment, or undefined when the environment does not exist. */
 export async function findProjectOfEnvironment(sql: Sql, id: number): Promise<number | undefined> {
   const rows = await sql.query<{ project_id: number }>('SELECT project_id FROM environment WHERE id = $1', [id]);
   return rows[0]?.project_id;
 }
 
-/** Returns the organization of an environment; undefined when the environment does not exist. */
+/** Returns the organization of an environment, or undefined when the environment does not exist. */
 export async function findOrganizationOfEnvironment(sql: Sql, id: number): Promise<string | undefined> {
   const rows = await sql.query<{ organization_id: string }>(
     'SELECT p.organization_id FROM environment e JOIN project p ON p.id = e.project_id WHERE e.id = $1',
@@ -107,7 +107,7 @@ export async function countEnvironments(tx: Transaction, projectId: number): Pro
   return row ?? { all: 0, demo: 0 };
 }
 
-/** Returns whether an environment is demo data; undefined if it does not exist. */
+/** Returns whether an environment is demo data, or undefined if it does not exist. */
 export async function findIsDemo(tx: Transaction, environmentId: number): Promise<boolean | undefined> {
   const rows = await tx.query<{ is_demo: boolean }>('SELECT is_demo FROM environment WHERE id = $1', [environmentId]);
   return rows[0]?.is_demo;

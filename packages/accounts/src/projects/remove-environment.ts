@@ -44,7 +44,7 @@ export async function removeEnvironment(
 /**
  * Removes a project with all its environments, like `removeEnvironment`.
  *
- * @param requireRemovable called once the project is locked; throws if it must not be removed.
+ * @param requireRemovable called once the project is locked. It throws if it must not be removed.
  * @throws AppError `not_found`.
  */
 export async function removeProject(

@@ -34,7 +34,7 @@ export interface SettingField {
   isForAdministrators?: true;
   /** True if only the API of environments contains it, not that of projects. */
   isEnvironmentOnly?: true;
-  /** Depth to which a sent object is merged with the stored one; deeper values are replaced. */
+  /** Depth to which a sent object is merged with the stored one. Deeper values are replaced. */
   mergeDepth?: number;
   /**
    * Validates what the schema cannot express (docs/api/projects.md#settings). @returns the value to store. @throws
@@ -64,7 +64,7 @@ const someJson = (description: string): Kind => ({
   response: Type.Unknown({ description }),
   isJson: true,
 });
-/** A list of strings; null and empty elements are removed (docs/api/projects.md#settings). */
+/** A list of strings. Null and empty elements are removed (docs/api/projects.md#settings). */
 const texts = (description: string, maxLength?: number): Kind => ({
   request: Type.Array(nullable(Type.String(maxLength === undefined ? {} : { maxLength }), ''), { description }),
   response: Type.Array(Type.String(), { description }),

@@ -12,7 +12,7 @@ export interface NewRestriction {
   token: string;
   /** Null for all events of the key. */
   distinctId: string | null;
-  /** Reason, for other operators; at most 400 characters. */
+  /** Reason for the restriction, for other operators. At most 400 characters. */
   note?: string;
 }
 

@@ -146,7 +146,7 @@ async function letJoin(
 
 /**
  * Changes a user. A deactivated user is removed from the organization and keeps the account.
- * @returns the previous address if it changed, which ends all sessions; otherwise null.
+ * @returns the previous address if it changed, which ends all sessions, and otherwise null.
  * @throws AppError like `provisionUser`; `not_found`; `conflict` for the last owner, and for an address of another
  * user.
  */
@@ -218,7 +218,7 @@ async function refuseOwner(
 }
 
 /**
- * Removes a user from the organization. Ends the sessions of a user without other organizations; the remaining sessions
+ * Removes a user from the organization. Ends the sessions of a user without other organizations. The remaining sessions
  * have no access to this one from the next request on.
  */
 async function takeOut(tx: Transaction, { organizationId, name }: ScimDomain, userId: number): Promise<void> {
@@ -292,7 +292,7 @@ export async function findScimUser(sql: Sql, domain: ScimDomain, uuid: string): 
 
 /**
  * Sets which users of the domain have a role. Does not affect other members of the organization.
- * @param members uuids of users; `add` and `remove` leave the other users of the domain unchanged.
+ * @param members uuids of users. `add` and `remove` leave the other users of the domain unchanged.
  * @throws AppError `invalid` for a user who is not active or not in the domain.
  */
 export async function changeRoleMembers(

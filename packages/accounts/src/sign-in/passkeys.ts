@@ -64,7 +64,7 @@ export async function insertPasskey(
 }
 
 /**
- * Stores a use, unless the counter has decreased; authenticators without a counter always send 0. @returns whether it
+ * Stores a use, unless the counter has decreased. Authenticators without a counter always send 0. @returns whether it
  * was stored.
  */
 export async function recordPasskeyUse(tx: Transaction, id: string, counter: number): Promise<boolean> {

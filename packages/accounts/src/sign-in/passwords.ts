@@ -12,7 +12,7 @@ export interface Passwords {
   /**
    * Verifies a password. Takes the same time for an account without a password as for a wrong password.
    *
-   * @param stored the stored hash; null without a password.
+   * @param stored the stored hash, or null without a password.
    * @param isKnown true if the request comes from a browser in which the account has signed in before. Such requests
    * have their own queue, which others cannot fill, and run next.
    * @returns `outdated` for a right password whose hash should be stored again, because it was computed with another
@@ -23,11 +23,11 @@ export interface Passwords {
 }
 
 export interface PasswordOptions {
-  /** Binary logarithm of scrypt's N. Each increment doubles time and memory; 17 takes 128 MiB and about 0.3 s. */
+  /** Binary logarithm of scrypt's N. Each increment doubles time and memory. 17 takes 128 MiB and about 0.3 s. */
   cost?: number;
   /** Maximum number of concurrent hashes. Each takes its memory and one of libuv's four threads. */
   atOnce?: number;
-  /** Maximum number of waiting requests; further ones are rejected. */
+  /** Maximum number of waiting requests. Further ones are rejected. */
   waiting?: number;
 }
 
@@ -59,7 +59,7 @@ export function createPasswords({ cost = 17, atOnce = 2, waiting = 20 }: Passwor
   };
 }
 
-/** Limits the number of running and waiting tasks; rejects further ones. */
+/** Limits the number of running and waiting tasks, and rejects further ones. */
 function createPlaces(inTurn: <T>(work: () => Promise<T>) => Promise<T>, places: number) {
   let taken = 0;
   return async <T>(work: () => Promise<T>): Promise<T> => {

@@ -88,7 +88,7 @@ export async function useIdentity(
 
 /**
  * Links an identity at a provider to a user.
- * @returns whether the identity is linked to the user; false if it is linked to another account
+ * @returns whether the identity is linked to the user, or false if it is linked to another account
  */
 export async function insertIdentity(
   tx: Transaction,

@@ -21,11 +21,11 @@ export type SecondFactor = 'totp' | 'backup_code' | 'passkey' | 'device' | 'link
 export interface NewSession {
   userId: number;
   method: 'password' | 'passkey' | 'link' | 'invite' | ProviderKind;
-  /** Second factor used at sign-in; null if none was used. */
+  /** Second factor used at sign-in, or null if none was used. */
   secondFactor: SecondFactor | null;
   /** IP address of the request. */
   address: string;
-  /** User agent of the browser; truncated if it is long. */
+  /** User agent of the browser. Truncated if it is long. */
   browser: string;
 }
 
@@ -53,7 +53,7 @@ export async function beginSession(tx: Transaction, { browser, ...session }: New
 }
 
 /**
- * Replaces the session's secret after the user has authenticated again; the old cookie becomes invalid. @returns the
+ * Replaces the session's secret after the user has authenticated again. The old cookie becomes invalid. @returns the
  * new value of the cookie.
  */
 export async function renewSessionSecret(sql: Sql, sessionId: string): Promise<string> {

@@ -33,7 +33,7 @@ export interface SignInStep {
 /**
  * Starts a step, and replaces an earlier one with the same secret.
  *
- * @param secret a known secret that identifies the step, such as the ID of a session; by default a new secret.
+ * @param secret a known secret that identifies the step, such as the ID of a session. By default, a new secret.
  * @returns the secret, which is not stored.
  */
 export async function beginSignInStep(

@@ -3,7 +3,7 @@
 import type { Columns, Sql, Transaction } from '@millrace/db';
 import { sessionIsLive } from '../access/live-session-store.ts';
 
-/** A user with the hash of the password; null without a password. */
+/** A user with the hash of the password, or null without a password. */
 export interface SignInUser
   extends Columns<'user', 'id' | 'uuid' | 'email' | 'first_name' | 'last_name' | 'is_active'> {
   password_hash: string | null;

@@ -4,7 +4,7 @@ import { domainToASCII } from 'node:url';
 import { hasPlanFeature } from '@millrace/contracts';
 import { type AddressDomain, type ProviderKind, providerKinds } from '../sign-in/provider-store.ts';
 
-/** Returns the domain of an address in ASCII, as in `organization_domain`; other scripts are encoded as `xn--`. */
+/** Returns the domain of an address in ASCII, as in `organization_domain`. Other scripts are encoded as `xn--`. */
 export function parseEmailDomain(email: string): string {
   return domainToASCII(email.slice(email.lastIndexOf('@') + 1)).toLowerCase();
 }

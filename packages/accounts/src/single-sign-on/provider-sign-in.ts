@@ -38,7 +38,7 @@ import { enforcedProvider, type Installed, isDomainProvider, parseEmailDomain } 
 /** A provider's verified response about a person: it is authentic, recent and intended for this installation. */
 export interface ProviderProfile {
   kind: ProviderKind;
-  /** ID of the domain with its own provider; null for a provider of the installation. */
+  /** ID of the domain with its own provider, or null for a provider of the installation. */
   domainId: string | null;
   /** Issuer of an OpenID provider, entity ID of a SAML provider, or URL of a GitHub server. */
   issuer: string;
@@ -53,7 +53,7 @@ export interface ProviderProfile {
 }
 
 /**
- * Returns whether text can be an identifier of a person at a provider. The limit is that of SAML; OpenID Connect allows
+ * Returns whether text can be an identifier of a person at a provider. The limit is that of SAML. OpenID Connect allows
  * one character less.
  */
 export const isSubject = (text: string): boolean => /^(?=.*\S)\P{Cc}{1,256}$/u.test(text);
@@ -138,7 +138,7 @@ export async function signInThroughProvider(
 
 /**
  * Checks whether a provider's response confirms the identity of a session's user.
- * @returns why not; null if it does.
+ * @returns why not, or null if it does.
  */
 export async function findConfirmationRefusal(
   tx: Transaction,

@@ -8,7 +8,7 @@ import { type AppendTransport, defaultAppendSettings, type PartitionBatch } from
 
 /**
  * A transport that fails in the given order. It replaces a real server because a real one cannot be made to fail at a
- * chosen record; the real transports are tested on real servers elsewhere.
+ * chosen record. The real transports are tested on real servers elsewhere.
  */
 function createFailingServer(failures: ('ok' | 'refuse-one' | 'throw' | 'lose-the-answer')[]) {
   const written = new Map<string, string[]>();

@@ -12,7 +12,7 @@ export interface AppendMetrics {
 }
 
 /**
- * Creates the metrics of appending; they do nothing when `metrics` is undefined.
+ * Creates the metrics of appending. They do nothing when `metrics` is undefined.
  *
  * @param inFlightBytes called at each scrape, so that appending does not have to update a gauge.
  */

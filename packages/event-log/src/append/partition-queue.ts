@@ -6,7 +6,7 @@ import type { OutgoingRecord } from './transport.ts';
 /** One call of `append`. It settles once: when all of its records are in the log, or at the first permanent failure. */
 export interface AppendCall {
   readonly isSettled: boolean;
-  /** Error of the last attempt; becomes the cause when the call expires. */
+  /** Error of the last attempt. It becomes the cause when the call expires. */
   lastError: Error | null;
   /** Counts one of the call's records as written. */
   acknowledge(): void;

@@ -15,7 +15,7 @@ export interface PartitionBatch {
 }
 
 /**
- * Why a batch was not written. `too_large` is permanent; after `not_now`, the batch is retried until its records
+ * Why a batch was not written. `too_large` is permanent. After `not_now`, the batch is retried until its records
  * expire.
  */
 export interface BatchRefusal {
@@ -29,7 +29,7 @@ export interface BatchRefusal {
  */
 export interface AppendTransport {
   /**
-   * Returns the leader of each partition of a topic, indexed by partition; for Kafka, this is the node ID. Partitions
+   * Returns the leader of each partition of a topic, indexed by partition. For Kafka, this is the node ID. Partitions
    * with the same leader share a request, and a slow leader does not delay others. Throws when the leaders cannot be
    * looked up.
    */

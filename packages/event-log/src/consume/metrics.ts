@@ -25,7 +25,7 @@ export interface ConsumeMetrics {
 /** Objective for the time from acknowledgement to visibility (docs/operations/alerts.md#objectives). */
 const lateAfterMs = 60_000;
 
-/** Creates the metrics of consuming; they do nothing when `metrics` is undefined. */
+/** Creates the metrics of consuming. They do nothing when `metrics` is undefined. */
 export function createConsumeMetrics(metrics: Metrics | undefined): ConsumeMetrics {
   if (metrics === undefined) {
     const ignore = () => {};
@@ -104,7 +104,7 @@ interface Waiting {
   topic: string;
   group: string;
   partition: number;
-  /** When the oldest unprocessed record was appended; null if none is waiting. */
+  /** When the oldest unprocessed record was appended, or null if none is waiting. */
   sinceMs: number | null;
 }
 

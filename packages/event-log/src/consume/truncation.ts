@@ -44,7 +44,7 @@ export function createTruncationReporter({
     },
     /**
      * Reports records that retention has deleted before the group read them.
-     * @param stored where the group continues; 0 also means the start of the log
+     * @param stored where the group continues. 0 also means the start of the log
      * @param low the oldest offset in the log
      */
     deletedUnread(partition: number, stored: bigint, low: bigint): void {

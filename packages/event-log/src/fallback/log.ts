@@ -228,7 +228,7 @@ function createKafkaOutage(isHealthy: () => boolean) {
     over(): void {
       failingSince = null;
     },
-    /** Duration of the outage in milliseconds; 0 when Kafka is available. */
+    /** Duration of the outage in milliseconds, or 0 when Kafka is available. */
     durationMs(): number {
       const now = performance.now();
       if (!isHealthy()) failingSince ??= now;

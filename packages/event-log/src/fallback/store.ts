@@ -113,9 +113,9 @@ export async function assertOpen(tx: Transaction, topic: string): Promise<void> 
  * Phases of the fallback, shared by all processes:
  *
  * - `closed`: all gateways append to Kafka.
- * - `opening`: no gateway starts an append; appends in flight to Kafka finish.
- * - `open`: all gateways append to PostgreSQL; consumers copy to Kafka as soon as it accepts records.
- * - `closing`: nearly everything is copied; appends wait until the rest is.
+ * - `opening`: no gateway starts an append. Appends in flight to Kafka finish.
+ * - `open`: all gateways append to PostgreSQL. Consumers copy to Kafka as soon as it accepts records.
+ * - `closing`: nearly everything is copied. Appends wait until the rest is.
  */
 export type FallbackPhase = 'closed' | 'opening' | 'open' | 'closing';
 
@@ -134,7 +134,7 @@ export interface FallbackView {
 }
 
 /**
- * Short, so that gateways soon return to Kafka; long enough that an unstable Kafka does not change the phase
+ * Short, so that gateways soon return to Kafka, but long enough that an unstable Kafka does not change the phase
  * constantly.
  */
 const shortestOpenMs = 1000;

@@ -31,7 +31,7 @@ export interface FallbackSwitchDeps {
   /** Runs before the first heartbeat, and is retried until it succeeds. */
   prepare(): Promise<void>;
   reachesKafka(): boolean;
-  /** How long this process has been unable to append to Kafka; 0 when it is able to. */
+  /** How long this process has been unable to append to Kafka, or 0 when it is able to. */
   kafkaOutageMs(): number;
   /** True if no append to Kafka is in flight. */
   isSettled(): boolean;

@@ -135,13 +135,13 @@ export interface KafkaLogOptions extends Partial<AppendSettings> {
   metrics?: Metrics;
   ssl?: KafkaConfig['ssl'];
   sasl?: KafkaConfig['sasl'];
-  /** Replicas per partition of topics that `ensureTopics` creates; -1 uses the broker's default. */
+  /** Replicas per partition of topics that `ensureTopics` creates. -1 uses the broker's default. */
   replicationFactor?: number;
   /** Additional settings of topics that `ensureTopics` creates, for example `{ 'retention.ms': '604800000' }`. */
   topicConfig?: Record<string, string>;
   /** A member loses its partitions after this time without a heartbeat. */
   sessionTimeoutMs?: number;
-  /** Interval of heartbeats; also how soon a member learns of a rebalance. */
+  /** Interval of heartbeats. It also determines how soon a member learns of a rebalance. */
   heartbeatIntervalMs?: number;
   /** How long a fetch waits for the first record. */
   fetchWaitMs?: number;

@@ -25,7 +25,7 @@ export interface InspectedTopic {
   /** See `LogBatch.log`. */
   log: string;
   partitions: InspectedPartition[];
-  /** Settings by their Kafka names, e.g. `retention.ms`; null when this client is not allowed to read them. */
+  /** Settings by their Kafka names, e.g. `retention.ms`. Null when this client is not allowed to read them. */
   settings: ReadonlyMap<string, string> | null;
 }
 
@@ -37,7 +37,7 @@ export interface KafkaInspector {
   /** Addresses that the brokers advertise to clients. */
   brokers(): Promise<{ host: string; port: number }[]>;
   /**
-   * Log directories of the brokers; null when a broker is older than Kafka 3.3 or this client is not allowed to read
+   * Log directories of the brokers. Null when a broker is older than Kafka 3.3 or this client is not allowed to read
    * them.
    */
   logDirectories(): Promise<LogDirectory[] | null>;
@@ -45,8 +45,8 @@ export interface KafkaInspector {
   existing(names: readonly string[]): Promise<string[]>;
   topic(name: string): Promise<InspectedTopic>;
   /**
-   * Returns the offset of the first record appended at that time or later, by partition; the end offset if there is no
-   * such record.
+   * Returns the offset of the first record appended at that time or later, by partition, or the end offset if there is
+   * no such record.
    */
   firstAppendedAt(topic: string, ms: number): Promise<ReadonlyMap<number, bigint>>;
   /** Number of current members of each group. */

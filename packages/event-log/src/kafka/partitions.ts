@@ -9,13 +9,13 @@ export interface AssignedPartition {
   readonly partition: number;
   /** Aborts when the member stops, or when a rebalance may assign the partition to another member. */
   readonly abort: AbortController;
-  /** ID of the log that the partition belongs to (`LogBatch.log`); empty until it has been looked up. */
+  /** ID of the log that the partition belongs to (`LogBatch.log`), or empty until it has been looked up. */
   log: string;
   /** Counts the lookups of the start position, so that only the latest result is used. */
   beginnings: number;
   /**
-   * Fingerprint of the record before the start position. It is fetched again to check that the log still contains it; null once
-   * that is done.
+   * Fingerprint of the record before the start position. It is fetched again to check that the log still contains it.
+   * Null once that is done.
    */
   lastRecordFingerprint: string | null;
   /** Fingerprint of a record that the log no longer contains: a different record has its offset. */
@@ -27,8 +27,8 @@ export interface AssignedPartition {
   /** Approximate memory size of the waiting records. */
   waitingBytes: number;
   /**
-   * Offset of the next record to fetch; null until it has been looked up. Replaces kafkajs's own position, which is not
-   * reliable.
+   * Offset of the next record to fetch, or null until it has been looked up. Replaces kafkajs's own position, which is
+   * not reliable.
    */
   fetchPosition: bigint | null;
   /** True while fetching is paused because enough records wait. */
@@ -41,7 +41,7 @@ export interface AssignedPartition {
   failures: number;
   /** First record after a gap that was seen once. The gap is real if it is still there after an explicit seek. */
   suspectedGap: bigint | null;
-  /** The delivery of the in-flight batch; resolves when it ends, and never rejects. */
+  /** The delivery of the in-flight batch. It resolves when the delivery ends, and never rejects. */
   delivery: Promise<void> | null;
   /** Sends a heartbeat to the coordinator. */
   heartbeat(): Promise<void>;
@@ -159,7 +159,7 @@ const intervalMs = 1000;
 const lastCommitTimeoutMs = 2000;
 
 /**
- * Commits the group's offsets to Kafka, at most once a second. They are only for lag monitoring tools; Millrace does
+ * Commits the group's offsets to Kafka, at most once a second. They are only for lag monitoring tools. Millrace does
  * not read them. A failed commit is superseded by the next one.
  */
 export function createOffsetCommitter(consumer: Pick<Consumer, 'commitOffsets'>, topic: string, logger: Logger) {

@@ -138,7 +138,7 @@ const beginAgainMs = 250;
 function createFetchCheck({ consume, logger, positions, truncation }: FetchCheckDeps) {
   const { topic, group } = consume;
 
-  /** Returns the fetched records that continue the partition; null when none can be used now. */
+  /** Returns the fetched records that continue the partition. Returns null when none can be used now. */
   function expectedRecords(partition: AssignedPartition, { batch, isStale }: EachBatchPayload): LogRecord[] | null {
     const { fetchPosition } = partition;
     if (fetchPosition === null || partition.abort.signal.aborted || isStale()) return null;
@@ -171,7 +171,7 @@ function createFetchCheck({ consume, logger, positions, truncation }: FetchCheck
   /**
    * After a start, the record before the first one is fetched too. It must be the last record that took effect.
    *
-   * @returns the other records; null when that record is a different one.
+   * @returns the other records, or null when that record is a different one.
    */
   function skipLastRecord(partition: AssignedPartition, records: LogRecord[]): LogRecord[] | null {
     const { lastRecordFingerprint, continuesFrom, fetchPosition } = partition;
@@ -227,7 +227,7 @@ function toLogRecord(message: KafkaMessage): LogRecord {
 const noHeaders: Record<string, string> = Object.freeze({});
 
 /**
- * Converts headers. In Kafka, a name may occur several times, with any bytes; `LogRecord` has one string per name, the
+ * Converts headers. In Kafka, a name may occur several times, with any bytes. `LogRecord` has one string per name, the
  * last.
  */
 function toHeaders(headers: IHeaders | undefined): Record<string, string> {

@@ -18,7 +18,7 @@ export interface TopicState {
   /** ID of the log: see `LogBatch.log`. */
   log: string;
   bounds: PartitionBounds[];
-  /** Leader epoch of each partition, which increases with each election; empty with brokers older than Kafka 2.8. */
+  /** Leader epoch of each partition, which increases with each election. Empty with brokers older than Kafka 2.8. */
   leaderEpochs: ReadonlyMap<number, number>;
 }
 

@@ -29,7 +29,7 @@ interface PostgresConsumerDeps {
   pollIntervalMs: number;
   /** A member loses its partitions after this time without a heartbeat. */
   leaseMs: number;
-  /** Calls `wake` after each append of this process to the topic; returns a function that unsubscribes. */
+  /** Calls `wake` after each append of this process to the topic, and returns a function that unsubscribes. */
   onAppended(topic: string, wake: () => void): () => void;
 }
 
@@ -178,7 +178,7 @@ function createHeldPartitions(deps: HeldPartitionsDeps) {
   }
 
   /**
-   * Stops reading a partition. Resolves when the in-flight batch has finished; until then, the partition does not start
+   * Stops reading a partition. Resolves when the in-flight batch has finished. Until then, the partition does not start
    * again.
    */
   function end(partition: number): Promise<void> {

@@ -22,7 +22,7 @@ export interface PostgresLogOptions extends Partial<AppendSettings> {
   /** How long to keep records that all known groups have read. Default: 24. */
   retentionHours?: number;
   trimIntervalMs?: number;
-  /** Groups that no longer read; records are not kept for them. */
+  /** Groups that no longer read. Records are not kept for them. */
   retiredGroups?: readonly string[];
   /** Runs first in the transaction of every append. If it throws `AppendRejected`, nothing is appended. */
   guard?: (tx: Transaction) => Promise<void>;
@@ -160,7 +160,7 @@ interface TrimSettings {
   /** How long to keep records of topics that no group reads, such as dead letters. Default: 30 days. */
   unreadRetentionHours?: number;
   intervalMs: number;
-  /** Groups that no longer read; records are not kept for them. */
+  /** Groups that no longer read. Records are not kept for them. */
   retiredGroups?: readonly string[];
 }
 

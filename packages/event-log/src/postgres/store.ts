@@ -16,7 +16,7 @@ export async function createTopic(tx: Transaction, topic: string, partitions: nu
   );
 }
 
-/** Returns the end of each partition, sorted by partition; empty when the topic does not exist. */
+/** Returns the end of each partition, sorted by partition, or empty when the topic does not exist. */
 export async function readEnds(sql: Sql, topic: string): Promise<PartitionEnd[]> {
   const rows = await sql.query<{ partition: number; log: string; next_offset: string }>(
     `SELECT partition, 'postgres/' || log_id AS log, next_offset
@@ -29,7 +29,7 @@ export async function readEnds(sql: Sql, topic: string): Promise<PartitionEnd[]>
 export interface LogBounds {
   /** ID of the log: see `LogBatch.log`. */
   log: string;
-  /** Offset of the oldest record; `end` if the partition is empty. */
+  /** Offset of the oldest record, or `end` if the partition is empty. */
   beginning: bigint;
   /** Offset of the next record to be appended. */
   end: bigint;
@@ -198,7 +198,7 @@ interface ConsumedOffset {
 
 /**
  * Reads how far all known groups have read each partition. A group is known once it has stored an offset for any
- * partition of the topic in this log; partitions where it has stored none count as unread.
+ * partition of the topic in this log. Partitions where it has stored none count as unread.
  *
  * @param retiredGroups groups that no longer read and are ignored.
  */
@@ -223,8 +223,8 @@ export async function readConsumedOffsets(sql: Sql, retiredGroups: readonly stri
 }
 
 /**
- * Deletes up to `limit` of the oldest records that are below the offset and older than `retentionHours`; returns how
- * many. Only one process can do so at a time; in others, it deletes nothing.
+ * Deletes up to `limit` of the oldest records that are below the offset and older than `retentionHours`. Returns how
+ * many were deleted. Only one process can do so at a time. In others, it deletes nothing.
  */
 export async function trimPartition(
   tx: Transaction,
@@ -259,7 +259,7 @@ export class AppendRejected extends Error {
 
 /**
  * Escapes text for PostgreSQL, whose text and jsonb cannot store NUL or lone surrogates. A distinct ID, and therefore a
- * key, may contain both. NUL is restored by `fromPostgresText`; a lone surrogate becomes U+FFFD, as in UTF-8.
+ * key, may contain both. NUL is restored by `fromPostgresText`. A lone surrogate becomes U+FFFD, as in UTF-8.
  */
 export function toPostgresText(text: string): string {
   const wellFormed = text.toWellFormed();

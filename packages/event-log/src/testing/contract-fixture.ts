@@ -18,7 +18,7 @@ export interface ContractFixture {
   open(settings?: LogSettings): EventLog;
   createTopic(partitions?: number): Promise<string>;
   /**
-   * Starts a consumer that stores each effect exactly once; it is stopped at the end. `change` overrides some of its
+   * Starts a consumer that stores each effect exactly once. It is stopped at the end. `change` overrides some of its
    * options.
    */
   consume(topic: string, group: string, change?: Partial<ConsumeOptions>, on?: EventLog): Promise<LogConsumer>;

@@ -8,7 +8,7 @@ export type PathMatch<T> =
   | { kind: 'undecodable' };
 
 interface Template<T> {
-  /** The text of each segment; null for a parameter. */
+  /** The text of each segment, or null for a parameter. */
   texts: (string | null)[];
   /** The names of the parameters by the index of their segment. */
   names: [number, string][];

@@ -109,7 +109,7 @@ function tooLarge(): AppError {
 }
 
 /**
- * Converts form fields to a body. Fields declared as objects or lists contain JSON; all others are text.
+ * Converts form fields to a body. Fields declared as objects or lists contain JSON. All others are text.
  * @throws AppError `invalid` that names the field.
  */
 export function parseFormValues(schema: TSchema, fields: Record<string, string>): Record<string, unknown> {

@@ -15,7 +15,7 @@ export interface ApiDescription {
 
 /**
  * Builds the OpenAPI 3.1 document for a service's routes, with the trailing slash that existing clients use. Parts
- * shared by several operations become components. A route that always fails is not an operation; the description of its
+ * shared by several operations become components. A route that always fails is not an operation. The description of its
  * path mentions it.
  */
 export function createOpenApiDocument<Caller>(
@@ -64,7 +64,7 @@ export function createOpenApiDocument<Caller>(
 
 /**
  * Returns the component names of the parameters that several operations share, by the JSON of the parameter. Usually
- * this is the name of the parameter. If a more common parameter has the same name, the tag is prefixed; a second one
+ * this is the name of the parameter. If a more common parameter has the same name, the tag is prefixed. A second one
  * with the same tag is not shared. Names that only differ in their spelling, such as `distinctId` and `distinct_id`,
  * count as equal, because some languages would get the same type twice. This includes the names of schemas and
  * responses.

@@ -34,7 +34,7 @@ interface CoerceOptions {
 /**
  * Converts a value to its schema's form where clients are known to be imprecise (docs/api/README.md#requests): numbers
  * for strings, `"8"` for 8, `"yes"` for true, a date for a time. Values that cannot be converted are left for the
- * validation to reject. Undeclared fields are dropped, unless the schema rejects them; defaults are filled in.
+ * validation to reject. Undeclared fields are dropped, unless the schema rejects them. Defaults are filled in.
  */
 export function coerce(schema: TSchema, value: unknown, options: CoerceOptions): unknown {
   const shape = shapeOf(schema);

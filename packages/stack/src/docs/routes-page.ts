@@ -17,7 +17,7 @@ const keyOf = ({ method, path }: DeclaredRoute) => `${method} ${path}/`;
 
 /**
  * Lists every route of the OpenAPI document with the file that declares it. The list of all routes imports one function
- * per group of routes; calling these functions one by one shows which file each route comes from.
+ * per group of routes. Calling these functions one by one shows which file each route comes from.
  * @throws if a route comes from a function that this does not find
  */
 export async function generateRoutesPage(root: string): Promise<string> {

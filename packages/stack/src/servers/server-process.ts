@@ -93,7 +93,7 @@ interface LaunchedServer {
 
 /**
  * Starts a server on a free port and waits until it is ready. Retries if another process takes the port first.
- * @param launch chooses a port and starts the server; called again for each attempt
+ * @param launch chooses a port and starts the server. Called again for each attempt.
  * @throws SetupProblem as `waitUntilReady` does.
  */
 export async function startOnFreePort(

@@ -13,7 +13,7 @@ export interface DestinationWriter {
    * values.
    */
   bytes(): number;
-  /** Discards uncommitted data and closes everything. Never throws; must always be called last. */
+  /** Discards uncommitted data and closes everything. Never throws, and must always be called last. */
   close(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export class DestinationError extends Error {
 /** A claimed run with its export's destination. */
 export interface ClaimedRun
   extends Columns<'batch_export_run', 'id' | 'data_interval_start' | 'data_interval_end' | 'batch_export_id'> {
-  /** Number of this attempt; also identifies the claim. */
+  /** Number of this attempt, which also identifies the claim. */
   attempts: number;
   /** True to select events by the time they were stored, false to select them by their own timestamps. */
   by_stored_time: boolean;

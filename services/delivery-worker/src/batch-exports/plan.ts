@@ -32,7 +32,7 @@ export async function planRun({ database, settledUntil }: PlanRunDeps): Promise<
 
 /**
  * Creates all runs of a backfill together, or completes the backfill when they have ended. If the export's interval was
- * shortened after the backfill was requested, there may be more runs than the limit; the rest is created when those
+ * shortened after the backfill was requested, there may be more runs than the limit. The rest is created when those
  * have ended.
  *
  * @returns whether there may be more.

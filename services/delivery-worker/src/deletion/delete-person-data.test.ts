@@ -30,7 +30,7 @@ async function storePerson(distinctIds: string[]): Promise<string> {
   return uuid;
 }
 
-/** Stores events of past years, all in one partition; `captured` is in seconds from now. */
+/** Stores events of past years, all in one partition. `captured` is in seconds from now. */
 async function storeEvents(distinctId: string, personId: string, { count = 1, captured = -60 } = {}): Promise<void> {
   await query(
     `INSERT INTO event (project_id, timestamp, uuid, event, distinct_id, person_id, person_created_at, person_properties,

@@ -10,7 +10,7 @@ export type PersonDeletionRow = Columns<
 
 export interface IdToForget {
   distinct_id: string;
-  /** Time up to which its events are done; null if none are. */
+  /** Time up to which its events are done, or null if none are. */
   done_until: string | null;
 }
 
@@ -27,9 +27,9 @@ export async function saveDeletionHorizons(tx: Transaction): Promise<void> {
 }
 
 /**
- * Locks the request that has waited longest, of those to which no transaction can add any more; skips those locked by
- * another worker. Does not wait for transactions longer than an hour: none of ours takes that long, and in a database
- * restored elsewhere, the stored transaction IDs are meaningless.
+ * Locks the request that has waited longest, of those to which no transaction can add any more, and skips those locked
+ * by another worker. Does not wait for transactions longer than an hour: none of ours takes that long, and in a
+ * database restored elsewhere, the stored transaction IDs are meaningless.
  */
 export async function lockDeletion(tx: Transaction): Promise<PersonDeletionRow | undefined> {
   const rows = await tx.query<PersonDeletionRow & Record<string, unknown>>(
@@ -57,7 +57,7 @@ export async function readIdsToForget(
   );
 }
 
-/** Returns the time of the event that is `limit` events after `after`; null if fewer remain. */
+/** Returns the time of the event that is `limit` events after `after`, or null if fewer remain. */
 export async function findPortionEnd(
   tx: Transaction,
   { project_id }: PersonDeletionRow,
@@ -225,7 +225,7 @@ export const ingestedTables = [
   'property_definition',
 ] as const;
 
-/** Locks the oldest due cleanup request; skips those locked by another worker. */
+/** Locks the oldest due cleanup request, and skips those locked by another worker. */
 export async function lockCleanup(tx: Transaction): Promise<number | undefined> {
   const rows = await tx.query<{ environment_id: number }>(
     `SELECT environment_id FROM environment_cleanup

@@ -56,7 +56,7 @@ export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
   return true;
 }
 
-/** Returns the days until the last certificate expires; null without a valid certificate, or if it has expired. */
+/** Returns the days until the last certificate expires. Null without a valid certificate, or if it has expired. */
 function daysOfCertificate(text: string | null, now: Date): number | null {
   try {
     const ends = readSamlCertificates(text ?? '').map(({ expiresAt }) => expiresAt.getTime());

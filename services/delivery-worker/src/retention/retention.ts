@@ -20,7 +20,7 @@ import {
 } from './store.ts';
 
 export interface RetentionOptions {
-  /** Maximum age of events in days; 0 for unlimited. Environments may set less. */
+  /** Maximum age of events in days, or 0 for unlimited. Environments may set less. */
   eventRetentionDays: number;
   keepWarningsDays: number;
   keepActivityDays: number;
@@ -58,7 +58,7 @@ export interface RetentionDeps {
  * Drops the oldest month that no environment keeps, which is a thousand times cheaper than deleting its rows. Skips a
  * month in use, so that writers wait for at most 200 ms.
  *
- * @param installationDays maximum age of events in days; 0 for unlimited.
+ * @param installationDays maximum age of events in days, or 0 for unlimited.
  * @returns whether there may be more.
  */
 export async function dropMonths(deps: RetentionDeps, installationDays: number): Promise<boolean> {
@@ -71,8 +71,8 @@ export async function dropMonths(deps: RetentionDeps, installationDays: number):
 
 /**
  * Drops a month of events.
- * @param mayGo final check of the table while nothing can write to it; all access to events waits meanwhile.
- * @returns whether the month was dropped; false if it is in use.
+ * @param mayGo final check of the table while nothing can write to it. All access to events waits meanwhile.
+ * @returns whether the month was dropped, or false if it is in use.
  */
 export async function dropMonth(
   { database, logger }: RetentionDeps,
@@ -111,7 +111,7 @@ const firstMonth = new Date('2015-01-01T00:00:00Z');
  * Deletes a portion of expired events that `dropMonths` does not drop: those of environments with shorter limits, exact
  * to the day, and those from before 2015.
  *
- * @param installationDays maximum age of events in days; 0 for unlimited.
+ * @param installationDays maximum age of events in days, or 0 for unlimited.
  * @returns whether there may be more.
  */
 export async function expireEvents(sql: Sql, installationDays: number, limit = portion): Promise<boolean> {

@@ -3,12 +3,12 @@
 import type { Sql, Transaction } from '@millrace/db';
 
 /**
- * SQL expression: retention in days of environment `e`, the shortest of its own limit and these; null for unlimited.
+ * SQL expression: retention in days of environment `e`, the shortest of its own limit and these. Null for unlimited.
  */
 const shortest = (...limits: string[]) => `LEAST(e.event_retention_days, ${limits.map((l) => `NULLIF(${l}::int, 0)`)})`;
 
 /**
- * Returns the time before which no environment keeps events; null if an environment keeps them indefinitely, or without
+ * Returns the time before which no environment keeps events. Null if an environment keeps them indefinitely, or without
  * environments.
  * @param installationDays 0 for unlimited.
  */

@@ -79,7 +79,7 @@ async function sealPortion<Row extends { id: string | number }>(
     lock: (tx: Transaction, keys: { newestPrefix: string; keyIds: readonly string[]; limit: number }) => Promise<Row[]>;
     /**
      * Encrypts the secret of a row.
-     * @throws SecretBoxError if no available key fits; the secret then stays unchanged
+     * @throws SecretBoxError if no available key fits. The secret then stays unchanged.
      */
     seal: (tx: Transaction, row: Row) => Promise<void>;
   },
@@ -113,7 +113,7 @@ interface SealingDeps {
  * Encrypts payloads of feature flags that are plain or encrypted with an older key. Each flag is a separate
  * transaction.
  *
- * @param signal aborted when the worker stops; the rest is left for the next time.
+ * @param signal aborted when the worker stops. The rest is left for the next time.
  * @returns false, because there is nothing more to do immediately.
  */
 export async function sealFlagPayloads(deps: SealingDeps, signal: AbortSignal): Promise<boolean> {

@@ -28,7 +28,7 @@ const retryDelaysSeconds = [60, 300, 1800, 7200];
 
 export interface DeliverDueDeps extends DeliverDeps {
   database: Pick<Database, 'sql' | 'transaction'>;
-  /** Limit per organization; 0 for unlimited. */
+  /** Limit per organization, or 0 for unlimited. */
   mailsPerHour: number;
   counter: ReturnType<typeof createDeliveryMetrics>;
 }
@@ -92,7 +92,7 @@ export function createDeliveryMetrics(metrics: Metrics) {
  * Returns those of the claimed deliveries that may be sent this hour. Postpones an organization's emails beyond its
  * limit to the next hour, with a reason that its members can see.
  *
- * @param mailsPerHour limit per organization; 0 for unlimited.
+ * @param mailsPerHour limit per organization, or 0 for unlimited.
  */
 async function withinMailLimit(
   tx: Transaction,

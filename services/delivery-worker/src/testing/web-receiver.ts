@@ -11,7 +11,7 @@ export interface ReceivedPost {
 export interface WebReceiver {
   url: string;
   posts: ReceivedPost[];
-  /** Sets the statuses of the next responses; 200 afterwards. */
+  /** Sets the statuses of the next responses, and 200 for those afterwards. */
   answerWith(...statuses: number[]): void;
   stop(): Promise<void>;
 }

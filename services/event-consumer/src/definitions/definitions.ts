@@ -23,7 +23,7 @@ export interface Definitions extends Stoppable {
   note(rows: readonly EventRow[], ledger: Ledger): void;
   /** Clears the cache after stored definitions may have been lost, so that the next events write them again. */
   forgetAll(): void;
-  /** Writes the recorded definitions; never throws. */
+  /** Writes the recorded definitions. Never throws. */
   flush(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function createDefinitions({
   database: Pick<SqlDatabase, 'transaction'>;
   logger: Logger;
   now: () => number;
-  /** Interval of writes in milliseconds; 0 to write only on `flush`. */
+  /** Interval of writes in milliseconds, or 0 to write only on `flush`. */
   flushIntervalMs?: number;
 }): Definitions {
   const noted = createNotedNames();
@@ -123,7 +123,7 @@ interface SeenDefinitions {
 /** In addition to the first event of a name, every 64th event of a batch is sampled. */
 const sampleEvery = 64;
 
-/** Finds definitions in a sample of rows; leaves out recently recorded ones. */
+/** Finds definitions in a sample of rows, without recently recorded ones. */
 function seeDefinitions(
   rows: readonly EventRow[],
   ledger: Ledger,

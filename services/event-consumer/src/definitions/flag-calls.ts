@@ -17,7 +17,7 @@ export interface FlagCalls extends Stoppable {
   note(rows: readonly CallingRow[]): void;
   /** Clears the cache after stored times may have been lost, so that the next calls write them again. */
   forgetAll(): void;
-  /** Writes the recorded calls; never throws. */
+  /** Writes the recorded calls. Never throws. */
   flush(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function createFlagCalls({
   database: Pick<SqlDatabase, 'transaction'>;
   logger: Logger;
   now: () => number;
-  /** Interval of writes in milliseconds; 0 to write only on `flush`. */
+  /** Interval of writes in milliseconds, or 0 to write only on `flush`. */
   flushIntervalMs?: number;
 }): FlagCalls {
   /** Hour in which a flag was last recorded, by hash of its key. */

@@ -73,7 +73,7 @@ export interface FlagCall {
   calledAtMs: number;
 }
 
-/** Advances `last_called_at`. Locks rows in the order of their IDs; ignores unknown keys. */
+/** Advances `last_called_at`. Locks rows in the order of their IDs, and ignores unknown keys. */
 export async function noteFlagCalls(tx: Transaction, calls: FlagCall[]): Promise<void> {
   if (calls.length === 0) return;
   await tx.query(

@@ -91,10 +91,10 @@ function writeEvent(fields: CopyRow, row: EventRow, personTexts: Map<JsonObject,
 
 /**
  * Returns the events to decide now, in order. The others were decided before, under any timestamp, or repeat an earlier
- * event of the batch; they have no effect.
+ * event of the batch. They have no effect.
  *
  * An event that the rules drop was decided too, and keeps its identity. A dead letter has no identity, because its
- * transaction is rolled back; it can therefore be replayed.
+ * transaction is rolled back. It can therefore be replayed.
  */
 export async function findFreshEvents(tx: Sql, received: IncomingEvent[]): Promise<FreshEvents> {
   const firsts = new Map<string, IncomingEvent>();
@@ -215,7 +215,7 @@ export interface Month {
 /** Older events are in the partition `event_before_2015`, which the migration creates. */
 const firstMonthMs = Date.UTC(2015, 0, 1);
 
-/** Returns the month that contains a time; null if it is older than the first month. */
+/** Returns the month that contains a time, or null if it is older than the first month. */
 export function monthOf(timestampMs: number): Month | null {
   if (timestampMs < firstMonthMs) return null;
   const time = new Date(timestampMs);
@@ -233,7 +233,7 @@ export function monthOf(timestampMs: number): Month | null {
  * ... PARTITION OF`, this never blocks readers and writers of the parent. The advisory lock serializes processes that
  * need the same month.
  *
- * @returns true if it was missing; `announcePartitions` must follow in a separate transaction.
+ * @returns true if it was missing. `announcePartitions` must follow in a separate transaction.
  */
 export async function createMonthPartition(tx: Transaction, month: Month): Promise<boolean> {
   await tx.query('SELECT pg_advisory_xact_lock($1)', [partitionLock]);

@@ -93,7 +93,7 @@ function eventLevelUpdates(
 const minHistoricalAgeMs = 48 * 3_600_000;
 
 /**
- * Returns whether the stored event is marked as migrated. A client may mark any event as historical; the mark is kept
+ * Returns whether the stored event is marked as migrated. A client may mark any event as historical. The mark is kept
  * only if the event is at least 48 hours old or its time is unknown (null). The event is processed equally either way
  * (docs/ingestion-rules.md#historical-migrations).
  */

@@ -66,7 +66,7 @@ export function listOwners({ events, warnings, unprocessable }: ParsedRecords): 
   ];
 }
 
-/** Keys are `token` or `token:distinct_id` (packages/contracts, recordKey); a token contains no colon. */
+/** Keys are `token` or `token:distinct_id` (packages/contracts, recordKey). A token contains no colon. */
 function ownerOfKey({ key, appendedAtMs }: LogRecord): RecordOwner | null {
   const token = key?.split(':', 1)[0];
   return token === undefined ? null : { token, now: new Date(appendedAtMs).toISOString() };
@@ -75,7 +75,7 @@ function ownerOfKey({ key, appendedAtMs }: LogRecord): RecordOwner | null {
 interface InvalidRecord {
   kind: 'invalid';
   reason: InvalidRecordReason;
-  /** Names the field for the operator who inspects the dead letter; never contains its value. */
+  /** Message for the operator who inspects the dead letter. It names the field, and never contains its value. */
   message: string;
 }
 
@@ -87,7 +87,7 @@ const beforeProperties = Buffer.from(',"properties":');
 /**
  * Parses an event in the gateway's own format: with the properties at the end and nothing to clean, so that their bytes
  * can be stored directly. Returns null for any other record, which `parseRecord` parses. This does not save measurable
- * CPU time; its purpose is to preserve integers above 2^53.
+ * CPU time. Its purpose is to preserve integers above 2^53.
  */
 export function parseAsWritten(value: Buffer): ReceivedEvent | null {
   const at = value.indexOf(beforeProperties);
@@ -116,7 +116,7 @@ function isTooDeep(value: JsonObject, text: string, limit: number): boolean {
 /**
  * Parses the value of a log record. Never throws. The result contains no NUL and no lone surrogate in any text or key.
  * Strict about required fields (uuid, token, name, distinct ID, properties, receive time). Leaves out a malformed
- * optional field (`sent_at`, `ip`, `$set`, `$set_once`), because the event is worth more; the next step reports a
+ * optional field (`sent_at`, `ip`, `$set`, `$set_once`), because the event is worth more. The next step reports a
  * malformed `timestamp`.
  */
 export function parseRecord(value: Buffer): ParsedRecord {
@@ -206,7 +206,7 @@ function parseWarning(record: JsonObject, head: RecordHead): CapturedWarning | I
   return { kind: 'warning', ...head, type, count, details };
 }
 
-/** Parses JSON and cleans its texts; null if it is not JSON. */
+/** Parses JSON and cleans its texts. Returns null if it is not JSON. */
 function readJson(text: string): unknown {
   const record = parseOrNull(text);
   // In UTF-8 JSON, a NUL or a lone surrogate can only be written as an escape, which almost no record contains.

@@ -30,7 +30,7 @@ beforeEach(async () => {
   expect(await addressOf((await process(project.token)).uuid)).toBe('203.0.113.9');
 });
 
-/** The expected delay is one second; the limit is longer because the test machine may be slow. */
+/** The expected delay is one second. The limit is longer because the test machine may be slow. */
 const soon = { timeoutMs: 20_000 };
 
 async function addressOf(uuid: string): Promise<unknown> {

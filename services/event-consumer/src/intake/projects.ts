@@ -6,7 +6,7 @@ import type { RecordOwner } from '../dead-letters.ts';
 import type { ResolvedProject } from '../model/event.ts';
 import { type FormerKey, selectFormerKeys, selectProjects } from './projects-store.ts';
 
-/** Returns the project of a record; undefined if it has no owner or its environment was deleted. */
+/** Returns the project of a record, or undefined if it has no owner or its environment was deleted. */
 export type FindProject = (record: RecordOwner) => ResolvedProject | undefined;
 
 export interface ProjectResolver {
@@ -40,7 +40,7 @@ export function createProjectResolver({
 }: {
   sql: Sql;
   changes: Pick<ProjectChanges, 'subscribe' | 'isSubscribed'>;
-  /** The installation's limit in days; 0 for none. */
+  /** The installation's limit in days, or 0 for none. */
   eventRetentionDays?: number;
   /** How long cached data is used while notifications of changes are received. */
   ttlMs?: number;

@@ -33,8 +33,8 @@ export interface LoadedLedger {
 
 /**
  * Loads the persons, IDs and group types that a batch can touch, in at most four statements. Applies the uncommitted
- * decisions of `before`, and leaves out deleted persons. Normally does not lock persons; ledger/store.ts explains why
- * this is safe, and the lock order.
+ * decisions of `before`, and leaves out deleted persons. Normally does not lock persons. The file ledger/store.ts
+ * explains why this is safe, and the lock order.
  *
  * @throws LedgerConflict when a mapping changed between locking and reading.
  */
@@ -109,7 +109,7 @@ function forgetPersons({ ledger, stored }: LoadedLedger): void {
 
 /**
  * Returns the person that an ID would create. It may exist although the ID has no mapping, if rows were edited
- * manually; the rules then restore the mapping. This is so rare that it is only checked after creating the person has
+ * manually. The rules then restore the mapping. This is so rare that it is only checked after creating the person has
  * failed.
  */
 function createdBy({ projectId, distinctId }: DistinctIdKey): PersonKey {

@@ -52,7 +52,8 @@ function groupsToWrite(ledger: Ledger): GroupKey[] {
 }
 
 /**
- * Writes changed groups; for `commitWith`. Rejects with LedgerConflict when another batch created one of them first.
+ * Writes changed groups. The statements are for `commitWith`. Rejects with LedgerConflict when another batch created
+ * one of the groups first.
  */
 export function saveGroups(tx: Transaction, { newGroups, changedGroups }: GroupChanges): Promise<void>[] {
   return [insertGroups(tx, newGroups), updateGroups(tx, changedGroups)];

@@ -266,7 +266,7 @@ export async function moveCohortMembers(tx: Transaction, merged: MergedPerson[])
   );
 }
 
-/** Moves the stored hash keys of flags. The survivor's own keys take precedence; of several others, one is kept. */
+/** Moves the stored hash keys of flags. The survivor's own keys take precedence. Of several others, one is kept. */
 export async function moveFlagHashKeys(tx: Transaction, merged: MergedPerson[]): Promise<void> {
   if (merged.length === 0) return;
   await tx.query(

@@ -99,7 +99,7 @@ export function isOfDeletedPerson(event: IncomingEvent, { deletedIds }: ProjectL
   });
 }
 
-/** Distinct IDs that this process has seen stored, by the keys of `TouchedByBatch`; they already have a person. */
+/** Distinct IDs that this process has seen stored, by the keys of `TouchedByBatch`. They already have a person. */
 export interface KnownIds {
   has(key: string): boolean;
   /** Must be called after a batch is committed. */

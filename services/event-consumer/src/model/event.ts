@@ -21,7 +21,7 @@ export interface ResolvedProject extends IngestProject {
   isCookieless: boolean;
   /** IANA name. */
   timezone: string;
-  /** Events older than this are not stored; null for no limit. */
+  /** Events older than this are not stored. Null for no limit. */
   eventRetentionDays: number | null;
 }
 
@@ -51,13 +51,15 @@ export interface IncomingEvent {
   event: string;
   distinctId: string;
   properties: JsonObject;
-  /** `properties` as they were written; undefined if the text cannot be stored directly. */
+  /** `properties` as they were written, or undefined if the text cannot be stored directly. */
   written?: ReceivedProperties;
   /** Milliseconds since the epoch. */
   timestampMs: number;
   capturedAtMs: number;
   isHistorical: boolean;
-  /** Set if the operator, not the sender, disabled person processing; `project` then has the same effect. */
+  /**
+   * Set if the operator disabled person processing, and not the sender. The settings of `project` then also disable it.
+   */
   isPersonForcedOff?: true;
 }
 

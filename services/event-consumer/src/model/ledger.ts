@@ -42,8 +42,8 @@ export interface ProjectLedger {
 export interface DistinctIdState {
   personUuid: string;
   /**
-   * Mapping version: 0 if the person was created from this ID, otherwise 1; +1 for each merge that moves it. A deleted
-   * ID that is used again continues from its previous version.
+   * Mapping version. It is 0 if the person was created from this ID, otherwise 1, and increases by one for each merge
+   * that moves the mapping. A deleted ID that is used again continues from its previous version.
    */
   version: number;
   /** True if this batch inserts the mapping. */

@@ -95,7 +95,7 @@ const maxWaitMs = 1000;
  * effects are committed, looks up the events and appends them to the topic of processed events. Its own offset advances
  * only afterwards, so every stored event is published at least once, and storing never waits for it.
  *
- * @throws errors of the database or the log when they do not respond; the log then delivers the batch again.
+ * @throws errors of the database or the log when they do not respond. The log then delivers the batch again.
  */
 export function createPublishHandler(
   deps: PublishStoredDeps,
@@ -158,7 +158,7 @@ export function createPublishHandler(
   }
 
   /**
-   * Publishes one event. With its person's properties, it may be too large for the log; it is then only in the
+   * Publishes one event. With its person's properties, it may be too large for the log. It is then only in the
    * database.
    */
   async function publishOne(event: StoredEvent): Promise<boolean> {

@@ -127,7 +127,7 @@ async function sendOne({ ruleCase, project, uuids }: Played, round: number): Pro
 }
 
 /**
- * Returns false for events with fields that only the gateway writes or that it would change; they bypass the gateway.
+ * Returns false for events with fields that only the gateway writes or that it would change. They bypass the gateway.
  */
 function isForGateway(sent: SentEvent): boolean {
   const gatewayFields = ['now', 'ip', 'sent_at', 'token', 'historical_migration', 'force_disable_person_processing'];

@@ -52,7 +52,7 @@ export interface RuleWorld {
   groups: GroupStates;
   send(event: SentEvent): RuleCaseOutcome;
   personOf(distinctId: string): PersonState | undefined;
-  /** Returns all IDs of the person with this ID, sorted; empty if it has no person. */
+  /** Returns all IDs of the person with this ID, sorted, or empty if it has no person. */
   idsWith(distinctId: string): string[];
   group(type: string, key: string): GroupState | undefined;
   uuidOf(distinctId: string): string;

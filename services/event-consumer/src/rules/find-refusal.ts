@@ -12,7 +12,7 @@ import { isPersonProfileOff } from './person-processing.ts';
 const checks = [clientWarning, nonTextAnonymousId, nonTextAlias, overlongGroupKey, mergeWithoutPerson];
 
 /**
- * Returns the first reason not to store an event; null to store it. Rejects only events that cannot be stored
+ * Returns the first reason not to store an event, or null to store it. Rejects only events that cannot be stored
  * correctly.
  */
 export function findRefusal(event: IncomingEvent): Refusal | null {

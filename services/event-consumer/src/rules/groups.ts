@@ -17,7 +17,7 @@ import type { PersonProcessing } from './person-processing.ts';
 import { warnAboutRoundedIntegers } from './rounded-integers.ts';
 
 interface GroupOutcome {
-  /** Overlay for the stored properties of the event; null if nothing is added. */
+  /** Overlay for the stored properties of the event, or null if nothing is added. */
   groupProperties: JsonObject | null;
   warnings: RuleWarning[];
 }
@@ -106,7 +106,7 @@ function groupKeys(event: IncomingEvent, ledger: ProjectLedger): GroupKeys | nul
   return { properties, warnings };
 }
 
-/** Group types of a project have the indexes 0 to 4; their keys are the event properties `$group_0` to `$group_4`. */
+/** Group types of a project have the indexes 0 to 4. Their keys are the event properties `$group_0` to `$group_4`. */
 const maxGroupTypes = 5;
 
 /** Types that are too long get no index, so that they cannot make a batch fail (docs/ingestion-rules.md#groups). */
@@ -115,7 +115,7 @@ function isGroupTypeTooLong(type: string): boolean {
 }
 
 /**
- * Returns the index of a group type; a new type gets the lowest free index. Returns null if all five are taken or the
+ * Returns the index of a group type. A new type gets the lowest free index. Returns null if all five are taken or the
  * type is invalid (empty or too long). The caller warns about types that are too long and about a sixth type
  * (docs/ingestion-rules.md#groups).
  */
@@ -160,7 +160,7 @@ export function toGroupStateKey({ index, key }: { index: number; key: string }):
  * Applies updates to the groups of one project in order: creates missing groups, and overlays the properties of others,
  * shallowly. An update without changes writes nothing and keeps the version (docs/ingestion-rules.md#groups).
  *
- * @returns updates that would make their group too large. They are not applied; like a person, a new group is then
+ * @returns updates that would make their group too large. They are not applied. Like a person, a new group is then
  * created without properties.
  */
 export function coalesceGroupUpdates(updates: readonly GroupUpdate[], groups: GroupStates): GroupUpdate[] {

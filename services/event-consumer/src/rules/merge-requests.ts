@@ -21,7 +21,7 @@ export function isMergeEvent(name: string): boolean {
   return identityRules.has(name);
 }
 
-/** Returns the merge that an event requests; null if none. */
+/** Returns the merge that an event requests, or null if none. */
 export function readMergeRequest(event: IncomingEvent): MergeRequest | null {
   return identityRules.get(event.event)?.(event) ?? null;
 }
@@ -53,7 +53,7 @@ function identify(event: IncomingEvent): MergeRequest | null {
 }
 
 /**
- * Returns the anonymous ID; null if the key is missing. An explicit null becomes the text `null`, an illegal ID, so
+ * Returns the anonymous ID, or null if the key is missing. An explicit null becomes the text `null`, an illegal ID, so
  * that a warning is stored.
  */
 function anonymousId(properties: JsonObject): string | null {
@@ -64,7 +64,7 @@ function anonymousId(properties: JsonObject): string | null {
 
 /**
  * Returns the other ID of a merge as text, including numbers like in `distinct_id`. Returns null for invalid values.
- * The gateway quotes longer integers; one that arrives here may be rounded and would merge strangers.
+ * The gateway quotes longer integers. One that arrives here may be rounded and would merge strangers.
  */
 export function readOtherId(value: unknown): string | null {
   if (typeof value === 'string') return value;
@@ -84,7 +84,7 @@ function createAlias(event: IncomingEvent): MergeRequest | null {
 }
 
 /**
- * `$merge_dangerously`: merges the alias into distinct_id, even if both are identified; only illegal IDs prevent it
+ * `$merge_dangerously`: merges the alias into distinct_id, even if both are identified. Only illegal IDs prevent it
  * (docs/ingestion-rules.md#merges). Intended for manual repairs.
  */
 function mergeDangerously(event: IncomingEvent): MergeRequest | null {

@@ -57,7 +57,7 @@ export interface EventPerson {
   /** Null for the computed person of an event without one. */
   createdAtMs: number | null;
   properties: JsonObject;
-  /** Approximate size of the properties as JSON; 0 if they come from the event itself. */
+  /** Approximate size of the properties as JSON, or 0 if they come from the event itself. */
   bytes: number;
   mode: PersonMode;
 }

@@ -69,7 +69,7 @@ function isUnfilled(before: JsonObject, key: string, value: unknown): boolean {
   return !Object.hasOwn(before, key) || (before[key] === null && value !== null);
 }
 
-/** Returns the keys in `$unset`: the strings of an array, or the keys of an object; ignores the rest. */
+/** Returns the keys in `$unset`: the strings of an array, or the keys of an object. Ignores the rest. */
 export function readUnsetKeys(unset: unknown): string[] {
   if (Array.isArray(unset)) return unset.filter((key) => typeof key === 'string');
   return isObject(unset) ? Object.keys(unset) : [];
@@ -77,7 +77,7 @@ export function readUnsetKeys(unset: unknown): string[] {
 
 /**
  * Properties of the moment and not of the person. An event that changes only these does not rewrite the person, because
- * otherwise every page view on a busy site would; the event's row still contains them
+ * otherwise every page view on a busy site would. The event's row still contains them
  * (docs/ingestion-rules.md#person-properties). Country, city, app versions, campaigns and initial properties are
  * deliberately not listed.
  */

@@ -3,7 +3,7 @@
 import { hash } from 'node:crypto';
 import { noteMergedPerson, type PersonState, type ProjectLedger } from '../model/ledger.ts';
 
-/** Returns the person of a distinct ID; null if it has none. */
+/** Returns the person of a distinct ID, or null if it has none. */
 export function findPersonInLedger(distinctId: string, ledger: ProjectLedger): PersonState | null {
   const mapping = ledger.distinctIds.get(distinctId);
   return mapping === undefined ? null : (ledger.persons.get(mapping.personUuid) ?? null);
@@ -112,7 +112,7 @@ export function derivePersonUuid(projectId: number, distinctId: string): string 
 }
 
 /**
- * Returns the uuid of the person that a distinct ID creates after its previous person was deleted; it differs from the
+ * Returns the uuid of the person that a distinct ID creates after its previous person was deleted. It differs from the
  * previous one.
  */
 function personUuidAfterDeletion(deletionId: string, projectId: number, distinctId: string): string {

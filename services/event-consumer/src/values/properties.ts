@@ -61,7 +61,7 @@ export function canBeStored(text: string): boolean {
  * by the overlay: of two members with the same name, PostgreSQL keeps the later one, like JSON.parse. Encoding
  * everything again would cost more than parsing it did.
  *
- * @param written the same content as `properties.under`; undefined if no text can be stored directly.
+ * @param written the same content as `properties.under`, or undefined if no text can be stored directly.
  */
 export function writeProperties(
   fields: Pick<CopyRow, 'jsonb' | 'jsonbBytes'>,

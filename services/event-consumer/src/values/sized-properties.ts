@@ -29,7 +29,7 @@ export interface PropertyChange {
 export const noChange: PropertyChange = { put: Object.freeze({}), removed: [] };
 
 /**
- * Returns the size in bytes as JSON after a change, without making it. Exact if it is more than `limit`; otherwise it
+ * Returns the size in bytes as JSON after a change, without making it. Exact if it is more than `limit`. Otherwise it
  * may be an upper bound, which is fast and nearly always sufficient.
  */
 export function sizeAfterChange(sized: SizedProperties, change: PropertyChange, limit: number): number {
@@ -46,7 +46,7 @@ export function sizeUpperBound(sized: SizedProperties): number {
 }
 
 /**
- * Returns the approximate size as JSON. The upper bound assumes that all characters are escaped; plain text takes a
+ * Returns the approximate size as JSON. The upper bound assumes that all characters are escaped. Plain text takes a
  * sixth of that.
  */
 export function approximateSize(sized: SizedProperties): number {

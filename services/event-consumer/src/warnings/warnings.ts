@@ -51,7 +51,7 @@ export function toGatewayWarning(warning: CapturedWarning, projectId: number): S
 
 /**
  * Creates the warning about events of a migration that the project's plan does not include. The gateway rejects such
- * requests with 402; it accepts and marks them only while it cannot look up the plan
+ * requests with 402. It accepts and marks them only while it cannot look up the plan
  * (docs/ingestion-rules.md#historical-migrations).
  */
 export function toMigrationWarning(finding: CountedFinding, projectId: number): StoredWarning {

@@ -198,7 +198,7 @@ const localEvaluation = /^\/api\/(?:projects|environments)\/([^/]+)\/feature_fla
 const remoteConfig = /^\/api\/(?:projects|environments)\/([^/]+)\/feature_flags\/([^/]+)\/remote_config\/?$/;
 
 /**
- * Finds what a path of flag definitions requests; undefined for other paths.
+ * Finds what a path of flag definitions requests. Returns undefined for other paths.
  * @param path without the query
  */
 export function findDefinitionTarget(path: string): DefinitionTarget | undefined {

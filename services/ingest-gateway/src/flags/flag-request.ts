@@ -237,7 +237,7 @@ const paths = new Map<string, FlagPath>([
 ]);
 
 /**
- * Returns the flag path with this name; undefined for other paths.
+ * Returns the flag path with this name, or undefined for other paths.
  * @param path without the query
  */
 export function findFlagPath(path: string): FlagPath | undefined {

@@ -16,7 +16,10 @@ export type Credential =
       /** When the user last authenticated. */
       signedInAt: Date;
       method: string;
-      /** What an organization requires of the user: to use the second factor, or to set one up; null if nothing. */
+      /**
+       * What an organization requires of the user: to use the second factor, or to set one up. Null if it requires
+       * nothing.
+       */
       wants: 'second factor' | 'second factor set up' | null;
     };
 
@@ -26,7 +29,7 @@ export type SessionCredential = Extract<Credential, { kind: 'session' }>;
 export interface Caller {
   userId: number;
   credential: Credential;
-  /** Scopes of the key; `*` means all. */
+  /** Scopes of the key. `*` means all. */
   scopes: string[];
   /** If not empty, the key only works for these environments. */
   scopedTeams: number[];
@@ -53,7 +56,7 @@ function isOrganizationInKey(caller: Caller, organizationId: string): boolean {
   );
 }
 
-/** The environments to which the key is limited; null if it is not limited to environments. */
+/** The environments to which the key is limited, or null if it is not limited to environments. */
 export function findScopedEnvironments({ scopedTeams }: Caller): number[] | null {
   return scopedTeams.length > 0 ? scopedTeams : null;
 }

@@ -46,7 +46,7 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
       try {
         return await addToCounters(changes);
       } catch {
-        // The store reports its own loss; counting continues here.
+        // The store reports its own loss. Counting continues here.
       }
     }
     fallback ??= createInProcessStore();
@@ -247,7 +247,7 @@ export interface SignUpLimit {
 
 /**
  * Creates the limits for invite requests without a key.
- * @param perMinute limit of requests from one address, and of wrong ones for one invite; 0 = no limit
+ * @param perMinute limit of requests from one address, and of wrong ones for one invite. 0 means no limit.
  */
 export function createSignUpLimit({
   keyValue,

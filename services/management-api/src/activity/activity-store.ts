@@ -21,7 +21,7 @@ export interface ActivityRow
 }
 
 export interface ActivityFilter {
-  /** Kinds of records; all if absent. */
+  /** Kinds of records, or all if absent. */
   scopes?: string[];
   /** Kinds of records to exclude. */
   hiddenScopes?: string[];

@@ -96,7 +96,7 @@ const staleSessionsPerWrongKey = 10;
 /** SQLSTATE of a canceled statement, which here ran longer than the pool's limit. */
 const queryCanceled = '57014';
 
-/** The error for the client when the database fails; null for every other error. */
+/** The error for the client when the database fails, or null for every other error. */
 function translateDatabaseError(error: unknown): AppError | null {
   if (!isTransientError(error)) return null;
   if ((error as { code?: unknown }).code === queryCanceled) {

@@ -123,7 +123,7 @@ export interface RouteDeps
   sharedHtml?: Buffer | null;
   /** Passes the requests of SDKs to a gateway. Without it, this API handles them like those of scripts. */
   gateway?: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
-  /** URL for links; without it, the request's own host. */
+  /** URL for links. Without it, the request's own host. */
   publicUrl?: string | undefined;
 }
 

@@ -72,7 +72,7 @@ export function toTimeSpan(
 /** Before this year, an hour in some time zone could be in a year that is written with a sign. */
 const firstMoment = new Date('1000-01-01T00:00:00Z');
 
-/** From 4713 BC, where PostgreSQL's time begins, to the last time in JavaScript; milliseconds since 1970. */
+/** From 4713 BC, where PostgreSQL's time begins, to the last time in JavaScript, in milliseconds since 1970. */
 const milliseconds = Type.Integer({ minimum: -210_866_803_200_000, maximum: 8_640_000_000_000_000 });
 
 /** Cursor of a list ordered by time and ID: those of the last row of the page. */

@@ -15,7 +15,7 @@ export interface LogDirectory {
   path: string;
   /** True if the broker has taken the directory offline: its records can be neither read nor written. */
   isOffline: boolean;
-  /** Size of its disk and free space, including other users of the disk; null when the broker cannot determine it. */
+  /** Size of its disk and free space, including other users of the disk. Null when the broker cannot determine it. */
   space: { totalBytes: number; freeBytes: number } | null;
 }
 

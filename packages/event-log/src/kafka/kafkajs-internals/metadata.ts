@@ -6,7 +6,7 @@ import metadata from 'kafkajs/src/protocol/requests/metadata/index.js';
 /**
  * Reason: kafkajs 2.2.4 requests metadata in versions up to 6, and topic IDs exist since version 10 (Kafka 2.8). A
  * topic that was deleted and created again can only be recognized by its ID. So this adds version 10 to those of
- * kafkajs. It is used with brokers that support it; older brokers get the same requests as before. Relies on: kafkajs
+ * kafkajs. It is used with brokers that support it. Older brokers get the same requests as before. Relies on: kafkajs
  * choosing the newest version in an exported list that the broker supports, looking up its encoder in a plain exported
  * object, and returning partitions as they were decoded. Witness: metadata-protocol.kafka.test.ts. If kafkajs changes,
  * `requestTopicIds` throws at start. May go: when the client provides topic IDs and leader epochs.
@@ -52,7 +52,7 @@ export function requestTopicIds(): void {
   isInstalled = true;
 }
 
-/** Returns the identity that came with a partition's metadata; null with brokers older than Kafka 2.8. */
+/** Returns the identity that came with a partition's metadata, or null with brokers older than Kafka 2.8. */
 export function topicIdentityOf(partition: object | undefined): TopicIdentity | null {
   return partition !== undefined && 'topicId' in partition ? (partition as TopicIdentity) : null;
 }
@@ -116,7 +116,7 @@ function readPartition(reader: FlexibleReader, ofTopic: Omit<TopicIdentity, 'lea
 /**
  * Reads Kafka's flexible message format: lengths are varints of the length plus one, and every structure may end with
  * tagged fields. https://cwiki.apache.org/confluence/display/KAFKA/KIP-482 Only metadata.ts and log-directories.ts need
- * it; it can be deleted together with them.
+ * it. It can be deleted together with them.
  */
 export interface FlexibleReader {
   int8(): number;
@@ -125,7 +125,7 @@ export interface FlexibleReader {
   /** Exact up to 2 ** 53. */
   int64(): number;
   bytes(length: number): Buffer;
-  /** Reads a string; null if it is missing. */
+  /** Reads a string. Returns null if it is missing. */
   text(): string | null;
   int32s(): number[];
   /** Reads an array, and skips the tagged fields after each element. */
@@ -221,7 +221,7 @@ export function compactText(text: string): Buffer {
  * truncated logs (KIP-320).
  */
 
-/** Returns the highest leader epoch of the messages; null if they have none (the format before Kafka 0.11). */
+/** Returns the highest leader epoch of the messages, or null if they have none (the format before Kafka 0.11). */
 export function newestLeaderEpoch(messages: readonly KafkaMessage[]): number | null {
   // Epochs never decrease within a log, so the last message has the highest.
   const { batchContext } = (messages.at(-1) ?? {}) as { batchContext?: { partitionLeaderEpoch?: number } };

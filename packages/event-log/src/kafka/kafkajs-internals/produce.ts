@@ -243,7 +243,7 @@ const memory = createRequestMemory();
 
 /**
  * Creates the frame of a request.
- * @param write writes the body into exactly `size` bytes; called once, after kafkajs has written the header
+ * @param write writes the body into exactly `size` bytes. Called once, after kafkajs has written the header.
  */
 function createRequestFrame(size: number, write: (body: Buffer) => void): RequestFrame {
   return new Frame(size, write);

@@ -145,7 +145,7 @@ export async function takeTile(tx: Transaction, transfer: TileTransfer): Promise
   await moveTile(tx, tile, transfer.to);
 }
 
-/** Like `takeTile`, but the original tile stays. Both dashboards then share the insight; a text is duplicated. */
+/** Like `takeTile`, but the original tile stays. Both dashboards then share the insight. A text is duplicated. */
 export async function copyTile(tx: Transaction, transfer: TileTransfer, { userId }: { userId: number }): Promise<void> {
   const { to } = transfer;
   const tile = await transferredTile(tx, transfer);

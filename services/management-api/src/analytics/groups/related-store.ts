@@ -10,9 +10,9 @@ export const maxRelatedGroups = 100;
 export type Actor = { personUuid: string } | { group_type_index: number; group_key: string };
 
 /**
- * Finds the groups that are related to a person or a group, sorted by type and key. Only events later than `after` count.
- * For a person, these are the groups of the person's events, which are found through an index. For a group, they are the
- * groups of other types in the group's events; this reads all events of the project.
+ * Finds the groups that are related to a person or a group, sorted by type and key. Only events later than `after`
+ * count. For a person, these are the groups of the person's events, which are found through an index. For a group, they
+ * are the groups of other types in the group's events. This reads all events of the project.
  */
 export async function findRelatedGroups(
   sql: Sql,

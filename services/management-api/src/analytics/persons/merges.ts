@@ -92,9 +92,9 @@ async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<
 const maxMergeBytes = 8 * 1024 * 1024;
 
 /**
- * Replays the merge events in order. An event joined two IDs if no earlier event had joined them; events that repeat a merge
- * are left out. If the other ID does not belong to this person, `is_joined` is false: the merge was rejected, or the other ID
- * was later moved to another person or deleted.
+ * Replays the merge events in order. An event joined two IDs if no earlier event had joined them. Events that repeat a
+ * merge are left out. If the other ID does not belong to this person, `is_joined` is false: the merge was rejected, or
+ * the other ID was later moved to another person or deleted.
  */
 function explainIds(mainId: string, distinctIds: readonly string[], events: readonly MergeEvent[]) {
   const setOf = new Map(distinctIds.map((id) => [id, new Set([id])]));

@@ -92,7 +92,7 @@ export const readPersons = createLargeRowReader<PersonKey, PersonRow>({
   bytes: `octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')} + 1000`,
 });
 
-/** Persons with IDs below `behind`, down to `from`; null for no bound. */
+/** Persons with IDs below `behind`, down to `from`, or null for no bound. */
 export interface IdRange {
   behind: string | null;
   from: string | null;
@@ -174,7 +174,7 @@ export async function findPersonsByStart(
   return uuids.size > max ? null : [...uuids];
 }
 
-/** Returns the ID of the person who is `count` persons further in the list by ID; null if there are fewer. */
+/** Returns the ID of the person who is `count` persons further in the list by ID, or null if there are fewer. */
 export async function idFurther(
   sql: Sql,
   projectId: number,

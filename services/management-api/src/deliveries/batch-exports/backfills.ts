@@ -168,7 +168,7 @@ export async function listBackfills(
 
 /**
  * Cancels a backfill.
- * @returns the previous status; undefined if the backfill does not exist
+ * @returns the previous status, or undefined if the backfill does not exist
  */
 export async function cancelBackfill(tx: Transaction, exportId: string, id: string): Promise<string | undefined> {
   const rows = await tx.query<{ status: string }>(

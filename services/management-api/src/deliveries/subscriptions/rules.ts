@@ -184,7 +184,7 @@ function addedTargets(before: Target, after: Target): string[] {
 /**
  * Runs a write that may add a subscription, within the limit of the organization. Locks the organization, so that concurrent
  * requests cannot exceed the limit. This must be the transaction's first lock.
- * @param max subscriptions of an organization, without deleted ones; 0 = no limit.
+ * @param max subscriptions of an organization, without deleted ones. 0 means no limit.
  * @param write returns whether it added a subscription.
  * @throws AppError `invalid` if there are too many now.
  */

@@ -63,7 +63,7 @@ export function toFeatureFlag(row: FlagRow, filters: Record<string, unknown>, is
   };
 }
 
-/** The rollout of a flag that has one condition without filters and no variants; undefined for other flags. */
+/** The rollout of a flag that has one condition without filters and no variants, or undefined for other flags. */
 function simpleRollout({ groups, multivariate }: Record<string, unknown>): number | null | undefined {
   const [condition, ...others] = Array.isArray(groups) ? groups : [];
   const variants = isObject(multivariate) && Array.isArray(multivariate.variants) ? multivariate.variants : [];

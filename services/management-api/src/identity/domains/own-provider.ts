@@ -7,7 +7,7 @@ import type { DomainRow } from './store.ts';
 
 /**
  * The SAML provider of a domain. Invalid settings can be stored (docs/api/domains.md), so they are checked before each use.
- * @returns null if a field is missing; `problem` is the reason why users cannot sign in through the provider.
+ * @returns null if a field is missing. `problem` is the reason why users cannot sign in through the provider.
  */
 export function checkSamlProvider(
   row: Pick<DomainRow, 'saml_entity_id' | 'saml_acs_url' | 'saml_x509_cert'>,

@@ -9,8 +9,8 @@ import { findJoinRecipients, type InviteRow } from './store.ts';
 
 export interface InviteMailing {
   /**
-   * Sends the emails of committed invites. Waits at most `patienceMs`; emails that are not sent by then continue in the background. Never
-   * throws.
+   * Sends the emails of committed invites. Waits at most `patienceMs`. Emails that are not sent by then continue in the
+   * background. Never throws.
    * @returns for each email attempted so far, by invite ID, the error or null. Invites over the hourly limit of the organization are
    * omitted.
    */
@@ -47,7 +47,7 @@ interface InviteMailingDeps {
   withConsole?: boolean;
   /** How long a request waits for its emails, in milliseconds. */
   patienceMs: number;
-  /** Emails that one organization can send per hour, including subscription reports; 0 = no limit. */
+  /** Emails that one organization can send per hour, including subscription reports. 0 means no limit. */
   mailsPerHour: number;
 }
 
@@ -57,7 +57,7 @@ export function createInviteMailing(deps: InviteMailingDeps): InviteMailing {
 
   /**
    * Sends the email of one invite.
-   * @returns the error of the attempt; null if the server accepted the email
+   * @returns the error of the attempt, or null if the server accepted the email
    */
   async function sendOne(
     { row, token }: MailableInvite,

@@ -103,7 +103,7 @@ type StoredKey = Columns<
 
 /**
  * Converts a key to the form in which its user sees it.
- * @param value the key itself, directly after it was created or rolled; otherwise null
+ * @param value the key itself, directly after it was created or rolled, or otherwise null
  */
 export function toPersonalApiKey(key: StoredKey, value: string | null) {
   return {

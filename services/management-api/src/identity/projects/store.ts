@@ -121,7 +121,7 @@ export async function listProjects(
   return countedPage(await sql.query<Counted<ProjectSummaryRow>>(statement(limits), values));
 }
 
-/** The caller's level in each environment of a project; null if the caller has no access. */
+/** The caller's level in each environment of a project, or null if the caller has no access. */
 export async function levelsInProject(
   tx: Transaction,
   { userId, projectId }: { userId: number; projectId: number },

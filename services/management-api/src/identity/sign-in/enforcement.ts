@@ -30,7 +30,7 @@ export interface EnforcementDeps {
   installed: Installed;
 }
 
-/** The domain of an address and the provider that it enforces; null if all sign-in methods are allowed. */
+/** The domain of an address and the provider that it enforces, or null if all sign-in methods are allowed. */
 export async function findEnforcedProvider(
   { sql, installed }: EnforcementDeps,
   email: string,

@@ -51,7 +51,7 @@ function appOf(secret: string, account: string): TOTP {
   return new TOTP({ issuer, label: account, secret: Secret.fromBase32(secret), period: stepSeconds });
 }
 
-/** The time step of a code: the previous, the current or the next one; null if it matches none of them. */
+/** The time step of a code: the previous, the current or the next one, or null if it matches none of them. */
 function stepOfCode(secret: string, code: string): number | null {
   const now = Math.floor(Date.now() / 1000 / stepSeconds);
   const delta = appOf(secret, '').validate({ token: code, window: 1 });

@@ -6,8 +6,8 @@ export type SignInWay = 'password' | 'passkey' | 'link' | 'second_factor' | 'pro
 
 /**
  * Counts a sign-in attempt by its outcome.
- * @param outcomeOfResult the outcome if `work` succeeds, by default `signed_in`; null if the sign-in continues and is counted
- * later.
+ * @param outcomeOfResult the outcome if `work` succeeds, by default `signed_in`, or null if the sign-in continues and
+ * is counted later.
  */
 export type SignInCount = <T>(
   way: SignInWay,

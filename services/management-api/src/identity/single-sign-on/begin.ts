@@ -89,7 +89,7 @@ export function parseOwnPath(next: string | null): string {
   return url?.origin === own ? url.pathname + url.search + url.hash : start;
 }
 
-/** The domain whose own provider is used; null for a provider of the installation. */
+/** The domain whose own provider is used, or null for a provider of the installation. */
 async function chosenDomain(
   { sql, installed }: SingleSignOnDeps,
   { kind, email, testedId }: { kind: ProviderKind; email: string | null; testedId: string | null },

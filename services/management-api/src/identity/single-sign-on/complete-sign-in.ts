@@ -148,7 +148,7 @@ const refusalSentences: Record<Extract<ProviderSignInRefusal, string>, string> =
   no_new_organizations: 'There is no account with this email address. Ask for an invite.',
 };
 
-/** The email address that a provider reports, normalized; null if it is missing or not valid. */
+/** The email address that a provider reports, normalized, or null if it is missing or not valid. */
 export function reportedAddress(written: string | null): string | null {
   const email = parseEmailAddress(written ?? '');
   return email !== null && isEmail(email) ? email : null;

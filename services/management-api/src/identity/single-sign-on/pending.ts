@@ -42,7 +42,10 @@ const shared = {
   ]),
   /** A path of this installation, to which the browser goes afterwards. */
   next: Type.String(),
-  /** SHA-256 of the secret in the browser's cookie; null if the provider started the sign-in (unsolicited SAML responses). */
+  /**
+   * SHA-256 of the secret in the browser's cookie, or null if the provider started the sign-in (unsolicited SAML
+   * responses).
+   */
   browser: nullableText,
 };
 

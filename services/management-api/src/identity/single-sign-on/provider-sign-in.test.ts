@@ -7,7 +7,7 @@ import { createWalkingBrowser } from '../../testing/walking-browser.ts';
 
 /**
  * Which account a sign-in through a provider opens, and which organization it enters. An account's own verified address
- * decides; what the provider reports in a later sign-in does not.
+ * decides. What the provider reports in a later sign-in does not.
  */
 let api: TestApi;
 /** A provider of the installation, as GitLab and as its OpenID provider. */
@@ -71,7 +71,7 @@ afterAll(async () => {
 const newBrowser = () => createWalkingBrowser(/^\/console\//);
 type Browser = ReturnType<typeof newBrowser>;
 
-/** Signs in through a provider. @returns the error code the sign-in page shows; null after a sign-in. */
+/** Signs in through a provider. @returns the error code the sign-in page shows, or null after a sign-in. */
 async function signIn(
   provider: OpenIdProvider,
   subject: string,
@@ -116,7 +116,7 @@ const accounts = () =>
       WHERE u.email NOT LIKE 'owner@%' ORDER BY u.email`,
     [home.organizationId, other.organizationId],
   );
-/** Links ada@home.example to `u1` of a provider; the account belongs to no organization afterwards. */
+/** Links ada@home.example to `u1` of a provider. The account belongs to no organization afterwards. */
 async function linkAda(provider: OpenIdProvider): Promise<void> {
   expect(await signIn(provider, 'u1', verified('ada@home.example'))).toBeNull();
   await sql(`DELETE FROM membership WHERE user_id = (SELECT id FROM "user" WHERE email = 'ada@home.example')`);
@@ -140,7 +140,10 @@ describe('the account and the organization that a sign-in opens', () => {
     invite: 'invite' | '-',
     /** Whether SAML is enforced: by the domain other.example for an address in it, otherwise by home.example. */
     enforced: 'enforced' | '-',
-    /** `in` or the error code; then the account with its levels in the organizations of home.example and other.example. */
+    /**
+     * `in` or the error code, followed by the account with its levels in the organizations of home.example and
+     * other.example.
+     */
     outcome: string,
   ];
   const table: Row[] = [

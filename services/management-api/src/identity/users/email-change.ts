@@ -38,17 +38,17 @@ const freshMs = 5 * 60_000;
 
 const secretOf = (userId: number) => String(userId);
 
-/** The new address that is not verified yet; null if there is none. */
+/** The new address that is not verified yet, or null if there is none. */
 export async function findPendingEmail(sql: Sql, userId: number): Promise<string | null> {
   const step = await findSignInStep(sql, kind, secretOf(userId));
   return step === undefined ? null : String(step.data.email);
 }
 
 /**
- * Checks a new address. The response does not reveal whether another account has it; only the holder of the address can find
- * out.
- * @returns a function that mails the code to the new address and notifies the current one; null if the address does not
- * change.
+ * Checks a new address. The response does not reveal whether another account has it. Only the holder of the address can
+ * find out.
+ * @returns a function that mails the code to the new address and notifies the current one, or null if the address does
+ * not change.
  * @throws AppError `forbidden` for keys, and for a sign-in more than five minutes ago; `invalid` naming `email`;
  * `rate_limited`.
  */

@@ -56,7 +56,7 @@ export async function changeUser(
 
 /**
  * Sets whether a passkey is required after a password.
- * @returns the notice for the user; null if nothing changed.
+ * @returns the notice for the user, or null if nothing changed.
  * @throws AppError `forbidden` for keys and for a sign-in too long ago; `invalid`: `no_passkeys`, or `2fa_demanded`.
  */
 export async function requirePasskeyAfterPassword(

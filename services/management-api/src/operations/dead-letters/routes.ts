@@ -234,7 +234,9 @@ function stateOf({ deadLetter }: ProjectDeadLetter, decisions: ReadonlyMap<strin
 
 const notFound = 'Dead letter not found.';
 
-/** The reason why a dead letter cannot be replayed in a request that already contains so many bytes; null if it can. */
+/**
+ * The reason why a dead letter cannot be replayed in a request that already contains so many bytes, or null if it can.
+ */
 function replayProblem(found: DecidedProjectDeadLetter | undefined, bytesBefore: number): string | null {
   if (found === undefined) return notFound;
   if (found.state !== 'waiting') return `The dead letter was already ${found.state}.`;

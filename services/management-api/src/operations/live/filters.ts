@@ -37,7 +37,7 @@ export const streamQuery = Type.Object({
 
 export interface StreamFilter {
   passes(event: LiveEvent): boolean;
-  /** The properties in the messages; null for all. */
+  /** The properties in the messages, or null for all. */
   columns: string[] | null;
   showsPlaces: boolean;
   /** The number of filters for internal users that cannot be evaluated on a single event, e.g. those with cohorts. */

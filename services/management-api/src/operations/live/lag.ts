@@ -22,9 +22,9 @@ export interface TopicLag {
   topic: EventTopic;
   /** Records that were accepted but are not stored yet. */
   waiting: number;
-  /** Maximum age of the oldest of these records; null if it is unknown. */
+  /** Maximum age of the oldest of these records, or null if it is unknown. */
   oldestSeconds: number | null;
-  /** Records appended to the log per minute; null until the second measurement. */
+  /** Records appended to the log per minute, or null until the second measurement. */
   acceptedPerMinute: number | null;
   /** When a record of the topic was last stored. */
   readAt: Date | null;
@@ -167,7 +167,7 @@ function latest(times: readonly (Date | undefined)[]): Date | null {
   return known.length === 0 ? null : new Date(Math.max(...known));
 }
 
-/** When the last record before a stored position was appended (`recordFingerprint`); 0 if unknown. */
+/** When the last record before a stored position was appended (`recordFingerprint`), or 0 if unknown. */
 function appendedAt(fingerprint: string | null | undefined): number {
   return Number(fingerprint?.split('/')[1] ?? 0);
 }

@@ -229,7 +229,7 @@ function createSources({ log, logger, ...deps }: Omit<LiveDeps, 'log'> & { log: 
   return {
     source,
     lag,
-    /** The last measurement; null if the log did not respond. */
+    /** The last measurement, or null if the log did not respond. */
     lagSeconds: () => lagSeconds,
     /** Never throws. Reports a failure to the streams instead. */
     async measure(): Promise<void> {

@@ -28,7 +28,7 @@ export async function listDrops(
   );
 }
 
-/** The settings of an environment that affect a stream; undefined if it was deleted. */
+/** The settings of an environment that affect a stream, or undefined if it was deleted. */
 export async function findStreamSettings(
   sql: Sql,
   environmentId: number,

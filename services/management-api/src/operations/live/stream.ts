@@ -23,7 +23,7 @@ export interface StreamOptions {
   /** Whether notices are sent as comments, for clients that treat each message as an event. */
   isPlain: boolean;
   times: StreamTimes;
-  /** The lag of the stored events in seconds; null if unknown. */
+  /** The lag of the stored events in seconds, or null if unknown. */
   lagSeconds(): number | null;
   missed(count: number): void;
 }

@@ -52,7 +52,7 @@ async function checkDependencies(sql: Sql, { environmentId, id, key, filters }: 
   if (cycle) throw filterProblem(`Circular dependency detected: ${cycle.map(keyOf).join(' → ')}`);
 }
 
-/** The path from a flag back to itself, with the flag at both ends; null if there is no cycle. */
+/** The path from a flag back to itself, with the flag at both ends, or null if there is no cycle. */
 function findCycle(start: number, needsOf: (id: number) => readonly number[]): number[] | null {
   const previousFlag = new Map<number, number>();
   const open = [start];

@@ -13,7 +13,7 @@ export interface FlagFilters extends Record<string, unknown> {
   multivariate?: { variants: FlagVariant[] } | null;
   /** JSON texts by variant key, or by `true`. */
   payloads?: Record<string, string>;
-  /** The group type of all conditions; null if they are about persons or differ. */
+  /** The group type of all conditions, or null if they are about persons or differ. */
   aggregation_group_type_index: number | null;
 }
 

@@ -16,7 +16,7 @@ import { brief, type ConditionFilter, filterProblem, quote, removeNames } from '
 export interface FilterRules {
   /** Path of the filter, e.g. `groups[0].properties[1]`. */
   path: string;
-  /** The group type of its condition; null for persons. */
+  /** The group type of its condition, or null for persons. */
   aggregation: number | null;
   knownPatterns: ReadonlySet<unknown>;
   tried: TriedPatterns;
@@ -131,7 +131,7 @@ function parseOperator(operatorName: unknown, { type }: PropertyRules): Property
   throw filterProblem(`The '${brief(operator)}' operator is not valid for '${type}' properties.`, 'invalid_operator');
 }
 
-/** The problem of the value; null if it is valid. */
+/** The problem of the value, or null if it is valid. */
 function valueProblem(operator: PropertyOperator, value: unknown): string | null {
   if (numberOperators.has(operator)) {
     return typeof value === 'number' || typeof value === 'string'

@@ -62,7 +62,7 @@ function conditionsOf(groups: unknown, { mayBeEmpty }: { mayBeEmpty: boolean }):
   return list;
 }
 
-/** The group type of all conditions; null if they differ. */
+/** The group type of all conditions, or null if they differ. */
 function commonAggregation(groups: FlagCondition[], ownOfFlag: number | null): number | null {
   const [first, ...others] = groups.map((group) => group.aggregation_group_type_index);
   if (first === undefined) return ownOfFlag;
@@ -101,7 +101,7 @@ const maxFilters = 1000;
 interface ConditionRules {
   /** Path of the condition, e.g. `groups[0]`. */
   path: string;
-  /** The default group type of conditions; null for persons. */
+  /** The default group type of conditions, or null for persons. */
   aggregation: number | null;
   variants: readonly FlagVariant[];
   /** These are not checked again. */
@@ -147,7 +147,7 @@ function checkVariant(variant: unknown, variants: readonly FlagVariant[]): void 
 
 const maxVariants = 1000;
 
-/** The variants of a flag; empty for a boolean flag. @throws AppError `invalid`. */
+/** The variants of a flag, or empty for a boolean flag. @throws AppError `invalid`. */
 function parseVariants(multivariate: unknown): FlagVariant[] {
   if (multivariate === undefined || multivariate === null) return [];
   const list = isObject(multivariate) ? (multivariate.variants ?? []) : undefined;
@@ -188,7 +188,10 @@ function checkSum(variants: FlagVariant[]): void {
   throw filterProblem('Invalid variant definitions: Variant rollout percentages must sum to 100.');
 }
 
-/** Converts payloads to JSON texts; null removes one. @throws AppError `invalid`. */
+/**
+ * Converts payloads to JSON texts. Null removes a payload.
+ * @throws AppError `invalid`
+ */
 function parsePayloads(
   payloads: unknown,
   { variants, holdout }: { variants: readonly FlagVariant[]; holdout: unknown },
