@@ -277,7 +277,7 @@ const refusals: [string, () => Promise<unknown>, { kind: string; code?: string; 
   ['an unknown user', () => getUser(database.sql, { id: 2_000_000_000 }), { kind: 'not_found', attr: null }],
 ];
 
-test.each(refusals)('rejects %s', async (_, attempt, expected) => {
+test.each(refusals)('accounts reject %s', async (_, attempt, expected) => {
   const refusal = await attempt().catch((error: unknown) => error);
 
   expect(refusal).toMatchObject({ name: 'AppError', ...expected });

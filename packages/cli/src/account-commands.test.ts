@@ -71,7 +71,7 @@ test('renames a project together with its first environment, an environment with
   });
 });
 
-test('deletes nothing without --yes', async () => {
+test('commands delete nothing without --yes', async () => {
   for (const [args, what] of [
     [['org', 'delete', ...ofOrganization()], 'the organization '],
     [['project', 'delete', ...ofProject()], 'the project '],
@@ -120,11 +120,11 @@ const refusals: [string, string[], number, string][] = [
   ['an unknown environment', ['environment', 'rename', '--name', 'x', '--environment', '7'], 1, '--environment: Env'],
 ];
 
-test.each(refusals)('rejects %s', async (_, args, exitCode, err) => {
+test.each(refusals)('account commands reject %s', async (_, args, exitCode, err) => {
   expect(await run(...args)).toEqual({ exitCode, result: null, err: expect.stringContaining(err) });
 });
 
-test.each(['', '  ', 'x'.repeat(201)])('rejects the name %j', async (name) => {
+test.each(['', '  ', 'x'.repeat(201)])('account commands reject the name %j', async (name) => {
   for (const args of [
     ['org', 'rename', ...ofOrganization()],
     ['project', 'rename', ...ofProject()],

@@ -73,7 +73,7 @@ async function problemWith({ words, isWhole }: Shown): Promise<string> {
   }
 }
 
-test.each(shown)('$path:$line: millrace $words', async (each) => {
+test.each(shown)('the documented command in $path:$line is valid: millrace $words', async (each) => {
   expect(await problemWith(each)).toBe('');
 });
 
@@ -89,6 +89,6 @@ test.each([
   ['an unknown option', ['org', 'list', '--all'], 'list has no option --all'],
   ['a missing option', ['environment', 'show'], "error: required option '--environment <id>' not specified"],
   ['a missing argument', ['flags', 'set'], "error: missing required argument 'key'"],
-])('reports %s', async (_, words, problem) => {
+])('the check of documented commands reports %s', async (_, words, problem) => {
   expect(await problemWith({ path: '', line: 0, words, isWhole: true })).toBe(problem);
 });

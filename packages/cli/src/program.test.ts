@@ -309,9 +309,12 @@ const withoutDatabase: [string, string, number, string][] = [
   ],
 ];
 
-test.each(withoutDatabase)('%s prints one line without the password', async (_, url, exitCode, line) => {
-  expect(await run(['org', 'list'], { DATABASE_URL: url })).toEqual({ exitCode, out: '', err: `error: ${line}\n` });
-});
+test.each(withoutDatabase)(
+  '%s prints one line without the password when the database is unavailable',
+  async (_, url, exitCode, line) => {
+    expect(await run(['org', 'list'], { DATABASE_URL: url })).toEqual({ exitCode, out: '', err: `error: ${line}\n` });
+  },
+);
 
 test('a database without tables prints one line that says what to do', async () => {
   const empty = await createTestDatabase({ isMigrated: false });

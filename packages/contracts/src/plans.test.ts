@@ -70,6 +70,6 @@ test.each([
   ['a negative limit', [{ key: 'events_per_month', name: 'x', limit: -1 }]],
   ['a limit as a string', [{ key: 'events_per_month', name: 'x', limit: '5' }]],
   ['a limit that is not whole', [{ key: 'events_per_month', name: 'x', limit: 0.5 }]],
-])('treats %s as unlimited', (_, features) => {
+])('treats a plan limit stored as %s as unlimited', (_, features) => {
   expect(readPlanLimits(features)).toEqual({ eventsPerMonth: null, eventsPerSecond: null, flagRequestsPerMonth: null });
 });

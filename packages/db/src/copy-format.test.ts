@@ -44,17 +44,17 @@ test.each<[Field, unknown[], (row: CopyRow, value: never) => void, (string | nul
   ['words', ['', 'tab\tand\\N\n', 'ü🦊', '\\.'], (row, value) => row.text(value), ['', 'tab\tand\\N\n', 'ü🦊', '\\.']],
   ['document', ['{"a":[1,"ü\\n"]}', 'null'], (row, value) => row.jsonb(value), ['{"a": [1, "ü\\n"]}', 'null']],
   ['words', [null], (row) => row.null(), [null]],
-])('transfers %s values (%#)', async (field, values, write, expected) => {
+])('COPY transfers %s values (%#)', async (field, values, write, expected) => {
   expect(await sent(field, values as never[], write)).toEqual(expected);
 });
 
-test('transfers any UUID, in either case', async () => {
+test('COPY transfers any UUID, in either case', async () => {
   const uuids = fc.sample(fc.uuid(), 300);
   const asWritten = uuids.map((uuid, index) => (index % 2 === 0 ? uuid : uuid.toUpperCase()));
   expect(await sent('id', asWritten, (row, uuid) => row.uuid(uuid))).toEqual(uuids);
 });
 
-test('transfers any time with millisecond precision', async () => {
+test('COPY transfers any time with millisecond precision', async () => {
   const edges = [
     '0001-01-01T00:00:00.000Z',
     '1970-01-01T00:00:00.000Z',
@@ -80,7 +80,7 @@ test('transfers texts of all lengths, however they are split into chunks', async
   expect(await sent('words', texts, (row, text) => row.text(text))).toEqual(texts);
 });
 
-test('creates chunks on demand', () => {
+test('creates the chunks of a COPY on demand', () => {
   let written = 0;
   const endless = (function* () {
     for (;;) yield 'x'.repeat(1000);

@@ -31,7 +31,7 @@ test.each([
     'DATABASE_PASSWORD is set, but DATABASE_URL already',
   ],
   [{ databaseUrl: 'postgresql://h/d', databasePassword: 'secret' }, 'DATABASE_PASSWORD is set, but neither'],
-])('rejects %j', (config, problem) => {
+])('rejects the database settings %j', (config, problem) => {
   expect(() => buildDatabaseAddress(config)).toThrow(problem);
   expect(() => buildDatabaseAddress(config)).not.toThrow('secret');
 });

@@ -74,21 +74,24 @@ test('delivers committed notifications to all listeners, and nothing after stop'
   expect(one.received.messages).not.toContain('c');
 });
 
-test.each(['cut', 'refuse', 'blackHole'] as const)('reports a lost connection (%s) and reconnects', async (fault) => {
-  const { hostname, port } = new URL(testDatabase.url);
-  const proxy = await createFaultProxy({ targetHost: hostname, targetPort: Number(port || 5432) });
-  ends.push(() => proxy.stop());
-  const { listener, received } = listenOn(through(proxy.host, proxy.port));
-  await eventually(() => listener.isListening(), { what: 'listening' });
-  await proxy[fault]();
-  await eventually(() => received.errors.length > 0, { what: 'the report' });
-  await proxy.pass();
-  await eventually(() => received.starts > 1 && listener.isListening(), { what: 'listening again' });
-  await notify('after');
-  await eventually(() => received.messages.includes('after'), { what: 'the message' });
-  // One report per interruption, even after several failed attempts.
-  await eventually(() => received.errors.length === received.starts - 1, { what: 'one report' });
-});
+test.each(['cut', 'refuse', 'blackHole'] as const)(
+  'a listener reports a lost connection (%s) and reconnects',
+  async (fault) => {
+    const { hostname, port } = new URL(testDatabase.url);
+    const proxy = await createFaultProxy({ targetHost: hostname, targetPort: Number(port || 5432) });
+    ends.push(() => proxy.stop());
+    const { listener, received } = listenOn(through(proxy.host, proxy.port));
+    await eventually(() => listener.isListening(), { what: 'listening' });
+    await proxy[fault]();
+    await eventually(() => received.errors.length > 0, { what: 'the report' });
+    await proxy.pass();
+    await eventually(() => received.starts > 1 && listener.isListening(), { what: 'listening again' });
+    await notify('after');
+    await eventually(() => received.messages.includes('after'), { what: 'the message' });
+    // One report per interruption, even after several failed attempts.
+    await eventually(() => received.errors.length === received.starts - 1, { what: 'one report' });
+  },
+);
 
 test('does not treat an unread message as missing when the process itself was blocked', async () => {
   const errors: Error[] = [];
@@ -109,7 +112,7 @@ test('does not treat an unread message as missing when the process itself was bl
   expect(errors).toEqual([]);
 });
 
-test('uses no additional memory however long it listens', async () => {
+test('a listener uses no additional memory however long it listens', async () => {
   // Objects can only be counted in a separate process, because jest's tests have a different `Promise`.
   const script = `
     import { once } from 'node:events';

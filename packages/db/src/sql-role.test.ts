@@ -44,7 +44,7 @@ test.each(['"user"', 'environment', 'personal_api_key', 'organization', 'session
   },
 );
 
-test('a failed query leaves a usable connection', async () => {
+test('a failed query of a user leaves a usable connection', async () => {
   await expect(read('SELECT 1 / 0')).rejects.toMatchObject({ code: '22012' });
   await expect(read('DELETE FROM event')).rejects.toMatchObject({ code: '25006' });
   expect(await read('SELECT 1')).toEqual([1]);

@@ -8,7 +8,7 @@ test('uses the kind as its code by default, and leaves everything else empty', (
   expect('cause' in error).toBe(false);
 });
 
-test('keeps all options', () => {
+test('an AppError keeps all options', () => {
   const cause = new Error('root');
   const options = { code: 'blank', attr: 'batch__3__uuid', details: { index: 3 }, retryAfterSeconds: 2, cause };
   expect(new AppError('invalid', 'Blank.', options)).toMatchObject(options);

@@ -55,7 +55,7 @@ test.each([
   ['EVENT_LOG', 'postgres', { eventLog: 'postgres' }],
   // A string stays a string, even if it looks like a number.
   ['REDIS_URL', '123', { redisUrl: '123' }],
-])('accepts %s=%j', (name, text, expected) => {
+])('a config accepts %s=%j', (name, text, expected) => {
   expect(readConfig(schema, { ...required, [name]: text })).toMatchObject(expected);
 });
 
@@ -72,7 +72,7 @@ const wrong: [string, string, string][] = [
   ['EVENT_LOG', 'Kafka', 'EVENT_LOG must be one of kafka, postgres'],
 ];
 
-test.each(wrong)('rejects %s=%j', (name, text, problem) => {
+test.each(wrong)('a config rejects %s=%j', (name, text, problem) => {
   expect(problemsOf({ ...required, [name]: text })).toEqual([problem]);
 });
 

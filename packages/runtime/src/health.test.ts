@@ -10,7 +10,7 @@ async function ask(health: Health, path: string) {
   return answer && { status: answer.status, body: JSON.parse(answer.body) as unknown };
 }
 
-test('reports ok while no check fails', async () => {
+test('health checks report ok while no check fails', async () => {
   const health = newHealth();
   health.addReadinessCheck('database', () => null);
   health.addLivenessCheck('consumer', () => null);
@@ -57,7 +57,7 @@ test('runs each check once per response, so that a response is consistent', asyn
   });
 });
 
-test('treats a check that throws as failed', async () => {
+test('treats a health check that throws as failed', async () => {
   const health = newHealth();
   health.addReadinessCheck('broken', () => {
     throw new Error('boom');
@@ -68,7 +68,7 @@ test('treats a check that throws as failed', async () => {
   });
 });
 
-test('is unready and alive while stopping', async () => {
+test('a process is unready and alive while it stops', async () => {
   const health = newHealth();
   health.addReadinessCheck('database', () => null);
   health.setStopping();
@@ -77,7 +77,7 @@ test('is unready and alive while stopping', async () => {
   expect(await ask(health, '/_liveness')).toMatchObject({ status: 200 });
 });
 
-test('returns null for other paths', async () => {
+test('returns null for paths without a health check', async () => {
   expect(await newHealth().respond('/_ready')).toBeNull();
 });
 

@@ -19,7 +19,7 @@ function lineOf(write: (logger: winston.Logger) => void, level?: string): Record
   return lines.length === 0 ? {} : (JSON.parse(lines.join('')) as Record<string, unknown>);
 }
 
-test('a line has level, message, time and service', () => {
+test('a log line has level, message, time and service', () => {
   expect(lineOf((logger) => logger.info('ready', { port: 8000 }))).toEqual({
     level: 'info',
     message: 'ready',
@@ -97,7 +97,7 @@ test.each([
     (error: Error) => ({ error: new AggregateError([error]) }),
     ['error', 'errors', 0, 'message'],
   ],
-])('an error is serialized %s', (_, facts, path) => {
+])('the logger serializes an error %s', (_, facts, path) => {
   const line = lineOf((logger) => logger.error('failed', facts(new Error('boom'))));
   expect(line).toHaveProperty(path, 'boom');
 });

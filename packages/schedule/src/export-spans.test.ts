@@ -21,7 +21,7 @@ test('returns one span for a range within an interval, and none for an empty ran
   expect(spans('day', '2026-11-10T10:30Z', '2026-11-10T10:30Z')).toEqual([]);
 });
 
-test('splits days at midnight of the time zone', () => {
+test('splits an export range at midnight of the time zone', () => {
   expect(spans('day', '2026-10-31T04:00Z', '2026-11-02T05:00Z', 'America/New_York')).toEqual([
     '10-31T04:00 11-01T04:00',
     '11-01T04:00 11-02T05:00',

@@ -13,7 +13,7 @@ test('returns the current interval as the next to export', () => {
   });
 });
 
-test('triggers no run before start_at or after end_at', () => {
+test('triggers no export run before start_at or after end_at', () => {
   const from = at('2026-11-21T05:30Z');
   const later = { ...schedule, start_at: at('2026-11-22T08:10Z') };
   expect(nextExportInterval(later, from)?.end).toEqual(at('2026-11-22T09:00Z'));

@@ -106,7 +106,7 @@ test('the release notes only contain the section of this version', async () => {
   expect(notes).not.toMatch(/^## |\]\(docs\//m);
 });
 
-test('names missing requirements for publishing, and builds nothing', async () => {
+test('the release names missing requirements for publishing, and builds nothing', async () => {
   const output = join(directory, 'none');
   const published = await runProgram('npm', ['run', 'release', '--', '--output', output], { cwd: root });
   expect(published.status).toBe(1);

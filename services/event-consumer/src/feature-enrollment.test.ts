@@ -72,7 +72,7 @@ test.each<[string, object]>([
       ],
     },
   ],
-])('a person opts in and out: %s', async (_name, enrollment) => {
+])('a person opts in to and out of a feature: %s', async (_name, enrollment) => {
   const filters = { groups: [{ properties: [], rollout_percentage: 0 }], ...enrollment };
   await fixture.database.sql.query('INSERT INTO feature_flag (project_id, key, filters) VALUES ($1, $2, $3)', [
     project.id,

@@ -84,7 +84,7 @@ test.each<[string, string, (tx: Transaction) => Promise<void>]>([
   await database.sql.query('TRUNCATE item');
 });
 
-test('does not end active sessions', async () => {
+test('does not end active database sessions', async () => {
   const work = others.transaction((tx) => tx.query('SELECT pg_sleep(600)')).catch((error: unknown) => error);
   await untilSessionIs(`state = 'active' AND wait_event = 'PgSleep'`);
   expect(await endFrozenSessions(database.sql, silentMs)).toEqual({ ended: 0, hidden: 0 });

@@ -156,7 +156,7 @@ test('processes events of more large persons or groups than the limit in parts',
   expect(await storedEvents()).toBe(80);
 });
 
-test('processes rows with medium-sized persons in parts', async () => {
+test('processes a batch in parts if its rows contain many medium-sized persons', async () => {
   const set = manyProperties(60_000, 'a');
   await send([{ event: '$set', properties: { $set: set } }]);
   await send(Array.from({ length: 300 }, (_, n) => ({ event: '$set', properties: { $set: { n } } })));

@@ -16,7 +16,7 @@ function beginBatch(load: ReturnType<typeof createLiveLoadTracker>): () => Promi
   };
 }
 
-test('does not wait without a live batch', async () => {
+test('does not wait if no live batch is in flight', async () => {
   await createLiveLoadTracker().untilIdle(longMs, never);
 });
 

@@ -46,7 +46,7 @@ describe('body-001, body-004 every path accepts every shape, with and without a 
   });
 });
 
-test('topic-001 the record: topic, key and value', async () => {
+test('topic-001 writes a record with the topic, key and value of the event', async () => {
   const { token, environmentId } = await newProject();
   const uuid = randomUUID();
   const before = Date.now();
@@ -89,7 +89,7 @@ test('field-014 an event without a UUID gets a UUID of version 7', async () => {
   expect(stored?.uuid).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
 });
 
-test('events of one person keep their order', async () => {
+test('keeps the order of the events of one person', async () => {
   const { token } = await newProject();
   const names = Array.from({ length: 200 }, (_, index) => `e${index}`);
   await send('/batch/', { json: { api_key: token, batch: names.slice(0, 100).map((name) => event(name)) } });

@@ -45,7 +45,7 @@ test.each<[string, (token: string) => Promise<number>]>([
   expect(record?.key).toBe(`${token}:203.0.113.7`);
 });
 
-test('other events are not cookieless', async () => {
+test('events that do not request it are not cookieless', async () => {
   const { token } = await createTestTenant(fixture.database);
   const event = { event: 'a', distinct_id: 'd', cookieless_mode: true, properties: { $cookieless_mode: false } };
   const body = JSON.stringify({ api_key: token, batch: [event] });

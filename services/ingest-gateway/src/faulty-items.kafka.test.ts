@@ -170,7 +170,7 @@ describe.each([
 test.each([
   ['a single event', (key: string) => ({ api_key: key, ...event('bad', { properties: 5 }) }), 'properties'],
   ['a batch of a single event', (key: string) => ({ api_key: key, batch: [null] }), 'batch__0'],
-])('rejects %s', async (_what, body, attr) => {
+])('rejects a request with %s', async (_what, body, attr) => {
   expect(await post('/batch/', body(token))).toMatchObject({ status: 400, body: { code: 'invalid_payload', attr } });
 });
 

@@ -95,7 +95,7 @@ test.each([
   await database.drop();
 });
 
-test('starts and accepts events without PostgreSQL and Redis', async () => {
+test('the gateway starts and accepts events without PostgreSQL and Redis', async () => {
   const gateway = await startMain({
     DATABASE_URL: 'postgresql://nobody@127.0.0.1:1/none',
     EVENT_LOG: 'kafka',
@@ -122,7 +122,7 @@ test('stops cleanly and in time while a client sends a body byte by byte', async
   expect(await gateway.stop()).toBe(0);
 });
 
-test('reports all errors in the configuration together', async () => {
+test('the gateway reports all errors in the configuration together', async () => {
   await expect(startMain({ DATABASE_URL: '', EVENT_LOG: 'paper', MAX_BODY_BYTES: 'many' })).rejects.toThrow(
     /DATABASE_URL[\s\S]*EVENT_LOG[\s\S]*MAX_BODY_BYTES/,
   );

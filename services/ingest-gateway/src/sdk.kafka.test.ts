@@ -54,7 +54,7 @@ test('stores everything that the Node SDK sends, in order', async () => {
   });
 });
 
-test('stores events about language models', async () => {
+test("stores the SDK's events about language models", async () => {
   const { token } = await createTestTenant(fixture.database);
   const errors = await withClient(token, {}, (client) => {
     const properties = { $ai_model: 'm-1', $ai_input: [{ role: 'user', content: 'x'.repeat(100_000) }] };

@@ -73,7 +73,7 @@ test('is alive but not ready without its database, and returns errors that say s
   expect((await fetch(`${url}/api/schema/`)).status).toBe(200);
 });
 
-test('recovers from several database failures', async () => {
+test('the service recovers from several database failures', async () => {
   for (let round = 0; round < 2; round += 1) {
     await proxy.pass();
     await eventually(async () => (await readiness()) === 200, { what: 'becoming ready' });
@@ -101,7 +101,7 @@ test('stops cleanly on a signal', async () => {
   expect(output).toContain('"stopped"');
 });
 
-test('reports all configuration errors at once', async () => {
+test('the service reports all configuration errors at once', async () => {
   const wrong = spawn(process.execPath, programs.files, {
     env: { PATH: readEnvironment().PATH, API_PORT: 'x', TRUST_PROXY: 'perhaps' },
     stdio: ['ignore', 'ignore', 'pipe'],

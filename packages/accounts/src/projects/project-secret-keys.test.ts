@@ -101,7 +101,7 @@ test('after two concurrent rolls, each has a key and the later one is the primar
   );
 });
 
-test('rejects an environment that does not exist', async () => {
+test('rejects secret keys for an environment that does not exist', async () => {
   environmentId = 2_000_000_000;
   for (const work of [create, roll, () => revoke('backup'), () => listProjectSecretKeys(database.sql, environmentId)]) {
     await expect(work()).rejects.toMatchObject({ kind: 'not_found' });

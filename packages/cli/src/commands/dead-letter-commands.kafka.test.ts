@@ -216,7 +216,7 @@ describe.each(['kafka', 'postgres'] as const)('dead-letter commands with the eve
   });
 });
 
-test('reports an unreachable log in one line', async () => {
+test('tail reports an unreachable log in one line', async () => {
   const err: string[] = [];
   const exitCode = await runCli(['tail'], {
     env: { DATABASE_URL: testDatabase.url, EVENT_LOG: 'kafka', KAFKA_BROKERS: '127.0.0.1:1' },

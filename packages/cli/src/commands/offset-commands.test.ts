@@ -88,7 +88,7 @@ test.each([
   [['accept', 'nowhere/0', '--from', 'middle'], 2, 'Must be start, end or an offset'],
   [['accept', 'nowhere/0'], 2, '--from'],
   [['forget', 'kafka/x'], 1, 'No offsets are stored for kafka/x'],
-] as const)('rejects %j', async (args, code, message) => {
+] as const)('offset commands reject %j', async (args, code, message) => {
   const { exitCode, err } = await run('offsets', ...args);
   expect([exitCode, err]).toEqual([code, expect.stringContaining(message)]);
 });

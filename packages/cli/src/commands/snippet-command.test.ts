@@ -61,7 +61,7 @@ test.each([
   ['a missing host', [], {}, 2, '--host: Pass the URL'],
   ['a host that is not a URL', ['--host', 'nowhere'], {}, 2, '--host: Must be a URL such as'],
   ['a missing key', ['--host', '<url>'], {}, 2, '--project-api-key: Pass the project API key'],
-])('reports %s', async (_what, args, env, exitCode, text) => {
+])('snippet reports %s', async (_what, args, env, exitCode, text) => {
   const given = args.map((arg) => arg.replace('<url>', host.url));
   expect(await run(given, env)).toEqual({ exitCode, out: '', err: expect.stringContaining(text) });
 });
@@ -74,13 +74,13 @@ test.each([
   ],
   ['is not a gateway', { status: 200, text: '<html>' }, 'is not a Millrace gateway'],
   ['responds with an error', { status: 503, text: '{"detail":"later"}' }, 'responded with 503'],
-])('reports a host that %s', async (_what, answer, text) => {
+])('snippet reports a host that %s', async (_what, answer, text) => {
   contents = answer;
   const { exitCode, err } = await run(['--host', host.url, '--project-api-key', 'phc_k']);
   expect([exitCode > 0, err]).toEqual([true, expect.stringContaining(text)]);
 });
 
-test('reports a host that does not respond', async () => {
+test('snippet reports a host that does not respond', async () => {
   const { exitCode, err } = await run(['--host', 'http://127.0.0.1:9', '--project-api-key', 'phc_k']);
   expect([exitCode, err]).toEqual([1, expect.stringContaining('Could not reach the gateway')]);
 });

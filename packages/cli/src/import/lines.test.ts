@@ -53,7 +53,7 @@ test.each([
       [2, '\ufeffb', 9],
     ],
   ],
-] as [string, string[], unknown[]][])('splits lines: %s', async (_name, chunks, expected) => {
+] as [string, string[], unknown[]][])('splits an import file into lines: %s', async (_name, chunks, expected) => {
   expect(await read(chunks)).toEqual(expected);
 });
 
@@ -90,7 +90,7 @@ test.each([
   { timestamp: '2020-01-31 12:00' },
   { timestamp: '2020-01-31T12:00:00.123456+05:30' },
   { timestamp: '2020-01-31T12:00:00+0100' },
-])('accepts %j', (changes) => {
+])('accepts an event to import with %j', (changes) => {
   expect(checkEvent(changes)).toBe('event');
 });
 
@@ -113,7 +113,7 @@ test.each([
   [{ $set: 'a' }, '$set', 'must be an object'],
   [{ uuid: 'nope' }, 'uuid', 'must be a UUID'],
   [{ uuid: 5 }, 'uuid', 'must be a UUID'],
-])('rejects %j', (changes, field, reason) => {
+])('rejects an event to import with %j', (changes, field, reason) => {
   expect(checkEvent(changes)).toEqual([field, reason]);
 });
 
@@ -125,7 +125,7 @@ test.each([
   ['null', [null, 'not a JSON object (one event per line)']],
   [Buffer.from([0x7b, 0xff, 0x7d]), [null, 'not valid UTF-8']],
   [null, [null, 'too large for a request']],
-])('checks the line %j', (line, expected) => {
+])('checks the line %j of an import file', (line, expected) => {
   expect(check(line)).toEqual(expected);
 });
 
@@ -144,7 +144,7 @@ test('derives the same uuid every time from the text and the line number', () =>
   expect(new Set([uuidOf(text, 1), uuidOf(text, 2), uuidOf('{"event":"b"}', 1)]).size).toBe(3);
 });
 
-test('keeps a number that JavaScript cannot represent', () => {
+test('keeps a number in an imported event that JavaScript cannot represent', () => {
   expect(add('{"event":"a","properties":{"n":12345678901234567890.10}}')).toContain('12345678901234567890.10');
 });
 

@@ -8,7 +8,7 @@ test.each([
   [{ events: 200, offset: 2000 }, 60_000, '  9.5%  200 of 2,100 events  2/s  19 min left'],
   [{ events: 100, offset: 1000 }, 0, '  4.8%  100 of 2,100 events  0/s'],
   [{ events: 2100, offset: 21_000 }, 10_000, '100.0%  2,100 of 2,100 events  200/s  0 s left'],
-])('describes %j after %d ms', (sent, elapsedMs, expected) => {
+])('describes the progress %j after %d ms', (sent, elapsedMs, expected) => {
   expect(describeSending(totals, sent, elapsedMs)).toBe(expected);
 });
 

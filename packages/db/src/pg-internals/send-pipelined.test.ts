@@ -60,7 +60,7 @@ test('pipelined statements are sent together in one piece, and their results arr
   expect(ids).toMatchObject([{ rows: [{ id: 1 }] }, { rows: [{ id: 2 }] }, { rows: [{ id: 3 }] }]);
 });
 
-test('later statements wait for each other again', async () => {
+test('statements after a pipeline wait for each other again', async () => {
   await sendPipelined(client, () => [insert(1)]);
   const { before, all } = await sent(() => Promise.all([insert(2), insert(3)]));
   expect(before.bytes).toBeLessThan(all.bytes);

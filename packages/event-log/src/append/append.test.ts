@@ -101,7 +101,7 @@ test('whatever fails, each key keeps its order, no call is lost, and no partitio
   );
 });
 
-test('many calls share one request', async () => {
+test('many calls of append share one request', async () => {
   const { transport } = createFailingServer([]);
   const pipeline = createPipeline(transport);
   await Promise.all(

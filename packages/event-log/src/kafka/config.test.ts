@@ -30,7 +30,7 @@ function problemsOf(env: Record<string, string>): string[] {
   throw new Error('The settings should have been refused.');
 }
 
-test('uses one local broker without TLS by default', () => {
+test('uses one local Kafka broker without TLS by default', () => {
   expect(connect({})).toEqual({ brokers: ['127.0.0.1:9092'] });
 });
 
@@ -52,7 +52,7 @@ test('supports TLS with system CAs, with a private CA, and with a client certifi
   });
 });
 
-test.each(['plain', 'scram-sha-256', 'scram-sha-512'])('supports SASL %s', (mechanism) => {
+test.each(['plain', 'scram-sha-256', 'scram-sha-512'])('Kafka settings support SASL %s', (mechanism) => {
   const env = { KAFKA_SASL_MECHANISM: mechanism, KAFKA_SASL_USERNAME: 'u', KAFKA_SASL_PASSWORD: 'p' };
   expect(connect(env)).toEqual({
     brokers: ['127.0.0.1:9092'],
@@ -129,7 +129,7 @@ const wrong: [string, Record<string, string>, string[]][] = [
   ],
 ];
 
-test.each(wrong)('rejects %s', (_, env, problems) => {
+test.each(wrong)('rejects the Kafka settings %s', (_, env, problems) => {
   expect(problemsOf(env)).toEqual(problems);
   expect(problemsOf(env).join()).not.toContain('secret');
 });

@@ -47,7 +47,7 @@ test('deletes the records that all known groups have read, and no others', async
   expect(await offsetsLeft(unread)).toEqual(range(0, 5));
 });
 
-test('keeps no records for a retired group', async () => {
+test('the trimmer keeps no records for a retired group', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 20));
   await storeOffset(topic, 0, 'storing', 12);
@@ -58,7 +58,7 @@ test('keeps no records for a retired group', async () => {
   expect(await offsetsLeft(topic)).toEqual(range(12, 8));
 });
 
-test('ignores offsets of other logs', async () => {
+test('the trimmer ignores offsets of other logs', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 10));
   await storeOffset(topic, 0, 'group', 4);
@@ -83,7 +83,7 @@ test('deletes records that no group reads after their longer retention', async (
   expect(await offsetsLeft(topic)).toEqual(range(4, 6));
 });
 
-test('deletes more records than fit into one step', async () => {
+test('the trimmer deletes more records than fit into one step', async () => {
   const topic = await fixture.createTopic(1);
   await fixture.log.append(numbered(topic, 'k', 0, 4500));
   await storeOffset(topic, 0, 'group', 4400);

@@ -15,7 +15,7 @@ test.each<[ErrorKind, number, string, string]>([
   ['unsupported_media_type', 415, 'invalid_request', 'unsupported_media_type'],
   ['rate_limited', 429, 'throttled_error', 'throttled'],
   ['unavailable', 503, 'server_error', 'unavailable'],
-])('maps the kind %s to %i %s/%s', (kind, status, type, code) => {
+])('maps an error of the kind %s to %i %s/%s', (kind, status, type, code) => {
   expect(toHttpStatus(kind)).toBe(status);
   expect(Object.entries(toErrorBody(new AppError(kind, 'Sentence.')))).toEqual([
     ['type', type],
@@ -36,7 +36,7 @@ test('keeps the code of an error, and some codes have their own type', () => {
 });
 
 test.each([new Error('secret'), new AppError('internal', 'secret'), 'secret', null, undefined])(
-  'reveals nothing about an unexpected error: %#',
+  'a response reveals nothing about an unexpected error: %#',
   (error) => {
     expect(toErrorBody(error)).toEqual({
       type: 'server_error',

@@ -79,7 +79,7 @@ test('HEAD does not execute a GET that changes something', async () => {
   expect(api.record.calls).toBe(before + 1);
 });
 
-test('reads a form like JSON', async () => {
+test('a route reads a form like JSON', async () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   const response = await send('POST', '/api/things', form, 'name=a%20b&size=3');
   expect([response.status, await response.json()]).toEqual([201, { name: 'a b', size: 3 }]);

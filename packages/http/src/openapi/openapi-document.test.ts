@@ -27,7 +27,7 @@ test('each route is an operation under its path with a trailing slash', () => {
   expect(document.tags).toEqual([{ name: 'things', description: 'All of them.' }]);
 });
 
-test('describes the scope, parameters, body and responses', () => {
+test('an operation describes its scope, parameters, body and responses', () => {
   const list = document.paths['/api/things/']?.get as Record<string, unknown>;
   expect(list).toMatchObject({ operationId: 'things_list', 'x-required-scopes': ['project:read'] });
   expect(list).not.toHaveProperty('security');

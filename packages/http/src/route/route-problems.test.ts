@@ -44,7 +44,7 @@ test.each([
     { ...good, query: Type.Object({ at: Type.String({ enum: ['a', true] }) }) },
     'the query has an enum of several types',
   ],
-])('%#: names the problem', (declaration, problem) => {
+])('names the problem of a badly declared route (%#)', (declaration, problem) => {
   expect(findRouteProblems([define(declaration)]).join()).toContain(problem);
 });
 
@@ -56,7 +56,7 @@ test('reports a parameter that is declared and also without effect', () => {
   ]);
 });
 
-test('reports duplicate declarations', () => {
+test('reports duplicate route declarations', () => {
   expect(findRouteProblems([define(good), define(good)])).toEqual([
     'operationId things_retrieve is declared twice',
     'GET /api/things/:id is declared twice',

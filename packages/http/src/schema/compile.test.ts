@@ -22,7 +22,7 @@ test('copies the declared part of a list or of an object where a response may be
   expect(serialize({ results: [{ a: 1, secret: 2 }], secret: 3 })).toEqual({ results: [{ a: 1 }] });
 });
 
-test('rejects a union of objects at startup', () => {
+test('rejects a response schema with a union of objects at startup', () => {
   const union = Type.Union([Type.Object({ a: Type.Integer() }), Type.Object({ b: Type.Integer() })]);
   expect(() => compileSerializer(union)).toThrow('union of several objects');
 });

@@ -12,7 +12,7 @@ test.each([
   ['2022-01-01T10:11:12-03', '2022-01-01T13:11:12.000Z'],
   ['2024-02-29', '2024-02-29T00:00:00.000Z'],
   ['0099-01-01', '0099-01-01T00:00:00.000Z'],
-])('parses %s as %s', (text, iso) => {
+])('parses the time %s as %s', (text, iso) => {
   expect(parseDateTime(text)?.toISOString()).toBe(iso);
 });
 
@@ -33,7 +33,7 @@ test.each([
   '1640995200',
   "2022-01-01'; DROP TABLE event",
   '２０２２-01-01',
-])('rejects %j', (text) => {
+])('rejects %j as a time', (text) => {
   expect(parseDateTime(text)).toBeNull();
 });
 
@@ -42,7 +42,7 @@ test('formats a time without a fraction without decimals, and others with six', 
   expect(formatDateTime(new Date('2022-01-01T10:11:12.050Z'))).toBe('2022-01-01T10:11:12.050000Z');
 });
 
-test('parses what it formats', () => {
+test('parses the times that it formats', () => {
   const times = fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-31'), noInvalidDate: true });
   fc.assert(fc.property(times, (time) => parseDateTime(formatDateTime(time))?.getTime() === time.getTime()));
 });

@@ -18,6 +18,6 @@ test.each([
   ['brackets within a string', `["${'[{,'.repeat(60_000)}"]`, null],
   ['brackets after an escaped quote within a string', `["\\"${'[{,'.repeat(60_000)}"]`, null],
   ['brackets after a string that ends with an escaped backslash', `["\\\\",${'['.repeat(101)}`, tooDeep],
-])('detects the excess: %s', (_what, text, expected) => {
+])('detects JSON with too many levels or values: %s', (_what, text, expected) => {
   expect(excess(text)).toBe(expected);
 });

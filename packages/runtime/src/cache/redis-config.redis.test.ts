@@ -73,7 +73,7 @@ test.each([
   [{ redisUrl: 'redis://:secret@a', redisPassword: 'secret' }, 'REDIS_PASSWORD is set, but'],
   [{ redisUrl: 'redis://u:secret@a', redisUsername: 'v' }, 'REDIS_USERNAME is set, but'],
   [{ redisUrl: 'redis://:secret@a', redisSentinelPassword: 'secret' }, 'but REDIS_MODE is not sentinel'],
-])('rejects %j', (config, problem) => {
+])('rejects the Redis settings %j', (config, problem) => {
   expect(() => toRedisConnection(config)).toThrow(problem);
   expect(() => toRedisConnection(config)).not.toThrow('secret');
 });

@@ -85,7 +85,7 @@ test('a subscriber detects a silently lost connection without sending a command'
   await expectMessages(received);
 });
 
-test('a rejected command is not executed later', async () => {
+test('Redis does not execute a rejected command later', async () => {
   await proxy.refuse();
   await expectHealth(false);
   await expect(store.set('key', 'ghost', 60)).rejects.toMatchObject({ kind: 'unavailable' });

@@ -18,12 +18,12 @@ async function checkMessage(message: string) {
   return runProgram('sh', [hook, file]);
 }
 
-it('accepts a subject of 72 characters, and longer lines in the body', async () => {
+it('the commit hook accepts a subject of 72 characters, and longer lines in the body', async () => {
   const message = `\n# Template\n${'ä'.repeat(72)}\n\n${'b'.repeat(100)}\n`;
   expect(await checkMessage(message)).toEqual({ status: 0, output: '' });
 });
 
-it('rejects a subject of 73 characters', async () => {
+it('the commit hook rejects a subject of 73 characters', async () => {
   const { status, output } = await checkMessage(`${'a'.repeat(73)}\n`);
   expect(status).toBe(1);
   expect(output).toContain('has 73 characters');

@@ -41,7 +41,7 @@ if (user) {
     expect(existsSync(data)).toBe(false);
   });
 
-  test('existing data keeps its owner', () => {
+  test('existing PostgreSQL data keeps its owner', () => {
     chmodSync(closed, 0o755);
     const directory = join(closed, 'postgres');
     const { data, user: first } = postgresFiles(directory, user);

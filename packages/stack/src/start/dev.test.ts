@@ -37,7 +37,7 @@ test.each([
   [[], 'The services are gateway, consumer, api, worker.'],
   [['constructor'], 'The services are gateway, consumer, api, worker.'],
   [['api'], 'Run `npm start` in another terminal first.'],
-])('explains what is missing when started with %j', async (programArguments, explanation) => {
+])('npm run dev explains what is missing when started with %j', async (programArguments, explanation) => {
   const { exited, output } = runDev(...programArguments);
   expect(await exited).toEqual([1, null]);
   expect(output()).toContain(explanation);

@@ -7,6 +7,6 @@ test.each([
   ['Segmentation fault', 'Segmentation fault'],
   ['null', 'null'],
   ['  ', null],
-])('shortens %p to %p', (line, short) => {
+])('shortens the log line %p to %p', (line, short) => {
   expect(shortLogLine(line)).toBe(short);
 });

@@ -84,7 +84,7 @@ test('records the properties of events, persons and groups, each once and with i
   ]);
 });
 
-test('keeps the first type that can be determined', async () => {
+test('keeps the first type of a property that can be determined', async () => {
   await send({ event: 'e', properties: { x: null } });
   await definitions.flush();
   expect(await propertyDefinitions()).toEqual([[1, -1, 'x', null]]);
@@ -221,7 +221,7 @@ test('writes a failed definition again with the next event', async () => {
   expect(await eventDefinitions()).toHaveLength(1);
 });
 
-test('a batch that is rolled back records nothing', async () => {
+test('a batch that is rolled back records no definitions', async () => {
   const deps = fixture.createDeps({ definitions });
   const batch = logBatch(topic, 0, [capturedEvent(project.token, { event: 'undone' })]);
   const database: Pick<Database, 'transaction'> = {

@@ -39,6 +39,6 @@ test.each<[string, unknown, string | null]>([
   ['a', null, null],
   ['a', {}, null],
   ['a', ['x'], null],
-])('the type of %s = %j is %s', (name, value, type) => {
+])('the type of the property %s with the value %j is %s', (name, value, type) => {
   expect(propertyType(name, value, now)).toBe(type);
 });

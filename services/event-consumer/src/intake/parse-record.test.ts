@@ -50,7 +50,7 @@ test('an event with only the required fields has no others', () => {
   expect(Object.keys(parse(bare)).sort()).toEqual(Object.keys(bare).sort());
 });
 
-test('converts the uuid to lower case', () => {
+test('converts the uuid of an event to lower case', () => {
   expect(parse({ ...event, uuid: event.uuid.toUpperCase() })).toEqual(event);
 });
 
@@ -129,15 +129,15 @@ test('replaces NUL and lone surrogates in keys, values and names, but not surrog
   });
 });
 
-test('replaces a single lone surrogate too', () => {
+test('replaces a single lone surrogate in a record too', () => {
   expect(parse({ ...event, properties: { a: 'x\udc00' } })).toHaveProperty('properties.a', 'x\ufffd');
 });
 
-test('keeps an escaped backslash before a u', () => {
+test('keeps an escaped backslash before a u in a record', () => {
   expect(parse({ ...event, properties: { path: 'C:\\u0000' } })).toHaveProperty('properties.path', 'C:\\u0000');
 });
 
-test('replaces bytes that are not UTF-8 by U+FFFD', () => {
+test('replaces bytes of a record that are not UTF-8 by U+FFFD', () => {
   const [head, tail] = JSON.stringify({ ...event, properties: { a: 'HERE' } }).split('HERE');
   const bytes = Buffer.concat([Buffer.from(head ?? ''), Buffer.from([0xc3, 0x28]), Buffer.from(tail ?? '')]);
   expect(parseRecord(bytes)).toHaveProperty('properties.a', '\ufffd(');

@@ -61,7 +61,7 @@ const eventsOf = (distinctId: string) =>
     distinctId,
   ]);
 
-test('drops and counts events captured before the deletion', async () => {
+test('drops and counts events captured before the deletion of their person', async () => {
   const waited = at(-1000);
   await consume({ distinct_id: 'ada', properties: { $set: { email: 'ada@example.com' } } });
   await deletePersonOf('ada');

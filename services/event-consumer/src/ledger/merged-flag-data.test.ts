@@ -100,7 +100,7 @@ test('merges several persons into a new one, through another person, in one batc
   expect(await buckets()).toEqual([{ person_uuid, flag_key: 'beta', hash_key: expect.stringMatching(/^[abc]$/) }]);
 });
 
-test('a rejected merge moves nothing', async () => {
+test('a rejected merge moves no memberships and hash keys', async () => {
   await consume({ distinct_id: 'user' }, identify('known', 'some-anon'));
   await join(1, 'known');
   await consume(identify('user', 'known'));

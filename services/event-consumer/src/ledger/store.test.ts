@@ -224,7 +224,7 @@ test('numbers persons and IDs in the given order, whatever the lock order', asyn
   expect(rows).toEqual(distinctIds.map((distinct_id) => ({ distinct_id })));
 });
 
-test('an empty list sends no statement', async () => {
+test('a store function sends no statement for an empty list', async () => {
   const refuse = async () => {
     throw new Error('a statement was sent');
   };

@@ -47,7 +47,7 @@ test.each<[string, CapturedEvent, string[]]>([
   expect([...findTouchedIdsOfBatch([incoming(one)], knownIds).contested].sort()).toEqual(contested);
 });
 
-test('lists each ID once, including uncontested ones', () => {
+test('lists each ID of a batch once, including uncontested ones', () => {
   const events = [event('a', 'known', {}), event('b', 'known', {}), event('c', 'x', {})];
   const touched = findTouchedIdsOfBatch(events.map(incoming), knownIds);
   expect([...touched.distinctIds.values()]).toEqual([
@@ -61,7 +61,7 @@ test.each<[string, CapturedEvent, number[]]>([
   ['a group identify', event('$groupidentify', 'u', { $group_type: 'team', $group_key: 'blue' }), [1]],
   ['a group identify by its other name', event('$group_identify', 'u', { $group_type: 'a', $group_key: 'b' }), [1]],
   ['an event without groups', event('bought', 'u', { groups: { team: 'blue' } }), []],
-])('loads the group types of %s', (_, one, projects) => {
+])('loads the group types for %s', (_, one, projects) => {
   expect(findTouchedIdsOfBatch([incoming(one)], knownIds).projectsWithGroups).toEqual(projects);
 });
 

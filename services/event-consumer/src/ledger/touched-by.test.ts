@@ -26,7 +26,7 @@ test.each<[string, Record<string, unknown>, string[]]>([
   ['$create_alias', { alias: {} }, ['u']],
   ['$merge_dangerously', { alias: 'other' }, ['other', 'u']],
   ['constructor', {}, ['u']],
-])('%s with %j needs the IDs %j', (name, properties, distinctIds) => {
+])('the event %s with %j needs the IDs %j', (name, properties, distinctIds) => {
   expect(findTouchedIds(event(name, properties)).distinctIds.sort()).toEqual(distinctIds);
 });
 

@@ -38,7 +38,7 @@ test('the size adjusted by each change equals the measured size, and shared obje
   );
 });
 
-test('measures replaced properties again', () => {
+test('measures the size of replaced properties again', () => {
   const sized: SizedProperties = { properties: { a: 'x'.repeat(100) } };
   expect(sizeAfterChange(sized, noChange, exactly)).toBe('{"a":""}'.length + 100);
   replaceProperties(sized, { b: 1 });

@@ -16,7 +16,7 @@ test.each<[string, number, string | null]>([
   ['{"api_key":5}', 1, null],
   ['{"api_key":"cut sho', 1, null],
   ['{"x":"api_key","y":"token"}', 2, null],
-])('%s has %i values and the key %j', async (json, values, apiKey) => {
+])('counts the values and finds the key of a body: %s has %i values and the key %j', async (json, values, apiKey) => {
   expect(await outline(json)).toEqual({ values, apiKey });
 });
 

@@ -45,7 +45,7 @@ test('converts an event to the record that the consumer reads', () => {
   ]);
 });
 
-test('field-017, field-014 fills in missing fields', () => {
+test('field-017, field-014 fills in missing fields of an event', () => {
   const [accepted] = capture([{ event: 'a', distinct_id: 'b', uuid: '', $set: null, timestamp: null }]).accepted;
   expect(JSON.parse(JSON.stringify(accepted?.record))).toMatchObject({
     uuid: 'made-up',
@@ -136,12 +136,12 @@ test('field-019 determines the partition of a cookieless event by the address', 
   expect(accepted.map(({ partitionId }) => partitionId)).toEqual(['b', '1.2.3.4']);
 });
 
-test('field-021 removes the address of internal traffic', () => {
+test('field-021 removes the client address of internal traffic', () => {
   const properties = { capture_internal: true };
   expect(capture([{ event: 'a', distinct_id: 'b', properties }]).accepted[0]?.record.ip).toBe('127.0.0.1');
 });
 
-test('copies sent_at to the record', () => {
+test('copies sent_at of the request to the record', () => {
   expect(capture([{ event: 'a', distinct_id: 'b' }], { sentAtMs: now }).accepted[0]?.record.sent_at).toBe(
     '2026-11-21T12:00:00.000Z',
   );

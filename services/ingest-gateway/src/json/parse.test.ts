@@ -29,7 +29,7 @@ test.each<[string, string, unknown]>([
     { NaN: 'Infinity, "NaN" \\', x: null },
   ],
   ['next to numbers', '[-1,NaN,-2.5e-3]', [-1, null, -0.0025]],
-])('replaces NaN and infinities with null: %s', (_where, text, expected) => {
+])('replaces NaN and infinities in JSON with null: %s', (_where, text, expected) => {
   expect(parseJson(text)).toEqual(expected);
 });
 

@@ -56,7 +56,7 @@ test('receives the counts of other gateways with its next count', async () => {
   await eventually(() => counters.add('a', 0, laterMs()) === 101, { what: 'The count of the other' });
 });
 
-test('fetches an unknown counter once', async () => {
+test('fetches the value of an unknown counter once', async () => {
   const other = start();
   other.add('a', 100, laterMs());
   await other.stop();
@@ -81,7 +81,7 @@ test('limits the number of counters in memory and in the queue', async () => {
   expect(sent.flat()).toHaveLength(10);
 });
 
-test('sends the remaining counts when it is stopped', async () => {
+test('sends the remaining counts when the process stops', async () => {
   counters.add('a', 7, laterMs());
   await counters.stop();
   expect(await redis.get('a')).toBe('7');

@@ -138,7 +138,7 @@ test.each(sdkRows.map((row) => [row.row, row.sdk, row] as const))('row %i: %s', 
   expect((await reader.events(token, 1)).map(({ uuid }) => uuid)).toEqual([taken.uuid]);
 });
 
-test('the table contains all rows of PostHog', () => {
+test('the table of SDK reactions contains all rows of PostHog', () => {
   expect(sdkRows.map(({ row }) => row)).toEqual(Array.from({ length: 13 }, (_, index) => index + 1));
 });
 

@@ -27,7 +27,7 @@ test('sends the changes of one event loop turn as one command, and returns the c
   expect(await addToCounters([add('a', 0), add('b', 0)])).toEqual([6, 3]);
 });
 
-test('limits the number of changes in one command', async () => {
+test('limits the number of counter changes in one command', async () => {
   const { addToCounters, commands } = fixture();
   await Promise.all(Array.from({ length: 1000 }, (_, index) => addToCounters([add(`${index}`, 1)])));
   expect(Math.max(...commands.map((changes) => changes.length))).toBeLessThanOrEqual(200);

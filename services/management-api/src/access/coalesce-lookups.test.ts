@@ -43,7 +43,7 @@ test('a call after the result starts a new lookup', async () => {
   }
 });
 
-test('does not wait for lookups of other subjects', async () => {
+test('a lookup does not wait for lookups of other subjects', async () => {
   const { ask, asked } = fixture();
   void ask('a');
   const other = ask('b');
@@ -63,7 +63,7 @@ test('a failed lookup only fails its own calls', async () => {
   expect(await second).toBe('found');
 });
 
-test('does not wait for a lookup that hangs', async () => {
+test('a lookup does not wait for another one that hangs', async () => {
   const { ask, asked } = fixture();
   void ask('a');
   await new Promise((resolve) => setTimeout(resolve, 300));

@@ -105,7 +105,7 @@ test.each(named(pages))(
 );
 
 test.each(named(pages.filter(({ methods }) => methods !== 'any')))(
-  'other methods get 405 with `Allow`: %s',
+  'a page returns 405 with `Allow` for other methods: %s',
   async (_name, page) => {
     const [path = ''] = pathsWith(page, 'x');
     const { status, headers, text } = await call('PROPFIND', path, {
@@ -118,7 +118,7 @@ test.each(named(pages.filter(({ methods }) => methods !== 'any')))(
   },
 );
 
-test.each(named(pages))('hostile paths, queries and bodies never fail: %s', async (_name, page) => {
+test.each(named(pages))('a page never fails for hostile paths, queries and bodies: %s', async (_name, page) => {
   for (const method of methodsOf(page)) {
     for (const [index, value] of segments.entries()) {
       for (const path of pathsWith(page, value)) {
@@ -137,7 +137,7 @@ test.each(named(pages))('hostile paths, queries and bodies never fail: %s', asyn
 
 test.each(
   named(pages.filter((page) => page.path !== '/flags/definitions' && !page.path.startsWith('/api/feature_flag/'))),
-)('has the security headers: %s', async (_name, page) => {
+)('a page has the security headers: %s', async (_name, page) => {
   const [path = ''] = pathsWith(page, 'x');
   const { headers } = await call(methodsOf(page)[0] ?? 'GET', path, {});
   expect(headers.get('x-content-type-options')).toBe('nosniff');

@@ -83,10 +83,13 @@ test('pages have numbers, and links keep the filters', async () => {
   expect((await list('page=2')).status).toBe(404);
 });
 
-test.each(['page=0', 'page=x', 'page_size=1001', 'user=me'])('returns 400 for %s, naming the field', async (query) => {
-  const { status, body } = await list(query);
-  expect([status, body.attr]).toEqual([400, query.split('=')[0]]);
-});
+test.each(['page=0', 'page=x', 'page_size=1001', 'user=me'])(
+  'returns 400 for the activity filter %s, naming the field',
+  async (query) => {
+    const { status, body } = await list(query);
+    expect([status, body.attr]).toEqual([400, query.split('=')[0]]);
+  },
+);
 
 describe('activity that members cannot see', () => {
   test.each([

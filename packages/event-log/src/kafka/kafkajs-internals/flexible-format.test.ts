@@ -9,7 +9,7 @@ test.each([
   expect([...unsignedVarint(value)]).toEqual(bytes);
 });
 
-test.each(['', 'a', 'ä'.repeat(100), 'x'.repeat(20_000)])('reads back strings of any length', (text) => {
+test.each(['', 'a', 'ä'.repeat(100), 'x'.repeat(20_000)])('reads back Kafka strings of any length', (text) => {
   expect(createFlexibleReader(compactText(text)).text()).toBe(text);
 });
 
@@ -24,6 +24,6 @@ test('reads a missing string as null, and skips tags after array elements', () =
 test.each([
   ['bytes', (reader: ReturnType<typeof createFlexibleReader>) => reader.bytes(4)],
   ['a number', (reader: ReturnType<typeof createFlexibleReader>) => reader.int32()],
-])('throws when a response ends too early: %s', (_, read) => {
+])('throws when a Kafka response ends too early: %s', (_, read) => {
   expect(() => read(createFlexibleReader(Buffer.of(1, 2)))).toThrow();
 });

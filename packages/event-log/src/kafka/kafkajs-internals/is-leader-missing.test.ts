@@ -38,6 +38,6 @@ test.each([
   ['an unauthorized topic', () => createErrorFromCode(29)],
   ['a programming error', () => new TypeError('undefined is not a function')],
   ['undefined', () => undefined],
-])('does not retry after %s', (_, error) => {
+])('does not retry a Kafka request after %s', (_, error) => {
   expect(isLeaderMissing(error())).toBe(false);
 });

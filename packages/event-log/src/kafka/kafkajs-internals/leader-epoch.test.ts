@@ -19,7 +19,7 @@ async function fetched(epoch: number): Promise<KafkaMessage[]> {
   return new Batch('t', '0', { partition: 0, highWatermark: '1', abortedTransactions: [], messages }).messages;
 }
 
-test('returns the leader epoch of the last message', async () => {
+test('returns the leader epoch of the last message in a Kafka batch', async () => {
   const messages = [...(await fetched(7)), ...(await fetched(9))];
   expect(messages).toHaveLength(2);
   expect(newestLeaderEpoch(messages)).toBe(9);

@@ -126,7 +126,7 @@ test('leaves deleted cohorts out of the list, still returns them by ID, and can 
   expect((await api.get(`${path}activity/`, acme.M.key)).body.total_count).toBe(3);
 });
 
-test('filters the list by type, creator and name', async () => {
+test('filters the list of cohorts by type, creator and name', async () => {
   const dynamic = await made(tree(plan), { name: 'Paying' });
   const fixed = await made(null, { name: 'Testers', is_static: true });
   const other = await made(tree(plan), { name: 'Visitors' });
@@ -209,7 +209,7 @@ test.each<[string, unknown, object]>([
     tree(...Array.from({ length: 1001 }, () => plan)),
     wrong('A cohort can have at most 1000 filters.'),
   ],
-])('returns 400 for filters %s', async (_name, filters, expected) => {
+])('returns 400 for cohort filters %s', async (_name, filters, expected) => {
   expect(await create({ filters })).toMatchObject(expected);
 });
 
@@ -234,7 +234,7 @@ test.each<[string, object, object]>([
     { query: { a: 1 } },
     VE('invalid_input', 'query', 'Cohorts defined by a query are not supported. Use `filters` instead of `query`.'),
   ],
-])('returns 400 for a %s', async (_name, body, expected) => {
+])('returns 400 for a cohort with a %s', async (_name, body, expected) => {
   expect(await create(body)).toMatchObject(expected);
 });
 
@@ -258,7 +258,7 @@ test('normalizes operators and cohort IDs before it stores filters', async () =>
   );
 });
 
-test('converts the former `groups` to filters', async () => {
+test('converts the former `groups` of a cohort to filters', async () => {
   const groups = [{ properties: { plan: 'pro', age__gt: '5' } }, { properties: [{ key: 'a', value: 'b' }] }];
   const { body } = await create({ groups });
   expect(body).toMatchObject({ groups, cohort_type: 'person_property' });
@@ -279,7 +279,7 @@ test('converts the former `groups` to filters', async () => {
 test.each([
   ['an event', { event_id: '$pageview', days: 7 }],
   ['an action', { action_id: 3 }],
-])('returns 400 for a group defined by %s', async (_kind, group) => {
+])('returns 400 for a cohort group defined by %s', async (_kind, group) => {
   expect(await create({ groups: [{ properties: { plan: 'pro' } }, group] })).toMatchObject({
     status: 400,
     body: { attr: 'groups', detail: expect.stringMatching(/^groups\.1: Groups defined by an event or an action/) },

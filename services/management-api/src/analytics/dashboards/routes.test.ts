@@ -104,7 +104,7 @@ test('keeps fields that are not sent, and clears fields that are null', async ()
   });
 });
 
-test('insight-267: returns 405 for DELETE', async () => {
+test('insight-267: returns 405 for DELETE of a dashboard', async () => {
   const id = await board();
   expect((await send('DELETE', `dashboards/${id}`)).status).toBe(405);
   expect((await read(id)).status).toBe(200);
@@ -564,7 +564,7 @@ test.each([
   ['properties.0.operator', { properties: [{ key: 'a', operator: 'near', value: 1 }] }],
   ['breakdown_filter.breakdown', { breakdown_filter: { breakdown: ['a', 'b'] } }],
   ['interval', { interval: 'fortnight' }],
-])('returns 400 for filters with an impossible %s', async (part, filters) => {
+])('returns 400 for dashboard filters with an impossible %s', async (part, filters) => {
   const refused = (attr: string) => ({ status: 400, body: { attr, detail: expect.stringMatching(`^${part}:`) } });
   expect(await send('POST', 'dashboards', { filters })).toMatchObject(refused('filters'));
   const id = await board();

@@ -197,7 +197,7 @@ describe('event definitions', () => {
   });
 });
 
-it('sets and clears the type of a property', async () => {
+it('sets and clears the type of a property definition', async () => {
   const { amount: id } = await noticed('property', 'amount');
   const change = (property_type: unknown) => send('PATCH', `property_definitions/${id}/`, { property_type });
   expect((await change('Numeric')).body).toMatchObject({ property_type: 'Numeric', is_numerical: true });

@@ -110,12 +110,12 @@ test.each([
   ['person_id=1', 'person_id'],
   ['properties=[{}]', 'properties__0__key'],
   [`${days}&properties=[{"key":"browser","operator":"regex","value":"\\\\p{L}"}]`, 'properties__0__value'],
-])('returns 400 that names the parameter for %s', async (query, attr) => {
+])('returns 400 that names the parameter when events are counted with %s', async (query, attr) => {
   const { status, body } = await ask(query);
   expect([status, body.type, body.attr]).toEqual([400, 'validation_error', attr]);
 });
 
-test('accepts the earliest and the latest supported time', async () => {
+test('counts events from the earliest to the latest supported time', async () => {
   for (const before of ['1000-02-01', '9999-12-31T23:59:59Z']) {
     for (const interval of ['minute', 'day']) {
       const { status, body } = await ask(`interval=${interval}&before=${before}`);

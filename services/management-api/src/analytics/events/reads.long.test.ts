@@ -162,13 +162,13 @@ const modules = await clickHouseOrSkip();
     [`${filter([{ key: 'event', value: 'UY', operator: 'icontains', type: 'event_metadata' }])}`, 1],
     [`${filter([{ key: 'plan', value: 'free', type: 'person' }])}`, 5],
     [`${filter([{ key: 'plan', operator: 'is_not_set', type: 'person' }])}`, 1],
-  ])('returns the same list as PostgreSQL: %s', async (query, count) => {
+  ])('returns the same list of events as PostgreSQL: %s', async (query, count) => {
     const { status, body } = await both(`events/?${query}`);
     expect([status, body.results.length]).toEqual([200, count]);
   });
 
   test.each(['limit=2', 'limit=4&orderBy=timestamp', 'limit=1&person_id=ADA'])(
-    'returns the same pages as PostgreSQL: %s',
+    'returns the same pages of events as PostgreSQL: %s',
     async (query) => {
       const path = at(`events/?${query}`);
       const read = (from: TestApi) => readAllPages<{ uuid: string }>(from, path, tenant.personalApiKey);
@@ -185,7 +185,7 @@ const modules = await clickHouseOrSkip();
     ['interval=day&after=2026-10-01&before=2026-11-20&person_id=ADA', 3],
     ['interval=day&before=1000-02-01', 0],
     ['interval=day&before=9999-12-31T23:59:59Z', 0],
-  ])('returns the same counts as PostgreSQL: %s', async (query, total) => {
+  ])('returns the same event counts as PostgreSQL: %s', async (query, total) => {
     expect((await both(`events/counts?${query}`)).body.total).toBe(total);
   });
 

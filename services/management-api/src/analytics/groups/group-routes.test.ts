@@ -85,7 +85,7 @@ test('counts the properties of groups by type', async () => {
   });
 });
 
-test.each(['5', '-1', 'x', '1.5', ''])('returns 400 for group_type_index=%s', async (index) => {
+test.each(['5', '-1', 'x', '1.5', ''])('returns 400 for groups with group_type_index=%s', async (index) => {
   const { status, body } = await api.get(`${path}?group_type_index=${index}`, tenant.personalApiKey);
   expect([status, body.attr]).toEqual([400, 'group_type_index']);
 });

@@ -95,11 +95,11 @@ it.each([
   ['id=', 'id'],
   ['id=a&group_type_index=5', 'group_type_index'],
   ['id=a%00', 'id'],
-])('returns 400 for %s', async (query, attr) => {
+])('returns 400 for related persons and groups with %s', async (query, attr) => {
   expect(await get(query)).toMatchObject({ status: 400, body: { attr } });
 });
 
-it('requires the scope person:read as well', async () => {
+it('requires the scope person:read to list related persons', async () => {
   const { value } = await createPersonalApiKey(api.database.sql, {
     ...{ actor: null, userId: tenant.userId, label: 'groups only', scopes: ['group:read'] },
   });

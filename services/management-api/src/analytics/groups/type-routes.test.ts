@@ -53,7 +53,7 @@ it.each([
   ['a name that is too long', [{ group_type_index: 1, name_plural: 'x'.repeat(401) }], '1__name_plural'],
   ['a dashboard', [{ group_type_index: 1, detail_dashboard: 7 }], '1__detail_dashboard'],
   ['columns', [{ group_type_index: 1, default_columns: ['name'] }], '1__default_columns'],
-])('returns 400 for %s and changes nothing', async (_what, others, attr) => {
+])('returns 400 when group types are renamed with %s, and changes nothing', async (_what, others, attr) => {
   const answer = await rename([{ group_type_index: 0, name_singular: 'Company' }, ...others]);
   expect(answer).toMatchObject({ status: 400, body: { attr } });
   expect(await list()).toEqual([company, team]);
@@ -63,7 +63,7 @@ it('returns 400 for a body that is not a list', async () => {
   expect(await rename({ group_type_index: 0 })).toMatchObject({ status: 400, body: { code: 'not_a_list' } });
 });
 
-it('returns 405 for the deletion of a type', async () => {
+it('returns 405 for the deletion of a group type', async () => {
   const path = `/api/projects/${acme.projectId}/groups_types/0/`;
   expect((await api.send('DELETE', path, { key: acme.M.key })).status).toBe(405);
   expect(await list()).toEqual([company, team]);

@@ -112,7 +112,7 @@ test.each<[string, string, string]>([
   ['a dashboard that the insight is not on', 'from_dashboard=2000000000', 'from_dashboard'],
   ['filters that are not JSON', 'filters_override={', 'filters_override'],
   ['filters that are a list', 'filters_override=[]', 'filters_override'],
-])('returns 400 for %s', async (_, asked, attr) => {
+])('returns 400 for the result of an insight with %s', async (_, asked, attr) => {
   const { id } = await made('insights', { query });
   expect(await get(`insights/${id}/?${asked}`)).toMatchObject({ status: 400, body: { attr } });
 });
@@ -209,7 +209,7 @@ test.each<[string, object, string]>([
     },
     'event,properties.plan\r\norder,free\r\norder,paid\r\n',
   ],
-])('returns a result as CSV: %s', async (_, asked, file) => {
+])('returns the result of an insight as CSV: %s', async (_, asked, file) => {
   const { id, short_id } = await made('insights', { query: asked });
   const headers = { authorization: `Bearer ${acme.M.key}`, 'content-type': 'application/json' };
   const answer = await fetch(`${api.url}${base}/insights/${id}/?refresh=true&format=csv`, { headers });
@@ -252,7 +252,7 @@ it.each(['\\x00', '\\p{L}', '[^]', 'a{256}'])(
   },
 );
 
-test('does not return results to another organization', async () => {
+test('does not return results of an insight to another organization', async () => {
   const { id } = await made('insights', { query });
   await get(`insights/${id}/?refresh=blocking`);
   const other = await createActors(api.database);

@@ -71,6 +71,6 @@ test('marks events that did not merge IDs of this person, and IDs that no event 
   ]);
 });
 
-test('returns 404 for an unknown person', async () => {
+test('returns 404 for the merges of an unknown person', async () => {
   expect((await mergesOf('unknown')).status).toBe(404);
 });

@@ -29,7 +29,7 @@ afterAll(async () => {
 const send = (action: string, body: unknown, at = path) =>
   api.send('POST', `${at}${action}/`, { key: tenant.personalApiKey, body });
 
-test('sends an event that sets a property', async () => {
+test('sends an event that sets a property of a person', async () => {
   expect((await send('update_property', { key: 'plan', value: { seats: [1, null] } })).status).toBe(202);
   expect(received).toMatchObject([
     {
@@ -41,7 +41,7 @@ test('sends an event that sets a property', async () => {
   ]);
 });
 
-test('sends an event that removes a property', async () => {
+test('sends an event that removes a property of a person', async () => {
   const { status, body } = await send('delete_property', { $unset: 'plan' });
   expect([status, body]).toEqual([201, { success: true }]);
   expect(received).toMatchObject([{ event: '$set', distinct_id: 'ada', properties: { $unset: ['plan'] } }]);
@@ -52,7 +52,7 @@ test.each([
   ['update_property', { key: 'plan' }, 'value'],
   ['update_property', { key: '', value: 1 }, 'key'],
   ['delete_property', {}, '$unset'],
-])('returns 400 for %s with %j', async (action, body, attr) => {
+])('returns 400 when a person is changed by %s with %j', async (action, body, attr) => {
   const answer = await send(action, body);
   expect([answer.status, answer.body.attr, received]).toEqual([400, attr, []]);
 });

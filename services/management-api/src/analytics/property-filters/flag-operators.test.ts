@@ -102,7 +102,7 @@ test.each(filterCases.map((one) => [one.no, one.operator, one.value, one] as con
   },
 );
 
-test('lists differences only for existing cases', () => {
+test('lists differences from flag operators only for existing cases', () => {
   const known = filterCases.map(({ no }) => no);
   expect(differences.filter(([no]) => !known.includes(no))).toEqual([]);
 });

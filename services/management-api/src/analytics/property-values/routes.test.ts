@@ -60,7 +60,7 @@ test.each([
   expect((await ask(`${path}&envelope=false`)).body).toEqual(results);
 });
 
-test('lists values of person properties', async () => {
+test('lists the values of person properties', async () => {
   expect(await names('persons/values?key=plan')).toEqual(['pro', 'free']);
   expect(await names('persons/values/?key=plan&value=re')).toEqual(['free']);
 });
@@ -71,7 +71,7 @@ test.each([
   [`persons/values?key=${'k'.repeat(401)}`, 'key', 'max_length'],
   [`persons/values?key=k&value=${'k'.repeat(1001)}`, 'value', 'max_length'],
   ['events/values?key=a%00', 'key', 'null_characters_not_allowed'],
-])('returns 400 that names the parameter for %.60s', async (path, attr, code) => {
+])('returns 400 that names the parameter for the values of %.60s', async (path, attr, code) => {
   const { status, body } = await ask(path);
   expect([status, body.attr, body.code]).toEqual([400, attr, code]);
 });

@@ -418,7 +418,7 @@ test('project-015: adds an environment to its project', async () => {
   );
 });
 
-test('project-016: returns 400 without a project', async () => {
+test('project-016: returns 400 for an environment without a project', async () => {
   expect(await api.send('POST', '/api/environments/', { key: fixture.keys.A, body: {} })).toMatchObject(
     VE(
       'invalid_input',
@@ -437,7 +437,7 @@ test('project-017, project-018: returns 404 for a project that does not exist', 
   expect(await send(fixture.tenant.projectId, fixture.keys.stranger)).toMatchObject(NF('Project not found.'));
 });
 
-test('project-019, project-020: uses the organization of the path', async () => {
+test('project-019, project-020: creates a project in the organization of the path', async () => {
   const path = `/api/organizations/${fixture.tenant.organizationId}/projects/`;
   const { status, body } = await api.send('POST', path, { key: fixture.keys.A, body: { name: 'x' } });
   expect([status, body.organization]).toEqual([201, fixture.tenant.organizationId]);

@@ -28,7 +28,7 @@ test('sets and clears the retention period by either path, and records the chang
   ]);
 });
 
-test.each([0, -1, 36_501, 1.5, 'soon', undefined])('returns 400 for %s days', async (days) => {
+test.each([0, -1, 36_501, 1.5, 'soon', undefined])('returns 400 for a retention period of %s days', async (days) => {
   expect(await patch(`/api/environments/${tenant.environmentId}`, days)).toMatchObject({
     status: 400,
     body: { attr: 'event_retention_days' },

@@ -582,7 +582,7 @@ test.each([
     { level: 3, target_email: 'foo' },
     VE('invalid_input', 'target_email', 'Enter a valid email address.'),
   ],
-])('%s: returns 400 for %j', async (_, body, expected) => {
+])('%s: returns 400 for an invite with %j', async (_, body, expected) => {
   expect(await invite(body)).toMatchObject(expected);
 });
 

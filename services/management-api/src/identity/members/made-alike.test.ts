@@ -159,7 +159,7 @@ test('the acceptance of an invite by a user with an account has the same effect'
   expect(records).toEqual(['OrganizationMembership created']);
 });
 
-test('access rules have the same effect', async () => {
+test('changes of access rules have the same effect', async () => {
   const membershipOf = async ({ organizationId, M: { userId } }: Scene) => {
     const where = { organization_id: organizationId, user_id: userId };
     return (await api.database.prisma.membership.findFirstOrThrow({ where })).id;

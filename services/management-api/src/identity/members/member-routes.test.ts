@@ -216,7 +216,7 @@ test.each(changes)('%s: %s changes a member of level %i with %j', async (_, by, 
   expect(await levelOf(target)).toBe(after);
 });
 
-test('PUT changes a level like PATCH', async () => {
+test('PUT changes the level of a member like PATCH', async () => {
   const target = await join(member);
   const answer = await api.send('PUT', `${path}${target.uuid}/`, { key: acme.W.key, body: { level: 8 } });
   expect(answer).toMatchObject({ status: 200, body: { level: 8 } });
@@ -250,7 +250,7 @@ test('member-016: returns 405 for GET of a single member', async () => {
   expect([status, body.code]).toEqual([405, 'method_not_allowed']);
 });
 
-test.each([randomUUID(), 'not-a-uuid', '1', '%F0%9F%A6%94'])('returns 404 for %s', async (uuid) => {
+test.each([randomUUID(), 'not-a-uuid', '1', '%F0%9F%A6%94'])('returns 404 for the member %s', async (uuid) => {
   expect(await patch(acme.W, { uuid })).toMatchObject(NF());
   expect(await remove(acme.W, { uuid })).toMatchObject(NF());
 });
@@ -285,7 +285,7 @@ test('a user who joins again is a new member', async () => {
   expect((await patch(acme.W, actor)).body.id).not.toBe(before);
 });
 
-test('records changes and removals in the activity log', async () => {
+test('records changes and removals of members in the activity log', async () => {
   const actor = await join(member);
   const { id } = (await patch(acme.W, actor, { level: 8 })).body;
   await patch(acme.W, actor, { level: 8 });

@@ -58,7 +58,7 @@ test('counts follow members and projects that are added and deleted, and users w
   });
 });
 
-test('a rollback also reverts the counts', async () => {
+test('a rollback also reverts the counts of an organization', async () => {
   await expect(
     api.database.transaction(async (tx) => {
       await tx.query('DELETE FROM membership WHERE organization_id = $1', [acme.organizationId]);

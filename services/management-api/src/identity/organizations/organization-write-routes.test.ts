@@ -182,13 +182,13 @@ test('organization-008, organization-009: ignores read-only fields, and lets onl
   expect(await patch(acme.A.key, { enforce_2fa: null })).toMatchObject({ status: 200, body: { enforce_2fa: null } });
 });
 
-test('PUT requires the name', async () => {
+test('PUT requires the name of an organization', async () => {
   const put = (body: unknown) => api.send('PUT', path, { key: acme.A.key, body });
   expect(await put({})).toMatchObject(VE('required', 'name', 'This field is required.'));
   expect(await put({ name: 'Acme' })).toMatchObject({ status: 200, body: { name: 'Acme' } });
 });
 
-test('keeps concurrent changes of different fields', async () => {
+test('keeps concurrent changes of different fields of an organization', async () => {
   const name = `Acme ${randomUUID().slice(0, 4)}`;
   await Promise.all([patch(acme.A.key, { name }), patch(acme.W.key, { is_member_join_email_enabled: true })]);
   expect((await api.get(path, acme.A.key)).body).toMatchObject({ name, is_member_join_email_enabled: true });

@@ -110,7 +110,7 @@ test.each([
     { label: 'x', scopes: ['*'], expires_at: '2020-01-01' },
     VE('min_value', 'expires_at', 'The expiry time must be in the future.'),
   ],
-])('%s: returns 400 for %j', async (_, body, expected) => {
+])('%s: returns 400 for a key with %j', async (_, body, expected) => {
   expect(await create(body)).toMatchObject(expected);
 });
 
@@ -140,7 +140,7 @@ test('key-032, key-033: a change or revocation of a key applies from the next re
   expect(await api.send('DELETE', at, { key: me.key })).toMatchObject(NF('Personal API key not found.'));
 });
 
-test('an expired key is rejected', async () => {
+test('an expired API key is rejected', async () => {
   const { body } = await create({ label: 'short', scopes: ['*'], expires_at: '2999-01-01' });
   expect([body.expires_at, await works(body.value)]).toEqual(['2999-01-01T00:00:00Z', 200]);
   await api.database.prisma.personal_api_key.update({ where: { id: body.id }, data: { expires_at: new Date() } });
@@ -172,7 +172,7 @@ test("key-034, key-035: returns the caller's own keys as a plain array, without 
   );
 });
 
-test('`@current` returns the key of the request', async () => {
+test('`@current` returns the API key of the request', async () => {
   const { id, value } = await ownKey({ scopes: ['user:read'] });
   expect((await api.get(`${path}@current/`, value)).body).toMatchObject({ id, scopes: ['user:read'], value: null });
 });

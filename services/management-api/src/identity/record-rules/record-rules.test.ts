@@ -244,7 +244,7 @@ test.each([
   ['no kind', { access_level: 'none' }, 'resource', 'required'],
   ['a record', { resource: 'dashboard', resource_id: '1', access_level: 'none' }, 'resource_id', 'invalid_input'],
   ['a role that is not a UUID', { resource: 'dashboard', access_level: 'none', role: 'x' }, 'role', 'invalid_input'],
-])('returns 400 for %s', async (_what, body, attr, code) => {
+])('returns 400 for an access rule with %s', async (_what, body, attr, code) => {
   const answer = await send('PUT', 'resource_access_controls/', { key: acme.A.key, body });
   expect([answer.status, answer.body.attr, answer.body.code]).toEqual([400, attr, code]);
 });

@@ -89,7 +89,7 @@ test.each([
   ['no name', {}, 'required', 'This field is required.'],
   ['a long name', { name: 'x'.repeat(201) }, 'max_length', 'Ensure this field has no more than 200 characters.'],
   ['a null character', { name: 'a\0b' }, 'null_characters_not_allowed', 'Null characters are not allowed.'],
-])('returns 400 for %s, naming the field', async (_what, body, code, detail) => {
+])('returns 400 for a role with %s, naming the field', async (_what, body, code, detail) => {
   await make('Support');
   expect(await send('POST', '', body)).toMatchObject(invalid(code, 'name', detail));
   const { id } = await make('Sales');

@@ -624,7 +624,7 @@ test('returns 429 with Retry-After for too many requests, and for too many wrong
   }
 });
 
-test('creates one user for two concurrent requests', async () => {
+test('creates one user for two concurrent SCIM requests', async () => {
   const answers = await Promise.all([scim('POST', '/Users', newUser('ada')), scim('POST', '/Users', newUser('ada'))]);
   expect(answers.map(({ status }) => status).sort()).toEqual([201, 409]);
   expect((await scim('GET', '/Users')).body.totalResults).toBe(1);

@@ -23,10 +23,10 @@ test.each<[string, unknown]>([
   ['secrets without a nonce', { ...openId, secrets: { codeVerifier: 'c', reauthenticate: false } }],
   ['a reauthentication without its session', { ...openId, purpose: { for: 'reauthentication', userId: 1 } }],
   ['a missing path', { ...openId, next: undefined }],
-])('rejects stored state with %s', (_name, data) => {
+])('rejects the stored state of a sign-in with %s', (_name, data) => {
   expect(() => parsePending(data)).toThrow('A stored sign-in step does not have the expected fields.');
 });
 
-test('rejects a ticket without a response', () => {
+test('rejects a SAML ticket without a response', () => {
   expect(() => parseTicket({ ...saml, attributes: {} })).toThrow('A stored sign-in step');
 });

@@ -22,7 +22,7 @@ afterAll(() => api.stop());
 const me = () => api.get('/api/users/@me/', acme.A.key);
 const patch = (body: unknown) => api.send('PATCH', '/api/users/@me/', { key: acme.A.key, body });
 
-test('user-002: returns 401 without credentials', async () => {
+test('user-002: returns 401 for users requested without credentials', async () => {
   expect((await api.get('/api/users/@me/')).status).toBe(401);
 });
 
@@ -88,7 +88,7 @@ test('user-009: returns 400 for organizations and environments of other users', 
   expect((await me()).body.first_name).toBe('Ada');
 });
 
-test('user-010: ignores read-only fields', async () => {
+test('user-010: ignores read-only fields of a user', async () => {
   const before = (await me()).body;
   const body = {
     uuid: randomUUID(),
@@ -112,7 +112,7 @@ test.each([
   expect((await patch({ [name]: harmless })).status).toBe(200);
 });
 
-test('changes names and the role separately', async () => {
+test('changes the names and the role of a user separately', async () => {
   await Promise.all([patch({ first_name: 'Grace' }), patch({ last_name: 'Hopper' })]);
   const changed = { role_at_organization: 'engineering', hedgehog_config: { color: 'green' } };
   expect((await patch(changed)).body).toMatchObject({ first_name: 'Grace', last_name: 'Hopper', ...changed });
@@ -149,7 +149,7 @@ test.each([
     ),
   ],
   [{ set_current_team: 'x' }, VE('invalid_input', 'set_current_team', 'A valid integer is required.')],
-])('returns 400 for %j', async (body, expected) => {
+])('returns 400 for a user with %j', async (body, expected) => {
   expect(await patch(body)).toMatchObject(expected);
 });
 

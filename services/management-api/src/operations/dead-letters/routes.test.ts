@@ -147,7 +147,7 @@ test('console-030: replays the record to its topic unchanged, decides each dead 
   expect(activity.body.results).toMatchObject([{ item_id: third, detail: { changes: [change] } }]);
 });
 
-test('returns 403 to members', async () => {
+test('returns 403 for dead letters to members', async () => {
   const { sql } = api.database;
   const member = await createUser(sql, { email: `member-${tenant.userId}@example.com` });
   await addMember(sql, { organizationId: tenant.organizationId, userId: member.id, level: 1 });
@@ -159,7 +159,7 @@ test('returns 403 to members', async () => {
   expect((await send('discard', { ids: [id] }, value)).status).toBe(403);
 });
 
-test('returns 503 without an event log', async () => {
+test('returns 503 for dead letters without an event log', async () => {
   const without = await startTestApi({ deadLetterLog: null });
   const own = await createTestTenant(without.database);
   const answer = await without.get(`/api/projects/${own.projectId}/dead_letters`, own.personalApiKey);
@@ -172,13 +172,13 @@ test.each([
   ['state=x', 'state'],
   ['after=x', 'after'],
   ['cursor=x', 'cursor'],
-])('returns 400 for %s, naming the field', async (query, attr) => {
+])('returns 400 for dead letters with %s, naming the field', async (query, attr) => {
   const { status, body } = await ask(`?${query}`);
   expect([status, body.attr]).toEqual([400, attr]);
 });
 
 test.each([[{}], [{ ids: [] }], [{ ids: 'live-0-1' }], [{ ids: new Array(101).fill('live-0-1') }]])(
-  'returns 400 for %.60j, naming the field',
+  'returns 400 for decisions on dead letters with %.60j, naming the field',
   async (given) => {
     for (const action of ['replay', 'discard']) {
       const { status, body } = await send(action, given);
@@ -188,7 +188,7 @@ test.each([[{}], [{ ids: [] }], [{ ids: 'live-0-1' }], [{ ids: new Array(101).fi
 );
 
 test.each(['', 'x', 'live-0-1\0', 'LIVE-0-1', 'live-0-9999999999999999999'])(
-  'returns 400 for the ID %j',
+  'returns 400 for a dead letter with the ID %j',
   async (id) => {
     const { status, body } = await send('replay', { ids: ['live-0-1', id] });
     expect([status, body.attr]).toEqual([400, 'ids__1']);

@@ -80,7 +80,7 @@ test.each([
   [{ event: 'a\0' }, 'event'],
   [{ distinct_id: null }, 'distinct_id'],
   [{ distinct_id: 'x'.repeat(201) }, 'distinct_id'],
-])('returns 400 for %.60j without sending anything', async (body, attr) => {
+])('returns 400 for a test event with %.60j without sending anything', async (body, attr) => {
   const refused = await send(body);
   expect([refused.status, refused.body.attr, received]).toEqual([400, attr, []]);
 });

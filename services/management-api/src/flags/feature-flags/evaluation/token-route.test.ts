@@ -25,7 +25,7 @@ test('lists the flags of the project with the token, as its own path does', asyn
   expect(body.results[0]).toMatchObject({ key: 'three', active: true, is_simple_flag: expect.any(Boolean) });
 });
 
-test('next contains the token and the filters', async () => {
+test('the link to the next page contains the token and the filters', async () => {
   const first = await list(`?token=${tenant.projectApiKey}&limit=2&order=key`);
   expect(keysOf(first)).toEqual(['one', 'three']);
   expect(keysOf(await api.get(first.body.next, tenant.personalApiKey))).toEqual(['two']);
@@ -35,18 +35,21 @@ test('without a token, lists the flags of the current project', async () => {
   expect(keysOf(await list(''))).toHaveLength(3);
 });
 
-test.each(['phc_unknown', 'the token of another organization', '%00', ''])('returns 400 for %s', async (token) => {
-  const other = await createTestTenant(api.database);
-  const sent = token.startsWith('the') ? other.projectApiKey : token;
-  expect(await list(`?token=${sent}`)).toMatchObject({ status: 400, body: { attr: 'token' } });
-});
+test.each(['phc_unknown', 'the token of another organization', '%00', ''])(
+  'returns 400 for flags requested with %s',
+  async (token) => {
+    const other = await createTestTenant(api.database);
+    const sent = token.startsWith('the') ? other.projectApiKey : token;
+    expect(await list(`?token=${sent}`)).toMatchObject({ status: 400, body: { attr: 'token' } });
+  },
+);
 
-test('returns 401 without a personal API key', async () => {
+test('returns 401 for flags requested without a personal API key', async () => {
   const { status } = await fetch(`${api.url}/api/feature_flag/?token=${tenant.projectApiKey}`);
   expect(status).toBe(401);
 });
 
-test('returns 403 to a key for other projects', async () => {
+test('returns 403 for flags requested with a key for other projects', async () => {
   const { project } = await createTestProject(api.database, { organizationId: tenant.organizationId, name: 'Second' });
   const { value } = await createPersonalApiKey(api.database.sql, {
     ...{ actor: null, userId: tenant.userId, label: 'k', scopes: ['feature_flag:read'], scopedTeams: [project.id] },

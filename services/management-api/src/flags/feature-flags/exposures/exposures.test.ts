@@ -110,7 +110,7 @@ test.each([
   ['date_to', { date_from: '2026-11-01', date_to: '2026-10-01' }],
   ['date_from', { date_from: '2026-01-01', date_to: '2026-11-01' }],
   ['conversion_event', { conversion_event: '' }],
-])('%s returns 400 naming the field: %j', async (attr, query) => {
+])('%s returns 400 for exposures with %j, naming the field', async (attr, query) => {
   expect(await ask(query as Record<string, string>)).toMatchObject({ status: 400, body: { attr } });
 });
 

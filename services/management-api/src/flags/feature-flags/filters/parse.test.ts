@@ -186,7 +186,7 @@ test.each<[string, Record<string, unknown>, string, string]>([
     'invalid_input',
     'Feature flag filters exceed maximum size of 256 KiB.',
   ],
-])('rejects %s', (_, sent, code, text) => {
+])('rejects the filters of a flag with %s', (_, sent, code, text) => {
   expect(problemOf(sent)).toEqual([code, text]);
 });
 
@@ -244,7 +244,7 @@ test('the group type of the flag is the one of its conditions, if it is the same
 });
 
 test.each([[33.3, 33.3, 33.4], [33.33, 33.33, 33.33], [33.333, 33.333, 33.333], [0, 100], [100]])(
-  'flag-085: accepts the shares %p',
+  'flag-085: accepts the variant shares %p',
   (...shares) => {
     expect(problemOf(variants(...shares))).toBeNull();
   },
