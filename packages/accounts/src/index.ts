@@ -52,7 +52,7 @@ export {
   type LockedOrganization,
   lockOrganization,
   type Organization,
-  takeMails,
+  reserveMails,
 } from './organizations/organization-store.ts';
 export {
   changeOrganization,
@@ -71,7 +71,12 @@ export {
   type RecordAccessLevel,
   recordAccessLevels,
 } from './projects/access-rules.ts';
-export { changeEnvironment, changeProject, requireLevelOfSettings, resetToken } from './projects/change-environment.ts';
+export {
+  changeEnvironment,
+  changeProject,
+  requireLevelForSettings,
+  resetToken,
+} from './projects/change-environment.ts';
 export { createEnvironment, createProject } from './projects/create-project.ts';
 export {
   lockEnvironment,

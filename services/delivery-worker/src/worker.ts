@@ -8,7 +8,7 @@ import type { Mailer } from '@millrace/runtime/mail';
 import { planBackfill, planRun } from './batch-exports/plan.ts';
 import { copiedUntil, createSettledUntil } from './batch-exports/read.ts';
 import { createExportMetrics, runDueExports } from './batch-exports/run.ts';
-import { countDue, createCohortMetrics } from './cohorts/count.ts';
+import { countDueCohorts, createCohortMetrics } from './cohorts/count.ts';
 import { cleanUp, deletePersonData } from './deletion/delete-data.ts';
 import { forgetDeletedIds } from './deletion/store.ts';
 import { checkDomains } from './domains/check-domains.ts';
@@ -16,7 +16,7 @@ import { dropCopiedMonths } from './event-store/drop-copied.ts';
 import { type CopyTarget, createCopyMetrics, createFollower } from './event-store/follow.ts';
 import { createPersonCopyMetrics, createPersonFollower, forgetPersonCopy } from './event-store/follow-persons.ts';
 import { createFairSlots, createPollMetrics, runAtIntervals, startPolling, type Task } from './poll.ts';
-import { forgetOld, type RetentionOptions, retentionTasks } from './retention/retention.ts';
+import { deleteOldRecords, type RetentionOptions, retentionTasks } from './retention/retention.ts';
 import { sealClientSecrets, sealFlagPayloads, sealSecrets, sealTotpSecrets } from './sealing/seal.ts';
 import { createDueReports, reportsAtOnce } from './subscriptions/create-reports.ts';
 import { createDeliveryMetrics, deliverDueReports } from './subscriptions/deliver.ts';
@@ -131,7 +131,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     { name: 'seal_client_secrets', work: () => sealClientSecrets({ database, logger, secretBox }) },
     { name: 'check_domains', work: () => checkDomains({ database, logger, mailer: deps.mailer, ...options }) },
     { name: 'seal_flag_payloads', work: (signal) => sealFlagPayloads({ database, logger, secretBox }, signal) },
-    { name: 'count_cohorts', work: (signal) => countDue(cohortDeps, signal) },
+    { name: 'count_cohorts', work: (signal) => countDueCohorts(cohortDeps, signal) },
     { name: 'delete_person_data', work: () => deletePersonData(database, { isCopied }) },
     { name: 'clean_up', work: () => cleanUp(database, { isCopied }) },
     ...(follow === null ? [] : [{ name: 'copy_events', work: follow }]),
@@ -140,7 +140,7 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
     ...retentionTasks({ database, logger }, options),
     { name: 'forget_deleted_ids', work: () => forgetDeletedIds(database.sql, options.keepDeletedIdsDays) },
     { name: 'forget_salts', work: async () => (await deleteExpiredSalts(database.sql)) > 0 },
-    { name: 'forget_old', work: () => forgetOld(database.sql, options.keepOutcomesDays) },
+    { name: 'forget_old', work: () => deleteOldRecords(database.sql, options.keepOutcomesDays) },
   ];
   const running = tasks.map((task) => startPolling(task, { intervalMs: options.pollIntervalMs, logger, metrics }));
   return {

@@ -28,7 +28,7 @@ import { toReusedUuidWarning, type WarningThrottle } from './warnings/warnings.t
 /** Dependencies of `processBatch`, including the process-wide caches. Created once, in start.ts. */
 export interface ProcessBatchDeps {
   database: Pick<SqlDatabase, 'transaction'>;
-  projects: Pick<ProjectResolver, 'resolve' | 'withoutEvents' | 'noteEvents'>;
+  projects: Pick<ProjectResolver, 'resolve' | 'withoutEvents' | 'markAsHavingEvents'>;
   salts: CookielessSalts;
   partitions: EventPartitions;
   deadLetters: DeadLetterLog;
@@ -109,7 +109,7 @@ export async function processBatch(work: BatchWork, app: ProcessBatchDeps): Prom
 
   // Update the caches of this process.
   const { fresh, touched, ledger, decided } = effect;
-  app.projects.noteEvents(decided.projectIds);
+  app.projects.markAsHavingEvents(decided.projectIds);
   app.knownIds.note(touched.distinctIds.keys());
   app.definitions.note(decided.rows, ledger);
   app.flagCalls.note(decided.rows);

@@ -15,7 +15,7 @@ export interface OrganizationSettings {
 }
 
 /** Default settings. */
-export const usualSettings: OrganizationSettings = {
+export const defaultOrganizationSettings: OrganizationSettings = {
   is_member_join_email_enabled: true,
   enforce_2fa: null,
   members_can_invite: true,
@@ -23,7 +23,7 @@ export const usualSettings: OrganizationSettings = {
   allow_publicly_shared_resources: true,
   default_anonymize_ips: false,
 };
-export const settingNames = Object.keys(usualSettings) as (keyof OrganizationSettings)[];
+export const settingNames = Object.keys(defaultOrganizationSettings) as (keyof OrganizationSettings)[];
 
 export interface Organization extends OrganizationSettings, Record<string, unknown> {
   id: string;
@@ -131,7 +131,7 @@ export async function lockOrganization(tx: Transaction, id: string): Promise<Loc
  * Takes emails from the organization's limit for the current clock hour, which all senders share.
  * @returns how many of the requested emails may be sent.
  */
-export async function takeMails(
+export async function reserveMails(
   sql: Sql,
   { organizationId, wanted, mailsPerHour }: { organizationId: string; wanted: number; mailsPerHour: number },
 ): Promise<number> {

@@ -17,6 +17,7 @@ import { v7 as uuidv7 } from 'uuid';
 import { type Actor, recordActivity } from '../activity/record-activity.ts';
 import { checkName, invalidField, isUuid, notFound } from '../input.ts';
 import {
+  defaultOrganizationSettings,
   deleteOrganization,
   findOrganization,
   insertOrganization,
@@ -27,7 +28,6 @@ import {
   settingNames,
   updateFeatures,
   updateOrganization,
-  usualSettings,
 } from './organization-store.ts';
 
 type SettingChanges = { [Name in keyof OrganizationSettings]?: OrganizationSettings[Name] | undefined };
@@ -51,7 +51,7 @@ export async function createOrganization(tx: Transaction, input: NewOrganization
     id: uuidv7(),
     name: checkName('name', input.name, { maxLength: 64 }),
     features: input.features ?? [],
-    settings: { ...usualSettings, ...given(input.settings ?? {}) },
+    settings: { ...defaultOrganizationSettings, ...given(input.settings ?? {}) },
   });
   await recordActivity(tx, {
     organizationId: created.id,

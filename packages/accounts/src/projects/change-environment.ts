@@ -36,7 +36,7 @@ export async function changeEnvironment(
   const before = isRowId(environmentId) ? await lockEnvironment(tx, environmentId) : undefined;
   if (!before) throw notFound('Environment');
   const settings = checkChanges(withoutMask(given, before));
-  requireLevelOfSettings(level, { before, settings });
+  requireLevelForSettings(level, { before, settings });
   if (Object.keys(settings).length === 0) return { before, after: before };
   const isSwitched = settings.access_control !== undefined && settings.access_control !== before.access_control;
   const written = await updateEnvironment(tx, environmentId, {
@@ -64,7 +64,7 @@ function withoutMask(changes: Record<string, unknown>, before: StoredEnvironment
  * @param before undefined for a new environment
  * @throws AppError `forbidden`
  */
-export function requireLevelOfSettings(
+export function requireLevelForSettings(
   level: number | undefined,
   { before, settings }: { before?: StoredEnvironment; settings: Record<string, unknown> },
 ): void {

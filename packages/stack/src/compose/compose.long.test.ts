@@ -6,7 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { allInOne, services as ourServices } from '../build/programs.ts';
 import { kafkaVersion } from '../servers/kafka.ts';
-import { type ComposeProject, type ComposeService, loadCompose, whyNoComposeLoader } from '../testing/load-compose.ts';
+import {
+  type ComposeProject,
+  type ComposeService,
+  findComposeLoaderProblem,
+  loadCompose,
+} from '../testing/load-compose.ts';
 
 const root = fileURLToPath(new URL('../../../../', import.meta.url));
 const directory = join(root, 'deploy/compose');
@@ -21,7 +26,7 @@ const secondsOf = (text = '') => {
   return Number(minutes) * 60 + Number(seconds);
 };
 
-const unavailable = await whyNoComposeLoader();
+const unavailable = await findComposeLoaderProblem();
 if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${unavailable}\n`);
 
 // Skip these tests if the loader is unavailable. CI fails on skipped tests.
@@ -81,7 +86,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     }
   });
 
-  test('only sets variables that a service reads', () => {
+  test('Compose files only set variables that a service reads', () => {
     for (const [, { environment = {} }] of ours()) {
       expect(Object.keys(environment).filter((name) => !configuration.includes(`\n| \`${name}\` |`))).toEqual([]);
     }
@@ -127,7 +132,7 @@ if (unavailable) process.stdout.write(`\n! The Compose file is not loaded: ${una
     expect(ports.filter(({ host_ip }) => host_ip !== '127.0.0.1')).toEqual([]);
   });
 
-  test('mounted files exist and are read-only', () => {
+  test('files mounted by Compose exist and are read-only', () => {
     const mounts = Object.values(project.services).flatMap(({ volumes = [] }) => volumes);
     const own = mounts.filter(({ type }) => type === 'bind');
     expect(own.length).toBeGreaterThan(3);

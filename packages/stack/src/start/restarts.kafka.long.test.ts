@@ -5,7 +5,7 @@ import { eventually, testServers } from '@millrace/testing';
 import { removePostgresFiles } from '../servers/postgres.ts';
 import { findProcesses } from '../testing/find-processes.ts';
 import { pasteIntoTerminal } from '../testing/paste.ts';
-import { curlLines, sendAndSee, useStartDirectory } from '../testing/start-directory.ts';
+import { curlLines, sendAndListEvent, useStartDirectory } from '../testing/start-directory.ts';
 
 const directory = useStartDirectory();
 
@@ -27,13 +27,13 @@ test('restarts crashed services, and a killed system leaves no process behind an
 
   const again = directory.start();
   await again.ready();
-  await sendAndSee(again);
+  await sendAndListEvent(again);
 }, 300_000);
 
 test('npm start -- --fresh starts with empty data and keeps the previous data', async () => {
   const command = directory.start();
   const former = await command.ready();
-  await sendAndSee(command);
+  await sendAndListEvent(command);
   command.kill('SIGTERM');
   expect(await command.ended).toBe(0);
 
@@ -51,7 +51,7 @@ test('npm start -- --kafka stores events with a broker and Redis', async () => {
   const servers = { KAFKA_BROKERS: kafkaBrokers.join(','), REDIS_URL: redisUrl };
   const command = directory.start({ ...servers, TOPIC_PREFIX: `t-${randomUUID()}.` }, ['--kafka']);
   await command.ready();
-  await sendAndSee(command);
+  await sendAndListEvent(command);
   command.kill('SIGTERM');
   expect(await command.ended).toBe(0);
 }, 300_000);

@@ -4,7 +4,7 @@ import { eventually } from '@millrace/testing';
 import { findProcesses } from '../testing/find-processes.ts';
 import { pasteIntoTerminal } from '../testing/paste.ts';
 import type { StartCommand } from '../testing/start-command.ts';
-import { curlLines, sendAndSee, useStartDirectory } from '../testing/start-directory.ts';
+import { curlLines, sendAndListEvent, useStartDirectory } from '../testing/start-directory.ts';
 import type { Connection } from './connection-file.ts';
 
 const directory = useStartDirectory();
@@ -84,7 +84,7 @@ test('npm start stores an event on a new machine even if its ports are in use, a
   expect(findProcesses(join(directory.path(), 'build/'))).toHaveLength(1);
   expect([connection.ingestUrl, connection.apiUrl]).not.toContain(`http://127.0.0.1:${directory.takenPort()}`);
   expect((await libraryOf(connection)).slice(0, 2000)).toMatch(/^\/\/#.*\n\(function.*_POSTHOG_REMOTE_CONFIG/s);
-  await sendAndSee(command);
+  await sendAndListEvent(command);
   await sendTestEvent(connection);
   // Retried, because a busy machine may exceed the time limit of flag requests for the database.
   await eventually(

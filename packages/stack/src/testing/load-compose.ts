@@ -25,7 +25,7 @@ export interface ComposeService {
 }
 
 /** Why Compose files cannot be loaded here. Empty if they can. */
-export async function whyNoComposeLoader(): Promise<string> {
+export async function findComposeLoaderProblem(): Promise<string> {
   return (await hasProgram('go')) ? '' : 'go is not on the PATH';
 }
 

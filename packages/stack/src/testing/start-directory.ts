@@ -67,7 +67,7 @@ export const curlLines = (command: StartCommand) =>
   [...command.output().matchAll(/^ {2}(.*curl .*)$/gm)].map(([, line]) => String(line));
 
 /** Runs the two printed commands that send an event and list it. Returns what the second prints. */
-export async function sendAndSee(command: StartCommand): Promise<string> {
+export async function sendAndListEvent(command: StartCommand): Promise<string> {
   const [send = '', see = ''] = curlLines(command);
   expect(await pasteIntoTerminal(send)).toBe('{"status":"Ok"}');
   let seen = '';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { createDatabase, type Database } from '@millrace/db';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { createTestDatabase, createTestTenant, type TestDatabase, type TestTenant } from '@millrace/testing';
-import { type CountCohortsDeps, countDue, createCohortMetrics } from './count.ts';
+import { type CountCohortsDeps, countDueCohorts, createCohortMetrics } from './count.ts';
 
 let testDatabase: TestDatabase;
 let database: Database;
@@ -25,7 +25,7 @@ beforeEach(async () => {
 
 const running = new AbortController().signal;
 async function countAll(with_: Partial<CountCohortsDeps> = {}, signal = running): Promise<void> {
-  while (await countDue({ ...deps, ...with_ }, signal));
+  while (await countDueCohorts({ ...deps, ...with_ }, signal));
 }
 const tree = (...values: unknown[]) => ({ properties: { type: 'AND', values } });
 const plan = (value: string, more: object = {}) => ({ type: 'person', key: 'plan', operator: 'exact', value, ...more });
@@ -96,7 +96,7 @@ test('counts persons by the rules of flags, including nested and static cohorts'
   expect(counts).toEqual([700, 3, 3, 1200, 697, 1900, 0, 0]);
   expect(await stateOf(paying)).toMatchObject({ errors_calculating: 0, was_counted: true, minutes: 24 * 60 });
   expect(await recordsOf(paying)).toEqual([{ count: 700, error: null, is_over: true }]);
-  expect(await countDue(deps, running)).toBe(false);
+  expect(await countDueCohorts(deps, running)).toBe(false);
 });
 
 test('records a cohort that cannot be counted and retries it with growing delays, without affecting others', async () => {
@@ -157,7 +157,7 @@ test('a cohort that changes while it is counted is counted again', async () => {
       return database.sql.query<Row>(text, values);
     },
   };
-  await countDue({ ...deps, database: { ...database, sql } }, running);
+  await countDueCohorts({ ...deps, database: { ...database, sql } }, running);
   expect(await stateOf(id)).toMatchObject({ count: null });
   await countAll();
   expect(await stateOf(id)).toMatchObject({ count: 0 });
@@ -167,7 +167,7 @@ test('a cohort that changes while it is counted is counted again', async () => {
 test('a stopping worker releases its claims, and those of a dead worker expire', async () => {
   await persons(600, { plan: 'pro' });
   const id = await cohort(tree(plan('pro')));
-  await countDue(deps, AbortSignal.abort());
+  await countDueCohorts(deps, AbortSignal.abort());
   expect(await stateOf(id)).toMatchObject({ count: null, minutes: 0 });
   expect(await recordsOf(id)).toEqual([]);
   await database.sql.query(
@@ -181,7 +181,7 @@ test('a stopping worker releases its claims, and those of a dead worker expire',
   ]);
 });
 
-test('gives up a count that takes too long', async () => {
+test('gives up a count of a cohort that takes too long', async () => {
   await persons(600, { plan: 'pro' });
   const id = await cohort(tree(plan('pro')));
   await countAll({ maxWalkMs: -1 });

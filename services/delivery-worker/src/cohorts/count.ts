@@ -39,7 +39,7 @@ class CannotCount extends Error {}
  * @param signal aborted when the worker stops. Claims are then released at the next page.
  * @returns whether there may be more.
  */
-export async function countDue(deps: CountCohortsDeps, signal: AbortSignal): Promise<boolean> {
+export async function countDueCohorts(deps: CountCohortsDeps, signal: AbortSignal): Promise<boolean> {
   const { database } = deps;
   const claimed = await database.transaction((tx) => claimDueCohorts(tx, { leaseSeconds, limit: maxAtOnce }));
   if (claimed.length === 0) return false;

@@ -2,7 +2,7 @@
 
 import type { Database, Transaction } from '@millrace/db';
 import {
-  deleteSome,
+  deleteSomeRows,
   deleteWarningsAbout,
   findPortionEnd,
   finishCleanup,
@@ -103,7 +103,7 @@ export async function cleanUp(
     const environmentId = await lockCleanup(tx);
     if (environmentId === undefined) return false;
     for (const table of ingestedTables) {
-      if ((await deleteSome(tx, table, { environmentId, limit })) > 0) return true;
+      if ((await deleteSomeRows(tx, table, { environmentId, limit })) > 0) return true;
     }
     if (isCopied) await requestProjectRemoval(tx, environmentId);
     await finishCleanup(tx, environmentId);

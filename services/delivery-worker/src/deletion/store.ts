@@ -235,7 +235,7 @@ export async function lockCleanup(tx: Transaction): Promise<number | undefined> 
 }
 
 /** Deletes about `limit` rows of an environment. @returns the number of deleted rows. */
-export async function deleteSome(
+export async function deleteSomeRows(
   tx: Transaction,
   table: (typeof ingestedTables)[number],
   { environmentId, limit }: { environmentId: number; limit: number },

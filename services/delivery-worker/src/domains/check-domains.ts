@@ -4,7 +4,7 @@ import { type LookUpChallenge, mailAdministrators, readSamlCertificates } from '
 import type { Database } from '@millrace/db';
 import { isAppError, type Logger } from '@millrace/runtime';
 import type { Mailer } from '@millrace/runtime/mail';
-import { takeDueDomain, writeProof } from './store.ts';
+import { claimDueDomain, recordDomainCheck } from './store.ts';
 
 export interface CheckDomainsDeps {
   database: Pick<Database, 'sql'>;
@@ -27,11 +27,11 @@ const certificateMails = [30, 14, 7, 3, 1, 0];
  */
 export async function checkDomains(deps: CheckDomainsDeps): Promise<boolean> {
   const { database, logger, lookUpChallenge } = deps;
-  const domain = await takeDueDomain(database.sql);
+  const domain = await claimDueDomain(database.sql);
   if (domain === undefined) return false;
   const { outcome } = await lookUpChallenge(domain.domain, domain.verification_challenge);
   if (outcome !== 'no answer') {
-    const misses = await writeProof(database.sql, domain.id, outcome === 'shown');
+    const misses = await recordDomainCheck(database.sql, domain.id, outcome === 'shown');
     if (misses > 0) logger.warn('TXT record of a verified domain is missing', { domain: domain.domain, misses });
     if (misses === missesUntilMail) {
       await tell(deps, domain, {

@@ -9,7 +9,7 @@ export interface DueDomain
   > {}
 
 /** Takes a verified domain that was not checked for a day. Other workers skip it today. */
-export async function takeDueDomain(sql: Sql): Promise<DueDomain | undefined> {
+export async function claimDueDomain(sql: Sql): Promise<DueDomain | undefined> {
   const rows = await sql.query<DueDomain & Record<string, unknown>>(
     `UPDATE organization_domain SET proof_checked_at = now()
       WHERE id = (SELECT id FROM organization_domain
@@ -25,7 +25,7 @@ export async function takeDueDomain(sql: Sql): Promise<DueDomain | undefined> {
  * Records whether a check found the challenge record of a domain.
  * @returns how many times in a row the record was missing
  */
-export async function writeProof(sql: Sql, id: string, isShown: boolean): Promise<number> {
+export async function recordDomainCheck(sql: Sql, id: string, isShown: boolean): Promise<number> {
   const rows = await sql.query<{ proof_misses: number }>(
     `UPDATE organization_domain
         SET proof_misses = CASE WHEN $2 THEN 0 ELSE proof_misses + 1 END,

@@ -2,7 +2,7 @@ import { createTestTenant } from '@millrace/testing';
 import { storeExport } from '../testing/stored-export.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
-import { forgetOld } from './retention.ts';
+import { deleteOldRecords } from './retention.ts';
 
 let fixture: WorkerFixture;
 beforeAll(async () => {
@@ -48,7 +48,7 @@ test('deletes old outcomes, but not recent or pending ones', async () => {
       days,
     ]);
   }
-  while (await forgetOld(sql, 90));
+  while (await deleteOldRecords(sql, 90));
   expect(await sql.query('SELECT token FROM former_project_key')).toEqual([{ token: 'phc_recent' }]);
   expect(await sql.query('SELECT status FROM subscription_delivery ORDER BY status')).toEqual([
     { status: 'delivered' },

@@ -165,7 +165,7 @@ const formerKeyDays = 90;
  * Deletes old outcomes of reports and runs, and replaced project keys, so that lists and tables stay small.
  * @returns whether there may be more.
  */
-export async function forgetOld(sql: Sql, days: number): Promise<boolean> {
+export async function deleteOldRecords(sql: Sql, days: number): Promise<boolean> {
   const outcomes = await deleteOldOutcomes(sql, { days, limit: outcomesPortion });
   const keys = await deleteFormerKeys(sql, { days: formerKeyDays, limit: outcomesPortion });
   return outcomes + keys > 0;

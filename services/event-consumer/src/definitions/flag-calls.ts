@@ -8,7 +8,7 @@ import { describeFailure } from '../failures.ts';
 import type { EventRow } from '../model/event.ts';
 import { readProperty } from '../values/properties.ts';
 import { textHash53 } from '../values/text.ts';
-import { type FlagCall, noteFlagCalls } from './store.ts';
+import { type FlagCall, recordFlagCalls } from './store.ts';
 
 type CallingRow = Pick<EventRow, 'projectId' | 'event' | 'timestampMs' | 'properties'>;
 
@@ -78,7 +78,7 @@ export function createFlagCalls({
     pending.clear();
     try {
       await database.transaction((tx) =>
-        noteFlagCalls(
+        recordFlagCalls(
           tx,
           calls.map(([, call]) => call),
         ),

@@ -74,7 +74,7 @@ export interface FlagCall {
 }
 
 /** Advances `last_called_at`. Locks rows in the order of their IDs, and ignores unknown keys. */
-export async function noteFlagCalls(tx: Transaction, calls: FlagCall[]): Promise<void> {
+export async function recordFlagCalls(tx: Transaction, calls: FlagCall[]): Promise<void> {
   if (calls.length === 0) return;
   await tx.query(
     `WITH called AS (

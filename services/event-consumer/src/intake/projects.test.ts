@@ -81,6 +81,6 @@ test('returns projects that are not yet marked as having events', async () => {
   await fixture.database.sql.query('UPDATE environment SET ingested_event = true WHERE id = $1', [a.id]);
   await resolver.resolve(keys(a.token, b.token));
   expect(resolver.withoutEvents([a.id, b.id, b.id])).toEqual([b.id]);
-  resolver.noteEvents([b.id]);
+  resolver.markAsHavingEvents([b.id]);
   expect(resolver.withoutEvents([a.id, b.id])).toEqual([]);
 });

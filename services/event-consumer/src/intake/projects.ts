@@ -15,7 +15,7 @@ export interface ProjectResolver {
   /** Returns which of the projects the cache does not know to have events. */
   withoutEvents(projectIds: Iterable<number>): number[];
   /** Updates the cache after these projects were marked as having events. */
-  noteEvents(projectIds: number[]): void;
+  markAsHavingEvents(projectIds: number[]): void;
 }
 
 /**
@@ -110,7 +110,7 @@ export function createProjectResolver({
       return (record) => ownerOf(record, found);
     },
     withoutEvents: (projectIds) => [...new Set(projectIds)].filter((id) => !withEvents.has(id)),
-    noteEvents(projectIds) {
+    markAsHavingEvents(projectIds) {
       for (const id of projectIds) withEvents.set(id, true);
     },
   };

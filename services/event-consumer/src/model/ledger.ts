@@ -120,7 +120,7 @@ export function setDeletedId(ledger: ProjectLedger, distinctId: string, deleted:
 }
 
 /** Records that the IDs of a stored person move to the survivor. */
-export function noteMergedPerson(ledger: ProjectLedger, uuid: string, survivorUuid: string): void {
+export function recordMergedPerson(ledger: ProjectLedger, uuid: string, survivorUuid: string): void {
   const moves = ledger.mergedPersonMoves.get(uuid) ?? 0;
   ledger.mergedPersons = withEntry(ledger.mergedPersons, uuid, survivorUuid);
   ledger.mergedPersonMoves = withEntry(ledger.mergedPersonMoves, uuid, moves + 1);

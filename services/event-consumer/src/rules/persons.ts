@@ -1,7 +1,7 @@
 // Finds and creates persons in the ledger, and moves distinct IDs between them.
 
 import { hash } from 'node:crypto';
-import { noteMergedPerson, type PersonState, type ProjectLedger } from '../model/ledger.ts';
+import { type PersonState, type ProjectLedger, recordMergedPerson } from '../model/ledger.ts';
 
 /** Returns the person of a distinct ID, or null if it has none. */
 export function findPersonInLedger(distinctId: string, ledger: ProjectLedger): PersonState | null {
@@ -93,9 +93,9 @@ export function moveDistinctIds(from: PersonState, to: PersonState, ledger: Proj
     mapping.version += 1;
   }
   for (const [uuid, survivor] of ledger.mergedPersons) {
-    if (survivor === from.uuid) noteMergedPerson(ledger, uuid, to.uuid);
+    if (survivor === from.uuid) recordMergedPerson(ledger, uuid, to.uuid);
   }
-  if (!from.isNew) noteMergedPerson(ledger, from.uuid, to.uuid);
+  if (!from.isNew) recordMergedPerson(ledger, from.uuid, to.uuid);
   ledger.persons.delete(from.uuid);
 }
 

@@ -1,6 +1,6 @@
 import { createFlagRows, type FlagRows } from '@millrace/flags/store/testing/flag-rows';
 import { createTestTenant, type TestTenant } from '@millrace/testing';
-import { askFlags } from '../testing/flag-client.ts';
+import { sendFlagRequest } from '../testing/flag-client.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 
 let fixture: GatewayFixture;
@@ -25,7 +25,11 @@ async function tenantWith(groups: object[]): Promise<TestTenant> {
   return tenant;
 }
 const ask = ({ token }: TestTenant, p: string, address: string) =>
-  askFlags(gateway, { token, distinct_id: 'u', person_properties: { p } }, { headers: { 'x-forwarded-for': address } });
+  sendFlagRequest(
+    gateway,
+    { token, distinct_id: 'u', person_properties: { p } },
+    { headers: { 'x-forwarded-for': address } },
+  );
 const counted = async () => {
   const counter = await gateway.metrics.registry.getSingleMetric('millrace_flag_expensive_requests_total')?.get();
   return Object.fromEntries((counter?.values ?? []).map(({ labels, value }) => [labels.outcome, value]));

@@ -4,7 +4,7 @@ import { createMetrics } from '@millrace/runtime';
 import { createRedisStore } from '@millrace/runtime/cache';
 import { createTestTenant, eventually, type FaultProxy, testServers } from '@millrace/testing';
 import { storeTimeLimits } from '../access/store-limits.ts';
-import { askFlags } from '../testing/flag-client.ts';
+import { sendFlagRequest } from '../testing/flag-client.ts';
 import { quietLogger } from '../testing/quiet-logger.ts';
 import { startServerProxy, throughProxy } from '../testing/server-proxy.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
@@ -79,7 +79,7 @@ test.each<[string, () => Promise<void> | void]>([
     // Changes are announced in order. Without this wait, the announcement that the key was created would remove it from
     // the cache again.
     await eventually(() => heardOf.has(never), { what: 'the announcement of the last project' });
-    await eventually(async () => expect((await askFlags(gateway, asked)).flags.stored).toMatch(/^true/), {
+    await eventually(async () => expect((await sendFlagRequest(gateway, asked)).flags.stored).toMatch(/^true/), {
       what: 'the flags',
     });
     // Caches the key, but not the flags.
@@ -91,21 +91,21 @@ test.each<[string, () => Promise<void> | void]>([
     const waitedMs: number[] = [];
     for (let round = 0; round < 12; round++) {
       const began = performance.now();
-      const reply = await askFlags(gateway, asked);
+      const reply = await sendFlagRequest(gateway, asked);
       waitedMs.push(performance.now() - began);
       expect([reply.status, reply.flags, reply.body.errorsWhileComputingFlags]).toEqual([200, whenAway, true]);
-      const sent = await askFlags(gateway, { ...asked, person_properties: { plan: 'pro' } });
+      const sent = await sendFlagRequest(gateway, { ...asked, person_properties: { plan: 'pro' } });
       expect(sent.flags.stored).toBe('true condition_match:0');
     }
     // The promised limit is 500 ms. The test machine may be slow, or pause for a moment.
     expect(waitedMs.sort((a, b) => a - b)[waitedMs.length >> 1]).toBeLessThan(2000);
-    expect((await askFlags(gateway, { token: never, distinct_id: 'u' })).status).toBe(503);
+    expect((await sendFlagRequest(gateway, { token: never, distinct_id: 'u' })).status).toBe(503);
     expect(await gateway.metrics.registry.metrics()).toMatch(/millrace_flag_circuit_breaker_open [01]/);
     await postgres.pass();
     await rows.addFlag(environmentId, 'new');
     await eventually(
       async () =>
-        expect((await askFlags(gateway, asked)).flags).toMatchObject({
+        expect((await sendFlagRequest(gateway, asked)).flags).toMatchObject({
           new: 'true condition_match:0',
           stored: expect.stringMatching(/^true c/),
         }),
@@ -114,11 +114,11 @@ test.each<[string, () => Promise<void> | void]>([
   },
 );
 
-test('flags are correct without Redis', async () => {
+test('flag values are correct without Redis', async () => {
   const before = await flagged();
   // After an outage, an unknown key is looked up again only when the circuit breaker has closed.
   await eventually(
-    async () => expect((await askFlags(gateway, { token: before.token, distinct_id: 'u' })).status).toBe(200),
+    async () => expect((await sendFlagRequest(gateway, { token: before.token, distinct_id: 'u' })).status).toBe(200),
     {
       what: 'the end of the rest',
     },
@@ -129,7 +129,7 @@ test('flags are correct without Redis', async () => {
     // Retry, because a slow machine may exceed the time limits for PostgreSQL.
     await eventually(
       async () => {
-        const reply = await askFlags(gateway, { token, distinct_id: 'u' });
+        const reply = await sendFlagRequest(gateway, { token, distinct_id: 'u' });
         expect([reply.status, reply.flags.stored]).toEqual([200, 'true condition_match:0']);
       },
       { what: 'the flags' },

@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { createFlagRows, type FlagRows } from '@millrace/flags/store/testing/flag-rows';
 import { createTestTenant, eventually } from '@millrace/testing';
-import { askFlags, readReply } from '../testing/flag-client.ts';
+import { readReply, sendFlagRequest } from '../testing/flag-client.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 
 let fixture: GatewayFixture;
@@ -26,12 +26,14 @@ describe('requests and responses', () => {
     await rows.addFlag(environmentId, 'checkout', half);
     // The hash of `checkout.a-3` is within 50 %. Those of `checkout.u-2` and `checkout.b-0` are not.
     const [own, anonymous, other] = await idsByRollout(environmentId, token);
-    expect((await askFlags(gateway, { token, distinct_id: anonymous })).flags.checkout).toMatch(/^true/);
+    expect((await sendFlagRequest(gateway, { token, distinct_id: anonymous })).flags.checkout).toMatch(/^true/);
     await rows.addPerson(environmentId, [own, anonymous]);
     const asked = { token, distinct_id: own };
-    expect((await askFlags(gateway, { ...asked, $anon_distinct_id: anonymous })).flags.checkout).toMatch(/^true/);
-    expect((await askFlags(gateway, asked)).flags.checkout).toMatch(/^true/);
-    expect((await askFlags(gateway, { ...asked, $anon_distinct_id: other })).flags.checkout).toMatch(/^true/);
+    expect((await sendFlagRequest(gateway, { ...asked, $anon_distinct_id: anonymous })).flags.checkout).toMatch(
+      /^true/,
+    );
+    expect((await sendFlagRequest(gateway, asked)).flags.checkout).toMatch(/^true/);
+    expect((await sendFlagRequest(gateway, { ...asked, $anon_distinct_id: other })).flags.checkout).toMatch(/^true/);
     const stored = await fixture.database.sql.query(
       'SELECT flag_key, hash_key FROM feature_flag_hash_key WHERE project_id = $1',
       [environmentId],
@@ -43,11 +45,11 @@ describe('requests and responses', () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'checkout', half);
     const [own, anonymous] = await idsByRollout(environmentId, token);
-    const reply = await askFlags(gateway, { token, distinct_id: own, $anon_distinct_id: anonymous });
+    const reply = await sendFlagRequest(gateway, { token, distinct_id: own, $anon_distinct_id: anonymous });
     expect(reply.flags.checkout).toMatch(/^true/);
     const sql = 'SELECT hash_key FROM feature_flag_hash_key WHERE project_id = $1';
     expect(await fixture.database.sql.query(sql, [environmentId])).toEqual([]);
-    const later = async () => (await askFlags(gateway, { token, distinct_id: own })).flags.checkout;
+    const later = async () => (await sendFlagRequest(gateway, { token, distinct_id: own })).flags.checkout;
     expect(await later()).toMatch(/^true/);
     await rows.addPerson(environmentId, [own]);
     expect(await later()).toMatch(/^true/);
@@ -61,7 +63,7 @@ describe('requests and responses', () => {
     await rows.addFlag(environmentId, 'gone', { filters: condition({ type: 'cohort', key: 'id', value: gone }) });
     const outside = { type: 'cohort', key: 'id', operator: 'not_in', value: fixed };
     await rows.addFlag(environmentId, 'outside', { filters: condition(outside) });
-    const reply = await askFlags(gateway, { token, distinct_id: 'nobody' });
+    const reply = await sendFlagRequest(gateway, { token, distinct_id: 'nobody' });
     expect([reply.status, reply.flags, reply.body.errorsWhileComputingFlags]).toEqual([
       200,
       { gone: 'false failed:dependency_not_found_cohort:null', outside: 'true condition_match:0' },
@@ -76,7 +78,7 @@ describe('requests and responses', () => {
     await rows.addFlag(environmentId, 'dep-chain', { filters: condition(dependency) });
     await rows.addFlag(environmentId, 'other');
     for (const name of ['flag_keys_to_evaluate', 'flag_keys']) {
-      const reply = await askFlags(gateway, { token, distinct_id: 'u', [name]: ['dep-chain', 'unknown', 7] });
+      const reply = await sendFlagRequest(gateway, { token, distinct_id: 'u', [name]: ['dep-chain', 'unknown', 7] });
       expect(reply.flags).toEqual({ base: 'true condition_match:0', 'dep-chain': 'true condition_match:0' });
     }
   });
@@ -92,7 +94,7 @@ describe('requests and responses', () => {
     await rows.addFlag(environmentId, 'off', { filters: { groups: [] } });
     const gone = await rows.addCohort(environmentId, { deleted: true });
     await rows.addFlag(environmentId, 'gone', { filters: condition({ type: 'cohort', key: 'id', value: gone }) });
-    const { body } = await askFlags(gateway, { token, distinct_id: 'u' }, { path: '/flags/?v=4' });
+    const { body } = await sendFlagRequest(gateway, { token, distinct_id: 'u' }, { path: '/flags/?v=4' });
     expect(body.errorsWhileComputingFlags).toBe(true);
     expect(body.flags).toMatchObject({
       on: {
@@ -109,7 +111,7 @@ describe('requests and responses', () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'a');
     const empty = { person_properties: [], groups: [], group_properties: [] };
-    expect((await askFlags(gateway, { token, distinct_id: 'u', ...empty })).flags).toEqual({
+    expect((await sendFlagRequest(gateway, { token, distinct_id: 'u', ...empty })).flags).toEqual({
       a: 'true condition_match:0',
     });
   });
@@ -125,10 +127,10 @@ describe('requests and responses', () => {
     }
     const asked = { token, distinct_id: 'u' };
     for (const name of ['evaluation_contexts', 'evaluation_environments']) {
-      const reply = await askFlags(gateway, { ...asked, [name]: ['web'] });
+      const reply = await sendFlagRequest(gateway, { ...asked, [name]: ['web'] });
       expect(Object.keys(reply.flags).sort()).toEqual(['none', 'web']);
     }
-    expect(Object.keys((await askFlags(gateway, asked)).flags)).toHaveLength(3);
+    expect(Object.keys((await sendFlagRequest(gateway, asked)).flags)).toHaveLength(3);
   });
 
   test.each([
@@ -141,16 +143,19 @@ describe('requests and responses', () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'me', { filters: condition(person('distinct_id', expected)) });
     for (const name of ['distinct_id', '$distinct_id']) {
-      expect((await askFlags(gateway, { token, [name]: sent })).flags).toEqual({ me: 'true condition_match:0' });
+      expect((await sendFlagRequest(gateway, { token, [name]: sent })).flags).toEqual({ me: 'true condition_match:0' });
     }
   });
 
   test('flag-073: returns 400 without a distinct ID, unless no flags are requested', async () => {
     const { token, environmentId } = await tenant();
     await rows.addFlag(environmentId, 'a');
-    expect((await askFlags(gateway, { token })).status).toBe(400);
-    expect(await askFlags(gateway, { token, disable_flags: true })).toMatchObject({ status: 200, body: { flags: {} } });
-    expect(await askFlags(gateway, { token, distinct_id: {} })).toMatchObject({
+    expect((await sendFlagRequest(gateway, { token })).status).toBe(400);
+    expect(await sendFlagRequest(gateway, { token, disable_flags: true })).toMatchObject({
+      status: 200,
+      body: { flags: {} },
+    });
+    expect(await sendFlagRequest(gateway, { token, distinct_id: {} })).toMatchObject({
       status: 400,
       body: { attr: 'distinct_id' },
     });
@@ -163,10 +168,10 @@ describe('requests and responses', () => {
     await setFlagQuota(organizationId, 2);
     const limited = await fixture.startGateway();
     await eventually(
-      async () => expect((await askFlags(limited, asked)).body.quotaLimited).toEqual(['feature_flags']),
+      async () => expect((await sendFlagRequest(limited, asked)).body.quotaLimited).toEqual(['feature_flags']),
       { what: 'the limit' },
     );
-    const { body, status } = await askFlags(limited, asked);
+    const { body, status } = await sendFlagRequest(limited, asked);
     expect([status, body]).toEqual([
       200,
       {
@@ -195,7 +200,7 @@ describe('requests and responses', () => {
       errorsWhileComputingFlags: false,
     };
     const asked = { token, distinct_id: 'u' };
-    const of = async (path: string) => (await askFlags(gateway, asked, { path })).body;
+    const of = async (path: string) => (await sendFlagRequest(gateway, asked, { path })).body;
     for (const version of ['', '?v=1', '?v=0', '?v=-2', '?v=x']) {
       const body = await of(`/decide/${version}`);
       expect(body.featureFlags.sort()).toEqual(['on', 'variant']);
@@ -235,8 +240,8 @@ describe('requests and responses', () => {
     const { token } = await tenant();
     const id = '0b1c2d3e-0000-4000-8000-00000000000a';
     const asked = { token, distinct_id: 'u' };
-    expect((await askFlags(gateway, asked, { headers: { 'x-request-id': id } })).body.requestId).toBe(id);
-    const reply = await askFlags(gateway, asked, { headers: { 'x-request-id': 'mine' } });
+    expect((await sendFlagRequest(gateway, asked, { headers: { 'x-request-id': id } })).body.requestId).toBe(id);
+    const reply = await sendFlagRequest(gateway, asked, { headers: { 'x-request-id': 'mine' } });
     expect(reply.body.requestId).toMatch(/^[0-9a-f-]{36}$/);
   });
 
@@ -252,7 +257,7 @@ describe('requests and responses', () => {
     await rows.addFlag(environmentId, 'big', { filters: ofGroup });
     await rows.addFlag(environmentId, 'device', { bucketing_identifier: 'device_id' });
     const asked = { token, distinct_id: 'u' };
-    expect((await askFlags(gateway, asked)).flags).toEqual({
+    expect((await sendFlagRequest(gateway, asked)).flags).toEqual({
       pro: 'false no_condition_match:0',
       big: 'false no_group_type:0',
       device: 'false out_of_rollout_bound:0',
@@ -263,7 +268,9 @@ describe('requests and responses', () => {
       groups: { company: 'acme' },
       group_properties: { company: { size: 6 } },
     };
-    expect(Object.values((await askFlags(gateway, sent)).flags)).toEqual(Array(3).fill('true condition_match:0'));
+    expect(Object.values((await sendFlagRequest(gateway, sent)).flags)).toEqual(
+      Array(3).fill('true condition_match:0'),
+    );
   });
 
   test('evaluates only survey flags, or only with sent properties', async () => {
@@ -273,8 +280,10 @@ describe('requests and responses', () => {
     await rows.addFlag(environmentId, 'survey-targeting-1');
     const asked = { token, distinct_id: 'u' };
     const path = '/flags?v=2&only_evaluate_survey_feature_flags=true';
-    expect(Object.keys((await askFlags(gateway, asked, { path })).flags)).toEqual(['survey-targeting-1']);
-    const alone = await askFlags(gateway, asked, { path: '/flags?v=2&only_use_override_person_properties=true' });
+    expect(Object.keys((await sendFlagRequest(gateway, asked, { path })).flags)).toEqual(['survey-targeting-1']);
+    const alone = await sendFlagRequest(gateway, asked, {
+      path: '/flags?v=2&only_use_override_person_properties=true',
+    });
     expect(alone.flags.pro).toMatch(/^false/);
   });
 });
@@ -354,7 +363,7 @@ describe('methods and encodings', () => {
     const { token } = await tenant();
     const slow = await fixture.startGateway({ config: { flagBurstPerKey: 3, flagRequestsPerSecondPerKey: 1 } });
     const asked = { token, distinct_id: 'u' };
-    const replies = await Promise.all(Array.from({ length: 6 }, () => askFlags(slow, asked)));
+    const replies = await Promise.all(Array.from({ length: 6 }, () => sendFlagRequest(slow, asked)));
     const refused = replies.filter(({ status }) => status === 429);
     expect(refused.length).toBeGreaterThanOrEqual(2);
     expect(refused[0]?.body).toEqual({
@@ -379,8 +388,8 @@ describe('roles', () => {
         body: JSON.stringify({ api_key: token, event: 'a', distinct_id: 'b' }),
       });
     const asked = { token, distinct_id: 'u' };
-    expect([(await askFlags(forFlags, asked)).status, (await send(forFlags)).status]).toEqual([200, 404]);
-    expect([(await askFlags(forEvents, asked)).status, (await send(forEvents)).status]).toEqual([404, 200]);
+    expect([(await sendFlagRequest(forFlags, asked)).status, (await send(forFlags)).status]).toEqual([200, 404]);
+    expect([(await sendFlagRequest(forEvents, asked)).status, (await send(forEvents)).status]).toEqual([404, 200]);
   });
 });
 
@@ -396,7 +405,9 @@ test('a change takes effect in two gateways, and in the config for browsers', as
     for (const each of [gateway, other]) {
       await eventually(
         async () => {
-          expect(Object.keys((await askFlags(each, { token, distinct_id: 'u' })).flags)).toEqual(isActive ? ['a'] : []);
+          expect(Object.keys((await sendFlagRequest(each, { token, distinct_id: 'u' })).flags)).toEqual(
+            isActive ? ['a'] : [],
+          );
           expect(await hasFlags(each)).toBe(isActive);
         },
         { what: 'the change' },
@@ -405,14 +416,14 @@ test('a change takes effect in two gateways, and in the config for browsers', as
   }
 });
 
-test('counts the outcomes of requests', async () => {
+test('counts the outcomes of flag requests', async () => {
   const { token, environmentId } = await tenant();
   const counting = await fixture.startGateway();
   const gone = await rows.addCohort(environmentId, { deleted: true });
   await rows.addFlag(environmentId, 'gone', { filters: condition({ type: 'cohort', key: 'id', value: gone }) });
-  await askFlags(counting, { token, distinct_id: 'u' });
-  await askFlags(counting, { token, disable_flags: true });
-  await askFlags(counting, { token: 'phc_no', distinct_id: 'u' });
+  await sendFlagRequest(counting, { token, distinct_id: 'u' });
+  await sendFlagRequest(counting, { token, disable_flags: true });
+  await sendFlagRequest(counting, { token: 'phc_no', distinct_id: 'u' });
   const text = await counting.metrics.registry.metrics();
   for (const line of [
     'millrace_flag_evaluations_total{outcome="with_errors"} 1',
@@ -434,7 +445,7 @@ async function idsByRollout(environmentId: number, token: string): Promise<[stri
   const outside: string[] = [];
   for (let index = 0; inside.length < 1 || outside.length < 2; index++) {
     const id = `${environmentId}-${index}`;
-    const { flags } = await askFlags(gateway, { token, distinct_id: id });
+    const { flags } = await sendFlagRequest(gateway, { token, distinct_id: id });
     (flags.checkout?.startsWith('true') ? inside : outside).push(id);
   }
   return [outside[0] ?? '', inside[0] ?? '', outside[1] ?? ''];

@@ -1,6 +1,6 @@
 import { createFlagRows, type FlagRows } from '@millrace/flags/store/testing/flag-rows';
 import { createTestTenant } from '@millrace/testing';
-import { askFlags } from '../testing/flag-client.ts';
+import { sendFlagRequest } from '../testing/flag-client.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 
 let fixture: GatewayFixture;
@@ -179,7 +179,9 @@ test.each(Object.entries(attacks))('%s', async (_name, attack) => {
   const { token, environmentId } = await createTestTenant(fixture.database);
   const { request, expected } = await attack(environmentId);
   const before = process.cpuUsage();
-  const replies = await Promise.all([1, 2, 3].map(() => askFlags(gateway, { token, distinct_id: 'u', ...request })));
+  const replies = await Promise.all(
+    [1, 2, 3].map(() => sendFlagRequest(gateway, { token, distinct_id: 'u', ...request })),
+  );
   const { user, system } = process.cpuUsage(before);
   for (const { status, flags } of replies) expect([status, flags]).toEqual([200, expect.objectContaining(expected)]);
   expect((user + system) / 1000).toBeLessThan(maxCpuMs);
@@ -217,7 +219,7 @@ test('names of object members can be names of flags, variants, properties and gr
   for (const request of requests) {
     const asked = { token, distinct_id: 'u', ...request };
     for (const path of ['/flags?v=2', '/decide?v=4']) {
-      const { body } = await askFlags(gateway, asked, { path });
+      const { body } = await sendFlagRequest(gateway, asked, { path });
       for (const name of ownNames) {
         expect(Object.hasOwn(body.flags, name)).toBe(true);
         expect(body.flags[name]).toMatchObject({ key: name, variant: name, metadata: { payload: '"paid"' } });
@@ -225,13 +227,13 @@ test('names of object members can be names of flags, variants, properties and gr
       expect(Object.keys(body.flags).sort()).toEqual(ownNames.toSorted());
     }
     for (const path of ['/flags?v=1', '/decide?v=3']) {
-      const { body } = await askFlags(gateway, asked, { path });
+      const { body } = await sendFlagRequest(gateway, asked, { path });
       expect(Object.entries(body.featureFlags).sort()).toEqual(ownNames.map((name) => [name, name]).sort());
       expect(Object.entries(body.featureFlagPayloads).sort()).toEqual(ownNames.map((name) => [name, '"paid"']).sort());
     }
-    const { body } = await askFlags(gateway, asked, { path: '/decide?v=2' });
+    const { body } = await sendFlagRequest(gateway, asked, { path: '/decide?v=2' });
     expect(Object.keys(body.featureFlags).sort()).toEqual(ownNames.toSorted());
   }
-  const unknownPerson = await askFlags(gateway, { token, distinct_id: 'u' });
+  const unknownPerson = await sendFlagRequest(gateway, { token, distinct_id: 'u' });
   expect(unknownPerson.flags).toEqual(named('false no_condition_match:0'));
 });

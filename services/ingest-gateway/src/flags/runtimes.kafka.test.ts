@@ -38,7 +38,7 @@ describe('flags by runtime', () => {
       await rows.addFlag(environmentId, runtime, { evaluation_runtime: runtime });
     // `fetch` adds a header by which the gateway recognizes browsers, so the request is sent without `fetch`.
     const question = { token, distinct_id: 'u', ...(said === undefined ? {} : { evaluation_runtime: said }) };
-    const reply = await askPlainly(gateway, question, headers);
+    const reply = await sendWithoutFetch(gateway, question, headers);
     expect(Object.keys(reply.flags).sort()).toEqual(expected);
   });
 
@@ -47,7 +47,8 @@ describe('flags by runtime', () => {
     for (const key of ['a', 'b']) await rows.addFlag(environmentId, key, { evaluation_runtime: 'server' });
     await rows.addFlag(environmentId, 'both');
     const withheldFrom = async (agent: string, more: object = {}) =>
-      (await askPlainly(gateway, { token, distinct_id: 'u', ...more }, { 'user-agent': agent })).body.flagsWithheld;
+      (await sendWithoutFetch(gateway, { token, distinct_id: 'u', ...more }, { 'user-agent': agent })).body
+        .flagsWithheld;
     const expected = (count: number) => ({ count, reason: expect.stringContaining('evaluation_runtime') });
     expect(await withheldFrom('my-program/1.0')).toEqual(expected(2));
     expect(await withheldFrom('my-program/1.0', { flag_keys: ['a', 'both'] })).toEqual(expected(1));
@@ -57,7 +58,7 @@ describe('flags by runtime', () => {
 });
 
 /** Sends a request without the headers that `fetch` adds, because the gateway would take the sender for a browser. */
-async function askPlainly(to: TestGateway, question: object, headers: Record<string, string>) {
+async function sendWithoutFetch(to: TestGateway, question: object, headers: Record<string, string>) {
   const { request } = await import('node:http');
   const text = await new Promise<string>((resolve, reject) => {
     const asked = request(`${to.url}/flags?v=2`, { method: 'POST', headers }, async (response) => {

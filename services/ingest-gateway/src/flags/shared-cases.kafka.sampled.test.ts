@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createFlagRows } from '@millrace/flags/store/testing/flag-rows';
 import { createTestTenant, sampleOf, seededRandom, testSeed } from '@millrace/testing';
-import { askFlags } from '../testing/flag-client.ts';
+import { sendFlagRequest } from '../testing/flag-client.ts';
 import { createGatewayFixture, type GatewayFixture, type TestGateway } from '../testing/test-gateway.ts';
 
 /** `[document, category, flag, distinct ID, context, value, reason, payload, …]`, as in packages/flags. */
@@ -49,7 +49,7 @@ afterAll(() => fixture.stop());
 test(`${rows.length} flag evaluations have the expected result over the wire (part ${turn})`, async () => {
   const differing: string[] = [];
   for (const [, category, flag, distinctId, context, value, reason, payload] of rows) {
-    const { flags, body } = await askFlags(gateway, {
+    const { flags, body } = await sendFlagRequest(gateway, {
       token,
       distinct_id: distinctId,
       ...context,

@@ -12,7 +12,7 @@ export interface FlagReply {
 }
 
 /** Sends a flag request as an SDK does. */
-export async function askFlags(
+export async function sendFlagRequest(
   gateway: TestGateway,
   question: Record<string, unknown>,
   { path = '/flags?v=2', headers = {} }: { path?: string; headers?: Record<string, string> } = {},

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { TestGateway } from './test-gateway.ts';
 
-export interface ProbeAnswer {
+export interface ProbeResponse {
   status: number;
   text: string;
   retryAfter: string | null;
@@ -19,7 +19,7 @@ export async function sendBatch(
   token: string,
   distinctIds: readonly string[],
   { path = '/batch', headers = {}, isHistorical = false }: ProbeRequest = {},
-): Promise<ProbeAnswer> {
+): Promise<ProbeResponse> {
   const batch = distinctIds.map((distinct_id, index) => ({ event: `e${index}`, distinct_id, uuid: randomUUID() }));
   const body = JSON.stringify({ api_key: token, batch, ...(isHistorical ? { historical_migration: true } : {}) });
   const response = await fetch(gateway.url + path, { method: 'POST', body, headers });

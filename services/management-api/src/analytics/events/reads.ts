@@ -20,8 +20,8 @@ import {
   type EventWithTimes,
   findStarts,
   type Interval,
+  readPersonSizes,
   readTimeOfEvent,
-  sizesOfPersons,
 } from './store.ts';
 
 /** The event store that holds events, if that is not PostgreSQL alone. */
@@ -139,7 +139,7 @@ function createReader(read: StoreRead) {
     sizes.clear();
     const measured = await store.events.sizes({ projectId, keys }, createBudget(read));
     const distinctIds = new Set(measured.map(({ distinctId }) => distinctId));
-    const ofPersons = await sizesOfPersons(read.sql, projectId, [...distinctIds]);
+    const ofPersons = await readPersonSizes(read.sql, projectId, [...distinctIds]);
     for (const { uuid } of keys) sizes.set(uuid, 0);
     for (const { uuid, distinctId, bytes } of measured) sizes.set(uuid, bytes + (ofPersons.get(distinctId) ?? 0));
   }

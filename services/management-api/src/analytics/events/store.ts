@@ -120,7 +120,11 @@ export async function readTimeOfEvent(sql: Sql, projectId: number, uuid: string)
 }
 
 /** Approximate size in a response of the current persons of distinct IDs. Distinct IDs without a person are left out. */
-export async function sizesOfPersons(sql: Sql, projectId: number, distinctIds: string[]): Promise<Map<string, number>> {
+export async function readPersonSizes(
+  sql: Sql,
+  projectId: number,
+  distinctIds: string[],
+): Promise<Map<string, number>> {
   const rows = await sql.query<{ distinct_id: string; bytes: number }>(
     `SELECT d.distinct_id, (octet_length(p.properties::text) + ${distinctIdBytes('p.project_id', 'p.uuid')})::float8 AS bytes
        FROM person_distinct_id d JOIN person p ON p.project_id = d.project_id AND p.uuid = d.person_uuid

@@ -17,7 +17,7 @@ import {
   variablesPath,
 } from './schema.ts';
 import { listVariables } from './store.ts';
-import { changeVariable, createVariable, foundVariable, removeVariable } from './write.ts';
+import { changeVariable, createVariable, removeVariable, requireVariable } from './write.ts';
 
 /** Variables of SQL insights (docs/api/insights.md#variables). */
 export function insightVariableRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>) {
@@ -79,7 +79,7 @@ export function insightVariableRoutes({ sql, transaction }: Pick<Database, 'sql'
       responses: { 200: { description: 'The variable.', schema: insightVariable } },
       examples: { response: variableExample },
       handler: async ({ target: { environmentId }, params: { id } }) =>
-        toVariable(await foundVariable(sql, environmentId, id)),
+        toVariable(await requireVariable(sql, environmentId, id)),
     }),
     ...(['PATCH', 'PUT'] as const).flatMap((method) =>
       defineRoutes({

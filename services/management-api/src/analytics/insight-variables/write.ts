@@ -42,7 +42,7 @@ export async function createVariable(
   const fields = checked({ default_value: null, values: null, ...body });
   const id = await insertVariable(tx, { environmentId, userId: author.userId, codeName }, fields);
   if (id === undefined) throw new AppError('invalid', 'Variable with name already exists', { code: 'invalid_input' });
-  const after = await foundVariable(tx, environmentId, id);
+  const after = await requireVariable(tx, environmentId, id);
   await recordVariableActivity(tx, author, { after });
   return after;
 }
@@ -55,9 +55,9 @@ export async function changeVariable(
 ): Promise<VariableRow> {
   const { environmentId } = author.target;
   await lockEnvironment(tx, environmentId);
-  const before = await foundVariable(tx, environmentId, id);
+  const before = await requireVariable(tx, environmentId, id);
   await updateVariable(tx, id, checked({ ...fieldsOf(before), ...changes }));
-  const after = await foundVariable(tx, environmentId, id);
+  const after = await requireVariable(tx, environmentId, id);
   await recordVariableActivity(tx, author, { before, after });
   return after;
 }
@@ -66,7 +66,7 @@ export async function changeVariable(
 export async function removeVariable(tx: Transaction, author: Author, id: string): Promise<void> {
   const { environmentId } = author.target;
   await lockEnvironment(tx, environmentId);
-  const before = await foundVariable(tx, environmentId, id);
+  const before = await requireVariable(tx, environmentId, id);
   await deleteVariable(tx, id);
   await recordVariableActivity(tx, author, { before });
 }
@@ -75,7 +75,7 @@ export async function removeVariable(tx: Transaction, author: Author, id: string
  * Returns a variable.
  * @throws AppError `not_found`
  */
-export async function foundVariable(sql: Sql, environmentId: number, id: string): Promise<VariableRow> {
+export async function requireVariable(sql: Sql, environmentId: number, id: string): Promise<VariableRow> {
   const row = await findVariable(sql, environmentId, id);
   if (row === undefined) throw new AppError('not_found', 'Not found.');
   return row;

@@ -10,7 +10,7 @@ import { listIdsOfPerson, maxDistinctIdsShown } from '../distinct-ids/distinct-i
 import { createBudget, eventRead, type StoreRead } from '../events/reads.ts';
 import type { EventDeps } from '../events/routes.ts';
 import { personParams } from './routes.ts';
-import { idNamedBy, type MergeEvent, maxMergeEvents, mergeEvents, readPerson } from './store.ts';
+import { type MergeEvent, maxMergeEvents, mergeEventIdProperty, mergeEvents, readPerson } from './store.ts';
 
 export function personMergeRoute({ sql, searches, otherStore }: EventDeps) {
   return defineRoutes({
@@ -80,7 +80,7 @@ async function listMergeEvents(read: StoreRead, distinctIds: string[]): Promise<
     createBudget(read),
   );
   return events.flatMap(({ uuid, event, timestamp, distinct_id, properties }) => {
-    const other = JSON.parse(properties)[idNamedBy(event)];
+    const other = JSON.parse(properties)[mergeEventIdProperty(event)];
     const other_distinct_id =
       typeof other === 'string' || typeof other === 'number' ? String(other).slice(0, 400) : null;
     const isMerge = other_distinct_id !== null && other_distinct_id !== distinct_id;

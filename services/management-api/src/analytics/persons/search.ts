@@ -4,9 +4,9 @@ import type { Sql } from '@millrace/db';
 import { StoppedSearch } from '../../sql/large-page.ts';
 import {
   countPersons,
+  findPersonIdAfter,
   findPersonsByStart,
   type IdRange,
-  idFurther,
   isSearch,
   listPersonKeys,
   type PersonFilter,
@@ -110,7 +110,7 @@ async function walkById(
   let behind = start;
   for (let count = firstStep; ; count *= 2) {
     const startedAt = performance.now();
-    const from = await idFurther(sql, projectId, { behind, count });
+    const from = await findPersonIdAfter(sql, projectId, { behind, count });
     const isDone = await read({ behind, from });
     if (from === null || isDone) return null;
     behind = from;

@@ -175,7 +175,7 @@ export async function findPersonsByStart(
 }
 
 /** Returns the ID of the person who is `count` persons further in the list by ID, or null if there are fewer. */
-export async function idFurther(
+export async function findPersonIdAfter(
   sql: Sql,
   projectId: number,
   { behind, count }: { behind: string | null; count: number },
@@ -222,4 +222,4 @@ const { identify, createAlias, mergeDangerously } = eventNames;
 export const mergeEvents = [identify, createAlias, mergeDangerously];
 
 /** The property of a merge event that contains the other ID. */
-export const idNamedBy = (event: string) => (event === identify ? '$anon_distinct_id' : 'alias');
+export const mergeEventIdProperty = (event: string) => (event === identify ? '$anon_distinct_id' : 'alias');

@@ -4,7 +4,14 @@ import { environmentBasePaths } from '../../access/addressed-project.ts';
 import { defineRoutes } from '../../access/define-route.ts';
 import { dashboardParams, dashboardsPath } from '../dashboards/schema.ts';
 import { insightParams, insightsPath } from '../insights/schema.ts';
-import { refusedOfSharing, sharing, sharingChanges, sharingExample, sharingTags as tags, toSharing } from './schema.ts';
+import {
+  rejectedSharingFields,
+  sharing,
+  sharingChanges,
+  sharingExample,
+  sharingTags as tags,
+  toSharing,
+} from './schema.ts';
 import type { SharedKind } from './store.ts';
 import { changeSharing, readSharing, rotateLink } from './write.ts';
 
@@ -46,7 +53,7 @@ function routesOf({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>, k
         'without signing in.',
       scope: 'sharing_configuration:write',
       body: sharingChanges,
-      refusedBody: refusedOfSharing,
+      refusedBody: rejectedSharingFields,
       examples: { request: { enabled: true }, response: sharingExample },
       handler: async ({ caller, target, params: { id }, body: changes }) => {
         const addressed = { kind, name: String(id), changes };

@@ -48,7 +48,7 @@ export const sharingChanges = Type.Object(
   { title: 'SharingConfigurationChanges' },
 );
 
-export const refusedOfSharing = {
+export const rejectedSharingFields = {
   password_required: {
     detail: 'Millrace does not support passwords for public links.',
     unless: [false, null],

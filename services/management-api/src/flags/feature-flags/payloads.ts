@@ -84,12 +84,12 @@ export function readPayloads({ filters }: Pick<FlagRow, 'filters'>): Record<stri
 }
 
 /** Filters with decrypted payloads, for requests with a personal API key. */
-export function openedFilters(row: FlagRow, secrets: PayloadSecrets): Record<string, unknown> {
+export function decryptFilters(row: FlagRow, secrets: PayloadSecrets): Record<string, unknown> {
   return withPayloads(row, (payloads) => secrets.open(payloads, row.environment_id));
 }
 
 /** Filters for lists and the activity log, in which encrypted payloads are always redacted. */
-export function redactedFilters(row: FlagRow): Record<string, unknown> {
+export function redactFilters(row: FlagRow): Record<string, unknown> {
   return withPayloads(row, (payloads) => mapPayloads(payloads, () => redactedPayload));
 }
 

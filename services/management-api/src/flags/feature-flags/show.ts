@@ -7,7 +7,7 @@ import { formatDateTime } from '@millrace/http';
 import { createVisibilityCheck, hasRecordLevel, type RecordRights, toRecordName } from '../../access/record-rights.ts';
 import { findCohortNames, findGroupNames, type GroupReference } from './changes/reference-store.ts';
 import { conditionFiltersIn, mapConditionFilters } from './filters/filters.ts';
-import { openedFilters, type PayloadSecrets, redactedFilters } from './payloads.ts';
+import { decryptFilters, type PayloadSecrets, redactFilters } from './payloads.ts';
 import type { FlagRow } from './store.ts';
 
 type FeatureFlag = ReturnType<typeof toFeatureFlag>;
@@ -16,7 +16,7 @@ type FeatureFlag = ReturnType<typeof toFeatureFlag>;
 export async function showFlags(sql: Sql, rows: readonly FlagRow[], rights: RecordRights): Promise<FeatureFlag[]> {
   const shown = await addNames(
     sql,
-    rows.map((row) => ({ environmentId: row.environment_id, filters: redactedFilters(row) })),
+    rows.map((row) => ({ environmentId: row.environment_id, filters: redactFilters(row) })),
     rights,
   );
   return rows.map((row, index) => toFeatureFlag(row, shown[index] ?? {}, mayEdit(row, rights)));
@@ -28,7 +28,7 @@ export async function showFlag(
   row: FlagRow,
   { secrets, rights }: { secrets: PayloadSecrets; rights: RecordRights },
 ): Promise<FeatureFlag> {
-  const filters = openedFilters(row, secrets);
+  const filters = decryptFilters(row, secrets);
   const [shown = filters] = await addNames(sql, [{ environmentId: row.environment_id, filters }], rights);
   return toFeatureFlag(row, shown, mayEdit(row, rights));
 }
@@ -80,7 +80,7 @@ export function toMinimalFlag(row: FlagRow) {
     team_id: row.environment_id,
     name: row.name,
     key: row.key,
-    filters: redactedFilters(row),
+    filters: redactFilters(row),
     deleted: row.deleted,
     active: row.active,
     ensure_experience_continuity: row.ensure_experience_continuity,

@@ -6,7 +6,7 @@ import {
   createEnvironment,
   findIsDemo,
   lockOrganization,
-  requireLevelOfSettings,
+  requireLevelForSettings,
   requireNoPlanLimit,
   requirePlanCapacity,
   setCurrentEnvironment,
@@ -105,7 +105,7 @@ async function checkPrimaryDashboard(
 export function requireLevelsOfNew(caller: Caller, organizationId: string, sent: Record<string, unknown>): void {
   requireAccessControlLevel(caller, organizationId, sent);
   const own = caller.memberships.find((membership) => membership.organizationId === organizationId);
-  requireLevelOfSettings(own?.level ?? 0, { settings: sent });
+  requireLevelForSettings(own?.level ?? 0, { settings: sent });
 }
 
 /** Only administrators of the organization can send `access_control`, even if the value does not change. */

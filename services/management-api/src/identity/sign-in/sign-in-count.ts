@@ -2,7 +2,7 @@
 
 import { isAppError, type Metrics } from '@millrace/runtime';
 
-export type SignInWay = 'password' | 'passkey' | 'link' | 'second_factor' | 'provider';
+export type SignInMethod = 'password' | 'passkey' | 'link' | 'second_factor' | 'provider';
 
 /**
  * Counts a sign-in attempt by its outcome.
@@ -10,7 +10,7 @@ export type SignInWay = 'password' | 'passkey' | 'link' | 'second_factor' | 'pro
  * is counted later.
  */
 export type SignInCount = <T>(
-  way: SignInWay,
+  way: SignInMethod,
   work: () => Promise<T>,
   outcomeOfResult?: (result: T) => SignInOutcome | null,
 ) => Promise<T>;

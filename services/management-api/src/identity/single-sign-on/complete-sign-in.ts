@@ -149,7 +149,7 @@ const refusalSentences: Record<Extract<ProviderSignInRefusal, string>, string> =
 };
 
 /** The email address that a provider reports, normalized, or null if it is missing or not valid. */
-export function reportedAddress(written: string | null): string | null {
+export function readReportedEmail(written: string | null): string | null {
   const email = parseEmailAddress(written ?? '');
   return email !== null && isEmail(email) ? email : null;
 }

@@ -3,7 +3,7 @@
 import type { ApiRequest } from '@millrace/http';
 import { requirePublicUrl } from '../../access/public-url.ts';
 import { findVerifiedDomain } from '../domains/store.ts';
-import { completeSignIn, reportedAddress } from './complete-sign-in.ts';
+import { completeSignIn, readReportedEmail } from './complete-sign-in.ts';
 import {
   createRedirectUrl,
   createSignInError,
@@ -47,7 +47,7 @@ export async function finishOpenId(
     domainId,
     issuer: oidcProvider.issuer,
     subject,
-    email: reportedAddress(email),
+    email: readReportedEmail(email),
     isEmailVerified,
     firstName,
     lastName,

@@ -8,7 +8,7 @@ import { requirePublicUrl } from '../../access/public-url.ts';
 import { type DomainRow, findVerifiedDomain } from '../domains/store.ts';
 import { checkSamlResponse } from '../saml/check-response.ts';
 import { parseOwnPath } from './begin.ts';
-import { completeSignIn, reportedAddress } from './complete-sign-in.ts';
+import { completeSignIn, readReportedEmail } from './complete-sign-in.ts';
 import {
   createRedirectUrl,
   createSignInError,
@@ -52,7 +52,7 @@ export async function receiveSaml(
     throw await recordRefusal(deps, pending, { reason: 'not_recent', detail });
   }
   const { subject, email: written, firstName, lastName, attributes } = identity;
-  const email = reportedAddress(written);
+  const email = readReportedEmail(written);
   if (subject === null) {
     const detail =
       'The name ID has the format transient, which changes at every sign-in, and the response has no attribute ' +

@@ -6,7 +6,7 @@ import { environmentBasePaths } from '../../../access/addressed-project.ts';
 import { defineRoutes } from '../../../access/define-route.ts';
 import { requireFound } from '../../../access/record-rights.ts';
 import { activityExample, activityPage, activityQuery, readActivity } from '../../../activity/activity-page.ts';
-import { type FlagDeps, readPayloads, redactedFilters } from '../payloads.ts';
+import { type FlagDeps, readPayloads, redactFilters } from '../payloads.ts';
 import { flagParams, flagsPath, flagTags as tags } from '../schema.ts';
 import { type FlagRow, findFlag } from '../store.ts';
 import { copyFlagFields } from './rules.ts';
@@ -56,7 +56,7 @@ export function flagActivityRoutes({ sql }: Pick<FlagDeps, 'sql'>) {
 /** The fields that users can change. Records mention changes of encrypted payloads without the values. */
 function visible(row: FlagRow) {
   const encrypted = row.has_encrypted_payloads === true ? readPayloads(row) : null;
-  return { ...copyFlagFields(row), filters: redactedFilters(row), encrypted_payloads: encrypted };
+  return { ...copyFlagFields(row), filters: redactFilters(row), encrypted_payloads: encrypted };
 }
 
 export interface FlagAuthor {

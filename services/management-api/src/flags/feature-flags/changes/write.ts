@@ -8,9 +8,9 @@ import type { AddressedProject } from '../../../access/addressed-store.ts';
 import { type RecordRights, requireFound, requireKind } from '../../../access/record-rights.ts';
 import { lockEnvironment } from '../../../sql/lock-environment.ts';
 import { violatesConstraint } from '../../../sql/violates.ts';
-import { type FlagFilters, filtersForEverybody } from '../filters/filters.ts';
+import { type FlagFilters, filtersForAllUsers } from '../filters/filters.ts';
 import { parseFlagFilters } from '../filters/parse.ts';
-import { openedFilters, type PayloadSecrets, readPayloads } from '../payloads.ts';
+import { decryptFilters, type PayloadSecrets, readPayloads } from '../payloads.ts';
 import { toFeatureFlag } from '../show.ts';
 import { type FlagFields, type FlagRow, findFlag, insertFlag, updateFlag } from '../store.ts';
 import { type FlagAuthor, recordFlagActivity } from './activity.ts';
@@ -67,7 +67,7 @@ export async function changeFlag(
   const { environmentId, secrets, tried } = writer;
   await lockEnvironment(tx, environmentId);
   const before = await requireFlag(tx, writer, { id, needed: 'editor' });
-  const shown = openedFilters(before, secrets);
+  const shown = decryptFilters(before, secrets);
   refuseConflict(changes, toFeatureFlag(before, shown, true));
   const filters = changedFilters(changes, { stored: shown, tried });
   const changed = applyFlagChanges(before, changes);
@@ -87,13 +87,13 @@ export async function changeFlag(
 
 /** A flag without filters is on for everyone. A remote configuration is on for everyone in any case. */
 function filtersOfNew(
-  { filters: sent = filtersForEverybody, is_remote_configuration }: NewFlag,
+  { filters: sent = filtersForAllUsers, is_remote_configuration }: NewFlag,
   tried: TriedPatterns | undefined,
 ): FlagFilters {
   if (is_remote_configuration !== true) return parseFlagFilters({ sent, stored: null, tried });
   const hasConditions = Array.isArray(sent.groups) && sent.groups.length > 0;
   const filters = parseFlagFilters({
-    sent: hasConditions ? sent : { ...sent, ...filtersForEverybody },
+    sent: hasConditions ? sent : { ...sent, ...filtersForAllUsers },
     stored: null,
     tried,
   });

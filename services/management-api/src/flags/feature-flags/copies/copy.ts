@@ -18,7 +18,7 @@ import { findCohortIdByName, findFlagIdsByKey, findLiveFlags } from '../changes/
 import type { NewFlag } from '../changes/rules.ts';
 import { changeFlag, createFlag, type FlagWriter } from '../changes/write.ts';
 import { addReferences, cohortsIn, type FlagFilters, flagsIn } from '../filters/filters.ts';
-import { openedFilters, type PayloadSecrets } from '../payloads.ts';
+import { decryptFilters, type PayloadSecrets } from '../payloads.ts';
 import { featureFlag, featureFlagExample } from '../schema.ts';
 import { showFlag } from '../show.ts';
 import { type FlagRow, findFlagByKey } from '../store.ts';
@@ -80,7 +80,7 @@ async function copyTo(
 ): Promise<FlagRow> {
   const { environmentId, organizationId } = target;
   const writer: FlagWriter = { userId: caller.userId, organizationId, environmentId, rights: target.rights, ...kept };
-  const opened = openedFilters(flag, kept.secrets) as FlagFilters;
+  const opened = decryptFilters(flag, kept.secrets) as FlagFilters;
   await requireNamedRecords(tx, source, opened);
   const cohorts = await copyCohorts(tx, { source, target, caller }, cohortsIn(opened));
   const flags = await mapFlags(tx, { from: flag.environment_id, to: environmentId }, flagsIn(opened));

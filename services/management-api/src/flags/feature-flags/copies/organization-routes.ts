@@ -4,7 +4,7 @@ import { addressedOrganization, organizationParams } from '../../../access/addre
 import { defineRoute } from '../../../access/define-route.ts';
 import { hasRecordLevel, readRecordRights, toRecordName } from '../../../access/record-rights.ts';
 import { embeddedUser, embeddedUserExample } from '../../../identity/embedded-users/embedded-user.ts';
-import { type FlagDeps, redactedFilters } from '../payloads.ts';
+import { type FlagDeps, redactFilters } from '../payloads.ts';
 import { featureFlagExample, flagTags as tags } from '../schema.ts';
 import { type FlagRow, findEnvironmentsOfOrganization, findFlagsByKey } from '../store.ts';
 import { copyExample, copyFlag, copyResponse, flagCopy, parseFlagCopy } from './copy.ts';
@@ -86,7 +86,7 @@ export function organizationFlagRoutes({ sql, transaction, payloadSecrets: secre
           flag_id: row.id,
           team_id: row.environment_id,
           created_by: row.created_by,
-          filters: redactedFilters(row),
+          filters: redactFilters(row),
           created_at: formatDateTime(row.created_at),
           active: row.active,
         }));

@@ -49,7 +49,7 @@ function idsIn(groups: FlagCondition[], type: ConditionFilter['type'], field: 'k
 }
 
 /** A single condition set that matches everyone. */
-export const filtersForEverybody: Record<string, unknown> = { groups: [{ properties: [], rollout_percentage: 100 }] };
+export const filtersForAllUsers: Record<string, unknown> = { groups: [{ properties: [], rollout_percentage: 100 }] };
 
 type Filter = Record<string, unknown>;
 
