@@ -66,7 +66,7 @@ describe('commands with --json', () => {
     });
   });
 
-  test('keep the limits of a plan until they are changed', async () => {
+  test('keep the other limits of a plan when one is changed', async () => {
     const { id } = (await runJson('org', 'create', '--name', 'Limited')) as { id: string };
     const set = (...options: string[]) => runJson('plan', 'set', '--organization', id, '--plan', 'free', ...options);
     expect(await set('--events-per-month', '1000000', '--events-per-second', '0')).toMatchObject({

@@ -136,7 +136,7 @@ export function recordFingerprint({ offset, key, value, appendedAtMs }: Fingerpr
   return `${offset}/${Math.round(appendedAtMs)}/${crc32c(value, crc32c(key ?? '')).toString(16)}`;
 }
 
-/** Returns the offset in a fingerprint. */
+/** Returns the offset that a fingerprint contains. */
 export function fingerprintOffset(fingerprint: string): bigint {
   return BigInt(fingerprint.slice(0, fingerprint.indexOf('/')));
 }

@@ -27,7 +27,7 @@ export interface WorkerDeps {
   mailer: Mailer | null;
   /** Event store for the queries of reports. */
   events: EventStore;
-  /** Of the queries of batch exports. */
+  /** Parser for the queries of batch exports. */
   parser: SqlParser;
   /**
    * Where stored events are copied to, and how long PostgreSQL then keeps them (0 for the same time). Null for no copy.

@@ -26,7 +26,7 @@ export interface AddressDomain
 /** How long a domain counts as verified after its TXT record was last found. */
 const proofGraceDays = 7;
 
-/** SQL condition: the verified domain `d` still counts as verified. After that, another organization can verify it. */
+/** SQL condition: the verified domain `d` still counts as verified. When it no longer does, another organization can verify it. */
 export const isProofInTime = `coalesce(d.proof_missing_since > now() - interval '${proofGraceDays} days', true)`;
 
 /** Like `isProofInTime`, for a row. */

@@ -131,7 +131,7 @@ function kafkaChecks(context: KafkaContext): Check[] {
     name: 'kafka topics',
     look: () => checkTopics(topics, { missing, partitions: settings.topicPartitions }),
   };
-  // Without topics, the other checks have nothing to look at.
+  // The other checks look at topics.
   if (topics.length === 0) return missing.length > 0 ? [ofTopics] : [];
   return [
     ofTopics,

@@ -68,7 +68,7 @@ export function removeInFlight(queue: PartitionQueue): void {
   queue.inFlight = 0;
 }
 
-/** Makes the records in flight wait again, ahead of all others. */
+/** Puts the records in flight back at the front of the queue. */
 export function putBack(queue: PartitionQueue): void {
   queue.waitingBytes += sumBytes(queue.entries.slice(0, queue.inFlight));
   queue.inFlight = 0;

@@ -149,7 +149,7 @@ const stepRecords = 2000;
 const pauseMs = 50;
 
 interface Trimmer {
-  /** Deletes everything that is due. */
+  /** Deletes all records that no longer have to be kept. */
   trim(): Promise<void>;
   stop(): void;
 }

@@ -10,7 +10,7 @@ export type PersonDeletionRow = Columns<
 
 export interface IdToForget {
   distinct_id: string;
-  /** Time up to which its events are done, or null if none are. */
+  /** The events of the ID up to this time have been processed. Null if none have been. */
   done_until: string | null;
 }
 
@@ -74,8 +74,8 @@ export async function findPortionEnd(
 }
 
 /**
- * Selects events of the deleted person, not of the ID's next person: they were captured or stored before the request,
- * or have its uuid, which is never reused.
+ * Selects the events of the deleted person, but not those of a later person with the same ID: only events that were
+ * captured or stored before the request, or that contain the deleted person's uuid, which is never reused.
  */
 const isOfPerson = `project_id = $1::int AND distinct_id = $2
    AND timestamp > $3::timestamptz AND timestamp <= $4::timestamptz

@@ -31,8 +31,8 @@ export interface Intake {
 export type OwnerlessReason = 'invalid_token' | 'environment_deleted';
 
 /**
- * Events more than a month in the future are rejected. The gateway replaces a time in the future by the time of
- * receipt, so it did not write such a record, and each would need its own partition.
+ * Events more than a month in the future are rejected, because each of them could need its own partition. The gateway
+ * never writes such a record: it replaces a time in the future by the time of receipt.
  */
 const maxAheadMs = 31 * 24 * 3_600_000;
 

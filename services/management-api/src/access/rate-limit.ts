@@ -46,7 +46,7 @@ export function createRateLimit({ keyValue, name, windows, now = Date.now }: Rat
       try {
         return await addToCounters(changes);
       } catch {
-        // The store reports its own loss. Counting continues here.
+        // The store logs its own failure. Counting continues in memory.
       }
     }
     fallback ??= createInProcessStore();

@@ -42,7 +42,7 @@ export function createStableMemberAssigner(stopping: AbortSignal): PartitionAssi
       const toRequest = lookUp(apiKey, definition);
       if (apiKey !== joinGroupKey) return toRequest;
       return (content) => {
-        // Remember it before sending: the coordinator counts the member even if its response is lost.
+        // Stored before sending, because the coordinator counts the member even if its response is lost.
         memberId = content.memberId || memberId;
         return toRequest({ ...content, memberId });
       };

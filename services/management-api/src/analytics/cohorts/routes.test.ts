@@ -326,7 +326,7 @@ describe('cohorts that reference other cohorts', () => {
     expect(await create({ filters: tree(within(gone)) })).toMatchObject(wrong('Invalid Cohort ID in filter'));
   });
 
-  test('finds loops and flags through a chain of 200 cohorts', async () => {
+  test('finds a loop of 200 cohorts, and a flag that uses the last of them', async () => {
     let id = await made(tree(plan));
     const first = id;
     for (let level = 0; level < 200; level += 1) id = await made(tree(within(id)));

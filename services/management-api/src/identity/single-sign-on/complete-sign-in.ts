@@ -102,7 +102,7 @@ async function showTest(
   return { path: next };
 }
 
-/** The result of a first sign-in with the response. */
+/** Returns what would happen if the user signed in with this response for the first time. */
 function testOutcome(
   { email, isEmailVerified, firstName, lastName, subject }: ProviderProfile,
   domain: string,
