@@ -37,7 +37,7 @@ let deps: ExportRunDeps;
 const servers = new Map<string, HostileServer>();
 const [before, after] = [new Map<string, Run>(), new Map<string, Run>()];
 
-/** Runs an export to each storage, all at the same time; then again after the storages have recovered. */
+/** Runs an export to each storage, all at the same time. Repeats this after the storages have recovered. */
 beforeAll(async () => {
   fixture = await startWorkerFixture();
   deps = { ...fixture, mayBePrivate: true, counter: createExportMetrics(fixture.metrics) };

@@ -122,7 +122,7 @@ interface Rejection {
   /** What is wrong with the request, after its case number if it has one. */
   rule: string;
   isChecked(route: Route<Caller>): boolean;
-  /** Names in `keys`; none for a request without credentials. */
+  /** Names in `keys`, or none for a request without credentials. */
   credentials: (route: Route<Caller>) => (string | undefined)[];
   places?: () => Place[];
   expected(route: Route<Caller>): object;

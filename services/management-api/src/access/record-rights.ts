@@ -37,7 +37,7 @@ interface Rule {
 
 interface RecordName {
   id: string | number;
-  /** The creator, who has all rights on the record; null if unknown. */
+  /** The creator, who has all rights on the record, or null if unknown. */
   createdById: number | null;
 }
 

@@ -40,7 +40,7 @@ export interface TestApi {
   databaseUrl: string;
   /**
    * Sends a GET request.
-   * @param key personal API key, or a session in the form of `sessionKey`; none for an anonymous request
+   * @param key personal API key, or a session in the form of `sessionKey`, or none for an anonymous request
    */
   get(path: string, key?: string): Promise<TestAnswer>;
   /**

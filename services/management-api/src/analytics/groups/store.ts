@@ -111,7 +111,10 @@ interface GroupsOfType {
   groupType: number;
 }
 
-/** Reads groups of a type, sorted by key, starting after the key `after`. Can return fewer than `limit`; only an empty page is the last. */
+/**
+ * Reads groups of a type, sorted by key, starting after the key `after`. Can return fewer than `limit`. Only an empty
+ * page is the last.
+ */
 export async function readGroupPage(
   sql: Sql,
   { environmentId, groupType }: GroupsOfType,

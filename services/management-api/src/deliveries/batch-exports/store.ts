@@ -107,7 +107,7 @@ export interface BatchExportFields
     'name' | 'timezone' | 'offset_day' | 'offset_hour' | 'paused' | 'last_paused_at' | 'start_at' | 'end_at'
   > {
   model: ExportModel;
-  /** Event filters as the client sent them; null if every event is exported. */
+  /** Event filters as the client sent them, or null if every event is exported. */
   filters: Record<string, unknown>[] | null;
   /** Null if all fields are exported. */
   query: ExportQuery | null;
@@ -138,7 +138,7 @@ const writable = [
 
 interface WrittenBatchExport {
   fields: BatchExportFields;
-  /** The next interval to export; null if there is none. */
+  /** The next interval to export, or null if there is none. */
   next: TimeSpan | null;
 }
 

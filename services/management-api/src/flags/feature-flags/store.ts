@@ -269,7 +269,7 @@ export async function findEnvironmentsOfOrganization(
   );
 }
 
-/** The distinct ID of a user's own events; null if the user was deleted. */
+/** The distinct ID of a user's own events, or null if the user was deleted. */
 export async function findDistinctIdOfUser(sql: Sql, userId: number): Promise<string | null> {
   const rows = await sql.query<{ distinct_id: string }>('SELECT distinct_id FROM "user" WHERE id = $1', [userId]);
   return rows[0]?.distinct_id ?? null;

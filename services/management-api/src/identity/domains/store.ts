@@ -151,7 +151,7 @@ export async function insertDomain(
 
 /**
  * Updates a locked row. A new or empty `verified_at` also clears the time of the last failed check.
- * @returns false if another organization has verified the name; the transaction must then be rolled back.
+ * @returns false if another organization has verified the name. The transaction must then be rolled back.
  */
 export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boolean> {
   const values = [
@@ -199,7 +199,7 @@ export async function updateDomain(tx: Transaction, row: DomainRow): Promise<boo
 /**
  * Frees a name for a row that is about to be verified. Takes it from the row that was added first and is not verified, or whose
  * verification is no longer valid.
- * @returns that row as it was before, with its name; undefined if no row had the name.
+ * @returns that row as it was before, with its name, or undefined if no row had the name.
  */
 export async function releaseName(
   tx: Transaction,

@@ -82,7 +82,7 @@ export interface EnvironmentSummaryRow
 
 /**
  * One page of the environments that the caller can access, by ID, and the total count.
- * @param projectId limits it to one project; `only` limits it to some environments.
+ * @param projectId limits it to one project. `only` limits it to some environments.
  */
 export async function listEnvironments(
   sql: Sql,
@@ -155,7 +155,7 @@ interface AccessRuleRow
   /** ID of the membership. */
   organization_member: string | null;
   role: string | null;
-  /** UUID of a user; null if the user was deleted. */
+  /** UUID of a user, or null if the user was deleted. */
   created_by: string | null;
 }
 

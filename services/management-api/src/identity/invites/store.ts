@@ -30,7 +30,7 @@ export interface InviteRow
 }
 type Row = InviteRow & Record<string, unknown>;
 
-/** Without environments that the caller (`$1`) cannot access; null if none are left. */
+/** Without environments that the caller (`$1`) cannot access, or null if none are left. */
 const columns = `i.id, i.target_email, i.email_key, i.first_name, i.emailing_attempt_made, i.mail_error, i.level, i.created_at,
   i.updated_at, i.message, i.send_email, i.combine_pending_invites, i.key_expires_at,
   ${embeddedUserColumn('u')} AS created_by,
@@ -83,8 +83,8 @@ export async function hasAccount(sql: Sql, email: string): Promise<boolean> {
 }
 
 /**
- * Active administrators and owners to email when a user joins, except that user; none if the organization has turned it off. PostHog emails
- * every member, which is too much in organizations with thousands of members.
+ * Active administrators and owners to email when a user joins, except that user, or none if the organization has turned
+ * it off. PostHog emails every member, which is too much in organizations with thousands of members.
  */
 export async function findJoinRecipients(sql: Sql, organizationId: string, joinedUserId: number): Promise<string[]> {
   const rows = await sql.query<{ email: string }>(

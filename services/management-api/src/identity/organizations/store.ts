@@ -30,7 +30,7 @@ export interface OrganizationRow
 
 /**
  * One page of these organizations in the order of their creation, with the projects and environments that this user can see.
- * @param only limits the environments to these, and the projects to those that have one of them; null for all.
+ * @param only limits the environments to these, and the projects to those that have one of them, or null for all.
  * @param isCut ends the page when its size in bytes reaches a limit. Not for organizations embedded in other responses, which have no next
  * page.
  */
