@@ -4,6 +4,7 @@ export { buildTileQuery, sortByLayout } from './dashboard.ts';
 export { readEventFilters, readPropertyFilters } from './event-filters.ts';
 export {
   type CopiedUntil,
+  type CopyClaim,
   claimCopy,
   deleteEventRemovals,
   type EventRemoval,

@@ -63,6 +63,8 @@ export interface WorkerOptions extends RetentionOptions {
 const hourMs = 3_600_000;
 /** Time limit for a pass over the persons of a project, enough for tens of millions. */
 const maxCohortWalkMs = 15 * 60_000;
+/** Minimum age of events that are copied to ClickHouse. */
+const copySettleSeconds = 5;
 /** Maximum number of concurrent deliveries in total and per organization. An unresponsive target occupies its slot. */
 const sentAtOnce = { max: 20, maxEach: 5 };
 
@@ -110,7 +112,8 @@ export function startWorker(deps: WorkerDeps, options: WorkerOptions): Stoppable
       target: copying,
       gauge: createCopyMetrics(deps.metrics),
       eventRetentionDays: options.eventRetentionDays,
-      settledUntil: createSettledUntil({ sql: database.sql, logger, settleSeconds: 5 }),
+      settledUntil: createSettledUntil({ sql: database.sql, logger, settleSeconds: copySettleSeconds }),
+      settleSeconds: copySettleSeconds,
       minPortionMs: 5000,
     });
   const followPersons =

@@ -8,6 +8,10 @@ import { fileURLToPath } from 'node:url';
 
 export interface TestClickHouse {
   url: string;
+  /** Ends the process with SIGKILL, as when it runs out of memory. */
+  kill(): Promise<void>;
+  /** Starts it again after `kill`, with the same URL and the same data. */
+  restart(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -18,22 +22,33 @@ export interface TestClickHouse {
  */
 export async function startClickHouse(modules: string, keptPath?: string): Promise<TestClickHouse> {
   const path = keptPath ?? (await mkdtemp(join(tmpdir(), 'millrace-clickhouse-')));
+  let { child, port } = await serve({ modules, path, port: '0' });
+  async function kill(): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    // A regular close would wait for running queries.
+    child.kill('SIGKILL');
+    await ended;
+  }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    kill,
+    async restart() {
+      ({ child, port } = await serve({ modules, path, port }));
+    },
+    async stop() {
+      await kill();
+      if (keptPath === undefined) await rm(path, { recursive: true, force: true });
+    },
+  };
+}
+
+async function serve({ modules, path, port: wanted }: { modules: string; path: string; port: string }) {
   const script = fileURLToPath(new URL('./serve-chdb.mjs', import.meta.url));
-  const child = spawn(process.execPath, [script, modules, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, [script, modules, path, wanted], { stdio: ['ignore', 'pipe', 'inherit'] });
   const [port] = (await Promise.race([
     once(createInterface(child.stdout), 'line'),
     once(child, 'exit').then(([code]) => Promise.reject(new Error(`ClickHouse ended with ${code}.`))),
   ])) as [string];
-  return {
-    url: `http://127.0.0.1:${port}`,
-    async stop() {
-      if (child.exitCode === null && child.signalCode === null) {
-        const ended = once(child, 'exit');
-        // A regular close would wait for running queries.
-        child.kill('SIGKILL');
-        await ended;
-      }
-      if (keptPath === undefined) await rm(path, { recursive: true, force: true });
-    },
-  };
+  return { child, port };
 }

@@ -2,7 +2,7 @@
 // test process.
 import { createServer } from 'node:http';
 
-const [modules, path] = process.argv.slice(2);
+const [modules, path, port] = process.argv.slice(2);
 const { Session } = await import(`${modules}/chdb/index.mjs`);
 
 /** Several sessions on one path run in parallel. Each runs one query at a time. */
@@ -67,4 +67,4 @@ async function answer(request, response) {
 const server = createServer({ maxHeaderSize: 1024 * 1024 }, (request, response) => {
   answer(request, response).catch((error) => response.writeHead(500).end(String(error)));
 });
-server.listen(0, '127.0.0.1', () => process.stdout.write(`${server.address().port}\n`));
+server.listen(Number(port), '127.0.0.1', () => process.stdout.write(`${server.address().port}\n`));

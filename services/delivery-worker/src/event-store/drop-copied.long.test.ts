@@ -66,6 +66,7 @@ const modules = await clickHouseOrSkip();
         logger: fixture.logger,
         eventRetentionDays: 0,
         minPortionMs: 0,
+        settleSeconds: 0,
         settledUntil: fixture.atOnce,
         gauge,
       },

@@ -187,9 +187,40 @@ const modules = await clickHouseOrSkip();
     await expect(unreachable()).rejects.toThrow();
     expect(await lag()).toBeGreaterThan(3500);
     expect(await recorded()).toBe(1);
+    // The lag also grows while a worker that has died still has the claim.
+    gauge.set(0);
+    await query(`UPDATE event_store_copy SET claimed_until = now() + interval '1 minute'`);
+    await copyAll();
+    expect(await lag()).toBeGreaterThan(3500);
+    await query('UPDATE event_store_copy SET claimed_until = NULL');
     await copyAll();
     await expectSame(project, 1);
     expect(await lag()).toBeLessThan(60);
+  });
+
+  test('has the current state of each person after ClickHouse is killed in the middle of portions', async () => {
+    const { project } = await createPersons(Array.from({ length: 2000 }, (_, at) => `person ${at}`));
+    for (const killedAfterMs of [20, 60, 120, 250]) {
+      const copying = copyPortion(500).catch(() => null);
+      await new Promise((resolve) => setTimeout(resolve, killedAfterMs));
+      await server.kill();
+      await copying;
+      await query(`UPDATE person SET properties = $2 WHERE project_id = $1 AND main_distinct_id LIKE '%7'`, [
+        project,
+        JSON.stringify({ killedAfterMs }),
+      ]);
+      await query(`DELETE FROM person WHERE project_id = $1 AND main_distinct_id LIKE $2`, [
+        project,
+        `%${killedAfterMs}`,
+      ]);
+      await server.restart();
+      // Also the worker starts again.
+      await query('UPDATE event_store_copy SET claimed_until = NULL');
+    }
+    await copyAll();
+    expect(await engineOfPersons()).toBe('View');
+    const { copied, stored } = await read(project);
+    expect(copied).toEqual(stored);
   });
 
   test.each([

@@ -1,7 +1,7 @@
 // Copies persons from PostgreSQL to ClickHouse.
 
 import type { Database } from '@millrace/db';
-import { copyPersonPortion, recordsPersonChanges, stopRecordingPersons } from '@millrace/insights';
+import { copyPersonPortion, readCopiedUntil, recordsPersonChanges, stopRecordingPersons } from '@millrace/insights';
 import type { Metrics } from '@millrace/runtime';
 import type { CopyTarget } from './follow.ts';
 
@@ -26,9 +26,9 @@ export function createPersonFollower({ database, target, gauge }: PersonFollower
   return async () => {
     // The lag is reported before copying too, so that it grows while ClickHouse does not respond.
     const step = await copyPersonPortion({ ...target, database }, { onBegin: reportLag });
-    if (step === null) return false;
-    reportLag(step.copiedUntil);
-    return step.hasMore;
+    // Another worker copies, or has died and its claim has not expired yet.
+    reportLag(step === null ? (await readCopiedUntil(database.sql)).persons : step.copiedUntil);
+    return step?.hasMore ?? false;
   };
 }
 

@@ -3,6 +3,7 @@
 import type { Database } from '@millrace/db';
 import {
   type ClickHouseClient,
+  type CopyClaim,
   claimCopy,
   copyEvents,
   createCopySpan,
@@ -14,6 +15,7 @@ import {
   type EventsToRemove,
   isRebuilding,
   type ReadablePostgres,
+  readCopiedUntil,
   readEventRemovals,
   readOldestStoredAt,
   releaseCopy,
@@ -33,6 +35,8 @@ export interface FollowerDeps {
   database: Pick<Database, 'sql'>;
   target: CopyTarget;
   settledUntil: SettledUntil;
+  /** Minimum age of the events that `settledUntil` allows to copy. */
+  settleSeconds: number;
   /** Retention of the installation; 0 for unlimited. Environments may keep events for less time. */
   eventRetentionDays: number;
   /**
@@ -68,6 +72,7 @@ export function createFollower({
   database: { sql },
   target,
   settledUntil,
+  settleSeconds,
   gauge,
   logger,
   eventRetentionDays,
@@ -108,14 +113,15 @@ export function createFollower({
     forgottenAt = performance.now();
   }
 
-  async function copy(from: Date | null): Promise<boolean> {
+  async function copy(claim: CopyClaim): Promise<boolean> {
+    const from = claim.copiedUntil;
     const [settled, begin] = [await settledUntil(), from ?? (await readOldestStoredAt(sql))];
     if (settled === null) {
       // An open transaction blocks copying, which the gauge shows.
       if (begin !== null) reportLag(begin);
       return false;
     }
-    if (begin === null) await saveCopiedUntil(sql, settled);
+    if (begin === null) await saveCopiedUntil(sql, claim, settled);
     if (begin === null || begin >= settled) {
       reportLag(begin ?? settled);
       return false;
@@ -123,16 +129,18 @@ export function createFollower({
     if (from !== null && settled.getTime() - from.getTime() < minPortionMs) return false;
     const end = new Date(Math.min(settled.getTime(), begin.getTime() + span.ms));
     await span.measure(() => copyEvents(client, postgres, { from: begin, until: end }));
-    await saveCopiedUntil(sql, end);
+    await saveCopiedUntil(sql, claim, end);
     reportLag(end);
     return end < settled;
   }
 
   return async (): Promise<boolean> => {
-    const claim = await claimCopy(sql, leaseSeconds);
+    const claim = await claimCopy(sql, { leaseSeconds, settleSeconds });
+    // The lag is reported before copying too, so that it grows while ClickHouse does not respond, and while the claim
+    // of a worker that has died has not expired yet.
+    const copiedUntil = claim === undefined ? (await readCopiedUntil(sql)).events : claim.copiedUntil;
+    if (copiedUntil !== null) reportLag(copiedUntil);
     if (claim === undefined) return false;
-    // The lag is reported before copying too, so that it grows while ClickHouse does not respond.
-    if (claim.copied_until !== null) reportLag(claim.copied_until);
     try {
       if (!isReady) {
         await createTables(client, postgres);
@@ -142,9 +150,9 @@ export function createFollower({
       // During a rebuild, removals wait, so that they apply to the new table.
       if (!(await isRebuilding(sql))) await remove();
       await forget();
-      return await copy(claim.copied_until);
+      return await copy(claim);
     } finally {
-      await releaseCopy(sql);
+      await releaseCopy(sql, claim);
     }
   };
 }

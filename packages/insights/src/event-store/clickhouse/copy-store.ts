@@ -7,28 +7,55 @@ const following = 'clickhouse';
 export const copyingPersons = 'clickhouse persons';
 const rebuilding = 'clickhouse rebuild';
 
+/** The right to copy events, which one worker has at a time. */
+export interface CopyClaim {
+  /** All events stored before this time have been copied. Null if none have. */
+  copiedUntil: Date | null;
+  /** When the lease of the claim expires, as text. Identifies the claim. */
+  expiresAt: string;
+}
+
 /**
  * Claims the copying, so that no other worker copies until the claim is released or its lease expires. Undefined while
  * another worker holds the claim.
- * @returns the time up to which events have been copied; null if none have.
+ *
+ * The position is less than the minimum age only if PostgreSQL's clock went back, for example because a standby with
+ * another clock was promoted. Events stored since then can be before the position, so the last hour is copied again.
+ *
+ * @param settleSeconds minimum age of copied events
  */
-export async function claimCopy(sql: Sql, leaseSeconds: number): Promise<{ copied_until: Date | null } | undefined> {
+export async function claimCopy(
+  sql: Sql,
+  { leaseSeconds, settleSeconds }: { leaseSeconds: number; settleSeconds: number },
+): Promise<CopyClaim | undefined> {
   await sql.query('INSERT INTO event_store_copy (store) VALUES ($1) ON CONFLICT DO NOTHING', [following]);
-  const rows = await sql.query<{ copied_until: Date | null }>(
-    `UPDATE event_store_copy SET claimed_until = now() + make_interval(secs => $2)
-      WHERE store = $1 AND (claimed_until IS NULL OR claimed_until < now()) RETURNING copied_until`,
-    [following, leaseSeconds],
+  const [row] = await sql.query<{ copied_until: Date | null; expires_at: string }>(
+    `UPDATE event_store_copy
+        SET claimed_until = now() + make_interval(secs => $2),
+            copied_until = CASE WHEN copied_until > now() - make_interval(secs => $3)
+                                THEN now() - interval '1 hour' ELSE copied_until END
+      WHERE store = $1 AND (claimed_until IS NULL OR claimed_until < now())
+      RETURNING copied_until, claimed_until::text AS expires_at`,
+    [following, leaseSeconds, settleSeconds],
   );
-  return rows[0];
+  return row && { copiedUntil: row.copied_until, expiresAt: row.expires_at };
 }
 
-export async function releaseCopy(sql: Sql): Promise<void> {
-  await sql.query(`UPDATE event_store_copy SET claimed_until = NULL WHERE store = $1`, [following]);
+export async function releaseCopy(sql: Sql, { expiresAt }: CopyClaim): Promise<void> {
+  await sql.query(
+    'UPDATE event_store_copy SET claimed_until = NULL WHERE store = $1 AND claimed_until = $2::timestamptz',
+    [following, expiresAt],
+  );
 }
 
-/** Only the holder of the claim may call this. */
-export async function saveCopiedUntil(sql: Sql, until: Date): Promise<void> {
-  await sql.query('UPDATE event_store_copy SET copied_until = $2 WHERE store = $1', [following, until]);
+/** @throws Error if the lease has expired and another process has claimed the copying since */
+export async function saveCopiedUntil(sql: Sql, { expiresAt }: CopyClaim, until: Date): Promise<void> {
+  const rows = await sql.query(
+    `UPDATE event_store_copy SET copied_until = $3 WHERE store = $1 AND claimed_until = $2::timestamptz RETURNING store`,
+    [following, expiresAt, until],
+  );
+  if (rows.length === 0)
+    throw new Error('Another process has continued copying events, because this one took too long.');
 }
 
 /** The state of the copy in ClickHouse. */
@@ -75,13 +102,16 @@ export async function isRebuilding(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Records that the new table is in place, so that copying continues from its end. Only the holder of the claim may call
- * this; it releases the claim.
+ * Records that the new table is in place, so that copying continues from its end, or starts over if it is empty. Only
+ * the holder of the claim may call this; it releases the claim.
  */
 export async function finishRebuild(sql: Sql): Promise<void> {
   await sql.query(
     `WITH done AS (DELETE FROM event_store_copy WHERE store = $1 RETURNING copied_until)
-     UPDATE event_store_copy c SET copied_until = least(c.copied_until, done.copied_until), claimed_until = NULL
+     UPDATE event_store_copy c
+        SET copied_until = CASE WHEN done.copied_until < c.copied_until THEN done.copied_until
+                                WHEN done.copied_until IS NOT NULL THEN c.copied_until END,
+            claimed_until = NULL
        FROM done WHERE c.store = $2`,
     [rebuilding, following],
   );

@@ -36,14 +36,12 @@ export const clickhouseDialect: Dialect = {
   name: 'clickhouse',
   // The setting `final` hides duplicates.
   events: sql`events AS e`,
-  // Sorts in the order of the table's sorting key, so that ClickHouse stops after the first rows.
-  firstDay: ({
-    projectId,
-    from,
-    to,
-  }) => sql`SELECT toUnixTimestamp64Milli(toDateTime64(toDate(e.timestamp), 3, 'UTC')) FROM events AS e
+  // Sorts in the order of the table's sorting key, so that ClickHouse stops after the first rows. Dates of the type Date32
+  // begin in 1900.
+  firstDay: ({ projectId, from, to }) => sql`SELECT if(toDate32(e.timestamp) > toDate32('1900-01-01'),
+        toUnixTimestamp64Milli(toDateTime64(toDate32(e.timestamp), 3, 'UTC')), toUnixTimestamp64Milli(${sql.time(from)})) FROM events AS e
       WHERE e.project_id = ${sql.int(projectId)} AND e.timestamp >= ${sql.time(from)} AND e.timestamp < ${sql.time(to)}
-      ORDER BY e.project_id, toDate(e.timestamp) LIMIT 1`,
+      ORDER BY e.project_id, toDate32(e.timestamp) LIMIT 1`,
   // With ANY, no event counts twice, even if two distinct IDs have the same hash.
   personJoin: (
     projectId,

@@ -3,7 +3,14 @@
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { PersonKey } from './person-copy-store.ts';
-import { createPersonOfPostgres, quoted, type ReadablePostgres, repairJsonSql, source } from './tables.ts';
+import {
+  createPersonOfPostgres,
+  quoted,
+  type ReadablePostgres,
+  repairJsonSql,
+  source,
+  tableSettings,
+} from './tables.ts';
 
 const createCopy = `CREATE OR REPLACE TABLE person_copy (
       project_id    Int32,
@@ -17,7 +24,7 @@ const createCopy = `CREATE OR REPLACE TABLE person_copy (
       is_deleted    UInt8
     ) ENGINE = ReplacingMergeTree(version, is_deleted)
     ORDER BY (project_id, uuid)
-    SETTINGS min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1`;
+    SETTINGS ${tableSettings}`;
 
 const createView = `CREATE OR REPLACE VIEW person AS
     SELECT project_id, uuid, properties, readable, is_identified, created_ms FROM person_copy FINAL`;

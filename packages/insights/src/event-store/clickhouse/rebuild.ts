@@ -3,7 +3,14 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Sql } from '@millrace/db';
 import { sleep } from '@millrace/runtime';
-import { beginRebuild, claimCopy, finishRebuild, readOldestStoredAt, saveRebuiltUntil } from './copy-store.ts';
+import {
+  beginRebuild,
+  claimCopy,
+  finishRebuild,
+  readCopiedUntil,
+  readOldestStoredAt,
+  saveRebuiltUntil,
+} from './copy-store.ts';
 import { restartPersonCopy } from './person-copy.ts';
 import { createCopySpan } from './span.ts';
 import { copyEvents, createEventsTableSql, createTables, type ReadablePostgres } from './tables.ts';
@@ -29,10 +36,8 @@ export class RebuildLosesEvents extends Error {
   }
 }
 
-/** After this time, all transactions that started earlier have ended. */
-const settleMs = 60_000;
 /** Longer than swapping two table names takes. */
-const exchangeSeconds = 60;
+const exchange = { leaseSeconds: 60, settleSeconds: 0 };
 const pauseMs = 500;
 
 /**
@@ -52,19 +57,19 @@ export async function rebuildEvents({ client, postgres, sql, mayLose, onProgress
   if (continueFrom === null) await client.command({ query: 'DROP TABLE IF EXISTS events_rebuilt' });
   await client.command({ query: createEventsTableSql('events_rebuilt') });
   const first = await readOldestStoredAt(sql);
-  // The worker copies events stored after this time.
-  const end = Date.now() - settleMs;
   const span = createCopySpan();
-  for (let from = continueFrom ?? first; first !== null && from !== null && from.getTime() < end; ) {
-    const until = new Date(Math.min(end, from.getTime() + span.ms));
-    const stored = { from, until };
+  for (let from = continueFrom ?? first; first !== null && from !== null; ) {
+    // No transaction can store events before the worker's position any more. The worker copies the others afterwards.
+    const end = (await readCopiedUntil(sql)).events;
+    if (end === null || from >= end) break;
+    const stored = { from, until: new Date(Math.min(end.getTime(), from.getTime() + span.ms)) };
     await span.measure(() => copyEvents(client, postgres, stored, 'events_rebuilt'));
-    from = until;
-    await saveRebuiltUntil(sql, until);
-    onProgress(until, (until.getTime() - first.getTime()) / (end - first.getTime()));
+    from = stored.until;
+    await saveRebuiltUntil(sql, from);
+    onProgress(from, (from.getTime() - first.getTime()) / (end.getTime() - first.getTime()));
   }
   // A portion that is being copied would go to the old table and count as copied, so wait for its end.
-  while ((await claimCopy(sql, exchangeSeconds)) === undefined) await sleep(pauseMs);
+  while ((await claimCopy(sql, exchange)) === undefined) await sleep(pauseMs);
   await client.command({ query: 'EXCHANGE TABLES events AND events_rebuilt' });
   await finishRebuild(sql);
   await client.command({ query: 'DROP TABLE events_rebuilt' });

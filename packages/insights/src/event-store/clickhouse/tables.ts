@@ -89,6 +89,13 @@ const columns = [
   'created_at',
 ].join(', ');
 
+/**
+ * ClickHouse writes each inserted part to the disk before it confirms the copy. Otherwise, a power failure could lose
+ * parts that PostgreSQL records as copied. Merges keep their source parts long enough without this.
+ */
+export const tableSettings =
+  'min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1, fsync_after_insert = 1, fsync_part_directory = 1';
+
 /** @param name `events_rebuilt` for a new table that will replace `events` (see rebuild.ts) */
 export const createEventsTableSql = (name: 'events' | 'events_rebuilt') => `CREATE TABLE IF NOT EXISTS ${name} (
       project_id           Int32,
@@ -118,8 +125,9 @@ export const createEventsTableSql = (name: 'events' | 'events_rebuilt') => `CREA
       INDEX by_stored_time created_at TYPE minmax GRANULARITY 1
     ) ENGINE = ReplacingMergeTree
     PARTITION BY toYYYYMM(timestamp)
-    ORDER BY (project_id, toDate(timestamp), event, cityHash64(distinct_id), uuid)
-    SETTINGS min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1`;
+    -- toDate32, because toDate gives events from before 1970 a later date, and queries would skip them.
+    ORDER BY (project_id, toDate32(timestamp), event, cityHash64(distinct_id), uuid)
+    SETTINGS ${tableSettings}`;
 
 /**
  * Creates missing tables in the database of the connection. Recreates the tables that read PostgreSQL, because its
@@ -165,7 +173,8 @@ export async function copyEvents(
   );
   const time = (name: string) => `fromUnixTimestamp64Milli(toInt64(${name}), 'UTC')`;
   await client.command({
-    query: `INSERT INTO ${into} (${columns})
+    // A portion can contain events of any number of months. ClickHouse would reject those of more than 100.
+    query: `INSERT INTO ${into} (${columns}) SETTINGS max_partitions_per_insert_block = 0
       SELECT project_id, ${time('timestamp_ms')}, uuid, event, distinct_id, person_id,
              if(isNull(person_created_ms), NULL, ${time('ifNull(person_created_ms, 0)')}), person_properties, person_mode, properties,
              elements_chain, historical_migration, ${time('captured_ms')}, ${time('created_ms')}
