@@ -16,6 +16,7 @@ else {
   await import('./sql-hostile.test.ts');
   await import('./sql-public-queries.test.ts');
   await import('./sql-guide.test.ts');
+  await import('./sql-budgets.test.ts');
   await import('./random-questions.test.ts');
   await import('./changed-queries.test.ts');
   await import('./random-web.test.ts');

@@ -10,6 +10,8 @@ export interface TestStore {
   url: string;
   database: Database;
   events: EventStore;
+  /** Returns the number of statements with a join that the server is running. */
+  runningJoins(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -27,6 +29,13 @@ const onPostgres: TestEngine = {
     return {
       ...{ url, database },
       events: createEventStore(postgresEngine(reader)),
+      async runningJoins() {
+        const [row] = await database.sql.query<{ count: number }>(
+          `SELECT count(*)::int AS count FROM pg_stat_activity
+            WHERE datname = current_database() AND state = 'active' AND query LIKE '% JOIN %' AND pid <> pg_backend_pid()`,
+        );
+        return row?.count ?? 0;
+      },
       async stop() {
         await reader.stop();
         await drop();
@@ -93,6 +102,15 @@ export const onClickHouse = (modules: string): TestEngine => ({
         exposures: async (query, run) => follow(projectOf(query)).then(() => events.exposures(query, run)),
         rows: async (statement, run) => follow(statement.projectId).then(() => events.rows(statement, run)),
         earliest: async (names, run) => follow(projectOf(names)).then(() => events.earliest(names, run)),
+      },
+      async runningJoins() {
+        const result = await client.query({
+          query:
+            "SELECT toInt32(count()) FROM system.processes WHERE query LIKE '% JOIN %' AND query NOT LIKE '%processes%'",
+          format: 'JSONCompactEachRow',
+        });
+        const [[count] = [0]] = await result.json<[number]>();
+        return count;
       },
       async stop() {
         await client.close();

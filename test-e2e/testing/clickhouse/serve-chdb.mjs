@@ -1,5 +1,6 @@
 // Runs ClickHouse in a child process (npm chdb) and serves its HTTP interface. A crash of the engine must not end a
 // test process.
+import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 
 const [modules, path, port] = process.argv.slice(2);
@@ -14,6 +15,9 @@ const give = (session) => {
   if (next) next(session);
   else idle.push(session);
 };
+
+/** Ends queries while the other sessions are busy. */
+const killer = new Session(path);
 
 const quoted = (text) => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 const escapes = { t: '\t', n: '\n', r: '\r', b: '\b', f: '\f', 0: '\0' };
@@ -48,8 +52,14 @@ async function answer(request, response) {
   const whole =
     bound(query, searchParams) + (isSelect && settings.length > 0 ? ` SETTINGS ${settings.join(', ')}` : '');
   const session = await take();
+  // A server does this itself when the client closes the connection.
+  const mark = `/* ${randomUUID()} */ `;
+  response.once('close', () => {
+    if (response.writableEnded || searchParams.get('cancel_http_readonly_queries_on_client_close') !== '1') return;
+    killer.queryAsync(`KILL QUERY WHERE startsWith(query, ${quoted(mark)}) ASYNC`).catch(() => {});
+  });
   try {
-    const result = await session.queryAsync(whole, { format });
+    const result = await session.queryAsync(mark + whole, { format });
     response.setHeader('x-clickhouse-query-id', searchParams.get('query_id') ?? '');
     response.end(result.bytes());
   } catch (error) {
