@@ -111,6 +111,7 @@ test('creates a variable that the query lacks, completes its name, changes it, a
   await dialog.getByRole('button', { name: 'Edit top plan' }).click();
   await page.getByRole('button', { name: 'Delete variable' }).click();
   dialog = page.getByRole('dialog', { name: 'Delete top plan?' });
+  await dialog.getByText('No insight uses it.').waitFor();
   await dialog.getByText('Queries that contain {variables.top_plan} can no longer run.').waitFor();
   await dialog.getByRole('button', { name: 'Delete variable' }).click();
   await page.getByRole('dialog', { name: 'Variables' }).getByRole('button', { name: 'Close' }).click();
@@ -133,6 +134,32 @@ test('keeps the values of variables in a saved insight', async () => {
   expect(await console.api('GET', `insights?short_id=${shortId}`)).toMatchObject({
     results: [{ query: { source: { variables: { [id]: { variableId: id, code_name: 'kept', value: 2 } } } } }],
   });
+  await page.context().close();
+});
+
+test('lists the insights that use a variable before the variable is deleted', async () => {
+  await create({ name: 'Used twice', type: 'Number', default_value: 1 });
+  await create({ name: 'Used twice or more', type: 'Number', default_value: 1 });
+  for (const [name, query] of [
+    ['Uses it', 'SELECT {variables.used_twice} AS n'],
+    ['Uses another', 'SELECT {variables.used_twice_or_more} AS n'],
+    ['Also uses it', 'SELECT 1 + { variables.used_twice } AS n'],
+  ])
+    await console.api('POST', 'insights', {
+      name,
+      saved: true,
+      query: { kind: 'DataVisualizationNode', source: { kind: 'HogQLQuery', query } },
+    });
+  const page = await open('SELECT 1');
+  await page.getByRole('button', { name: 'Variables', exact: true }).click();
+  await page.getByRole('dialog', { name: 'Variables' }).getByRole('button', { name: 'Edit Used twice' }).click();
+  await page.getByRole('button', { name: 'Delete variable' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Delete Used twice?' });
+  await dialog.getByText('2 insights use it:').waitFor();
+  expect((await dialog.getByRole('listitem').allTextContents()).sort()).toEqual(['Also uses it', 'Uses it']);
+  expect(await violationsOf(page)).toEqual([]);
+  await dialog.getByRole('link', { name: 'Also uses it' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Also uses it' }).waitFor();
   await page.context().close();
 });
 

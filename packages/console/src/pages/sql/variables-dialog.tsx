@@ -1,8 +1,10 @@
 // The dialog in which users create, change and delete the variables of SQL queries.
 
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { queryClient } from '../../api/queries.ts';
-import { type ApiCall, ApiProblem } from '../../api/request.ts';
+import { type ApiCall, ApiProblem, call } from '../../api/request.ts';
 import { visible } from '../../event-detail/json-text.ts';
 import { ValuesInput } from '../../filters/property-filter.tsx';
 import { Select } from '../../filters/select.tsx';
@@ -13,10 +15,13 @@ import { Field, FormProblem } from '../../parts/form.tsx';
 import { RequestDialog } from '../../parts/request-dialog.tsx';
 import { explain, Loaded } from '../../parts/states.tsx';
 import { useChange } from '../../records/change.ts';
+import { nameOfInsight } from '../../results/insight-query.ts';
 import { copyText } from '../../sql/columns.ts';
+import { sqlNodeOf, variablesIn } from '../../sql/node.ts';
 import { ValueField } from '../../sql/variable-field.tsx';
 import { placeholderOf, useVariables, type Variable, type VariableType, variableTypes } from '../../sql/variables.ts';
 import { words } from '../../words.ts';
+import type { Insight } from '../insights/view.ts';
 import { text as pageText } from './words.ts';
 
 const text = pageText.variables;
@@ -233,6 +238,56 @@ function TypeFields({
   );
 }
 
+/** Loads the saved insights whose query contains a variable. */
+function useInsightsWith({ code_name: name }: Variable) {
+  const { id } = useProject();
+  return useQuery({
+    queryKey: ['insights', id, 'with variable', name],
+    queryFn: async ({ signal }) => {
+      const found: Insight[] = [];
+      for (let offset = 0, isLast = false; !isLast; ) {
+        const { next, results } = await call<{ next: string | null; results: Insight[] }>(
+          { path: `/api/projects/${id}/insights`, query: { insight: 'SQL', basic: true, limit: 100, offset } },
+          signal,
+        );
+        found.push(...results.filter(({ query }) => variablesIn(sqlNodeOf(query)?.source.query ?? '').includes(name)));
+        offset += results.length;
+        isLast = next === null || results.length === 0;
+      }
+      return found;
+    },
+    staleTime: 0,
+  });
+}
+
+/** The insights that fail without the variable. */
+function InsightsWith({ variable }: { variable: Variable }) {
+  const { id } = useProject();
+  const query = useInsightsWith(variable);
+  return (
+    <Loaded query={query} what={text.insights}>
+      {(insights) =>
+        insights.length === 0 ? (
+          <p>{text.noInsights}</p>
+        ) : (
+          <>
+            <p>{text.usedBy(insights.length)}</p>
+            <ul className="sql-variable-uses">
+              {insights.map((insight) => (
+                <li key={insight.id}>
+                  <Link to={`/projects/${id}/insights`} search={{ insight: insight.short_id } as never}>
+                    {visible(nameOfInsight(insight))}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
 function RemoveVariable({ variable, onClose }: { variable: Variable; onClose: () => void }) {
   const { id } = useProject();
   const remove = useVariableChange(onClose);
@@ -240,6 +295,7 @@ function RemoveVariable({ variable, onClose }: { variable: Variable; onClose: ()
   return (
     <Dialog title={text.removeTitle(visible(variable.name))} onClose={onClose}>
       <p className="quiet">{text.removeText(placeholderOf(variable.code_name))}</p>
+      <InsightsWith variable={variable} />
       <FormProblem problem={remove.error} fields={[]} />
       <div className="form-buttons">
         <Button look="danger" isDisabled={remove.isPending} onPress={() => remove.mutate(request)}>
