@@ -209,6 +209,8 @@ export function readTree(json: unknown, text: string): Node {
     }
     if (name === 'Constant') {
       tree.value ??= null;
+      if (fields.value_type === 'number')
+        throw new SqlProblem('Infinity and NaN are not supported as constants.', place);
       if (typeof tree.value === 'number' && from !== null && to !== null)
         tree.digits = characters.slice(from, to).join('');
     }

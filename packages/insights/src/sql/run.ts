@@ -191,6 +191,8 @@ const engineProblems: Record<string, string> = {
   '25': 'A pattern of LIKE must not end with a backslash.',
   '2201B': 'The regular expression is not valid.',
   '427': 'The regular expression is not valid.',
+  '2202E': 'The lists of a function or of ARRAY JOIN have different lengths.',
+  '190': 'The lists of a function or of ARRAY JOIN have different lengths.',
 };
 
 /** Rethrows an error of an engine. @throws AppError `invalid` for a value that the engine cannot compute with. */

@@ -68,9 +68,9 @@ export type Expression =
       isStored?: true;
       isProperty?: boolean;
     })
-  /** The parameter of a lambda. */
-  | (Typed & { is: 'parameter'; id: number })
-  | (Typed & { is: 'lambda'; parameter: number; body: Expression })
+  /** A parameter of a lambda: an element of one of its lists. */
+  | (Typed & { is: 'parameter'; id: number; lambda: number })
+  | (Typed & { is: 'lambda'; id: number; parameters: readonly number[]; body: Expression })
   | (Typed & { is: 'compare'; comparator: Comparator; left: Expression; right: Expression; isStandard?: boolean })
   | (Typed & { is: 'all' | 'any'; parts: readonly Expression[] })
   | (Typed & { is: 'not'; part: Expression })
@@ -80,6 +80,8 @@ export type Expression =
   | (Typed & { is: 'cohort'; value: Expression; condition: Condition })
   | (Typed & { is: 'choice'; cases: readonly { when: Expression; result: Expression }[]; otherwise: Expression })
   | (Typed & { is: 'array' | 'tuple'; parts: readonly Expression[] })
+  /** A part of a tuple that is not written in the query. Indexes start at 1. */
+  | (Typed & { is: 'tuple part'; tuple: Expression; index: number })
   | (Typed & { is: 'cast'; value: Expression })
   | (Typed & { is: 'query'; query: Query });
 
@@ -112,12 +114,11 @@ export interface QueryRelation {
   id: number;
   query: Query;
 }
-/** A relation with a row per element of a list. */
+/** A relation with a row per element of a list. If there are several lists, they have the same length. */
 export interface ExpandRelation {
   is: 'expand';
   id: number;
-  column: number;
-  list: Expression;
+  lists: { column: number; list: Expression }[];
   /** True to keep rows whose list is empty. */
   isOuter: boolean;
 }
@@ -205,6 +206,8 @@ export function partsOf(expression: Expression): readonly Expression[] {
     case 'cohort':
     case 'cast':
       return [expression.value];
+    case 'tuple part':
+      return [expression.tuple];
     case 'choice':
       return [...expression.cases.flatMap(({ when, result }) => [when, result]), expression.otherwise];
     default:
@@ -252,6 +255,8 @@ export function mapExpression(one: Expression, replace: (part: Expression) => Ex
     case 'cohort':
     case 'cast':
       return { ...one, value: map(one.value) };
+    case 'tuple part':
+      return { ...one, tuple: map(one.tuple) };
     case 'choice': {
       const cases = one.cases.map(({ when, result }) => ({ when: map(when), result: map(result) }));
       return { ...one, cases, otherwise: map(one.otherwise) };
@@ -263,6 +268,12 @@ export function mapExpression(one: Expression, replace: (part: Expression) => Ex
 
 export function someOf(expression: Expression, test: (one: Expression) => boolean): boolean {
   return test(expression) || partsOf(expression).some((part) => someOf(part, test));
+}
+
+/** True for numbers such as 0 / 0. */
+export function mayBeNan(one: Expression): boolean {
+  if (one.type.kind !== 'float' || one.is === 'constant') return false;
+  return one.is === 'cast' ? mayBeNan(one.value) : !(one.is === 'column' && one.isStored);
 }
 
 export const isAggregate = (one: Expression) => one.is === 'call' && one.of.isAggregate;

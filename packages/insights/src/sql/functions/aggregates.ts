@@ -12,7 +12,7 @@ const rows: Row[] = [
   ['count() count!', t`count(*){f}`, t`toInt64(count(){f})`],
   ['count(anything) count!', t`count({1}){f}`, t`toInt64(count({1}){f})`],
   // The resolver filters out rows with a null argument.
-  ['uniqExact(comparable...) count!', t`count(DISTINCT ({*:order})){f}`, t`toInt64(ifNull(uniqExact({*}){f}, 0))`],
+  ['uniqExact(anything...) count!', t`count(DISTINCT ({*:order})){f}`, t`toInt64(ifNull(uniqExact({*}){f}, 0))`],
   ['sum(int) total', t`sum({1}){f}::int8`, t`toInt64(sum({1}){f})`],
   ['sum(float) float', t`sum({1}){f}`],
   // The resolver chooses these for values that are never null.
@@ -24,16 +24,18 @@ const rows: Row[] = [
   ['min(comparable) same', t`min({1:order}){f}`],
   ['max(uuid) same', t`max(({1})::text COLLATE "pg_c_utf8"){f}::uuid`, t`toUUID(max({1:order}){f})`],
   ['max(int) same', t`max({1}){f}`],
+  // For PostgreSQL, NaN is greater than all numbers. Here it only counts if there are no numbers.
+  ['maxBesidesNan(float) same', t`coalesce(max(nullif({1}, 'NaN'::float8)){f}, max({1}){f})`, t`max({1}){f}`],
   ['max(comparable) same', t`max({1:order}){f}`],
   [
     'argMax(anything, comparable) same?',
-    t`(array_agg({1} ORDER BY {2:order} DESC, {1:order} DESC){f})[1]`,
-    t`argMax({1}, ({2:order}, {1:order})){f}`,
+    t`(array_agg({1} ORDER BY {2:order} DESC, {1:low} DESC){f})[1]`,
+    t`argMax({1}, ({2:order}, {1:low})){f}`,
   ],
   [
     'argMin(anything, comparable) same?',
-    t`(array_agg({1} ORDER BY {2:order}, {1:order}){f})[1]`,
-    t`argMin({1}, ({2:order}, {1:order})){f}`,
+    t`(array_agg({1} ORDER BY {2:order}, {1:high}){f})[1]`,
+    t`argMin({1}, ({2:order}, {1:high})){f}`,
   ],
   [
     'quantile(float) float?',

@@ -11,12 +11,17 @@ declare const isTemplate: unique symbol;
  * |---|---|
  * | `{1}` | the first argument |
  * | `{1:order}` | the first argument in a form for comparisons |
+ * | `{1:low}`, `{1:high}` | the same, with NaN as the lowest or the highest number |
+ * | `{1:equal}` | the first argument in a form that equals no element of a list if it is NaN |
  * | `{1:text}` | the first argument as text |
  * | `{*}` | all arguments |
  * | `{f}` | the filter of an aggregate |
  * | `{z}` | the time zone of the first time |
  * | `{p}` | the parameters |
  * | `{r}` | the path of a JSON function |
+ * | `{0}` | the first parameter of a lambda. In ClickHouse, all of them |
+ * | `{0:row}`, `{0:place}` | in PostgreSQL, the elements of all lists with their position, and the position |
+ * | `{l}` | the lists of a lambda. They must have the same length |
  *
  * Only `t` creates templates, so they are always literals in the code.
  */
@@ -28,7 +33,7 @@ export function t(strings: TemplateStringsArray): Template {
 
 /** Fills in the placeholders of a template. */
 export function fill(template: Template, slot: (name: string) => Fragment): Fragment {
-  const pieces = template.split(/\{([0-9*fzpr](?::\w+)?)\}/);
+  const pieces = template.split(/\{([0-9*fzprl](?::\w+)?)\}/);
   return Sql.of(
     pieces.filter((_, at) => at % 2 === 0),
     pieces.filter((_, at) => at % 2 === 1).map(slot),

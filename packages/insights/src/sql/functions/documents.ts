@@ -60,6 +60,24 @@ const documents: Row[] = [
          ORDER BY place) ELSE '{}' END`,
     t`JSONExtract({1:json}{r}, 'Array(String)')`,
   ],
+  // Values as the function propertyText returns them.
+  [
+    'JSONExtractKeysAndTexts(document, path...) pairs',
+    t`CASE jsonb_typeof({1:json} #> {r}) WHEN 'object' THEN ARRAY(
+        SELECT jsonb_build_array(key, CASE jsonb_typeof(value) WHEN 'number' THEN trim_scale((value #>> '{}')::numeric)::text
+          WHEN 'string' THEN value #>> '{}'
+          ELSE regexp_replace(value::text, '("(?:[^"\\\\]|\\\\.)*")|([:,]) ', '\\1\\2', 'g') END)
+          FROM jsonb_each({1:json} #> {r}) WHERE jsonb_typeof(value) <> 'null') ELSE '{}' END`,
+    t`arrayMap(pair -> (pair.1, assumeNotNull(pair.2)), arrayFilter(pair -> isNotNull(pair.2),
+        JSONExtractKeysAndValues({1:json}{r}, 'Nullable(String)')))`,
+  ],
+  [
+    'JSONExtractKeysAndValuesRaw(document, path...) pairs',
+    t`CASE jsonb_typeof({1:json} #> {r}) WHEN 'object' THEN ARRAY(
+        SELECT jsonb_build_array(key, regexp_replace(value::text, '("(?:[^"\\\\]|\\\\.)*")|([:,]) ', '\\1\\2', 'g'))
+          FROM jsonb_each({1:json} #> {r})) ELSE '{}' END`,
+    t`JSONExtractKeysAndValuesRaw({1:json}{r})`,
+  ],
   [
     'JSONExtractKeys(document, path...) text[]',
     t`CASE jsonb_typeof({1:json} #> {r}) WHEN 'object' THEN ARRAY(SELECT jsonb_object_keys({1:json} #> {r})) ELSE '{}' END`,
@@ -88,10 +106,10 @@ const lists: Row[] = [
     t`arrayElement({1}, {2})`,
   ],
   // ClickHouse compares null as if it were an empty value.
-  ['has(array, element) flag!', t`coalesce({2} = ANY ({1}), false)`, t`(({2}) IS NOT NULL AND has({1}, {2}))`],
+  ['has(array, element) flag!', t`coalesce({2:equal} = ANY ({1}), false)`, t`(({2}) IS NOT NULL AND has({1}, {2}))`],
   [
     'indexOf(array, element) count!',
-    t`coalesce(array_position({1}, {2}), 0)::int8`,
+    t`CASE WHEN {2:equal} IS NULL THEN 0 ELSE coalesce(array_position({1}, {2}), 0)::int8 END`,
     t`if(({2}) IS NULL, 0, toInt64(indexOf({1}, {2})))`,
   ],
   [
@@ -113,9 +131,35 @@ const lists: Row[] = [
   [
     'arraySum(int[]) total!',
     t`(SELECT coalesce(sum(item), 0)::int8 FROM unnest({1}) AS items (item))`,
-    t`toInt64(arraySum({1}))`,
+    t`toInt64(ifNull(arrayReduce('sum', {1}), 0))`,
   ],
-  ['arraySum(float[]) float!', t`(SELECT coalesce(sum(item), 0) FROM unnest({1}) AS items (item))`, t`arraySum({1})`],
+  [
+    'arraySum(float[]) float!',
+    t`(SELECT coalesce(sum(item), 0) FROM unnest({1}) AS items (item))`,
+    t`ifNull(arrayReduce('sum', {1}), 0)`,
+  ],
+  // Null without an element that is not null.
+  [
+    'arrayAvg(float[]) float?',
+    t`(SELECT avg(item) FROM unnest({1}) AS items (item))`,
+    t`arrayReduce('avgOrNull', {1})`,
+  ],
+  [
+    'arrayMin(array) item?',
+    t`(SELECT min(item{1:collate}) FROM unnest({1}) AS items (item))`,
+    t`arrayReduce('minOrNull', {1})`,
+  ],
+  [
+    'arrayMax(array) item?',
+    t`(SELECT max(item{1:collate}) FROM unnest({1}) AS items (item))`,
+    t`arrayReduce('maxOrNull', {1})`,
+  ],
+  [
+    'cosineDistance(float[], float[]) float!',
+    t`(SELECT 1 - coalesce(sum(a * b) / nullif(sqrt(sum(a * a)) * sqrt(sum(b * b)), 0), 'NaN'::float8)
+        FROM unnest({1}, trim_array({2}, - abs(cardinality({1}) - cardinality({2})))) AS items (a, b))`,
+    t`cosineDistance({1}, {2})`,
+  ],
   ['arrayConcat(array, list) array', t`({1} || {2})`, t`arrayConcat({1}, {2})`],
   [
     'arraySlice(array, int, int) array',
@@ -127,7 +171,7 @@ const lists: Row[] = [
   ['arrayStringConcat(text[], separator) text', t`array_to_string({1}, {2})`, t`arrayStringConcat({1}, {2})`],
   [
     'countEqual(array, element) count!',
-    t`(SELECT count(*) FROM unnest({1}) AS items (item) WHERE item = {2})`,
+    t`(SELECT count(*) FROM unnest({1}) AS items (item) WHERE item = {2:equal})`,
     t`if(({2}) IS NULL, 0, toInt64(countEqual({1}, {2})))`,
   ],
   [
@@ -137,37 +181,37 @@ const lists: Row[] = [
   ],
   // The resolver checks that the bounds are constants.
   ['range(int, int) numbers', t`ARRAY(SELECT generate_series({1}, {2} - 1))`, t`range({1}, {2})`],
-  // Lambdas: `{1}` is the body, in which `{0}` is the element.
+  // Lambdas: `{1}` is the body.
   [
-    'arrayMap(lambda, array) body[]',
-    t`ARRAY(SELECT {1} FROM unnest({2}) WITH ORDINALITY AS {0:row} ORDER BY {0:place})`,
-    t`arrayMap({0} -> {1}, {2})`,
+    'arrayMap(lambda, array...) body[]',
+    t`ARRAY(SELECT {1} FROM unnest({l}) WITH ORDINALITY AS {0:row} ORDER BY {0:place})`,
+    t`arrayMap({0} -> {1}, {l})`,
   ],
   [
-    'arrayFilter(condition, array) list',
-    t`ARRAY(SELECT {0} FROM unnest({2}) WITH ORDINALITY AS {0:row} WHERE {1} ORDER BY {0:place})`,
-    t`arrayFilter({0} -> {1}, {2})`,
+    'arrayFilter(condition, array...) list',
+    t`ARRAY(SELECT {0} FROM unnest({l}) WITH ORDINALITY AS {0:row} WHERE {1} ORDER BY {0:place})`,
+    t`arrayFilter({0} -> {1}, {l})`,
   ],
   // Without a match, the result is null.
   [
-    'arrayFirst(condition, array) item?',
-    t`(SELECT {0} FROM unnest({2}) WITH ORDINALITY AS {0:row} WHERE {1} ORDER BY {0:place} LIMIT 1)`,
-    t`arrayFirstOrNull({0} -> {1}, {2})`,
+    'arrayFirst(condition, array...) item?',
+    t`(SELECT {0} FROM unnest({l}) WITH ORDINALITY AS {0:row} WHERE {1} ORDER BY {0:place} LIMIT 1)`,
+    t`arrayFirstOrNull({0} -> {1}, {l})`,
   ],
   [
-    'arrayExists(condition, array) flag!',
-    t`EXISTS (SELECT FROM unnest({2}) WITH ORDINALITY AS {0:row} WHERE {1})`,
-    t`arrayExists({0} -> {1}, {2})`,
+    'arrayExists(condition, array...) flag!',
+    t`EXISTS (SELECT FROM unnest({l}) WITH ORDINALITY AS {0:row} WHERE {1})`,
+    t`arrayExists({0} -> {1}, {l})`,
   ],
   [
-    'arrayAll(condition, array) flag!',
-    t`NOT EXISTS (SELECT FROM unnest({2}) WITH ORDINALITY AS {0:row} WHERE NOT ({1}))`,
-    t`arrayAll({0} -> {1}, {2})`,
+    'arrayAll(condition, array...) flag!',
+    t`NOT EXISTS (SELECT FROM unnest({l}) WITH ORDINALITY AS {0:row} WHERE NOT ({1}))`,
+    t`arrayAll({0} -> {1}, {l})`,
   ],
   [
-    'arrayCount(condition, array) seconds!',
-    t`(SELECT count(*) FROM unnest({2}) WITH ORDINALITY AS {0:row} WHERE {1})`,
-    t`toInt64(arrayCount({0} -> {1}, {2}))`,
+    'arrayCount(condition, array...) seconds!',
+    t`(SELECT count(*) FROM unnest({l}) WITH ORDINALITY AS {0:row} WHERE {1})`,
+    t`toInt64(arraySum(arrayMap({0} -> if({1}, 1, 0), {l})))`,
   ],
 ];
 

@@ -33,7 +33,11 @@ export const special: ReadonlyMap<string, readonly [number, number]> = new Map([
   ...entries(['format'], [1, 100]),
   ...entries(['splitByRegexp'], [2, 2]),
   ...entries(['transform'], [4, 4]),
-  ...entries(['JSONExtract'], [2, 12]),
+  ...entries(['JSONExtract', 'JSONExtractKeysAndValues'], [2, 12]),
+  ...entries(['arrayZip'], [2, 100]),
+  ...entries(['arrayReduce', 'tupleElement', 'arrayElement'], [2, 2]),
+  ...entries(['parseDateTime'], [2, 3]),
+  ...entries(['languageCodeToName'], [1, 1]),
   ...entries(['equals', 'notEquals', 'less', 'lessOrEquals', 'greater', 'greaterOrEquals', 'notLike'], [2, 2]),
 ]);
 
@@ -52,13 +56,13 @@ const unitFunctions = ['Second', 'Minute', 'Hour', 'Day', 'Week', 'Month', 'Quar
   `subtract${unit}s`,
 ]);
 
+/** Functions of the table that only the resolver uses. */
+const internal =
+  /^(\w+_\w+|to(Monday|Sunday|StartOfMinutes)|propertyText|JSONExtract(KeysAnd)?Texts|languageName|sumOrZero|maxBesidesNan)$/;
+export const isInternal = (name: string) => internal.test(name) && (scalars.has(name) || aggregates.has(name));
+
 const publicNames: readonly string[] = [
-  ...[...scalars.keys()].filter(
-    (name) =>
-      !name.includes('_') &&
-      !/^(to(Monday|Sunday|StartOfMinutes)|propertyText|JSONExtractTexts|arrayElement)$/.test(name),
-  ),
-  ...[...aggregates.keys()].filter((name) => name !== 'sumOrZero'),
+  ...[...scalars.keys(), ...aggregates.keys()].filter((name) => !isInternal(name)),
   ...otherNames.keys(),
   ...windows.keys(),
   ...special.keys(),
@@ -117,6 +121,7 @@ const synonyms = new Map<string, string>([
   ['toDateTimeOrNull', 'toDateTime'],
   ['toUUIDOrNull', 'toUUID'],
   ['parseDateTimeBestEffortOrNull', 'parseDateTimeBestEffort'],
+  ['parseDateTimeOrNull', 'parseDateTime'],
 ]);
 
 /** Returns the name as in the table. Functions of the SQL standard may be written in any case. */

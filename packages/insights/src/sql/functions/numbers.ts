@@ -1,4 +1,5 @@
-// SQL templates of functions of numbers and conditions. Integers have 64 bits in both engines.
+// SQL templates of functions of numbers and conditions. Integers have 64 bits in both engines. `+ 0` turns -0 into 0,
+// because ClickHouse groups and joins them as different numbers.
 
 import { define, type Row, t } from './define.ts';
 
@@ -12,27 +13,27 @@ const rows: Row[] = [
   ['minus(float, float) float', t`({1} - {2})`],
   ['minus(date, date) int', t`({1} - {2})::int8`, t`toInt64(dateDiff('day', {2}, {1}))`],
   ['multiply(int, int) int', t`({1} * {2})`],
-  ['multiply(float, float) float', t`({1} * {2})`],
-  ['divide(float, float) float', divide, t`({1} / {2})`],
+  ['multiply(float, float) float', t`({1} * {2})`, t`({1} * {2} + 0)`],
+  ['divide(float, float) float', divide, t`({1} / {2} + 0)`],
   ['intDiv(int, int) int', t`({1} / {2})`, t`intDiv({1}, {2})`],
   ['modulo(int, int) int', t`({1} % {2})`],
   [
     'modulo(float, float) float',
     t`CASE WHEN {2} = 0 THEN 'NaN'::float8 ELSE {1} - {2} * trunc({1} / {2}) END`,
-    t`({1} % {2})`,
+    t`({1} % {2} + 0)`,
   ],
   ['negate(int) int', t`(- {1})`],
-  ['negate(float) float', t`(- {1})`],
+  ['negate(float) float', t`(0 - {1})`],
   ['abs(int) int', t`abs({1})`, t`toInt64(abs({1}))`],
   ['abs(float) float', t`abs({1})`],
   ['sign(float) float', t`sign({1})`, t`toFloat64(sign({1}))`],
-  ['floor(float) float', t`floor({1})`],
-  ['ceil(float) float', t`ceil({1})`],
-  ['round(float) float', t`round({1})`],
+  ['floor(float) float', t`floor({1})`, t`(floor({1}) + 0)`],
+  ['ceil(float) float', t`ceil({1})`, t`(ceil({1}) + 0)`],
+  ['round(float) float', t`round({1})`, t`(round({1}) + 0)`],
   [
     'round(float, int) float',
     t`(round({1} * power(10::float8, greatest(least({2}, 30), -30)::float8)) / power(10::float8, greatest(least({2}, 30), -30)::float8))`,
-    t`(round({1} * exp10(greatest(least({2}, 30), -30))) / exp10(greatest(least({2}, 30), -30)))`,
+    t`(round({1} * exp10(greatest(least({2}, 30), -30))) / exp10(greatest(least({2}, 30), -30)) + 0)`,
   ],
   ['sqrt(float) float', t`CASE WHEN {1} < 0 THEN 'NaN'::float8 ELSE sqrt({1}) END`, t`sqrt({1})`],
   ['exp(float) float', t`exp({1})`],
@@ -45,7 +46,7 @@ const rows: Row[] = [
     'pow(float, float) float',
     t`CASE WHEN {1} < 0 AND {2} <> trunc({2}) THEN 'NaN'::float8 WHEN {1} = 0 AND {2} < 0 THEN 'Infinity'::float8
         ELSE power({1}, {2}) END`,
-    t`pow({1}, {2})`,
+    t`(pow({1}, {2}) + 0)`,
   ],
   ['bitAnd(int, int) int', t`({1} & {2})`, t`bitAnd({1}, {2})`],
   ['isNaN(float) flag', t`({1} = 'NaN'::float8)`, t`isNaN({1})`],

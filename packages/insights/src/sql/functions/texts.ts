@@ -50,7 +50,7 @@ const rows: Row[] = [
   ],
   ['replaceAll(text, text, text) text', t`replace({1}, {2}, {3})`, t`replaceAll({1}, {2}, {3})`],
   ['replace(text, text, text) text', t`replace({1}, {2}, {3})`, t`replaceAll({1}, {2}, {3})`],
-  ['concat(anything...) text!', t`concat({*:text})`, t`concat({*:text})`],
+  ['concat(comparable...) text!', t`concat({*:text})`, t`concat({*:text})`],
   // An empty text becomes a list with one empty text, as in ClickHouse.
   ['splitByChar(separator, text) text[]', split, t`splitByString({1}, ifNull({2}, ''))`],
   ['splitByString(separator, text) text[]', split, t`splitByString({1}, ifNull({2}, ''))`],
@@ -158,6 +158,12 @@ const others: Row[] = [
     'multiSearchAny(text, text[]) flag!',
     t`EXISTS (SELECT FROM unnest({2}) AS words (word) WHERE strpos({1}, word) > 0)`,
     t`arrayExists(word -> ifNull(positionUTF8({1}, word), 0) > 0, {2})`,
+  ],
+  // The resolver adds the names of the languages as JSON.
+  [
+    'languageName(text, text) text',
+    t`CASE WHEN {1} IS NOT NULL THEN coalesce({2}::jsonb ->> {1}, 'Unknown') END`,
+    t`if({1} IS NULL, NULL, if(JSONHas({2}, ifNull({1}, '')), JSONExtractString({2}, ifNull({1}, '')), 'Unknown'))`,
   ],
   ['initcap(text) text', t`initcap({1} COLLATE "pg_c_utf8")`, t`initcapUTF8({1})`],
   ['hex(text) text', t`upper(encode(convert_to({1}, 'UTF8'), 'hex'))`, t`hex({1})`],

@@ -68,7 +68,7 @@ function clickhouseCast(pair: string, x: Fragment, zone: Fragment): Fragment {
     case 'text int':
       return sql`if(match(${x}, '^[-+]?\\d{1,18}$'), toInt64OrNull(${x}), NULL)`;
     case 'text float':
-      return sql`if(match(${x}, '^[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,2})?$'), toFloat64OrNull(${x}), NULL)`;
+      return sql`if(match(${x}, '^[-+]?\\d{1,30}(\\.\\d{1,30})?([eE][-+]?\\d{1,2})?$'), toFloat64OrNull(${x}) + 0, NULL)`;
     case 'flag bool':
       return sql`(${x})::${sql`Nullable(Bool)`}`;
     case 'int bool':
@@ -142,9 +142,25 @@ export function orderForm(value: Expression, printing: Printing): Fragment {
       return printing.isPostgres ? sql`${x} COLLATE "pg_c_utf8"` : x;
     case 'uuid':
       return printing.isPostgres ? x : sql`toString(${x})`;
+    case 'tuple':
+      return tupleOrder(value, printing);
     default:
       return x;
   }
+}
+
+/** PostgreSQL sorts JSON arrays differently from rows. */
+function tupleOrder(value: Expression, printing: Printing): Fragment {
+  const { parts = [] } = value.type;
+  const values = parts.map((type, at): Expression => {
+    const part = value.is === 'tuple' ? value.parts[at] : undefined;
+    return part ?? { is: 'tuple part', tuple: value, index: at + 1, type };
+  });
+  const forms = sql.join(
+    values.map((part) => orderForm(part, printing)),
+    ', ',
+  );
+  return printing.isPostgres ? sql`ROW(${forms})` : sql`tuple(${forms})`;
 }
 
 /**

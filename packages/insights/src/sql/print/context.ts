@@ -15,6 +15,11 @@ export interface Printing {
   nextNumber(): number;
   bind(type: Value['type'], value: string | number | readonly (number | null)[]): Fragment;
   expression(expression: Expression): Fragment;
+  /**
+   * Prints a subquery only once, so that it has the same bound values wherever it is used. PostgreSQL otherwise does not
+   * recognize the expression of GROUP BY in SELECT.
+   */
+  once(subject: object, print: () => Fragment): Fragment;
   /** Prints a column that is read without a subquery; null for other columns. */
   column?(column: Extract<Expression, { is: 'column' }>): Fragment | null;
   /** Limits the events that are read. */
@@ -99,9 +104,12 @@ const clickhouseTypes = {
 };
 
 export function clickhouseType(type: SqlType): Fragment {
+  if (type.kind === 'tuple') return sql`Tuple(${sql.join((type.parts ?? []).map(typeOfElement), ', ')})`;
   if (type.kind === 'array') return sql`Array(${typeOfElement(type.element ?? type)})`;
   return clickhouseTypes[type.kind];
 }
 
 const typeOfElement = (type: SqlType) =>
-  type.isNullable && type.kind !== 'array' ? sql`Nullable(${clickhouseType(type)})` : clickhouseType(type);
+  type.isNullable && type.kind !== 'array' && type.kind !== 'tuple'
+    ? sql`Nullable(${clickhouseType(type)})`
+    : clickhouseType(type);

@@ -6,7 +6,8 @@ import { type Fragment, sql } from '../../event-store/sql.ts';
 import type { Expression, TableRelation } from '../tree.ts';
 import { orderForm } from './casts.ts';
 import type { Printing } from './context.ts';
-import { createPrinting, outputText, valueText } from './query.ts';
+import { outputText } from './output.ts';
+import { createPrinting } from './query.ts';
 import { columnText, recordsNeededBy } from './tables.ts';
 
 interface Resolved {
@@ -56,7 +57,7 @@ export function eventExpression({
     print(engine, form) {
       const printing = printingOf(engine);
       if (form === 'order') return orderForm(value, printing);
-      const text = valueText(value, printing);
+      const text = printing.expression(value);
       if (form === 'result') return outputText(text, value.type, printing);
       return mustBeFinite ? finite(text, printing) : text;
     },

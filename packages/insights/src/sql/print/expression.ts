@@ -5,10 +5,11 @@ import { buildPersonsSql } from '../../event-store/conditions.ts';
 import { type Fragment, sql } from '../../event-store/sql.ts';
 import { fill } from '../functions/define.ts';
 import type { CallExpression, Comparator, Expression, FrameBound, OrderBy, Query, WindowExpression } from '../tree.ts';
-import { columnTypes } from '../tree.ts';
+import { columnTypes, mayBeNan } from '../tree.ts';
 import { castText, documentForm, localForm, orderForm, textForm } from './casts.ts';
 import { clickhouseType, constantText, type Printing, postgresType } from './context.ts';
 import { startOfMinutes, startOfUnit } from './local-time.ts';
+import { tuplePartText, tupleText } from './output.ts';
 
 const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
 
@@ -17,6 +18,7 @@ export type PrintQuery = (query: Query, printing: Printing) => Fragment;
 export function expressionText(expression: Expression, printing: Printing, printQuery: PrintQuery): Fragment {
   const print = printing.expression;
   const { isPostgres } = printing;
+  const queryText = (query: Query) => printing.once(query, () => printQuery(query, printing));
   switch (expression.is) {
     case 'constant':
       return constantText(expression, printing);
@@ -27,7 +29,7 @@ export function expressionText(expression: Expression, printing: Printing, print
       return sql`${sql.numbered('s', expression.relation)}.${sql.numbered('c', expression.column)}`;
     }
     case 'parameter':
-      return parameterText(expression.id, isPostgres);
+      return isPostgres ? parameterText(expression) : sql.numbered('c', expression.id);
     case 'lambda':
       return print(expression.body);
     case 'call':
@@ -49,14 +51,17 @@ export function expressionText(expression: Expression, printing: Printing, print
     case 'in list':
       return inListText(expression, printing);
     case 'in query': {
-      const rows = sql`(${print(expression.value)} IN (${printQuery(expression.query, printing)}))`;
+      const isRow = columnTypes(expression.query).length > 1;
+      const value = isRow ? rowText(expression.value, printing) : print(expression.value);
+      const rows = sql`(${value} IN (${queryText(expression.query)}))`;
       return hasNull(expression.value) || columnTypes(expression.query).some(({ type }) => type.isNullable)
         ? sql`coalesce(${rows}, false)`
         : rows;
     }
     case 'cohort': {
       const { dialect, projectId } = printing;
-      const persons = buildPersonsSql(dialect, { projectId, where: expression.condition });
+      const where = expression.condition;
+      const persons = printing.once(where, () => buildPersonsSql(dialect, { projectId, where }));
       const isIn = sql`(${print(expression.value)} IN (SELECT actor FROM (${persons}) AS members))`;
       return expression.value.type.isNullable ? sql`coalesce(${isIn}, false)` : isIn;
     }
@@ -69,9 +74,9 @@ export function expressionText(expression: Expression, printing: Printing, print
         ? sql`ARRAY[${list(expression.parts.map(print))}]::${postgresType(expression.type)}`
         : sql`CAST([${list(expression.parts.map(print))}] AS ${clickhouseType(expression.type)})`;
     case 'tuple':
-      return isPostgres
-        ? sql`ROW(${list(expression.parts.map(print))})`
-        : sql`tuple(${list(expression.parts.map(print))})`;
+      return tupleText(expression.parts, printing);
+    case 'tuple part':
+      return tuplePartText(expression, printing);
     case 'cast':
       return castText(expression.value, expression.type, printing);
     case 'query': {
@@ -81,7 +86,7 @@ export function expressionText(expression: Expression, printing: Printing, print
       const isPlain =
         isPostgres || column === undefined || column.type.kind === 'array' || column.type.kind === 'tuple';
       const shown = isPlain ? value : sql`CAST(${value} AS Nullable(${clickhouseType(column.type)}))`;
-      return sql`(SELECT ${shown} FROM (${printQuery(expression.query, printing)})
+      return sql`(SELECT ${shown} FROM (${queryText(expression.query)})
         AS ${sql.numbered('s', expression.query.id)} LIMIT 1)`;
     }
     default:
@@ -89,8 +94,15 @@ export function expressionText(expression: Expression, printing: Printing, print
   }
 }
 
-const parameterText = (id: number, isPostgres: boolean) =>
-  isPostgres ? sql`${sql.numbered('s', id)}.${sql.numbered('c', id)}` : sql.numbered('c', id);
+/** Prints an element of a list within a lambda: a column of `unnest`. */
+const parameterText = ({ id, lambda }: { id: number; lambda: number }) =>
+  sql`${sql.numbered('s', lambda)}.${sql.numbered('c', id)}`;
+
+/** Prints a tuple in a form for comparisons. */
+function rowText(value: Expression, printing: Printing): Fragment {
+  if (value.is !== 'tuple' || !printing.isPostgres) return printing.expression(value);
+  return sql`ROW(${list(value.parts.map((part) => rowText(part, printing)))})`;
+}
 
 function hasNull(expression: Expression): boolean {
   return expression.is === 'tuple' ? expression.parts.some(hasNull) : expression.type.isNullable;
@@ -105,12 +117,14 @@ function compareText(
   printing: Printing,
 ): Fragment {
   const isOrder = comparator !== '=' && comparator !== '<>';
-  const [a, b] = [left, right].map((side) => (isOrder ? orderForm(side, printing) : printing.expression(side)));
+  const [a, b] = [left, right].map((side) => (isOrder ? orderForm(side, printing) : rowText(side, printing)));
   const words = { '=': sql`=`, '<>': sql`<>`, '<': sql`<`, '<=': sql`<=`, '>': sql`>`, '>=': sql`>=` };
-  const bare =
-    ofNumbers(comparator, [left, right], printing) ?? sql`(${a ?? sql``} ${words[comparator]} ${b ?? sql``})`;
+  const plain = sql`(${a ?? sql``} ${words[comparator]} ${b ?? sql``})`;
+  // ON finds equal values like IN and GROUP BY do: NaN is a value that is equal to itself.
+  if (isStandard === true) return plain;
+  const bare = ofNumbers(comparator, [left, right], printing) ?? plain;
   const nulls = [left, right].filter(hasNull).length;
-  if (isStandard === true || nulls === 0) return bare;
+  if (nulls === 0) return bare;
   if (isOrder) return sql`coalesce(${bare}, false)`;
   if (nulls === 1) return comparator === '=' ? sql`coalesce(${bare}, false)` : sql`coalesce(${bare}, true)`;
   if (printing.isPostgres && !mayBeNan(left) && !mayBeNan(right))
@@ -120,12 +134,6 @@ function compareText(
   const bothNull = sql`(${a ?? sql``} IS NULL AND ${b ?? sql``} IS NULL)`;
   return comparator === '=' ? sql`coalesce(${bare}, ${bothNull})` : sql`coalesce(${bare}, NOT ${bothNull})`;
 }
-
-/** Numbers such as 0 / 0. */
-const mayBeNan = (one: Expression): boolean => {
-  if (one.type.kind !== 'float' || one.is === 'constant') return false;
-  return one.is === 'cast' ? mayBeNan(one.value) : !(one.is === 'column' && one.isStored);
-};
 
 /**
  * Prints a comparison of numbers that may be NaN with the result of ClickHouse: NaN is neither equal to, less than, nor
@@ -160,7 +168,8 @@ function ofNumbers(
 
 function inListText({ value, list: items }: Extract<Expression, { is: 'in list' }>, printing: Printing): Fragment {
   if (items.length === 0) return sql`false`;
-  const isIn = sql`(${printing.expression(value)} IN (${list(items.map(printing.expression))}))`;
+  const rowOf = (one: Expression) => rowText(one, printing);
+  const isIn = sql`(${rowOf(value)} IN (${list(items.map(rowOf))}))`;
   return hasNull(value) ? sql`coalesce(${isIn}, false)` : isIn;
 }
 
@@ -209,6 +218,13 @@ function callText({ of, args, filter, levels = [] }: CallExpression, over: Fragm
     switch (form) {
       case 'order':
         return orderForm(arg, printing);
+      case 'low':
+      case 'high':
+        return mayBeNan(arg) ? withoutNan(printing.expression(arg), form, isPostgres) : orderForm(arg, printing);
+      case 'equal':
+        return isPostgres && mayBeNan(arg)
+          ? sql`nullif(${printing.expression(arg)}, 'NaN'::float8)`
+          : formed(at, undefined);
       case 'local':
         return localForm(arg, printing);
       case 'day':
@@ -244,10 +260,20 @@ function callText({ of, args, filter, levels = [] }: CallExpression, over: Fragm
         return list(levels.map((level) => (isPostgres ? bind('float', level) : sql.literal(level))));
       case 'r':
         return pathText(args.slice(1), printing);
+      case 'l':
+        return list(equallyLong(args.slice(1), printing));
       default:
         return formed(Number(name) - 1, form);
     }
   });
+}
+
+/** Prints a number that replaces NaN, which has no defined order. */
+function withoutNan(x: Fragment, form: 'low' | 'high', isPostgres: boolean): Fragment {
+  const infinity = form === 'low' ? sql`-Infinity` : sql`Infinity`;
+  return isPostgres
+    ? sql`CASE WHEN ${x} = 'NaN' THEN '${infinity}' ELSE ${x} END`
+    : sql`if(isNaN(${x}), toFloat64('${infinity}'), ${x})`;
 }
 
 /** ClickHouse has no nullable lists, so functions that return lists get an empty text in place of null. */
@@ -257,13 +283,30 @@ function listForm(arg: Expression, result: string, printing: Printing): Fragment
   return isList && !printing.isPostgres ? sql`ifNull(${text}, '')` : text;
 }
 
-/** Prints the element of a list within a lambda: a row of `unnest` in PostgreSQL, a parameter in ClickHouse. */
+/** Prints the elements of the lists of a lambda: a row of `unnest` in PostgreSQL, parameters in ClickHouse. */
 function elementText(lambda: Expression | undefined, form: string | undefined, isPostgres: boolean): Fragment {
   if (lambda?.is !== 'lambda') throw new Error('The first argument must be a lambda.');
-  const id = lambda.parameter;
-  if (!isPostgres) return sql.numbered('c', id);
-  if (form === 'row') return sql`${sql.numbered('s', id)} (${sql.numbered('c', id)}, place)`;
-  return form === 'place' ? sql`${sql.numbered('s', id)}.place` : parameterText(id, isPostgres);
+  const { id, parameters } = lambda;
+  const names = list(parameters.map((parameter) => sql.numbered('c', parameter)));
+  if (!isPostgres) return sql`(${names})`;
+  if (form === 'row') return sql`${sql.numbered('s', id)} (${names}, place)`;
+  return form === 'place'
+    ? sql`${sql.numbered('s', id)}.place`
+    : parameterText({ id: parameters[0] ?? id, lambda: id });
+}
+
+/**
+ * Prints lists that are read at the same time. They must have the same length. ClickHouse checks this itself. In
+ * PostgreSQL, trimming a negative number of elements is an error.
+ */
+export function equallyLong(lists: readonly Expression[], { isPostgres, expression }: Printing): Fragment[] {
+  const [first, ...others] = lists.map(expression);
+  if (first === undefined) return [];
+  if (!isPostgres) return [first, ...others];
+  return [
+    first,
+    ...others.map((other) => sql`trim_array(${other}, - abs(cardinality(${first}) - cardinality(${other})))`),
+  ];
 }
 
 /**

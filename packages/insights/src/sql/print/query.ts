@@ -17,11 +17,10 @@ import {
   type Query,
   type SelectQuery,
 } from '../tree.ts';
-import { nullable, type SqlType } from '../types.ts';
-import { compactJson } from './casts.ts';
 import { createBinder, type Printing } from './context.ts';
 import { countByGroups } from './distinct-counts.ts';
-import { expressionText, orderText } from './expression.ts';
+import { equallyLong, expressionText, orderText } from './expression.ts';
+import { outputText } from './output.ts';
 import { tableText } from './tables.ts';
 
 const list = (pieces: readonly Fragment[]) => sql.join(pieces, ', ');
@@ -37,6 +36,7 @@ export function createPrinting(
   { column, keys }: Pick<Printing, 'column' | 'keys'> = {},
 ): Printing {
   let number = firstNumber;
+  const printed = new WeakMap<object, Fragment>();
   const printing: Printing = {
     nextNumber: () => number++,
     dialect: dialects[engine],
@@ -44,6 +44,11 @@ export function createPrinting(
     projectId,
     bind: createBinder(),
     expression: (expression) => expressionText(expression, printing, queryText),
+    once(subject, print) {
+      const known = printed.get(subject) ?? print();
+      printed.set(subject, known);
+      return known;
+    },
     ...(column && { column }),
     ...(keys && { keys }),
   };
@@ -86,11 +91,16 @@ function queryText(query: Query, printing: Printing): Fragment {
   return sql`SELECT ${list(columns)} FROM (${all}) AS ${sql.numbered('s', query.id)} LIMIT ${sql.int(query.limit)}`;
 }
 
-/** Prints a part of a union with the column names of the union. */
+/**
+ * Prints a part of a union with the column names of the union. PostgreSQL cannot compare texts of a union whose parts
+ * have different collations.
+ */
 function partText(query: Query, names: readonly { column: number }[], printing: Printing): Fragment {
-  const columns = columnTypes(query).map(
-    ({ column }, at) => sql`${sql.numbered('c', column)} AS ${sql.numbered('c', names[at]?.column ?? column)}`,
-  );
+  const columns = columnTypes(query).map(({ column, type }, at) => {
+    const isText = type.kind === 'text' || type.element?.kind === 'text';
+    const collate = printing.isPostgres && isText ? sql` COLLATE "pg_c_utf8"` : sql``;
+    return sql`${sql.numbered('c', column)}${collate} AS ${sql.numbered('c', names[at]?.column ?? column)}`;
+  });
   return sql`SELECT ${list(columns)} FROM (${queryText(query, printing)}) AS ${sql.numbered('s', query.id)}`;
 }
 
@@ -110,20 +120,13 @@ function selectText(query: SelectQuery, printing: Printing): Fragment {
 /** Prints SELECT to HAVING. @param extra columns to append */
 function bodyText(query: SelectQuery, extra: readonly Fragment[], printing: Printing): Fragment {
   const selected = [
-    ...query.columns.map(({ column, value }) => sql`${valueText(value, printing)} AS ${sql.numbered('c', column)}`),
+    ...query.columns.map(({ column, value }) => sql`${printing.expression(value)} AS ${sql.numbered('c', column)}`),
     ...extra,
   ];
   const where = query.where === null ? sql`` : sql` WHERE ${printing.expression(query.where)}`;
   const group = query.group.length === 0 ? sql`` : sql` GROUP BY ${list(query.group.map(printing.expression))}`;
   const having = query.having === null ? sql`` : sql` HAVING ${printing.expression(query.having)}`;
   return sql`SELECT ${list(selected)}${fromText(query, printing)}${where}${group}${having}`;
-}
-
-/** Prints a tuple as a column. PostgreSQL has no type for the columns of a row, so it is JSON there. */
-export function valueText(value: Expression, printing: Printing): Fragment {
-  if (value.is !== 'tuple') return printing.expression(value);
-  const parts = value.parts.map((part) => outputText(valueText(part, printing), part.type, printing));
-  return printing.isPostgres ? sql`jsonb_build_array(${list(parts)})` : sql`tuple(${list(parts)})`;
 }
 
 /** Both engines would read some constants as positions of columns. */
@@ -161,14 +164,18 @@ function joinText({ relation, join, on }: JoinedRelation, printing: Printing): F
   return on === null ? sql`${words[join]} ${table}` : sql`${words[join]} ${table} ON ${printing.expression(on)}`;
 }
 
-function expandText({ id, column, list: items, isOuter }: ExpandRelation, printing: Printing): Fragment {
-  const name = sql.numbered('c', column);
-  const values = printing.expression(items);
+function expandText({ id, lists, isOuter }: ExpandRelation, printing: Printing): Fragment {
+  const names = lists.map(({ column }) => sql.numbered('c', column));
+  const values = equallyLong(
+    lists.map((one) => one.list),
+    printing,
+  );
   if (printing.isPostgres) {
-    const rows = sql`LATERAL unnest(${values}) AS ${sql.numbered('s', id)} (${name})`;
+    const rows = sql`LATERAL unnest(${list(values)}) AS ${sql.numbered('s', id)} (${list(names)})`;
     return isOuter ? sql`LEFT JOIN ${rows} ON true` : sql`CROSS JOIN ${rows}`;
   }
-  return isOuter ? sql`LEFT ARRAY JOIN ${values} AS ${name}` : sql`ARRAY JOIN ${values} AS ${name}`;
+  const named = list(values.map((value, at) => sql`${value} AS ${names[at] ?? sql``}`));
+  return isOuter ? sql`LEFT ARRAY JOIN ${named}` : sql`ARRAY JOIN ${named}`;
 }
 
 /** Prints DISTINCT in a subquery, because ORDER BY needs other forms of the columns. */
@@ -205,32 +212,4 @@ function limitByText(query: SelectQuery, limitBy: NonNullable<SelectQuery['limit
   const { count, offset } = limitBy;
   return sql`SELECT ${list(columns)} FROM (${body}) AS ${sql.numbered('s', query.id)}
     WHERE place > ${sql.int(offset)} AND place <= ${sql.int(offset + count)}${order}${limitText(query)}`;
-}
-
-/** Prints a column of the result: times as milliseconds, dates and UUIDs as texts, lists as JSON. */
-export function outputText(value: Fragment, type: SqlType, printing: Printing): Fragment {
-  const { dialect, isPostgres } = printing;
-  switch (type.kind) {
-    case 'time':
-      return dialect.millis(value);
-    case 'date':
-    case 'uuid':
-      return isPostgres ? sql`(${value})::text` : sql`toString(${value})`;
-    case 'json':
-      return isPostgres ? compactJson(value) : sql`JSONExtractRaw(${value})`;
-    case 'flag':
-      return isPostgres ? sql`(${value})::int` : sql`toUInt8(${value})`;
-    case 'tuple':
-      return isPostgres ? sql`(${value})::text` : sql`toJSONString(${value})`;
-    case 'array':
-      return arrayOutput(value, type.element ?? nullable(type), printing);
-    default:
-      return value;
-  }
-}
-
-function arrayOutput(value: Fragment, element: SqlType, printing: Printing): Fragment {
-  const item = outputText(sql`item`, element, printing);
-  if (!printing.isPostgres) return sql`toJSONString(arrayMap(item -> ${item}, ${value}))`;
-  return sql`to_json(ARRAY(SELECT ${item} FROM unnest(${value}) WITH ORDINALITY AS items (item, place) ORDER BY place))::text`;
 }

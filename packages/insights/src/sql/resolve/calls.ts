@@ -1,19 +1,10 @@
 // Resolves calls of functions in the function table: chooses the overload, and determines the type of the result.
 
-import type { Call, Node } from '../ast.ts';
+import type { Node } from '../ast.ts';
 import type { Argument, SqlFunction } from '../functions/define.ts';
-import {
-  aggregates,
-  canonicalName,
-  closestName,
-  otherNames,
-  refusedFunctions,
-  scalars,
-  special,
-  windows,
-} from '../functions/index.ts';
+import { closestName, refusedFunctions, scalars, special, windows } from '../functions/index.ts';
 import { type Place, SqlProblem } from '../problem.ts';
-import { type CallExpression, type Expression, someOf } from '../tree.ts';
+import type { Expression } from '../tree.ts';
 import {
   arrayOf,
   bool,
@@ -27,10 +18,11 @@ import {
   type SqlType,
   text,
   time,
+  tupleOf,
   uuid,
 } from '../types.ts';
 import { formatConstants, patternConstants } from './patterns.ts';
-import { nestedAggregate, type Scope } from './scope.ts';
+import type { Scope } from './scope.ts';
 import { condition, convert, isConstant, refuseNested, textOf } from './values.ts';
 
 export interface At {
@@ -83,7 +75,7 @@ interface Named {
   word: 'Function' | 'Aggregation';
 }
 
-function checkCount(called: Named, options: readonly SqlFunction[], found: number): void {
+export function checkCount(called: Named, options: readonly SqlFunction[], found: number): void {
   const counts = options.map(({ args }) => ({
     least: args.filter(({ kind, isOptional }) => !isOptional && kind !== 'path').length,
     most: args.some(({ isRepeated }) => isRepeated) ? Number.POSITIVE_INFINITY : args.length,
@@ -106,7 +98,7 @@ export function checkBounds(
   );
 }
 
-function wrongTypes(
+export function wrongTypes(
   { name, place }: { name: string; place: Place },
   options: readonly SqlFunction[],
   given: readonly Expression[],
@@ -117,7 +109,7 @@ function wrongTypes(
 }
 
 /** Converts the arguments to the types of the signature; null if one does not fit. */
-function fit({ args }: SqlFunction, given: readonly Expression[], at: At): Expression[] | null {
+export function fit({ args }: SqlFunction, given: readonly Expression[], at: At): Expression[] | null {
   const last = args.at(-1);
   if (given.length > args.length && last?.isRepeated !== true) return null;
   if (given.length < args.filter(({ isOptional, isRepeated }) => !isOptional && !isRepeated).length) return null;
@@ -162,7 +154,7 @@ function fitOne(
     case 'float[]':
     case 'text[]': {
       const wanted = kinds[kind.slice(0, -2)] ?? text;
-      return type.kind === 'array' ? convert(one, arrayOf(wanted)) : null;
+      return type.element === undefined ? null : convert(one, arrayOf(nullable(wanted, type.element.isNullable)));
     }
     case 'document':
       return type.kind === 'json' || type.kind === 'text' ? one : null;
@@ -192,7 +184,7 @@ function fitOne(
 }
 
 /** Returns the type of a result that the signature names. */
-function resultOf({ result, nulls }: SqlFunction, args: readonly Expression[], scope: Scope): SqlType {
+export function resultOf({ result, nulls }: SqlFunction, args: readonly Expression[], scope: Scope): SqlType {
   const [first] = args;
   const isNullable = nulls === 'always' || (nulls === 'pass' && args.some(({ type }) => type.isNullable));
   return nullable(
@@ -230,7 +222,9 @@ function bareResult(
     case 'list':
       return args[1]?.type ?? nothing;
     case 'item':
-      return args[1]?.type.element ?? nothing;
+      return args.find(({ type }) => type.kind === 'array')?.type.element ?? nothing;
+    case 'pairs':
+      return arrayOf(tupleOf([text, text]));
     case 'body[]':
       return arrayOf(first);
     case 'longs':
@@ -247,112 +241,42 @@ function bareResult(
 }
 
 function withLambda(of: SqlFunction, [first, ...rest]: readonly Node[], { scope, place }: At): Expression {
-  checkBounds({ name: of.name, word: 'Function', place }, [2, 2], rest.length + 1);
-  if (first?.node !== 'Lambda' || first.args.length !== 1)
-    throw new SqlProblem(`The function '${of.name}' expects a lambda with one parameter, such as x -> x > 1.`, place);
-  const list = scope.run.expression(rest[0] as Node, scope);
-  if (list.type.kind !== 'array') throw new SqlProblem(`The function '${of.name}' expects an array.`, place);
+  checkBounds({ name: of.name, word: 'Function', place }, [2, 100], rest.length + 1);
+  if (first?.node !== 'Lambda' || first.args.length !== rest.length)
+    throw new SqlProblem(
+      `The function '${of.name}' expects a lambda with one parameter per array, such as x -> x > 1.`,
+      place,
+    );
+  const lists = rest.map((one) => scope.run.expression(one, scope));
+  if (lists.some(({ type }) => type.kind !== 'array'))
+    throw new SqlProblem(`The function '${of.name}' expects an array.`, place);
   const id = scope.run.nextNumber();
-  const parameter: Expression = { is: 'parameter', id, type: list.type.element ?? nothing };
-  const inner: Scope = { ...scope, parameters: new Map([...scope.parameters, [first.args[0] ?? '', parameter]]) };
+  const parameters = lists.map(({ type }) => ({
+    is: 'parameter' as const,
+    id: scope.run.nextNumber(),
+    lambda: id,
+    type: type.element ?? nothing,
+  }));
+  const named = first.args.flatMap((name, at): [string, Expression][] => {
+    const parameter = parameters[at];
+    return parameter === undefined ? [] : [[name, parameter]];
+  });
+  const inner: Scope = { ...scope, parameters: new Map([...scope.parameters, ...named]) };
   const found = scope.run.expression(first.expr, inner);
   const body = of.args[0]?.kind === 'condition' ? condition(found, first.place) : found;
   if (of.result === 'body[]') refuseNested(body.type, first.place);
-  const lambda: Expression = { is: 'lambda', parameter: id, body, type: body.type };
-  const args = [lambda, list];
+  const lambda: Expression = { is: 'lambda', id, parameters: parameters.map((one) => one.id), body, type: body.type };
+  const args = [lambda, ...lists];
   return { is: 'call', name: of.name, of, args, type: resultOf(of, args, scope) };
 }
 
-/** Resolves an aggregate, also one with the suffix `If`. */
-export function resolveAggregate(node: Call, scope: Scope, isWindow = false): CallExpression | null {
-  const { place } = node;
-  const written = canonicalName(node.name);
-  const isIf = !aggregates.has(written) && !otherNames.has(written) && written.endsWith('If');
-  const base = isIf ? written.slice(0, -2) : written;
-  const name = otherNames.get(base) ?? base;
-  const options = aggregates.get(name);
-  if (options === undefined) return null;
-  if (scope.aggregate !== null && !isWindow) throw nestedAggregate(written, scope.aggregate, place);
-  if (scope.withoutAggregates !== null)
-    throw new SqlProblem(`Aggregation '${written}' is not allowed in ${scope.withoutAggregates}. Use HAVING.`, place);
-  const inner: Scope = isWindow ? scope : { ...scope, aggregate: written };
-  const nodes = node.args.filter((arg) => !(arg.node === 'Field' && arg.chain[0] === '*'));
-  const conditionNode = isIf ? nodes.pop() : undefined;
-  if (isIf && conditionNode === undefined)
-    throw new SqlProblem(`Aggregation '${written}' expects at least 1 argument, found 0`, place);
-  const given = nodes.map((arg) => scope.run.expression(arg, inner));
-  const filters =
-    conditionNode === undefined ? [] : [condition(scope.run.expression(conditionNode, inner), conditionNode.place)];
-  const isUnique = node.distinct === true && name === 'groupArray';
-  const isDistinct = node.distinct === true && name === 'count' && given.length > 0;
-  if (node.distinct === true && !isDistinct && !isUnique)
-    throw new SqlProblem(`DISTINCT is only supported in count() and groupArray(), not in '${written}'.`, place);
-  if (!isDistinct) checkCount({ name: written, word: 'Aggregation', place }, options, given.length);
-  const levels = levelsOf(node, written);
-  const isZero = name === 'sum' && given[0]?.type.isNullable === false;
-  const others = isDistinct ? 'uniqExact' : isUnique ? 'groupUniqArray' : isZero ? 'sumOrZero' : name;
-  for (const of of aggregates.get(others) ?? []) {
-    const args = fit(of, given, { scope, place });
-    if (args === null) continue;
-    if (args[0] !== undefined && of.result !== 'count') refuseNested(args[0].type, place);
-    if (name === 'topK' && !args.some((arg) => someOf(arg, ({ is }) => is === 'column')))
-      throw new SqlProblem("The function 'topK' needs a column.", place);
-    const filter = filterOf(of, args, filters);
-    const type = aggregateType(of, args, scope);
-    return { is: 'call', name: of.name, of, args, type, ...(levels && { levels }), ...(filter && { filter }) };
-  }
-  throw wrongTypes({ name: written, place }, options, given);
-}
-
-/** Returns a filter that excludes rows with a null argument. */
-function filterOf({ name }: SqlFunction, args: readonly Expression[], filters: Expression[]): Expression | null {
-  const skipsNull = [
-    'groupArray',
-    'groupUniqArray',
-    'topK',
-    'argMax',
-    'argMin',
-    'quantile',
-    'quantiles',
-    'uniqExact',
-  ].includes(name);
-  const parts = [...filters];
-  for (const arg of skipsNull ? args : [])
-    if (arg.type.isNullable) parts.push({ is: 'not', part: { is: 'null', part: arg, type: flag }, type: flag });
-  const [only] = parts;
-  return parts.length > 1 ? { is: 'all', parts, type: flag } : (only ?? null);
-}
-
-/**
- * Returns the type of an aggregate. Over no rows, aggregates are null, except counts, lists and the sum of values that
- * are never null.
- */
-function aggregateType(of: SqlFunction, args: readonly Expression[], scope: Scope): SqlType {
-  const type = resultOf(of, args, scope);
-  if (of.nulls === 'never' || type.kind === 'array') return type;
-  return nullable(type, true);
-}
-
-function levelsOf({ params, place, args, name }: Call, written: string): number[] | null {
-  const base = written.replace(/If$/, '');
-  if (base === 'median') return [0.5];
-  if (base === 'topK') {
-    const [count = 10, ...rest] = (params ?? []).map((one) =>
-      one.node === 'Constant' ? Number(one.value) : Number.NaN,
-    );
-    if (!Number.isSafeInteger(count) || count < 1 || count > 100 || rest.length > 0)
-      throw new SqlProblem("The function 'topK' expects a number from 1 to 100, for example topK(5)(x).", place);
-    return [count];
-  }
-  if (base !== 'quantile' && base !== 'quantiles') {
-    if (params !== undefined) throw new SqlProblem(`The function '${name}' takes no parameters.`, place);
-    return null;
-  }
-  const levels = (params ?? []).map((one) => (one.node === 'Constant' ? one.value : null));
-  const isValid = levels.every((level) => typeof level === 'number' && level >= 0 && level <= 1);
-  if (!isValid || levels.length === 0 || (base === 'quantile' && levels.length > 1) || args.length === 0)
-    throw new SqlProblem(`The function '${base}' expects levels from 0 to 1, for example ${base}(0.5)(x).`, place);
-  return levels as number[];
+/** Applies a lambda to the elements of a list. */
+export function mapList(list: Expression, lambda: Expression, { scope, place }: At): Expression {
+  const [of] = scalars.get('arrayMap') ?? [];
+  if (of === undefined) throw new Error('The function arrayMap is missing.');
+  refuseNested(lambda.type, place);
+  const args = [lambda, list];
+  return { is: 'call', name: 'arrayMap', of, args, type: resultOf(of, args, scope) };
 }
 
 /** Rejects a function that does not exist or is not supported. @throws SqlProblem always */

@@ -1,14 +1,14 @@
-// Resolves functions that choose between values, and explicit conversions.
+// Resolves functions that choose between values, compare them or combine them.
 
 import type { Call, Node } from '../ast.ts';
 import { printed } from '../names.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
-import { arrayOf, flag, int, nullable, text, tupleOf } from '../types.ts';
+import { arrayOf, flag, nullable, text, tupleOf } from '../types.ts';
 import { apply, generic } from './calls.ts';
 import { compare, not, resolveComparison } from './comparisons.ts';
 import type { Scope } from './scope.ts';
-import { condition, isConstant, longestList, refuseNested, textConstant, textOf, unify } from './values.ts';
+import { condition, refuseNested, textConstant, textOf, unify } from './values.ts';
 
 type Handler = (node: Call, scope: Scope) => Expression;
 
@@ -120,36 +120,6 @@ const transform: Handler = (node, scope) => {
   return choice(cases, otherwise, node.place);
 };
 
-/** `JSONExtract(json, 'key', 'Type')`. */
-const jsonExtract: Handler = (node, scope) => {
-  const last = node.args.at(-1);
-  const name = last?.node === 'Constant' ? String(last.value).replace(/^Nullable\((.*)\)$/, '$1') : '';
-  const functions: Record<string, string> = {
-    String: 'JSONExtractString',
-    Int64: 'JSONExtractInt',
-    Float64: 'JSONExtractFloat',
-    Bool: 'JSONExtractBool',
-    'Array(String)': 'JSONExtractTexts',
-  };
-  const found = functions[name];
-  if (found === undefined)
-    throw new SqlProblem(`JSONExtract does not support the type '${name}'.`, last?.place ?? node.place);
-  return generic(found, node.args.slice(0, -1), { scope, place: node.place });
-};
-
-const range: Handler = (node, scope) => {
-  const bounds = all(node, scope).map((one) => (isConstant(one) && one.type.kind === 'int' ? Number(one.value) : null));
-  const [first = null, second] = bounds;
-  const [from, to] = second === undefined ? [0, first] : [first, second];
-  if (from === null || to === null || to - from > longestList)
-    throw new SqlProblem(
-      `The bounds of 'range' must be constant whole numbers with at most ${longestList} elements between them.`,
-      node.place,
-    );
-  const bound = (value: number): Expression => ({ is: 'constant', type: int(), value: String(value) });
-  return apply('range', [bound(from), bound(Math.max(from, to))], { scope, place: node.place });
-};
-
 export function arrayNode(parts: readonly Expression[], place: Place): Expression {
   if (parts.length === 0) return { is: 'array', parts: [], type: arrayOf({ kind: 'nothing', isNullable: false }) };
   const { type, parts: converted } = unify(parts, place, 'The elements of an array');
@@ -230,11 +200,7 @@ export const conditionals: ReadonlyMap<string, Handler> = new Map<string, Handle
   ] as const),
   ['isNotNull', (node, scope) => not(isNull(node, scope))],
   ['not', (node, scope) => not(condition(all(node, scope)[0] as Expression, node.place))],
-  ...([
-    ['transform', transform],
-    ['JSONExtract', jsonExtract],
-    ['range', range],
-  ] as const),
+  ['transform', transform],
   ['tuple', tuple],
   ['format', format],
   ['splitByRegexp', splitByRegexp],

@@ -1,6 +1,7 @@
 // Resolves explicit conversions.
 
 import type { Call, Node } from '../ast.ts';
+import { languageNames } from '../functions/languages.ts';
 import { type Place, SqlProblem } from '../problem.ts';
 import type { Expression } from '../tree.ts';
 import {
@@ -144,6 +145,52 @@ const parseDateTime: Handler = (node, scope) => {
   return scope.run.expression({ ...node, name: 'toDateTime' }, scope);
 };
 
+/** Parts of a time in the formats of parseDateTime, as regular expressions. */
+const timeParts: Readonly<Record<string, string>> = {
+  Y: '\\d{4}',
+  m: '\\d\\d',
+  d: '\\d\\d',
+  H: '\\d\\d',
+  i: '\\d\\d',
+  S: '\\d\\d',
+};
+const shortFormats: Readonly<Record<string, string>> = { F: '%Y-%m-%d', T: '%H:%i:%S', R: '%H:%i', s: '%S' };
+
+/** `parseDateTime(text, format)`: reads a time in a constant format. Null if the text has another format. */
+const parseWithFormat: Handler = (node, scope) => {
+  const { args, place } = node;
+  const [value, format] = args as [Node, Node];
+  const written = format.node === 'Constant' && typeof format.value === 'string' ? format.value : null;
+  if (written === null) throw new SqlProblem("The format of 'parseDateTime' must be a constant text.", format.place);
+  const letters: string[] = [];
+  const pattern = written
+    .replace(/%([FTRs])/g, (_, letter: string) => shortFormats[letter] ?? '')
+    .replace(/%([\s\S]?)|[^%]+/g, (found, letter?: string) => {
+      if (letter === undefined) return found.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+      const part = timeParts[letter];
+      if (part === undefined) throw new SqlProblem(`The format letter %${letter} is not supported.`, format.place);
+      if (letters.includes(letter)) throw new SqlProblem(`The format contains %${letter} twice.`, format.place);
+      letters.push(letter);
+      return `(${part})`;
+    });
+  const partOf = (letter: string, usual: string) =>
+    letters.includes(letter) ? `\\${letters.indexOf(letter) + 1}` : usual;
+  const day = `${partOf('Y', '1970')}-${partOf('m', '01')}-${partOf('d', '01')}`;
+  const standard = `${day} ${partOf('H', '00')}:${partOf('i', '00')}:${partOf('S', '00')}`;
+  const at = (text: string): Node => ({ node: 'Constant', value: text, place: format.place });
+  const call = (name: string, given: Node[]): Node => ({ node: 'Call', name, args: given, place });
+  const whole = at(`^${pattern}$`);
+  const found = call('toDateTime', [call('replaceRegexpOne', [value, whole, at(standard)]), ...args.slice(2)]);
+  return scope.run.expression(
+    call('if', [call('match', [value, whole]), found, { node: 'Constant', value: null, place }]),
+    scope,
+  );
+};
+
+/** `languageCodeToName('de')`. */
+const languageName: Handler = (node, scope) =>
+  apply('languageName', [first(node, scope), textConstant(languageNames)], { scope, place: node.place });
+
 export const conversions: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['toString', cast(text)],
   ['toFloat', cast(float)],
@@ -156,4 +203,6 @@ export const conversions: ReadonlyMap<string, Handler> = new Map<string, Handler
   ['toNullable', first],
   ['toTypeName', (node, scope) => textConstant(typeName(first(node, scope).type))],
   ['parseDateTimeBestEffort', parseDateTime],
+  ['parseDateTime', parseWithFormat],
+  ['languageCodeToName', languageName],
 ]);

@@ -1,17 +1,28 @@
 // Resolves expressions: converts each node of the syntax tree to a typed expression.
 
 import type { Call, Node, WindowExpr, WindowFunction } from '../ast.ts';
-import { aggregates, canonicalName, otherNames, special, windows } from '../functions/index.ts';
+import { aggregates, canonicalName, isInternal, otherNames, special, windows } from '../functions/index.ts';
 import { pathOf, printed } from '../names.ts';
 import { type Place, SqlProblem } from '../problem.ts';
-import type { CallExpression, Expression, Frame, FrameBound, OrderBy, WindowExpression } from '../tree.ts';
+import type {
+  CallExpression,
+  ExpandRelation,
+  Expression,
+  Frame,
+  FrameBound,
+  OrderBy,
+  WindowExpression,
+} from '../tree.ts';
 import { columnTypes, isAggregate, someOf } from '../tree.ts';
 import { describe, flag, nothing, nullable, tupleOf } from '../types.ts';
-import { apply, checkBounds, generic, isKnown, resolveAggregate, unknownFunction } from './calls.ts';
+import { resolveAggregate } from './aggregates.ts';
+import { type At, apply, checkBounds, generic, isKnown, mapList, unknownFunction } from './calls.ts';
 import { not, resolveBetween, resolveComparison } from './comparisons.ts';
 import { arrayNode, conditionals } from './conditionals.ts';
 import { conversions, resolveCast } from './conversions.ts';
+import { documents } from './documents.ts';
 import { filtersOf } from './filters.ts';
+import { lists } from './lists.ts';
 import { momentArithmetic, moments } from './moments.ts';
 import { isSame, located, propertyOfDocument, resolveName, type Scope } from './scope.ts';
 import { condition, constant, convert, emptyValue, intConstant, longestList } from './values.ts';
@@ -94,19 +105,20 @@ function resolveCall(node: Call, scope: Scope): Expression {
   const name = canonicalName(node.name);
   const { place } = node;
   if (name === 'arrayJoin') return expand(node, scope);
+  if (name === 'arrayElement' || name === 'tupleElement') return elementOf({ ...node, name }, scope);
   const [left, right, ...others] = node.args;
   const op = symbols.find((symbol) => operators[symbol] === name);
   if (op !== undefined && left !== undefined && right !== undefined && others.length === 0)
     return arithmetic({ node: 'ArithmeticOperation', op, left, right, place }, scope);
-  const handler = conditionals.get(name) ?? conversions.get(name) ?? moments.get(name);
+  const handler = [conditionals, conversions, moments, lists, documents].map((one) => one.get(name)).find(Boolean);
   if (handler !== undefined) {
     const bounds = special.get(name);
     if (bounds !== undefined) checkBounds({ name, word: 'Function', place }, bounds, node.args.length);
     return handler({ ...node, name }, scope);
   }
-  const aggregate = resolveAggregate(node, scope);
+  const aggregate = isInternal(name) ? null : resolveAggregate(node, scope);
   if (aggregate !== null) return aggregate;
-  if (!isKnown(name)) return unknownFunction(node.name, place);
+  if (!isKnown(name) || isInternal(name)) return unknownFunction(node.name, place);
   return generic(name, node.args, { scope, place });
 }
 
@@ -119,25 +131,31 @@ function expand(node: Call, scope: Scope): Expression {
     throw new SqlProblem(`arrayJoin expects an array, found ${describe(list.type)}.`, place);
   if (someOf(list, (one) => isAggregate(one) || one.is === 'window'))
     throw new SqlProblem('arrayJoin of an aggregate is not supported. Aggregate in a subquery first.', place);
-  return joinElements(list, { scope, place, isOuter: false });
+  const known = scope.expand.find(({ lists }) => lists.some((one) => isSame(one.list, list)));
+  if (known === undefined && scope.expand.length > 0)
+    throw new SqlProblem('A query can contain only one arrayJoin or ARRAY JOIN.', place);
+  return joinElements(list, known ?? addExpansion(scope, false), scope);
 }
 
-export function joinElements(
-  list: Expression,
-  { scope, place, isOuter }: { scope: Scope; place: Place; isOuter: boolean },
-): Expression {
-  let relation = scope.expand.find((one) => isSame(one.list, list));
-  if (relation === undefined) {
-    if (scope.expand.length > 0) throw new SqlProblem('A query can contain only one arrayJoin or ARRAY JOIN.', place);
-    const { run } = scope;
-    relation = { is: 'expand', id: run.nextNumber(), column: run.nextNumber(), list, isOuter };
-    scope.expand.push(relation);
+/** Adds a relation for the elements of lists. */
+export function addExpansion({ expand, run }: Scope, isOuter: boolean): ExpandRelation {
+  const relation: ExpandRelation = { is: 'expand', id: run.nextNumber(), lists: [], isOuter };
+  expand.push(relation);
+  return relation;
+}
+
+/** Returns the column with the elements of a list. */
+export function joinElements(list: Expression, { id, lists, isOuter }: ExpandRelation, { run }: Scope): Expression {
+  let item = lists.find((one) => isSame(one.list, list));
+  if (item === undefined) {
+    item = { column: run.nextNumber(), list };
+    lists.push(item);
   }
   const type = list.type.element ?? nothing;
   return {
     is: 'column',
-    relation: relation.id,
-    column: relation.column,
+    relation: id,
+    column: item.column,
     isElement: true,
     type: nullable(type, type.isNullable || isOuter),
   };
@@ -182,11 +200,35 @@ function slice(
 }
 
 function element(node: Extract<Node, { node: 'TupleAccess' }>, scope: Scope): Expression {
-  const tuple = resolveExpression(node.tuple, scope);
-  const part = tuple.is === 'tuple' ? tuple.parts[node.index - 1] : undefined;
-  if (part === undefined)
-    throw new SqlProblem('Elements can only be read from a tuple that is written in the query.', node.place);
-  return part;
+  return partOfTuple(resolveExpression(node.tuple, scope), node.index, { scope, place: node.place });
+}
+
+/** `arrayElement(list, position)` and `tupleElement(tuple, index)`. */
+function elementOf(node: Call, scope: Scope): Expression {
+  const { name, args, place } = node;
+  checkBounds({ name, word: 'Function', place }, [2, 2], args.length);
+  const [value, at] = args as [Node, Node];
+  if (name === 'arrayElement') return access({ node: 'ArrayAccess', array: value, property: at, place }, scope);
+  if (at.node !== 'Constant' || typeof at.value !== 'number')
+    throw new SqlProblem('The second argument of tupleElement must be a constant number.', at.place);
+  return partOfTuple(resolveExpression(value, scope), at.value, { scope, place });
+}
+
+/** `x.1`. For a list of tuples, it is the list of these parts. */
+function partOfTuple(tuple: Expression, index: number, at: At): Expression {
+  if (tuple.is === 'tuple' && tuple.parts[index - 1] !== undefined) return tuple.parts[index - 1] as Expression;
+  const { element } = tuple.type;
+  if (element?.kind === 'tuple') {
+    const id = at.scope.run.nextNumber();
+    const parameter: Expression = { is: 'parameter', id: at.scope.run.nextNumber(), lambda: id, type: element };
+    const body = partOfTuple(parameter, index, at);
+    return mapList(tuple, { is: 'lambda', id, parameters: [parameter.id], body, type: body.type }, at);
+  }
+  if (tuple.type.kind !== 'tuple')
+    throw new SqlProblem(`Only tuples have numbered parts, not ${describe(tuple.type)}.`, at.place);
+  const type = tuple.type.parts?.[index - 1];
+  if (type === undefined) throw new SqlProblem(`The tuple has no part ${index}.`, at.place);
+  return { is: 'tuple part', tuple, index, type };
 }
 
 function scalarQuery(node: Extract<Node, { node: 'SelectQuery' | 'SelectSetQuery' }>, scope: Scope): Expression {
@@ -243,6 +285,7 @@ const overable = new Set([
   'avg',
   'min',
   'max',
+  'maxBesidesNan',
   'groupArray',
   'stddevPop',
   'stddevSamp',
@@ -264,6 +307,8 @@ function ownWindow(
     args[2] ??= emptyValue(args[0].type);
   }
   const [value, , filler] = args;
+  if (value?.type.kind === 'tuple' || value?.type.kind === 'array')
+    throw new SqlProblem(`The function '${written}' cannot return ${describe(value.type)}.`, place);
   if (value !== undefined && filler !== undefined) {
     const converted = convert(filler, value.type);
     if (converted === null)

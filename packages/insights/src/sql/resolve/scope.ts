@@ -17,7 +17,7 @@ import {
   type TableColumn,
   type TableRelation,
 } from '../tree.ts';
-import { nullable, type SqlType } from '../types.ts';
+import { flag, nullable, type SqlType } from '../types.ts';
 
 export interface SqlCohort {
   id: number;
@@ -198,9 +198,18 @@ export function columnIn(source: Source, chain: readonly string[], scope: Scope,
   if (found === undefined) return null;
   const type = nullable(found.type, found.type.isNullable || isOuter);
   const column: Expression = { is: 'column', type, relation: relation.id, column: found.column };
-  if (path.length === 0) return column;
+  if (isOuter && (type.kind === 'tuple' || type.element?.kind === 'tuple'))
+    throw new SqlProblem('An outer join cannot return tuples. Select their parts in the subquery.', place);
+  if (path.length === 0) return isOuter && type.kind === 'array' ? withoutMissing(column) : column;
   if (type.kind !== 'json') return null;
   return propertyOfDocument(column, path);
+}
+
+/** ClickHouse has no missing lists: without a row of an outer join, a list is empty. */
+function withoutMissing(list: Expression): Expression {
+  const isMissing: Expression = { is: 'null', part: list, type: flag };
+  const empty: Expression = { is: 'array', parts: [], type: list.type };
+  return { is: 'choice', cases: [{ when: isMissing, result: empty }], otherwise: list, type: list.type };
 }
 
 /** Lists of an autocaptured event's elements: each distinct first group of a pattern in `elements_chain`. */

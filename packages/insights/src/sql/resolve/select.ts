@@ -1,7 +1,7 @@
 // Resolves SELECT statements: first tables and joins, then columns and clauses.
 
 import type { Join, Node, Select, SelectSet } from '../ast.ts';
-import { columnName, printed } from '../names.ts';
+import { columnName } from '../names.ts';
 import { SqlProblem } from '../problem.ts';
 import { missingTables, tables } from '../schema.ts';
 import {
@@ -19,12 +19,12 @@ import {
 } from '../tree.ts';
 import { commonType, flag } from '../types.ts';
 import { boundSessions } from './bounds.ts';
-import { joinElements, resolveExpression } from './expression.ts';
+import { addExpansion, joinElements, resolveExpression } from './expression.ts';
 import { checkGrouping } from './grouping.ts';
+import { checkCross, joinKind, onOf } from './joins.ts';
 import { separateAggregates } from './levels.ts';
 import {
   allColumns,
-  columnIn,
   namesOf,
   type Resolution,
   type Scope,
@@ -144,15 +144,15 @@ function resolveSelect(node: Select, run: Resolution, outer: Scope | null): Reso
   }
   const where = whereOf(node, scope);
   if (where !== null) boundSessions(from, where);
-  const group = (node.group_by ?? []).map((one) =>
-    positional(one, columns, { ...scope, withoutAggregates: 'GROUP BY' }),
+  const group = (node.group_by ?? []).flatMap((one) =>
+    partsOfTuple(positional(one, columns, { ...scope, withoutAggregates: 'GROUP BY' })),
   );
   const having = node.having === undefined ? null : condition(resolveExpression(node.having, scope), node.having.place);
-  const order = (node.order_by ?? []).map(
-    (one): OrderBy => ({
-      by: positional(one.expr, columns, scope),
+  const order = (node.order_by ?? []).flatMap((one): OrderBy[] =>
+    sortedParts(positional(one.expr, columns, scope), node.distinct !== true).map((by) => ({
+      by,
       isDescending: one.order === 'DESC',
-    }),
+    })),
   );
   const limitBy = limitByOf(node, columns, scope);
   const all = [
@@ -229,6 +229,29 @@ function positional(node: Node, columns: readonly OutputColumn[], scope: Scope):
   return column.value;
 }
 
+/** Grouping by a tuple is grouping by its parts. */
+function partsOfTuple(one: Expression): readonly Expression[] {
+  return one.is === 'tuple' ? one.parts.flatMap(partsOfTuple) : [one];
+}
+
+/**
+ * Sorting by a tuple is sorting by its parts, of which null is the last.
+ * @param canSplit whether the parts of a tuple that the query writes can be used. With DISTINCT, they are not selected.
+ */
+function sortedParts(one: Expression, canSplit: boolean): readonly Expression[] {
+  if (one.type.kind !== 'tuple') return [one];
+  const parts = (one.type.parts ?? []).map(
+    (type, at): Expression =>
+      (canSplit && one.is === 'tuple' ? one.parts[at] : undefined) ?? {
+        is: 'tuple part',
+        tuple: one,
+        index: at + 1,
+        type,
+      },
+  );
+  return parts.flatMap((part) => sortedParts(part, canSplit));
+}
+
 function numberOf(node: Node | undefined, clause: string): number | null {
   if (node === undefined) return null;
   const value = node.node === 'Constant' ? node.value : null;
@@ -263,17 +286,6 @@ function resolveFrom(node: Select, scope: Scope): JoinedRelation[] {
     from.push({ relation: source.relation, join: kind, on });
   }
   return from;
-}
-
-function joinKind({ join_type: type, place }: Join): JoinedRelation['join'] {
-  if (type === undefined) return null;
-  const kinds: Record<string, JoinedRelation['join']> = {
-    ...{ JOIN: 'INNER', 'INNER JOIN': 'INNER', 'LEFT JOIN': 'LEFT', 'LEFT OUTER JOIN': 'LEFT', 'RIGHT JOIN': 'RIGHT' },
-    ...{ 'RIGHT OUTER JOIN': 'RIGHT', 'FULL JOIN': 'FULL', 'FULL OUTER JOIN': 'FULL', 'CROSS JOIN': 'CROSS' },
-  };
-  const kind = kinds[type];
-  if (kind === undefined) throw new SqlProblem(`${type} is not supported.`, place);
-  return kind;
 }
 
 function sourceOf(join: Join, scope: Scope): Source {
@@ -317,56 +329,9 @@ function subquery(
   };
 }
 
-/** Rejects joining two large tables without a condition, which would result in billions of rows. */
-function checkCross(join: Join, before: Join | undefined, first: Join | undefined): void {
-  const others = [first, join].flatMap((one) => one?.table ?? []);
-  const isSmall = (node: Node) =>
-    node.node === 'SelectQuery' &&
-    (node.select_from === undefined || (node.limit?.node === 'Constant' && Number(node.limit.value) <= 10_000));
-  if (!others.some(isSmall))
-    throw new SqlProblem('A CROSS JOIN needs a subquery without tables or with a LIMIT of at most 10000 on one side.', {
-      start: before === undefined ? join.place.start : before.place.end + 1,
-      end: join.place.end,
-    });
-}
-
-/** Resolves ON. It must consist of equalities of the two sides, because both engines can join by these. */
-function onOf(
-  { constraint, place }: Join,
-  { source, earlier }: { source: Source; earlier: Source[] },
-  scope: Scope,
-): Expression {
-  if (constraint === undefined) throw new SqlProblem('A JOIN needs ON or USING.', place);
-  if (constraint.constraint_type === 'USING') return using(constraint.expr, { source, earlier }, scope);
-  const found = resolveExpression(constraint.expr, { ...scope, withoutAggregates: 'ON', aliases: new Map() });
-  const parts = found.is === 'all' ? found.parts : [found];
-  const equalities = parts.map((part): Expression => {
-    if (part.is !== 'compare' || part.comparator !== '=' || part.left.is === 'constant' || part.right.is === 'constant')
-      throw new SqlProblem(
-        'ON supports only equalities of columns, joined by AND. Move other conditions into WHERE or a subquery.',
-        constraint.place,
-      );
-    return { ...part, isStandard: true };
-  });
-  return { is: 'all', parts: equalities, type: flag };
-}
-
-function using(node: Node, { source, earlier }: { source: Source; earlier: Source[] }, scope: Scope): Expression {
-  const names = node.node === 'Tuple' ? node.exprs : [node];
-  const parts = names.map((one): Expression => {
-    const chain = one.node === 'Field' ? one.chain.map(String) : [];
-    const right = columnIn(source, chain, scope, one.place);
-    const left = earlier.map((before) => columnIn(before, chain, scope, one.place)).find((found) => found !== null);
-    if (right === null || left === undefined || left === null)
-      throw new SqlProblem(`Unable to resolve field: ${printed(one)}`, one.place);
-    return { is: 'compare', comparator: '=', left, right, isStandard: true, type: flag };
-  });
-  return { is: 'all', parts, type: flag };
-}
-
 function resolveArrayJoin(node: Select, scope: Scope): void {
   if (node.array_join_op === undefined) return;
-  const isOuter = node.array_join_op.startsWith('LEFT');
+  const relation = addExpansion(scope, node.array_join_op.startsWith('LEFT'));
   for (const one of node.array_join_list ?? []) {
     const list = resolveExpression(one.node === 'Alias' ? one.expr : one, {
       ...scope,
@@ -374,6 +339,6 @@ function resolveArrayJoin(node: Select, scope: Scope): void {
     });
     if (list.type.kind !== 'array') throw new SqlProblem('ARRAY JOIN expects an array.', one.place);
     const name = one.node === 'Alias' ? one.alias : columnName(one);
-    scope.elements.set(name, joinElements(list, { scope, place: one.place, isOuter }));
+    scope.elements.set(name, joinElements(list, relation, scope));
   }
 }

@@ -1,0 +1,77 @@
+// Prints values in the form in which results, and tuples in PostgreSQL, contain them.
+
+import { type Fragment, sql } from '../../event-store/sql.ts';
+import type { Expression } from '../tree.ts';
+import { nullable, type SqlType } from '../types.ts';
+import { compactJson } from './casts.ts';
+import { type Printing, postgresType } from './context.ts';
+
+/** Prints a column of the result: times as milliseconds, dates and UUIDs as texts, lists as JSON. */
+export function outputText(value: Fragment, type: SqlType, printing: Printing): Fragment {
+  const { dialect, isPostgres } = printing;
+  switch (type.kind) {
+    case 'time':
+      return dialect.millis(value);
+    case 'date':
+    case 'uuid':
+      return isPostgres ? sql`(${value})::text` : sql`toString(${value})`;
+    case 'json':
+      return isPostgres ? compactJson(value) : sql`JSONExtractRaw(${value})`;
+    case 'flag':
+      return isPostgres ? sql`(${value})::int` : sql`toUInt8(${value})`;
+    case 'tuple': {
+      if (isPostgres) return sql`(${value})::text`;
+      const parts = (type.parts ?? []).map((part, at) =>
+        outputText(sql`tupleElement(${value}, ${sql.literal(at + 1)})`, part, printing),
+      );
+      return sql`toJSONString(tuple(${sql.join(parts, ', ')}))`;
+    }
+    case 'array':
+      return arrayOutput(value, type.element ?? nullable(type), printing);
+    default:
+      return value;
+  }
+}
+
+function arrayOutput(value: Fragment, element: SqlType, printing: Printing): Fragment {
+  const item = outputText(sql`item`, element, printing);
+  if (!printing.isPostgres) return sql`toJSONString(arrayMap(item -> ${item}, ${value}))`;
+  return sql`to_json(ARRAY(SELECT ${item} FROM unnest(${value}) WITH ORDINALITY AS items (item, place) ORDER BY place))::text`;
+}
+
+/**
+ * Prints a tuple as a value. PostgreSQL cannot store rows in lists and has no type for their columns, so it is a JSON
+ * array there.
+ */
+export function tupleText(parts: readonly Expression[], printing: Printing): Fragment {
+  if (!printing.isPostgres) return sql`tuple(${sql.join(parts.map(printing.expression), ', ')})`;
+  const printed = parts.map((part) => outputText(printing.expression(part), part.type, printing));
+  return sql`jsonb_build_array(${sql.join(printed, ', ')})`;
+}
+
+/** Prints a part of a tuple that is a value. */
+export function tuplePartText(
+  { tuple, index, type }: Extract<Expression, { is: 'tuple part' }>,
+  printing: Printing,
+): Fragment {
+  const value = printing.expression(tuple);
+  if (!printing.isPostgres) return sql`tupleElement(${value}, ${sql.literal(index)})`;
+  return valueFromText(sql`((${value}) ->> ${sql.literal(index - 1)})`, type);
+}
+
+/** Reads a value in PostgreSQL from the text of its form in results. */
+function valueFromText(text: Fragment, type: SqlType): Fragment {
+  switch (type.kind) {
+    case 'text':
+      return text;
+    case 'flag':
+      return sql`(${text}::int <> 0)`;
+    case 'time':
+      return sql`to_timestamp(${text}::float8 / 1000)`;
+    case 'array':
+      return sql`ARRAY(SELECT ${valueFromText(sql`item`, type.element ?? type)}
+        FROM jsonb_array_elements_text(${text}::jsonb) WITH ORDINALITY AS items (item, place) ORDER BY place)`;
+    default:
+      return sql`${text}::${postgresType(type)}`;
+  }
+}

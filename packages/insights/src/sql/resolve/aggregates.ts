@@ -1,0 +1,120 @@
+// Resolves aggregates: chooses the variant for the argument, and determines the type of the result.
+
+import type { Call } from '../ast.ts';
+import type { SqlFunction } from '../functions/define.ts';
+import { aggregates, canonicalName, otherNames, scalars } from '../functions/index.ts';
+import { SqlProblem } from '../problem.ts';
+import { type CallExpression, type Expression, mayBeNan, someOf } from '../tree.ts';
+import { flag, nullable, type SqlType } from '../types.ts';
+import { checkCount, fit, resultOf, wrongTypes } from './calls.ts';
+import { nestedAggregate, type Scope } from './scope.ts';
+import { condition, refuseNested } from './values.ts';
+
+/** Resolves an aggregate, also one with the suffix `If`. */
+export function resolveAggregate(node: Call, scope: Scope, isWindow = false): CallExpression | null {
+  const { place } = node;
+  const written = canonicalName(node.name);
+  const isIf = !aggregates.has(written) && !otherNames.has(written) && written.endsWith('If');
+  const base = isIf ? written.slice(0, -2) : written;
+  const name = otherNames.get(base) ?? base;
+  const options = aggregates.get(name);
+  if (options === undefined) return null;
+  if (scope.aggregate !== null && !isWindow) throw nestedAggregate(written, scope.aggregate, place);
+  if (scope.withoutAggregates !== null)
+    throw new SqlProblem(`Aggregation '${written}' is not allowed in ${scope.withoutAggregates}. Use HAVING.`, place);
+  const inner: Scope = isWindow ? scope : { ...scope, aggregate: written };
+  const nodes = node.args.filter((arg) => !(arg.node === 'Field' && arg.chain[0] === '*'));
+  const conditionNode = isIf ? nodes.pop() : undefined;
+  if (isIf && conditionNode === undefined)
+    throw new SqlProblem(`Aggregation '${written}' expects at least 1 argument, found 0`, place);
+  const given = nodes.map((arg) => scope.run.expression(arg, inner));
+  const filters =
+    conditionNode === undefined ? [] : [condition(scope.run.expression(conditionNode, inner), conditionNode.place)];
+  const isUnique = node.distinct === true && name === 'groupArray';
+  const isDistinct = node.distinct === true && name === 'count' && given.length > 0;
+  if (node.distinct === true && !isDistinct && !isUnique)
+    throw new SqlProblem(`DISTINCT is only supported in count() and groupArray(), not in '${written}'.`, place);
+  if (!isDistinct) checkCount({ name: written, word: 'Aggregation', place }, options, given.length);
+  const levels = levelsOf(node, written);
+  const variant = isDistinct ? 'uniqExact' : isUnique ? 'groupUniqArray' : variantOf(name, given[0]);
+  for (const of of aggregates.get(variant) ?? []) {
+    const args = fit(of, given, { scope, place });
+    if (args === null) continue;
+    if (args[0] !== undefined && of.result !== 'count') refuseNested(args[0].type, place);
+    if (name === 'topK' && !args.some((arg) => someOf(arg, ({ is }) => is === 'column')))
+      throw new SqlProblem("The function 'topK' needs a column.", place);
+    const filter = filterOf(of, args, filters);
+    const type = aggregateType(of, args, scope);
+    return { is: 'call', name: of.name, of, args, type, ...(levels && { levels }), ...(filter && { filter }) };
+  }
+  throw wrongTypes({ name: written, place }, options, given);
+}
+
+/** Returns the name in the table of an aggregate that depends on its argument. */
+function variantOf(name: string, arg: Expression | undefined): string {
+  if (name === 'sum' && arg?.type.isNullable === false) return 'sumOrZero';
+  return name === 'max' && arg !== undefined && mayBeNan(arg) ? 'maxBesidesNan' : name;
+}
+
+/** Returns a filter that excludes rows with a null argument, and those with NaN where the engines sort it differently. */
+function filterOf({ name }: SqlFunction, args: readonly Expression[], filters: Expression[]): Expression | null {
+  const skipsNull = [
+    'groupArray',
+    'groupUniqArray',
+    'topK',
+    'argMax',
+    'argMin',
+    'quantile',
+    'quantiles',
+    'uniqExact',
+  ].includes(name);
+  const parts = [...filters];
+  for (const arg of skipsNull ? args : [])
+    if (arg.type.isNullable) parts.push({ is: 'not', part: { is: 'null', part: arg, type: flag }, type: flag });
+  const isNan = scalars.get('isNaN')?.[0];
+  const sorted = name.startsWith('quantile') ? args[0] : name.startsWith('arg') ? args[1] : undefined;
+  if (isNan !== undefined && sorted !== undefined && mayBeNan(sorted)) {
+    const call: Expression = {
+      is: 'call',
+      name: 'isNaN',
+      of: isNan,
+      args: [sorted],
+      type: nullable(flag, sorted.type.isNullable),
+    };
+    parts.push({ is: 'not', part: call, type: flag });
+  }
+  const [only] = parts;
+  return parts.length > 1 ? { is: 'all', parts, type: flag } : (only ?? null);
+}
+
+/**
+ * Returns the type of an aggregate. Over no rows, aggregates are null, except counts, lists and the sum of values that
+ * are never null.
+ */
+function aggregateType(of: SqlFunction, args: readonly Expression[], scope: Scope): SqlType {
+  const type = resultOf(of, args, scope);
+  if (of.nulls === 'never' || type.kind === 'array') return type;
+  return nullable(type, true);
+}
+
+function levelsOf({ params, place, args, name }: Call, written: string): number[] | null {
+  const base = written.replace(/If$/, '');
+  if (base === 'median') return [0.5];
+  if (base === 'topK') {
+    const [count = 10, ...rest] = (params ?? []).map((one) =>
+      one.node === 'Constant' ? Number(one.value) : Number.NaN,
+    );
+    if (!Number.isSafeInteger(count) || count < 1 || count > 100 || rest.length > 0)
+      throw new SqlProblem("The function 'topK' expects a number from 1 to 100, for example topK(5)(x).", place);
+    return [count];
+  }
+  if (base !== 'quantile' && base !== 'quantiles') {
+    if (params !== undefined) throw new SqlProblem(`The function '${name}' takes no parameters.`, place);
+    return null;
+  }
+  const levels = (params ?? []).map((one) => (one.node === 'Constant' ? one.value : null));
+  const isValid = levels.every((level) => typeof level === 'number' && level >= 0 && level <= 1);
+  if (!isValid || levels.length === 0 || (base === 'quantile' && levels.length > 1) || args.length === 0)
+    throw new SqlProblem(`The function '${base}' expects levels from 0 to 1, for example ${base}(0.5)(x).`, place);
+  return levels as number[];
+}

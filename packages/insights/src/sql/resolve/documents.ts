@@ -1,0 +1,65 @@
+// Resolves JSON functions whose result depends on the name of a type.
+
+import type { Call, Node } from '../ast.ts';
+import { SqlProblem } from '../problem.ts';
+import type { Expression } from '../tree.ts';
+import { nullable } from '../types.ts';
+import { generic } from './calls.ts';
+import { compare } from './comparisons.ts';
+import type { Scope } from './scope.ts';
+import { textConstant } from './values.ts';
+
+type Handler = (node: Call, scope: Scope) => Expression;
+
+/** Functions that read a value of a type, and the results of JSONType for it. */
+const readers: Readonly<Record<string, { name: string; types: readonly string[] }>> = {
+  String: { name: 'JSONExtractString', types: ['String'] },
+  Int64: { name: 'JSONExtractInt', types: ['Int64', 'Double'] },
+  Float64: { name: 'JSONExtractFloat', types: ['Int64', 'Double'] },
+  Bool: { name: 'JSONExtractBool', types: ['Bool'] },
+};
+
+/** Returns the type that the last argument names. */
+function namedType({ args, name, place }: Call): { type: string; wrong: SqlProblem } {
+  const last = args.at(-1);
+  const type = last?.node === 'Constant' && typeof last.value === 'string' ? last.value : '';
+  return { type, wrong: new SqlProblem(`${name} does not support the type '${type}'.`, last?.place ?? place) };
+}
+
+/** `JSONExtract(json, 'key', 'Type')`. */
+const jsonExtract: Handler = (node, scope) => {
+  const { place } = node;
+  const { type, wrong } = namedType(node);
+  const path = node.args.slice(0, -1);
+  const [, wrapper, inner = type] = /^(Nullable|Array)\((\w+)\)$/.exec(type) ?? [];
+  if (type === 'Array(String)') return generic('JSONExtractTexts', path, { scope, place });
+  const reader = readers[inner];
+  if (reader === undefined) throw wrong;
+  if (wrapper === 'Array') {
+    const body: Node = { node: 'Call', name: reader.name, args: [{ node: 'Field', chain: ['item'], place }], place };
+    const lambda: Node = { node: 'Lambda', args: ['item'], expr: body, place };
+    const items: Node = { node: 'Call', name: 'JSONExtractArrayRaw', args: path, place };
+    return generic('arrayMap', [lambda, items], { scope, place });
+  }
+  const value = generic(reader.name, path, { scope, place });
+  if (wrapper === undefined) return value;
+  const found = generic('JSONType', path, { scope, place });
+  const cases = reader.types.map((known) => ({
+    when: compare(found, textConstant(known), { comparator: '=', place, name: 'JSONType' }),
+    result: value,
+  }));
+  const none: Expression = { is: 'constant', type: nullable(value.type), value: null };
+  return { is: 'choice', cases, otherwise: none, type: nullable(value.type) };
+};
+
+/** `JSONExtractKeysAndValues(json, 'String')`. Values of other types are JSON. */
+const keysAndValues: Handler = (node, scope) => {
+  const { type, wrong } = namedType(node);
+  if (type !== 'String') throw wrong;
+  return generic('JSONExtractKeysAndTexts', node.args.slice(0, -1), { scope, place: node.place });
+};
+
+export const documents: ReadonlyMap<string, Handler> = new Map([
+  ['JSONExtract', jsonExtract],
+  ['JSONExtractKeysAndValues', keysAndValues],
+]);

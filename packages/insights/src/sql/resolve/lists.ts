@@ -1,0 +1,60 @@
+// Resolves functions of lists that depend on constants, or that combine lists.
+
+import type { Call, Node } from '../ast.ts';
+import { SqlProblem } from '../problem.ts';
+import type { Expression } from '../tree.ts';
+import { int } from '../types.ts';
+import { apply, generic } from './calls.ts';
+import type { Scope } from './scope.ts';
+import { isConstant, longestList } from './values.ts';
+
+type Handler = (node: Call, scope: Scope) => Expression;
+
+const range: Handler = (node, scope) => {
+  const bounds = node.args
+    .map((arg) => scope.run.expression(arg, scope))
+    .map((one) => (isConstant(one) && one.type.kind === 'int' ? Number(one.value) : null));
+  const [first = null, second] = bounds;
+  const [from, to] = second === undefined ? [0, first] : [first, second];
+  if (from === null || to === null || to - from > longestList)
+    throw new SqlProblem(
+      `The bounds of 'range' must be constant whole numbers with at most ${longestList} elements between them.`,
+      node.place,
+    );
+  const bound = (value: number): Expression => ({ is: 'constant', type: int(), value: String(value) });
+  return apply('range', [bound(from), bound(Math.max(from, to))], { scope, place: node.place });
+};
+
+/** `arrayZip(a, b)` is `arrayMap((x, y) -> (x, y), a, b)`. */
+const zip: Handler = ({ args, place }, scope) => {
+  const names = args.map((_, at) => `item${at}`);
+  const parts = names.map((name): Node => ({ node: 'Field', chain: [name], place }));
+  const lambda: Node = { node: 'Lambda', args: names, expr: { node: 'Tuple', exprs: parts, place }, place };
+  return generic('arrayMap', [lambda, ...args], { scope, place });
+};
+
+/** Functions of lists with the same result as an aggregate. */
+const reductions: Readonly<Record<string, string>> = {
+  sum: 'arraySum',
+  avg: 'arrayAvg',
+  min: 'arrayMin',
+  max: 'arrayMax',
+  any: 'arrayMin',
+  count: 'length',
+};
+
+/** `arrayReduce('sum', list)`. */
+const reduce: Handler = ({ args, place }, scope) => {
+  const [first, ...lists] = args;
+  const name = first?.node === 'Constant' ? String(first.value) : '';
+  const reduction = reductions[name];
+  if (reduction !== undefined) return generic(reduction, lists, { scope, place });
+  const known = Object.keys(reductions).join(', ');
+  throw new SqlProblem(`arrayReduce supports only ${known}, found '${name}'.`, first?.place ?? place);
+};
+
+export const lists: ReadonlyMap<string, Handler> = new Map([
+  ['range', range],
+  ['arrayZip', zip],
+  ['arrayReduce', reduce],
+]);
