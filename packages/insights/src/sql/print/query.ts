@@ -174,7 +174,9 @@ function expandText({ id, lists, isOuter }: ExpandRelation, printing: Printing):
     const rows = sql`LATERAL unnest(${list(values)}) AS ${sql.numbered('s', id)} (${list(names)})`;
     return isOuter ? sql`LEFT JOIN ${rows} ON true` : sql`CROSS JOIN ${rows}`;
   }
-  const named = list(values.map((value, at) => sql`${value} AS ${names[at] ?? sql``}`));
+  // Without an element, ClickHouse returns the default value of the type, which must be null.
+  const shown = isOuter ? values.map((value) => sql`arrayMap(item -> toNullable(item), ${value})`) : values;
+  const named = list(shown.map((value, at) => sql`${value} AS ${names[at] ?? sql``}`));
   return isOuter ? sql`LEFT ARRAY JOIN ${named}` : sql`ARRAY JOIN ${named}`;
 }
 
