@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -73,6 +73,16 @@ afterAll(async () => {
     expect(
       await toolkit.call('query-run', { query: { kind: 'DataVisualizationNode', source: { ...filtered, filters } } }),
     ).toEqual([[views + orders]]);
+
+    const node = { kind: 'DataVisualizationNode', source };
+    const { id } = (await toolkit.call('insight-create-from-query', {
+      data: { name: 'SQL', query: { ...node, source: { ...source, query: 'SELECT 1' } }, favorited: false },
+    })) as { id: number };
+    await toolkit.call('insight-update', { insightId: String(id), data: { query: node } });
+    expect(await toolkit.call('insight-query', { insightId: String(id) })).toMatchObject({
+      insight: { query: node },
+      results: rows,
+    });
   } finally {
     toolkit.stop();
   }
@@ -85,7 +95,8 @@ afterAll(async () => {
   );
   try {
     const given = { project_id: String(services.tenant.projectId), query: { kind: 'HogQLQuery', query } };
-    expect(await arcade.call('run_query', given)).toMatchObject({ response_json: { results: rows } });
+    for (const one of [given, { ...given, query: { query: given.query } }])
+      expect(await arcade.call('run_query', one)).toMatchObject({ response_json: { results: rows } });
   } finally {
     arcade.stop();
   }
@@ -103,7 +114,15 @@ afterAll(async () => {
       });
       return JSON.parse(stdout) as unknown;
     };
-    expect(await phog('query', 'run', '--hogql', query)).toMatchObject({ results: rows });
+    const json = JSON.stringify({ kind: 'HogQLQuery', query });
+    const file = join(directory, 'query.json');
+    await writeFile(file, json);
+    for (const words of [
+      ['--hogql', query],
+      ['--query', json],
+      ['--from-file', file],
+    ])
+      expect(await phog('query', 'run', ...words)).toMatchObject({ results: rows });
     const top = { results: rows.map(([event, count]) => [event, count]) };
     expect(await phog('activity', 'events', '--date-from', '-7d')).toMatchObject(top);
     expect(await phog('activity', 'summary', '--date-from', '-7d')).toMatchObject({
