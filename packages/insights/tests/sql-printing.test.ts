@@ -173,6 +173,7 @@ function isWord(word: string, text: string): boolean {
 /** Constants that choose a template, which may therefore contain them. */
 const templateWords = new Set<string>([
   ...['second', 'minute', 'hour', 'day', 'week', 'month', 'quarter', 'year', 'String', 'Array(String)', 'true'],
+  ...['sum', 'avg', 'min', 'max', 'items', 'UTC', 'Nullable(String)', 'Nullable(Float64)', 'Nullable(Bool)'],
   // Separate columns in ClickHouse.
   ...propertyColumns.few,
   ...propertyColumns.many,

@@ -1,4 +1,5 @@
 // English names of the languages of ISO 639-1.
+// cspell:disable
 
 const written =
   'aa:Afar,ab:Abkhazian,ae:Avestan,af:Afrikaans,ak:Akan,am:Amharic,an:Aragonese,ar:Arabic,as:Assamese,av:Avaric,' +
