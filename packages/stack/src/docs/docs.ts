@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Command } from '../command.ts';
 import { generateConfigurationPage, importSource } from './configuration.ts';
 import { markdownTable } from './documents.ts';
+import { generateFunctionsPage } from './functions-page.ts';
 import { generateMetricsPage } from './metrics-page.ts';
 import { generateRoutesPage } from './routes-page.ts';
 import { generateValuesSchema } from './values-schema.ts';
@@ -40,6 +41,7 @@ export async function generatePages(root: string): Promise<Page[]> {
     { path: 'deploy/helm/millrace/values.schema.json', text: await generateValuesSchema(root) },
     { path: 'docs/metrics.md', text: await generateMetricsPage(root) },
     { path: 'docs/routes.md', text: await generateRoutesPage(root) },
+    { path: 'docs/sql-functions.md', text: await generateFunctionsPage(root) },
     await page(casesPath, await ruleCaseTables(root)),
     await page(settingsPath, await fieldsOfEnvironments(root)),
     await page(compatibilityPath, await namesWithoutEffect(root)),

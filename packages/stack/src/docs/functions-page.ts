@@ -1,0 +1,100 @@
+// Generates docs/sql-functions.md from the function table of SQL.
+
+import { importSource } from './configuration.ts';
+import { markdownTable } from './documents.ts';
+
+/** The parts of a function of the table that the page shows. */
+interface TableFunction {
+  name: string;
+  args: readonly { kind: string; isOptional: boolean; isRepeated: boolean }[];
+  result: string;
+}
+interface FunctionTable {
+  scalars: ReadonlyMap<string, readonly TableFunction[]>;
+  aggregates: ReadonlyMap<string, readonly TableFunction[]>;
+  windows: ReadonlyMap<string, readonly TableFunction[]>;
+  special: ReadonlyMap<string, readonly [number, number]>;
+  otherNames: ReadonlyMap<string, string>;
+  isInternal(name: string): boolean;
+}
+
+const introduction = `# SQL functions
+
+This page lists the functions that SQL queries and expressions can call. See [SQL](api/query.md#sql) for the rules. \`npm run docs\` generates
+the page from the function table. The results are the same with PostgreSQL and with ClickHouse.
+`;
+
+/** Generates the page with the arguments and the result of each function. */
+export async function generateFunctionsPage(root: string): Promise<string> {
+  const table = (await importSource(root, 'packages/insights/src/sql/functions/index.ts')) as unknown as FunctionTable;
+  const { scalars, aggregates, windows, special, otherNames, isInternal } = table;
+  const rowsOf = (functions: FunctionTable['scalars']) =>
+    [...functions].flatMap(([name, options]) => (isInternal(name) || special.has(name) ? [] : [row(name, options)]));
+  const head = ['Function', 'Arguments', 'Result'];
+  const aliases = [...otherNames].map(([name, of]) => [`\`${name}\``, `\`${of}\``]);
+  const more = [...special]
+    .filter(([name]) => !name.startsWith('_'))
+    .map(([name, bounds]) => [`\`${name}\``, countText(bounds)]);
+  return [
+    introduction,
+    `## Aggregations\n\nEach also exists with the suffix \`If\` and a condition as the last argument, such as \`sumIf(properties.total, event = 'order')\`.\n\n${markdownTable(head, sorted(rowsOf(aggregates)))}\n`,
+    `These are other names of aggregations:\n\n${markdownTable(['Name', 'Function'], sorted(aliases))}\n`,
+    `## Window functions\n\nThey need \`OVER\`.\n\n${markdownTable(head, sorted(rowsOf(windows)))}\n`,
+    `## Functions of values\n\n${markdownTable(head, sorted(rowsOf(scalars)))}\n`,
+    `## Functions that depend on constants or on the project\n\n${markdownTable(['Function', 'Number of arguments'], sorted(more))}\n`,
+  ].join('\n');
+}
+
+const sorted = (rows: string[][]) => rows.sort(([a = ''], [b = '']) => (a.toLowerCase() < b.toLowerCase() ? -1 : 1));
+
+function row(name: string, options: readonly TableFunction[]): string[] {
+  const signatures = options.map(({ args }) => args.map(argumentText).join(', ') || 'none');
+  const results = options.map(({ result }) => wordOf(result));
+  return [`\`${name}\``, [...new Set(signatures)].join('<br>'), [...new Set(results)].join(' or ')];
+}
+
+function argumentText({ kind, isOptional, isRepeated }: TableFunction['args'][number]): string {
+  const word = wordOf(kind);
+  return isRepeated ? `${word}, …` : isOptional ? `[${word}]` : word;
+}
+
+/** Kinds of arguments and results that do not say it themselves. */
+const words: Readonly<Record<string, string>> = {
+  int: 'integer',
+  float: 'number',
+  flag: 'condition',
+  bool: 'Boolean',
+  uuid: 'UUID',
+  moment: 'date or time',
+  anything: 'value',
+  comparable: 'value',
+  list: 'array',
+  document: 'JSON',
+  path: 'key or position',
+  separator: 'constant text',
+  small: 'constant integer',
+  pattern: 'regular expression',
+  lambda: 'lambda',
+  condition: 'lambda',
+  count: 'integer',
+  total: 'integer',
+  part: 'integer',
+  seconds: 'integer',
+  start: 'time',
+  same: 'like the first argument',
+  filled: 'like the first argument',
+  item: 'element',
+  'body[]': 'array',
+  'int[]': 'array of integers',
+  'float[]': 'array of numbers',
+  'text[]': 'array of texts',
+  numbers: 'array of integers',
+  longs: 'array of integers',
+  pairs: 'array of tuples',
+};
+const wordOf = (kind: string) => words[kind] ?? kind;
+
+function countText([least, most]: readonly [number, number]): string {
+  if (least === most) return String(least);
+  return most >= 100 ? `at least ${least}` : `${least} to ${most}`;
+}
