@@ -152,7 +152,10 @@ test('lists the insights that use a variable before the variable is deleted', as
     });
   const page = await open('SELECT 1');
   await page.getByRole('button', { name: 'Variables', exact: true }).click();
-  await page.getByRole('dialog', { name: 'Variables' }).getByRole('button', { name: 'Edit Used twice' }).click();
+  await page
+    .getByRole('dialog', { name: 'Variables' })
+    .getByRole('button', { name: 'Edit Used twice', exact: true })
+    .click();
   await page.getByRole('button', { name: 'Delete variable' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete Used twice?' });
   await dialog.getByText('2 insights use it:').waitFor();
