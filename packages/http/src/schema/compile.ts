@@ -1,7 +1,7 @@
 /** Compiles schemas: validators on first use, and copy functions for declared fields at startup. */
 
 import { isObject } from '@millrace/contracts';
-import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { TSchema } from 'typebox';
 import { parseDateTime } from './date-time.ts';
@@ -35,9 +35,23 @@ export function findSchemaProblem(schema: TSchema): string | null {
   }
 }
 
-/** Returns the first failure of `value` in ajv's order, or null. The validator is compiled once per schema object. */
+const validators = new WeakMap<TSchema, ValidateFunction>();
+const validatorsByText = new Map<string, ValidateFunction>();
+
+/** Compiles a validator once for all schemas with the same content: routes have about twice as many schema objects. */
+function validatorOf(schema: TSchema): ValidateFunction {
+  const known = validators.get(schema);
+  if (known) return known;
+  const text = JSON.stringify(schema);
+  const validate = validatorsByText.get(text) ?? ajv.compile(schema);
+  validatorsByText.set(text, validate);
+  validators.set(schema, validate);
+  return validate;
+}
+
+/** Returns the first failure of `value` in ajv's order, or null. */
 export function findSchemaFailure(schema: TSchema, value: unknown): SchemaFailure | null {
-  const validate = ajv.compile(schema);
+  const validate = validatorOf(schema);
   if (validate(value)) return null;
   const error = validate.errors?.[0];
   return { keyword: error?.keyword ?? 'invalid', params: error?.params ?? {} };
@@ -45,7 +59,7 @@ export function findSchemaFailure(schema: TSchema, value: unknown): SchemaFailur
 
 /** Describes how `value` fails, for a developer who reads a failed test, or returns null. */
 export function describeSchemaFailure(schema: TSchema, value: unknown): string | null {
-  const validate = ajv.compile(schema);
+  const validate = validatorOf(schema);
   return validate(value) ? null : ajv.errorsText(validate.errors);
 }
 
