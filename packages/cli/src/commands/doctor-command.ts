@@ -4,7 +4,7 @@ import { createDatabase } from '@millrace/db';
 import { createLogger, readConfig } from '@millrace/runtime';
 import type { Command } from 'commander';
 import { checkCertificateFiles } from '../doctor/certificates.ts';
-import { type CheckedInstallation, type NamedFinding, readPart, runChecks } from '../doctor/checks.ts';
+import { type CheckedInstallation, type NamedFinding, readSomeSettings, runChecks } from '../doctor/checks.ts';
 import { diagnoseLog } from '../doctor/kafka.ts';
 import { diagnoseMail } from '../doctor/mail.ts';
 import { diagnosePostgres } from '../doctor/postgres.ts';
@@ -61,7 +61,7 @@ function toText({ check, state, found, advice }: NamedFinding): string {
  */
 async function diagnose(patient: CheckedInstallation): Promise<NamedFinding[]> {
   const { env } = patient;
-  const read = readPart('settings', () => readConfig(doctorSettingsSchema, env));
+  const read = readSomeSettings('settings', () => readConfig(doctorSettingsSchema, env));
   // If the settings are invalid, run the other checks with the defaults.
   const settings = 'value' in read ? read.value : readConfig(doctorSettingsSchema, {});
   const [postgres, redis, log, mail] = await Promise.all([

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { checkServerIdentity, connect as connectTls, type DetailedPeerCertificate, type SecureContext } from 'node:tls';
 import { readEarliestExpiry } from '@millrace/runtime';
-import { describeReason, type Finding, ok, orOkFinding, problem, warning } from './checks.ts';
+import { describeReason, type Finding, findingsOrOk, ok, problem, warning } from './checks.ts';
 
 const certificateSettings = [
   'DATABASE_SSL_CA_FILE',
@@ -115,7 +115,7 @@ export function judgePresentedCertificates(
     expiry(server, first, now),
     ...(server.isVerified ? [trust(server, shown, now > first.validTo), name(server, shown)] : [notVerified(place)]),
   ];
-  return orOkFinding(
+  return findingsOrOk(
     findings.filter((finding) => finding !== null),
     `the certificate of ${place} is trusted and valid until ${dayOf(first.validTo)}`,
   );

@@ -32,7 +32,7 @@ export const warning = (found: string, advice: string): Finding => ({ state: 'wa
 export const problem = (found: string, advice: string): Finding => ({ state: 'problem', found, advice });
 
 /** Returns the findings, or `ok` if the check found nothing. */
-export function orOkFinding(findings: Finding[], found: string): Finding[] {
+export function findingsOrOk(findings: Finding[], found: string): Finding[] {
   return findings.length > 0 ? findings : [ok(found)];
 }
 
@@ -109,7 +109,7 @@ export function createUnreachableFinding(error: unknown, setting: string): Findi
 }
 
 /** Reads some of the settings. Returns problems instead of throwing if they are invalid. */
-export function readPart<T>(check: string, read: () => T): { value: T } | { problems: NamedFinding[] } {
+export function readSomeSettings<T>(check: string, read: () => T): { value: T } | { problems: NamedFinding[] } {
   try {
     return { value: read() };
   } catch (error) {

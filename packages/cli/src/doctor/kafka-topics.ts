@@ -2,7 +2,7 @@
 
 import type { InspectedTopic } from '@millrace/event-log';
 import type { ReadOffset } from '../event-log.ts';
-import { type Finding, joinNames, ok, orOkFinding, problem, warning } from './checks.ts';
+import { type Finding, findingsOrOk, joinNames, ok, problem, warning } from './checks.ts';
 
 interface Wanted {
   missing: readonly string[];
@@ -21,7 +21,7 @@ export function checkTopics(topics: readonly InspectedTopic[], { missing, partit
       ),
     );
   }
-  return orOkFinding(findings, `all ${topics.length} topics exist, with ${wanted} partitions each`);
+  return findingsOrOk(findings, `all ${topics.length} topics exist, with ${wanted} partitions each`);
 }
 
 function judgePartitions({ topic, partitions }: InspectedTopic, wanted: number): Finding[] {
@@ -123,7 +123,7 @@ export function checkRetention(facts: RetentionFacts): Finding[] {
   ];
   const days = eventTopics.map((topic) => Math.floor((readRetentionMs(topic) ?? -1) / dayMs));
   const shortest = Math.min(...days.filter((count) => count >= 0));
-  return orOkFinding(
+  return findingsOrOk(
     findings,
     `no unread events are about to be deleted${shortest < Infinity ? `; events are kept for ${shortest} days` : ''}`,
   );

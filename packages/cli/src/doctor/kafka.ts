@@ -19,12 +19,12 @@ import {
   checkReachable,
   connectTimeoutMs,
   type Finding,
+  findingsOrOk,
   joinNames,
   type NamedFinding,
   ok,
-  orOkFinding,
   problem,
-  readPart,
+  readSomeSettings,
   runChecks,
   warning,
 } from './checks.ts';
@@ -49,7 +49,7 @@ const noLog = warning(
 
 async function diagnoseKafka(patient: CheckedInstallation, settings: DoctorSettings): Promise<NamedFinding[]> {
   const { env, logger } = patient;
-  const read = readPart('kafka', () => toKafkaConnection(readConfig(Type.Object(kafkaConfigFields), env)));
+  const read = readSomeSettings('kafka', () => toKafkaConnection(readConfig(Type.Object(kafkaConfigFields), env)));
   if ('problems' in read) return read.problems;
   const { value: connection } = read;
   const kafka = createKafkaInspector({ ...connection, clientId: 'millrace-doctor', logger }, connectTimeoutMs);
@@ -205,7 +205,7 @@ function checkStoredOffsets(offsets: readonly ReadOffset[], topics: readonly str
       ),
     );
   }
-  return orOkFinding(
+  return findingsOrOk(
     findings,
     ours.length === 0 ? 'nothing has been read yet' : `all stored offsets are valid (${ours.length})`,
   );

@@ -14,7 +14,7 @@ import {
   type Finding,
   type NamedFinding,
   ok,
-  readPart,
+  readSomeSettings,
   runChecks,
   warning,
 } from './checks.ts';
@@ -22,7 +22,7 @@ import { mailFields } from './settings.ts';
 
 /** Checks that the mail server of `SMTP_URL` responds, and its certificate. Does not log in or send anything. */
 export async function diagnoseMail({ env }: CheckedInstallation): Promise<NamedFinding[]> {
-  const read = readPart('mail server', () => readConfig(Type.Object(mailFields), env));
+  const read = readSomeSettings('mail server', () => readConfig(Type.Object(mailFields), env));
   if ('problems' in read) return read.problems;
   const { smtpUrl } = read.value;
   if (smtpUrl === undefined) return [];

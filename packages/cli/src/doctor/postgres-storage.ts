@@ -1,7 +1,7 @@
 // Checks of `millrace doctor` that concern PostgreSQL's replication, storage and vacuuming.
 
 import type { Sql } from '@millrace/db';
-import { type Finding, formatBytes, ok, orOkFinding, problem, warning } from './checks.ts';
+import { type Finding, findingsOrOk, formatBytes, ok, problem, warning } from './checks.ts';
 import {
   type Archiver,
   readArchiver,
@@ -30,7 +30,7 @@ export function judgeReplication(standbys: readonly Standby[], slots: readonly S
   if (standbys.some(({ state }) => state === null)) {
     findings.push(ok('this role cannot see how far behind the standbys are: grant it pg_read_all_stats'));
   }
-  return orOkFinding(
+  return findingsOrOk(
     findings,
     standbys.length === 0 ? 'no standby is connected' : `connected standbys, all up to date: ${standbys.length}`,
   );

@@ -13,10 +13,10 @@ import {
   checkReachable,
   connectTimeoutMs,
   type Finding,
+  findingsOrOk,
   joinNames,
   type NamedFinding,
   ok,
-  orOkFinding,
   problem,
   runChecks,
   warning,
@@ -139,7 +139,7 @@ async function checkMigrations(sql: Sql, prismaDirectory: string): Promise<Findi
       ),
     );
   }
-  return orOkFinding(findings, `${known.length} migrations applied, none pending`);
+  return findingsOrOk(findings, `${known.length} migrations applied, none pending`);
 }
 
 /** Checks that the role may read and write every table and create partitions of the event table. */
@@ -163,7 +163,7 @@ async function checkPrivileges(sql: Sql): Promise<Finding[]> {
       ),
     );
   }
-  return orOkFinding(findings, 'this role has all privileges that the services need');
+  return findingsOrOk(findings, 'this role has all privileges that the services need');
 }
 
 const fullAt = 0.8;
@@ -293,7 +293,7 @@ async function checkStoredSecrets(sql: Sql, settings: DoctorSettings): Promise<F
       ),
     );
   }
-  return orOkFinding(
+  return findingsOrOk(
     findings,
     used.length === 0 ? 'no encrypted secrets are stored' : 'SECRETS_KEY decrypts all stored secrets',
   );
@@ -323,7 +323,7 @@ async function checkFlags(sql: Sql): Promise<Finding[]> {
         'the server evaluates the flag.',
     ),
   );
-  return orOkFinding(
+  return findingsOrOk(
     findings,
     `active flags: ${flags.length}. All SDKs that sent events recently evaluate them as the server does`,
   );

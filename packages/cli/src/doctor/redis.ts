@@ -18,13 +18,13 @@ import {
   type NamedFinding,
   ok,
   problem,
-  readPart,
+  readSomeSettings,
   runChecks,
   warning,
 } from './checks.ts';
 
 export async function diagnoseRedis({ env }: CheckedInstallation): Promise<NamedFinding[]> {
-  const read = readPart('redis', () => toRedisConnection(readConfig(Type.Object(redisConfigFields), env)));
+  const read = readSomeSettings('redis', () => toRedisConnection(readConfig(Type.Object(redisConfigFields), env)));
   if ('problems' in read) return read.problems;
   const { value: connection } = read;
   if (connection === undefined) {

@@ -3,7 +3,7 @@
 import { fallbackConfigFields } from '@millrace/event-log';
 import { integerSetting, secretSetting, secretsKeyConfigFields } from '@millrace/runtime';
 import { type Static, Type } from 'typebox';
-import { type Finding, orOkFinding, problem, warning } from './checks.ts';
+import { type Finding, findingsOrOk, problem, warning } from './checks.ts';
 
 export const mailFields = secretSetting(
   'smtpUrl',
@@ -93,7 +93,7 @@ export function checkSettings(settings: DoctorSettings, env: Env): Finding[] {
     isProduction ? privateDestinations(settings) : null,
     isProduction && !isPodOf(['GATEWAY_ROLES', 'CONSUMER_TOPICS', 'HEALTH_PORT'], env) ? publicUrl(settings) : null,
   ];
-  return orOkFinding(
+  return findingsOrOk(
     findings.filter((finding) => finding !== null),
     'no contradictions found',
   );

@@ -1,6 +1,6 @@
 import { createTestDatabase, eventually, prismaDirectory, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
-import { copyOfPrisma, type PrismaCopy } from '../testing/prisma-copy.ts';
+import { copyPrismaDirectory, type PrismaCopy } from '../testing/prisma-copy.ts';
 import { migrate } from './migrate.ts';
 
 const impatient = { waitMs: 50, pauseMs: 50, giveUpMs: 200 };
@@ -12,7 +12,7 @@ let prisma: PrismaCopy;
 
 beforeEach(async () => {
   clients = [];
-  prisma = copyOfPrisma(prismaDirectory);
+  prisma = copyPrismaDirectory(prismaDirectory);
   database = await createTestDatabase();
 });
 afterEach(async () => {

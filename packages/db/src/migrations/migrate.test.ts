@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createTestDatabase, eventually, prismaDirectory, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
-import { copyOfPrisma, type PrismaCopy } from '../testing/prisma-copy.ts';
-import { schemaDrift } from '../testing/schema-drift.ts';
+import { copyPrismaDirectory, type PrismaCopy } from '../testing/prisma-copy.ts';
+import { computeSchemaDrift } from '../testing/schema-drift.ts';
 import { migrate } from './migrate.ts';
 
 const firstMigration = '20261123000000_init';
@@ -16,7 +16,7 @@ let client: pg.Client;
 let prisma: PrismaCopy;
 
 beforeEach(() => {
-  prisma = copyOfPrisma(prismaDirectory);
+  prisma = copyPrismaDirectory(prismaDirectory);
 });
 afterEach(async () => {
   await client.end();
@@ -172,14 +172,14 @@ describe('the schema of the typed client', () => {
   beforeEach(() => open({ isMigrated: true }));
 
   test('matches the migrations', async () => {
-    expect(await schemaDrift(database.url, prismaDirectory)).toBe('');
+    expect(await computeSchemaDrift(database.url, prismaDirectory)).toBe('');
   });
 
   test('matches the migrations with additional event partitions', async () => {
     await client.query(
       `CREATE TABLE event_2026_01 PARTITION OF event FOR VALUES FROM ('2026-01-01T00:00:00Z') TO ('2026-02-01T00:00:00Z')`,
     );
-    expect(await schemaDrift(database.url, prismaDirectory)).toBe('');
+    expect(await computeSchemaDrift(database.url, prismaDirectory)).toBe('');
   });
 
   test.each([
@@ -190,12 +190,12 @@ describe('the schema of the typed client', () => {
     ['a lost default', 'ALTER TABLE environment ALTER COLUMN id DROP DEFAULT', /"environment"/],
   ])('does not match if only the migrations have %s', async (_, change, expected) => {
     await client.query(change);
-    expect(await schemaDrift(database.url, prismaDirectory)).toMatch(expected);
+    expect(await computeSchemaDrift(database.url, prismaDirectory)).toMatch(expected);
   });
 
   test('does not match if only the schema has a column', async () => {
     const file = join(prisma.directory, 'schema.prisma');
     writeFileSync(file, readFileSync(file, 'utf8').replace('model event {', 'model event {\n  extra String?'));
-    expect(await schemaDrift(database.url, prisma.directory)).toMatch(/ALTER TABLE "event".*"extra"/s);
+    expect(await computeSchemaDrift(database.url, prisma.directory)).toMatch(/ALTER TABLE "event".*"extra"/s);
   });
 });

@@ -1,6 +1,6 @@
 import { createTestDatabase, eventually, prismaDirectory, type TestDatabase } from '@millrace/testing';
 import pg from 'pg';
-import { copyOfPrisma, type PrismaCopy } from '../testing/prisma-copy.ts';
+import { copyPrismaDirectory, type PrismaCopy } from '../testing/prisma-copy.ts';
 import { migrate } from './migrate.ts';
 
 /**
@@ -25,7 +25,7 @@ let database: TestDatabase;
 let prisma: PrismaCopy;
 
 beforeEach(async () => {
-  prisma = copyOfPrisma(prismaDirectory);
+  prisma = copyPrismaDirectory(prismaDirectory);
   database = await createTestDatabase({ isMigrated: false });
 });
 afterEach(async () => {
@@ -75,7 +75,7 @@ async function tableStates(): Promise<Record<string, string>> {
 async function installLastRelease(): Promise<string[]> {
   const all = prisma.names();
   const later = all.slice(all.indexOf(lastReleased) + 1);
-  const contents = copyOfPrisma(prismaDirectory);
+  const contents = copyPrismaDirectory(prismaDirectory);
   contents.leaveOut(later);
   await migrate(database.url, contents.directory);
   contents.remove();
@@ -106,7 +106,7 @@ test.each([
   ['a check of existing rows', 'ALTER TABLE "group" ADD CONSTRAINT extra CHECK (created_at IS NOT NULL)', 'group'],
   ['a column that becomes NOT NULL', 'ALTER TABLE event ALTER COLUMN person_created_at SET NOT NULL', 'event'],
   ['a change of all rows', 'UPDATE person_distinct_id SET version = version', 'person_distinct_id'],
-])('detects %s', async (_, sql, table) => {
+])('detects %s in a migration', async (_, sql, table) => {
   await installLastRelease();
   prisma.write('29990101000000_next', sql);
   expect(await wholeTables()).toEqual([table]);
@@ -117,7 +117,7 @@ test.each([
   ['a column with one default for all rows', `ALTER TABLE person ADD COLUMN extra TEXT NOT NULL DEFAULT 'none'`],
   ['a check of new rows only', 'ALTER TABLE event_identity ADD CONSTRAINT extra CHECK (uuid IS NOT NULL) NOT VALID'],
   ['a new table', 'CREATE TABLE extra (id INT PRIMARY KEY)'],
-])('allows %s', async (_, sql) => {
+])('allows %s in a migration', async (_, sql) => {
   await installLastRelease();
   prisma.write('29990101000000_next', sql);
   expect(await wholeTables()).toEqual([]);

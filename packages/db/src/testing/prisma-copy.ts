@@ -15,7 +15,7 @@ export interface PrismaCopy {
 }
 
 /** Creates a copy of `prisma/` that a test may change. */
-export function copyOfPrisma(prismaDirectory: string): PrismaCopy {
+export function copyPrismaDirectory(prismaDirectory: string): PrismaCopy {
   const directory = mkdtempSync(join(tmpdir(), 'millrace-prisma-'));
   cpSync(prismaDirectory, directory, { recursive: true });
   const migrations = join(directory, 'migrations');

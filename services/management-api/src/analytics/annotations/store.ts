@@ -6,7 +6,7 @@ import { addVisibilityCondition } from '../../access/record-rights.ts';
 import type { EmbeddedUserRow } from '../../identity/embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-store.ts';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
-import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 
 /** Where an annotation is shown: with one insight, one dashboard, in the project, or in every project of the organization. */
 export const annotationScopes = ['dashboard_item', 'dashboard', 'project', 'organization'] as const;
@@ -75,7 +75,7 @@ export async function listAnnotations(
   const [counted, rows] = await Promise.all([
     sql.query<{ count: number }>(`SELECT count(*)::int AS count ${selected}`, [...where.values]),
     sql.query<Row>(
-      upToPageBytes(
+      limitPageBytes(
         `SELECT ${columns} ${selected} ORDER BY a.date_marker DESC NULLS LAST, a.id DESC
           LIMIT ${where.parameter(limit)} OFFSET ${where.parameter(offset)}`,
         ['content', 'created_by'],

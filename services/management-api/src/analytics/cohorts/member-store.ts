@@ -2,7 +2,7 @@
 
 import type { Sql, Transaction } from '@millrace/db';
 import type { StaticCohort } from '@millrace/flags/cohorts';
-import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import type { PersonRow } from '../shown-persons/person-row.ts';
 
 /** Removes a person from a static cohort. @returns false if the person was not a member. */
@@ -36,7 +36,7 @@ export async function listMemberUuids(
 export async function readPersons(sql: Sql, projectId: number, uuids: string[]): Promise<PersonRow[]> {
   if (uuids.length === 0) return [];
   return sql.query<PersonRow & Record<string, unknown>>(
-    upToPageBytes(
+    limitPageBytes(
       `SELECT id, uuid, main_distinct_id, properties, is_identified, created_at
          FROM person WHERE project_id = $1 AND uuid = ANY ($2::uuid[]) ORDER BY uuid`,
       ['properties'],

@@ -5,7 +5,7 @@ import { AppError } from '@millrace/runtime';
 import type { Static } from 'typebox';
 import { convertGroupsToTree, createFiltersError, findNamedCohorts, parseCohortFilters } from './filters.ts';
 import type { cohortChanges, cohortTypes } from './schema.ts';
-import { type CohortFields, findCohortsWithin, flagsThatUse } from './store.ts';
+import { type CohortFields, findCohortsWithin, findFlagsUsingCohort } from './store.ts';
 
 export type CohortChanges = Static<typeof cohortChanges>;
 
@@ -84,7 +84,7 @@ export async function refuseDeletionInUse(
   tx: Transaction,
   { environmentId, id }: { environmentId: number; id: number },
 ): Promise<void> {
-  const keys = await flagsThatUse(tx, environmentId, id);
+  const keys = await findFlagsUsingCohort(tx, environmentId, id);
   if (keys.length === 0) return;
   const named = `${keys.slice(0, maxNamed).join(', ')}${keys.length > maxNamed ? ', …' : ''}`;
   throw new AppError(

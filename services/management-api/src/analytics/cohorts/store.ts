@@ -6,7 +6,7 @@ import { addVisibilityCondition } from '../../access/record-rights.ts';
 import type { EmbeddedUserRow } from '../../identity/embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-store.ts';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
-import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import type { CohortFilters } from './filters.ts';
 
 /** Fields of a cohort that clients can set. */
@@ -76,7 +76,7 @@ export async function listCohorts(
     ...where.values,
   ]);
   const listed = sql.query<Row>(
-    upToPageBytes(
+    limitPageBytes(
       `SELECT ${columns} FROM cohort c LEFT JOIN "user" u ON u.id = c.created_by_id
         WHERE ${conditions} ORDER BY c.created_at DESC, c.id DESC
         LIMIT ${where.parameter(limit)} OFFSET ${where.parameter(offset)}`,
@@ -196,7 +196,7 @@ export async function findCohortsWithin(sql: Sql, environmentId: number, ids: nu
 }
 
 /** Keys of the active feature flags that use a cohort, directly or through other cohorts. */
-export async function flagsThatUse(sql: Sql, environmentId: number, cohortId: number): Promise<string[]> {
+export async function findFlagsUsingCohort(sql: Sql, environmentId: number, cohortId: number): Promise<string[]> {
   const rows = await sql.query<{ key: string }>(
     `WITH RECURSIVE made_of AS MATERIALIZED (
        SELECT c.id, named.id AS part FROM cohort c CROSS JOIN LATERAL (${namedIn('c.filters')}) AS named

@@ -19,23 +19,23 @@ import {
   dashboardExample,
   dashboardParams,
   dashboardsPath,
+  fieldsRejectedOnChange,
+  fieldsRejectedOnCreate,
   newDashboard,
   newDashboardExample,
   numberOf,
-  refusedOfChange,
-  refusedOfNew,
   dashboardTags as tags,
 } from './schema.ts';
 import { showDashboard, toBasicDashboard, type Viewer } from './show.ts';
-import { type DashboardRow, dashboardOrders, listDashboards, noteAccess } from './store.ts';
+import { type DashboardRow, dashboardOrders, listDashboards, recordDashboardAccess } from './store.ts';
 import { copyTile, reorderTiles, takeTile } from './tiles.ts';
 import {
-  changeableDashboard,
   changeDashboard,
   createDashboard,
   type DashboardAuthor,
-  recordingTiles,
+  requireChangeableDashboard,
   requireDashboard,
+  runAndLogTileChanges,
 } from './write.ts';
 
 const listQuery = Type.Object({
@@ -127,7 +127,10 @@ function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner:
         const overrides = readOverrides(query);
         await requireNamedRecords(sql, target, overrides.filters);
         const found = await requireDashboard(sql, target, { id, needed: 'viewer' });
-        const row = { ...found, last_accessed_at: (await noteAccess(sql, found.id)) ?? found.last_accessed_at };
+        const row = {
+          ...found,
+          last_accessed_at: (await recordDashboardAccess(sql, found.id)) ?? found.last_accessed_at,
+        };
         const inTurn = limitConcurrency(maxConcurrentQueries);
         const runOptions = { refresh: readRefresh(query.refresh), dashboardId: id, signal: request.disconnectSignal() };
         return showDashboard(sql, row, viewerOf(caller, target), {
@@ -158,7 +161,7 @@ function dashboardWriteRoutes({
       tags,
       scope: 'dashboard:write',
       body: newDashboard,
-      refusedBody: refusedOfNew,
+      refusedBody: fieldsRejectedOnCreate,
       responses: { 201: { description: 'The new dashboard.', schema: dashboard } },
       examples: { request: newDashboardExample, response: { ...dashboardExample, tiles: [] } },
       handler: async ({ caller, target, body }) => {
@@ -184,7 +187,7 @@ function dashboardWriteRoutes({
         scope: 'dashboard:write',
         params: dashboardParams,
         body: dashboardChanges,
-        refusedBody: refusedOfChange,
+        refusedBody: fieldsRejectedOnChange,
         responses: { 200: { description: 'The updated dashboard.', schema: dashboard } },
         examples: {
           request: method === 'PUT' ? newDashboardExample : { tiles: [{ text: { body: 'Hello' } }] },
@@ -233,7 +236,7 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
   ) {
     return transaction(async (tx) => {
       await lockEnvironment(tx, author.target.environmentId);
-      const row = await change(tx, await changeableDashboard(tx, author, id));
+      const row = await change(tx, await requireChangeableDashboard(tx, author, id));
       return showDashboard(tx, row, viewerOf(author, author.target));
     });
   }
@@ -256,9 +259,11 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       handler: async ({ caller, target, params: { id }, body: { tile, toDashboard } }) => {
         const author = { ...caller, target };
         return changing(author, id, async (tx, from) => {
-          const to = await changeableDashboard(tx, author, toDashboard);
-          return recordingTiles(tx, author, from, async () => {
-            await recordingTiles(tx, author, to, () => takeTile(tx, { from: id, to: to.id, tileId: tile.id, target }));
+          const to = await requireChangeableDashboard(tx, author, toDashboard);
+          return runAndLogTileChanges(tx, author, from, async () => {
+            await runAndLogTileChanges(tx, author, to, () =>
+              takeTile(tx, { from: id, to: to.id, tileId: tile.id, target }),
+            );
           });
         });
       },
@@ -277,7 +282,9 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
         const author = { ...caller, target };
         return changing(author, id, async (tx, to) => {
           const from = await requireDashboard(tx, target, { id: fromDashboardId, needed: 'viewer' });
-          return recordingTiles(tx, author, to, () => copyTile(tx, { from: from.id, to: id, tileId, target }, author));
+          return runAndLogTileChanges(tx, author, to, () =>
+            copyTile(tx, { from: from.id, to: id, tileId, target }, author),
+          );
         });
       },
     }),
@@ -302,7 +309,7 @@ function tileRoutes({ sql, transaction }: Pick<Database, 'sql' | 'transaction'>)
       handler: async ({ caller, target, params: { id }, body: { tile_order: order } }) => {
         const author = { ...caller, target };
         return changing(author, id, async (tx, row) =>
-          recordingTiles(tx, author, row, () => reorderTiles(tx, id, order)),
+          runAndLogTileChanges(tx, author, row, () => reorderTiles(tx, id, order)),
         );
       },
     }),

@@ -193,7 +193,7 @@ export const dashboardChanges = Type.Object(
 );
 
 /** Fields that are rejected when a dashboard is created. */
-export const refusedOfNew = {
+export const fieldsRejectedOnCreate = {
   deleted: { detail: '`deleted` cannot be true for a new dashboard. Leave it out, or send false.', unless: [false] },
   delete_insights: {
     detail:
@@ -202,7 +202,7 @@ export const refusedOfNew = {
   },
 };
 /** Fields that are rejected when a dashboard is changed, because they apply only to its creation. */
-export const refusedOfChange = {
+export const fieldsRejectedOnChange = {
   use_dashboard: {
     detail: '`use_dashboard` can only be sent when you create a dashboard. Leave it out here.',
     unless: [null],

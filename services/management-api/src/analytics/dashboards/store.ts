@@ -7,8 +7,8 @@ import { addVisibilityCondition } from '../../access/record-rights.ts';
 import type { EmbeddedUserRow } from '../../identity/embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-store.ts';
 import { createConditions } from '../../sql/conditions.ts';
+import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import { parseTexts } from '../../sql/listed-values.ts';
-import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
 
 /** Fields of a dashboard that clients can set, except its tiles. */
 export interface DashboardFields
@@ -79,7 +79,7 @@ export async function listDashboards(
     ...where.values,
   ]);
   const listed = sql.query<Row>(
-    upToPageBytes(
+    limitPageBytes(
       `SELECT ${columns} FROM ${tables} WHERE ${conditions} ORDER BY ${orderOf(filter.order)}
         LIMIT ${where.parameter(limit)} OFFSET ${where.parameter(offset)}`,
       ['description', 'filters', 'variables', 'tags', 'breakdown_colors', 'quick_filter_ids', 'created_by'],
@@ -170,7 +170,7 @@ export async function updateDashboard(tx: Transaction, id: number, fields: Dashb
  * Stores when the dashboard was last opened. Writes at most once a minute, so that frequent reads do not cause frequent writes.
  * @returns the stored time, or undefined if the last one is less than a minute old.
  */
-export async function noteAccess(sql: Sql, id: number): Promise<Date | undefined> {
+export async function recordDashboardAccess(sql: Sql, id: number): Promise<Date | undefined> {
   const rows = await sql.query<{ last_accessed_at: Date }>(
     `UPDATE dashboard SET last_accessed_at = now()
       WHERE id = $1 AND (last_accessed_at IS NULL OR last_accessed_at < now() - interval '1 minute')

@@ -172,7 +172,7 @@ export async function changeDashboard(
   const editor = { ...author.target, userId: author.userId };
   await requireNamedRecords(tx, author.target, changes.filters, changes.tiles);
   await lockEnvironment(tx, environmentId);
-  const before = await foundDashboard(tx, author.target, { id, needed: 'editor' });
+  const before = await findDashboardWithAccess(tx, author.target, { id, needed: 'editor' });
   requireChange(before, editor);
   // Do not check unchanged filters, because a cohort in them may have been deleted since.
   if (changes.filters && !isDeepStrictEqual(changes.filters, before.filters))
@@ -183,7 +183,7 @@ export async function changeDashboard(
     const detail = "Only the dashboard owner and project admins may change the dashboard's restriction level.";
     throw new AppError('forbidden', detail);
   }
-  return recordingTiles(tx, author, before, async () => {
+  return runAndLogTileChanges(tx, author, before, async () => {
     await updateDashboard(tx, id, fields);
     if (changes.tiles)
       await changeTiles(
@@ -241,7 +241,7 @@ interface Sought {
 }
 
 /** Finds a dashboard, which may be deleted, and checks the caller's access level. @throws AppError `not_found` or `forbidden`. */
-async function foundDashboard(
+async function findDashboardWithAccess(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { id, needed }: Sought,
@@ -255,19 +255,19 @@ async function writtenDashboard(tx: Transaction, environmentId: number, id: numb
   return row;
 }
 
-/** Like `foundDashboard`, but does not find deleted dashboards. */
+/** Like `findDashboardWithAccess`, but does not find deleted dashboards. */
 export async function requireDashboard(
   sql: Sql,
   target: Pick<AddressedProject, 'environmentId' | 'rights'>,
   sought: Sought,
 ): Promise<DashboardRow> {
-  const row = await foundDashboard(sql, target, sought);
+  const row = await findDashboardWithAccess(sql, target, sought);
   if (row.deleted) throw new AppError('not_found', 'Not found.');
   return row;
 }
 
 /** Like `requireDashboard`, and checks that the caller may change the dashboard. @throws AppError `not_found` or `forbidden`. */
-export async function changeableDashboard(
+export async function requireChangeableDashboard(
   tx: Transaction,
   { userId, target }: DashboardAuthor,
   id: number,
@@ -278,7 +278,7 @@ export async function changeableDashboard(
 }
 
 /** Runs `work`, which changes a dashboard and its tiles, and logs the changes. @returns the changed dashboard. */
-export async function recordingTiles(
+export async function runAndLogTileChanges(
   tx: Transaction,
   author: DashboardAuthor,
   before: DashboardRow,

@@ -4,7 +4,7 @@ import type { Columns, Sql } from '@millrace/db';
 import type { EmbeddedUserRow } from '../../identity/embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-store.ts';
 import { type Conditions, createConditions } from '../../sql/conditions.ts';
-import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 
 /** The columns that users can edit, with the users who verified and updated the definition. */
 interface EditedRow {
@@ -161,7 +161,7 @@ async function listPage<Row extends object>(
     [...where.values],
   );
   const rows = await sql.query<Row & Record<string, unknown>>(
-    upToPageBytes(
+    limitPageBytes(
       `SELECT ${columns} FROM ${table} ${users} WHERE ${where.text()}
         ORDER BY ${order} LIMIT ${where.parameter(window.limit)} OFFSET ${where.parameter(window.offset)}`,
       large,

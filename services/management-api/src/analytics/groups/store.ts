@@ -3,7 +3,7 @@
 import type { Columns, Sql } from '@millrace/db';
 import { createConditions } from '../../sql/conditions.ts';
 import { createLargeRowReader, type KeyWindow, limitOf } from '../../sql/large-page.ts';
-import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import type { PersonKey } from '../persons/store.ts';
 
 interface GroupRow extends Columns<'group', 'group_type_index' | 'group_key' | 'created_at'> {
@@ -121,7 +121,7 @@ export async function readGroupPage(
   { after, limit }: { after: string | null; limit: number },
 ): Promise<StoredGroup[]> {
   return sql.query<StoredGroup & Record<string, unknown>>(
-    upToPageBytes(
+    limitPageBytes(
       `SELECT group_key, group_properties FROM "group"
         WHERE project_id = $1 AND group_type_index = $2 AND ($3::text IS NULL OR group_key > $3)
         ORDER BY group_key LIMIT $4`,

@@ -158,7 +158,7 @@ test.each([
   expect(await create({ query })).toMatchObject(refused);
 });
 
-test('checks a query only if it changed', async () => {
+test('checks the query of an insight only if it changed', async () => {
   const cohorts = `/api/projects/${acme.projectId}/cohorts/`;
   const cohort = await api.send('POST', cohorts, { key: acme.M.key, body: { name: 'Pro' } });
   const query = {
@@ -275,7 +275,7 @@ test('insight-245: finds the same insight by numeric ID and by short ID', async 
   }
 });
 
-test('insight-246: filters the list by short ID', async () => {
+test('insight-246: filters the list of insights by short ID', async () => {
   const { short_id } = await made({ name: 'One' });
   await made({ name: 'Two' });
   expect(await names(`?short_id=${short_id}`)).toEqual(['One']);
@@ -322,13 +322,13 @@ test('insight-252, insight-253: does not return or list a deleted insight, and c
   expect((await read(id)).status).toBe(200);
 });
 
-test('insight-254: returns 405 for DELETE', async () => {
+test('insight-254: returns 405 for DELETE of an insight', async () => {
   const { id } = await made();
   expect((await api.send('DELETE', `${path}${id}/`, { key: acme.M.key })).status).toBe(405);
   expect((await read(id)).status).toBe(200);
 });
 
-test('insight-258: keeps the order and case of tags', async () => {
+test("insight-258: keeps the order and case of an insight's tags", async () => {
   const { id, tags } = await made({ tags: ['b', 'A', 'a'] });
   expect(tags).toEqual(['b', 'A', 'a']);
   expect((await read(id)).body.tags).toEqual(['b', 'A', 'a']);
@@ -345,7 +345,7 @@ test('insight-259: lists insights in pages', async () => {
   expect(all.map(({ name }) => Number(name))).toEqual(Array.from({ length: 250 }, (_, index) => 250 - index));
 });
 
-test('insight-260: leaves out results with basic=true', async () => {
+test('insight-260: leaves out results of insights with basic=true', async () => {
   await made();
   const [basic] = (await api.get(`${path}?basic=true&refresh=force_blocking`, acme.M.key)).body.results;
   for (const name of ['result', 'hasMore', 'cache_target_age', 'effective_privilege_level', 'timezone', 'alerts']) {
@@ -354,7 +354,7 @@ test('insight-260: leaves out results with basic=true', async () => {
   expect(basic).toMatchObject({ query: trends, short_id: expect.any(String) });
 });
 
-test('insight-261: filters the list', async () => {
+test('insight-261: filters the list of insights', async () => {
   const kind = (name: string) => inner({ kind: name, ...(name === 'FunnelsQuery' && { series }) });
   const a = await made({ name: 'Sign-ups', query: trends, tags: ['growth'], favorited: true });
   await made({ name: 'b', derived_name: 'All signs', ...kind('FunnelsQuery'), saved: true });
@@ -411,14 +411,14 @@ test.each([
   'last_viewed_at',
   'nonsense',
   'query',
-])('insight-262: accepts the order %s in both directions', async (name) => {
+])('insight-262: accepts the order %s of insights in both directions', async (name) => {
   await made({ name: 'a' });
   await made({ name: 'b' });
   expect((await names(`?order=${name}`)).sort()).toEqual(['a', 'b']);
   expect((await names(`?order=-${name}`)).sort()).toEqual(['a', 'b']);
 });
 
-test('insight-262: sorts the list by latest change', async () => {
+test('insight-262: sorts the list of insights by latest change', async () => {
   const { id } = await made({ name: 'a' });
   await made({ name: 'b' });
   await change(id, { description: 'new' });

@@ -38,7 +38,7 @@ import {
 import { toBasicInsight, toInsight } from './show.ts';
 import { type InsightRow, listInsights, readTileOverrides } from './store.ts';
 import { viewedRoutes } from './viewed.ts';
-import { changeInsight, createInsight, foundInsight } from './write.ts';
+import { changeInsight, createInsight, requireInsight } from './write.ts';
 
 /** Routes of insights, which are saved queries (docs/api/insights.md). */
 export function insightRoutes(
@@ -141,7 +141,7 @@ function readRoutes({ sql, queryRunner }: Pick<Database, 'sql'> & { queryRunner:
             'This legacy endpoint is not supported. Send the query to `query/`, or store it in an insight.',
           );
         }
-        const row = await foundInsight(sql, target, { name: id, needed: 'viewer' });
+        const row = await requireInsight(sql, target, { name: id, needed: 'viewer' });
         if (row.deleted) throw new AppError('not_found', 'Not found.');
         const dashboardId = parseIds(query.from_dashboard).at(0);
         if (dashboardId !== undefined) requireScope(caller, 'dashboard:read');
@@ -319,7 +319,7 @@ function activityRoutes({ sql }: Pick<Database, 'sql'>) {
       params: insightParams,
       handler: async ({ target, params, query, request }) => {
         const { environmentId } = target;
-        const { id } = await foundInsight(sql, target, { name: params.id, needed: 'viewer' });
+        const { id } = await requireInsight(sql, target, { name: params.id, needed: 'viewer' });
         return readActivity(sql, request, { ...query, scopes, environmentId, itemId: String(id) });
       },
     }),

@@ -6,7 +6,7 @@ import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { EmbeddedUserRow } from '../../identity/embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-store.ts';
 import type { Conditions } from '../../sql/conditions.ts';
-import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 
 /** Fields of an insight that clients can set, except its dashboards. */
 export interface InsightFields
@@ -42,11 +42,11 @@ export const lastViewedAt = '(SELECT max(v.last_viewed_at) FROM insight_view v W
 /** SQL: the kind of the query of insight `i`, without its wrapper. */
 export const kindOfQuery = `coalesce(i.query #>> '{source,kind}', i.query ->> 'kind')`;
 
-const liveTiles = `dashboard_tile t JOIN dashboard d ON d.id = t.dashboard_id
+const listShownTiles = `dashboard_tile t JOIN dashboard d ON d.id = t.dashboard_id
    WHERE t.insight_id = i.id AND NOT t.deleted AND NOT d.deleted`;
 
 /** SQL: whether insight `i` is on a dashboard. */
-export const isOnDashboard = `EXISTS (SELECT FROM ${liveTiles})`;
+export const isOnDashboard = `EXISTS (SELECT FROM ${listShownTiles})`;
 
 const columns = `i.id, i.short_id, i.name, i.derived_name, i.description, i.query, i."order", i.deleted, i.tags, i.favorited,
   i.saved, i.created_at, i.updated_at, i.last_modified_at,
@@ -55,7 +55,7 @@ const columns = `i.id, i.short_id, i.name, i.derived_name, i.description, i.quer
   (SELECT coalesce(json_agg(json_build_object('id', t.id, 'dashboard_id', t.dashboard_id,
                                               'restriction_level', d.restriction_level, 'owner_id', d.created_by_id)
                             ORDER BY t.id), '[]')
-     FROM ${liveTiles}) AS tiles`;
+     FROM ${listShownTiles}) AS tiles`;
 const tables = `insight i
   LEFT JOIN "user" u ON u.id = i.created_by_id
   LEFT JOIN "user" m ON m.id = i.last_modified_by_id`;
@@ -71,7 +71,7 @@ export async function listInsights(
     ...where.values,
   ]);
   const listed = sql.query<Row>(
-    upToPageBytes(
+    limitPageBytes(
       `SELECT ${columns} FROM ${tables} WHERE ${conditions}
         ORDER BY ${order} LIMIT ${where.parameter(limit)} OFFSET ${where.parameter(offset)}`,
       ['query', 'tags', 'tiles', 'created_by', 'last_modified_by'],
@@ -163,7 +163,7 @@ export async function updateInsight(
 }
 
 /** Stores that a user has opened insights. IDs that do not exist are ignored. */
-export async function noteViews(
+export async function recordInsightViews(
   sql: Sql,
   { environmentId, userId }: { environmentId: number; userId: number },
   ids: readonly number[],

@@ -8,8 +8,8 @@ import { embeddedUser, embeddedUserExample } from '../../identity/embedded-users
 import { insightConditions } from './list-query.ts';
 import { insight, insightExample, insightParams, insightsPath, insightTags as tags } from './schema.ts';
 import { toInsight } from './show.ts';
-import { listLastViewedInsights, listTrending, noteViews } from './store.ts';
-import { foundInsight } from './write.ts';
+import { listLastViewedInsights, listTrending, recordInsightViews } from './store.ts';
+import { requireInsight } from './write.ts';
 
 /** Number of insights that `my_last_viewed` returns. */
 const shown = 5;
@@ -101,7 +101,7 @@ export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
       handler: async ({ caller: { userId }, target: { environmentId, rights }, body }) => {
         const isSeen = await createVisibilityCheck(sql, rights, { environmentId, kind: 'insight' });
         const ids = body.insight_ids.filter((id) => isSeen({ id }));
-        await noteViews(sql, { environmentId, userId }, ids);
+        await recordInsightViews(sql, { environmentId, userId }, ids);
         return undefined;
       },
     }),
@@ -117,9 +117,9 @@ export function viewedRoutes({ sql }: Pick<Database, 'sql'>) {
       params: insightParams,
       responses: { 201: { description: 'The view was recorded.' } },
       handler: async ({ caller: { userId }, target, params: { id } }) => {
-        const row = await foundInsight(sql, target, { name: id, needed: 'viewer' });
+        const row = await requireInsight(sql, target, { name: id, needed: 'viewer' });
         if (row.deleted) throw new AppError('not_found', 'Not found.');
-        await noteViews(sql, { environmentId: target.environmentId, userId }, [row.id]);
+        await recordInsightViews(sql, { environmentId: target.environmentId, userId }, [row.id]);
         return undefined;
       },
     }),

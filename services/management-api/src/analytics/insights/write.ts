@@ -57,7 +57,7 @@ export async function changeInsight(
   const editor = { ...target, userId, scopes };
   await requireNamedRecords(tx, target, changes.query);
   await lockEnvironment(tx, environmentId);
-  const before = await foundInsight(tx, target, { name, needed: 'editor' });
+  const before = await requireInsight(tx, target, { name, needed: 'editor' });
   if (!canChangeInsight(before.tiles, editor)) {
     const detail = 'This insight is on a dashboard that can only be edited by its owner and project admins.';
     throw new AppError('forbidden', detail);
@@ -86,7 +86,7 @@ function isModified(before: InsightFields, after: InsightFields): boolean {
 }
 
 /** Finds an insight and checks the caller's access level. @throws AppError `not_found` or `forbidden`. */
-export async function foundInsight(
+export async function requireInsight(
   sql: Sql,
   { environmentId, rights }: Pick<AddressedProject, 'environmentId' | 'rights'>,
   { name, needed }: { name: string; needed: 'viewer' | 'editor' },

@@ -13,7 +13,7 @@ import {
   type RateLimit,
   toNetwork,
 } from '../../access/rate-limit.ts';
-import { hasRecordLevel, type RecordRights, readRightsOfEverybody } from '../../access/record-rights.ts';
+import { hasRecordLevel, type RecordRights, readRightsOfEveryMember } from '../../access/record-rights.ts';
 import { findLink, type SharedLink } from './store.ts';
 
 export interface LinkLimits {
@@ -62,7 +62,7 @@ export async function openLink(
   const wait = await visits.take(toNetwork(address));
   if (wait !== null) throw createThrottledError(wait, 'Your IP address sent too many requests for public links.');
   const link = tokenPattern.test(token) ? await findLink(sql, token) : undefined;
-  const rights = link && (await readRightsOfEverybody(sql, link.environmentId));
+  const rights = link && (await readRightsOfEveryMember(sql, link.environmentId));
   if (link && rights && hasRecordLevel(rights, link.record.kind, 'viewer', { id: link.record.id, createdById: null })) {
     guesses.recordSuccess(token);
     return { ...link, rights };

@@ -21,9 +21,9 @@ import {
   sharedPageExample,
   tileParams,
 } from './public-schema.ts';
-import { drawnQuery, drawnResult, isClosed } from './public-shape.ts';
+import { isClosed, toPublicQuery, toPublicResult } from './public-shape.ts';
 import { sharingTags as tags } from './schema.ts';
-import { liveTiles } from './write.ts';
+import { listShownTiles } from './write.ts';
 
 export interface PublicRouteDeps {
   sql: Sql;
@@ -108,7 +108,7 @@ async function readTiles(
 ): Promise<{ name: string | null; description: string; tiles: OpenTile[] }> {
   const { record, environmentId, rights } = link;
   const dashboard = record.kind === 'dashboard' ? await findDashboard(sql, environmentId, record.id) : undefined;
-  const placed = dashboard ? await liveTiles(sql, dashboard.id) : [];
+  const placed = dashboard ? await listShownTiles(sql, dashboard.id) : [];
   const ids = dashboard ? placed.flatMap(({ insight_id: id }) => id ?? []) : [record.id];
   const insights = (await findInsights(sql, environmentId, ids)).filter(
     (one) => !one.deleted && hasRecordLevel(rights, 'insight', 'viewer', toRecordName(one)),
@@ -147,8 +147,8 @@ async function showInsight(load: Load, link: OpenLink, insight: InsightRow | nul
   return {
     status,
     name,
-    query: drawnQuery(insight.query),
-    result: drawnResult(insight.query, result?.result ?? null),
+    query: toPublicQuery(insight.query),
+    result: toPublicResult(insight.query, result?.result ?? null),
     columns: (result?.columns as string[] | null | undefined) ?? null,
     types: (result?.types as SharedTypes | null | undefined) ?? null,
     last_refresh: result?.last_refresh ?? null,

@@ -29,7 +29,7 @@ const drawn: Record<string, readonly string[]> = {
 };
 
 /** The query of an insight, with only what its charts need. */
-export function drawnQuery(query: unknown): Record<string, unknown> | null {
+export function toPublicQuery(query: unknown): Record<string, unknown> | null {
   const source = findSource(query);
   if (source === null) return null;
   if (isSql(query)) return drawnSql(query);
@@ -70,7 +70,7 @@ const shown = new Set(
 );
 
 /** A result without filters, properties and links to persons, or the first rows of SQL. */
-export function drawnResult(query: unknown, result: unknown): unknown {
+export function toPublicResult(query: unknown, result: unknown): unknown {
   return isSql(query) && Array.isArray(result) ? result.slice(0, maxRows) : withoutDetails(result);
 }
 

@@ -9,13 +9,13 @@ import type { Static } from 'typebox';
 import type { AddressedProject } from '../../access/addressed-store.ts';
 import type { Caller } from '../../access/caller.ts';
 import { canChangeInsight, requireChange } from '../../access/dashboard-restriction.ts';
-import { hasRecordLevel, readRightsOfEverybody, toRecordName } from '../../access/record-rights.ts';
+import { hasRecordLevel, readRightsOfEveryMember, toRecordName } from '../../access/record-rights.ts';
 import { requireScope } from '../../access/require-scope.ts';
 import { lockEnvironment } from '../../sql/lock-environment.ts';
 import { listTiles } from '../dashboards/tile-store.ts';
 import { requireDashboard } from '../dashboards/write.ts';
 import { findInsights } from '../insights/store.ts';
-import { foundInsight } from '../insights/write.ts';
+import { requireInsight } from '../insights/write.ts';
 import { isClosed } from './public-shape.ts';
 import type { sharingChanges } from './schema.ts';
 import {
@@ -120,7 +120,7 @@ async function foundRecord(
     if (needed === 'editor') requireChange(row, editor);
     return { kind, id: row.id, title: row.name };
   }
-  const row = await foundInsight(sql, target, { name, needed });
+  const row = await requireInsight(sql, target, { name, needed });
   if (row.deleted) throw new AppError('not_found', 'Not found.');
   if (needed === 'editor' && !canChangeInsight(row.tiles, editor)) {
     throw new AppError('forbidden', "You don't have edit permissions for this insight.");
@@ -137,12 +137,12 @@ async function requireShareable(tx: Transaction, { target }: Author, { kind, id 
   if (!(await allowsSharing(tx, organizationId))) {
     throw new AppError('forbidden', 'Public sharing is disabled for this organization.');
   }
-  const everybody = await readRightsOfEverybody(tx, environmentId);
+  const everybody = await readRightsOfEveryMember(tx, environmentId);
   if (!hasRecordLevel(everybody, kind, 'viewer', { id, createdById: null })) {
     const detail = `This ${kind} is not open to all members of the project, so it cannot be shared publicly.`;
     throw new AppError('forbidden', detail);
   }
-  const ids = kind === 'insight' ? [id] : (await liveTiles(tx, id)).flatMap(({ insight_id }) => insight_id ?? []);
+  const ids = kind === 'insight' ? [id] : (await listShownTiles(tx, id)).flatMap(({ insight_id }) => insight_id ?? []);
   const insights = await findInsights(tx, environmentId, ids);
   if (insights.some((one) => !hasRecordLevel(rights, 'insight', 'viewer', toRecordName(one)))) {
     const detail = 'The dashboard contains an insight that you do not have access to, so you cannot share it publicly.';
@@ -157,6 +157,6 @@ async function requireShareable(tx: Transaction, { target }: Author, { kind, id 
 }
 
 /** The tiles of a dashboard in display order. */
-export async function liveTiles(sql: Sql, dashboardId: number) {
+export async function listShownTiles(sql: Sql, dashboardId: number) {
   return sortByLayout(await listTiles(sql, dashboardId));
 }

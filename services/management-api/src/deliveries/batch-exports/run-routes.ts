@@ -35,10 +35,10 @@ import {
   type ExportAddress,
   findBatchExport,
   findRun,
+  isByStoredTime,
   listRuns,
   lockBatchExport,
   runOrders,
-  selectsByStoredTime,
 } from './store.ts';
 
 const runsPage = Type.Object(
@@ -223,7 +223,7 @@ export function runRoutes(
           const { data_interval_start: start, data_interval_end: end } = repeated;
           return begin(tx, address, {
             row,
-            range: { start, end, byStoredTime: await selectsByStoredTime(tx, repeated) },
+            range: { start, end, byStoredTime: await isByStoredTime(tx, repeated) },
           });
         }),
     }),

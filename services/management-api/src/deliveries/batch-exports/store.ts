@@ -7,7 +7,7 @@ import type { ExportQuery } from '@millrace/insights';
 import type { ExportInterval, TimeSpan } from '@millrace/schedule';
 import type { Caller } from '../../access/caller.ts';
 import { createConditions } from '../../sql/conditions.ts';
-import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import type { TimePosition } from '../../time/time-range.ts';
 
 /**
@@ -55,7 +55,7 @@ export async function listBatchExports(
       addressValues(address),
     ),
     sql.query<Row>(
-      upToPageBytes(
+      limitPageBytes(
         `SELECT ${columns} FROM batch_export b WHERE ${isAddressed}
           ORDER BY b.created_at DESC, b.id DESC LIMIT $4 OFFSET $5`,
         ['destination_config'],
@@ -275,7 +275,7 @@ export async function listRuns(
 }
 
 /** Whether a run selects events by the time they were stored, as scheduled runs do, instead of by their own timestamp. */
-export async function selectsByStoredTime(sql: Sql, { backfill }: Pick<RunRow, 'backfill'>): Promise<boolean> {
+export async function isByStoredTime(sql: Sql, { backfill }: Pick<RunRow, 'backfill'>): Promise<boolean> {
   if (backfill === null) return true;
   const rows = await sql.query<{ by_stored_time: boolean }>(
     'SELECT by_stored_time FROM batch_export_backfill WHERE id = $1',

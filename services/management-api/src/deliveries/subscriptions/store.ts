@@ -7,7 +7,7 @@ import type { ReportContent } from '@millrace/reports';
 import type { EmbeddedUserRow } from '../../identity/embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-store.ts';
 import { createConditions } from '../../sql/conditions.ts';
-import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import type { SubscriptionFields } from './fields.ts';
 
 export interface SubscriptionRow
@@ -64,7 +64,7 @@ export async function listSubscriptions(
     [...where.values],
   );
   const listed = sql.query<Row>(
-    upToPageBytes(
+    limitPageBytes(
       `SELECT ${columns} FROM subscription s LEFT JOIN "user" u ON u.id = s.created_by_id
         WHERE ${conditions} ORDER BY s.id LIMIT ${where.parameter(limit)} OFFSET ${where.parameter(offset)}`,
       ['target_value', 'created_by'],
@@ -177,7 +177,7 @@ export async function listDeliveries(
       [subscriptionId],
     ),
     sql.query<DeliveryRow>(
-      upToPageBytes(
+      limitPageBytes(
         `SELECT id, occasion, due_at, target, status, attempts, error, created_at, finished_at
            FROM subscription_delivery WHERE subscription_id = $1
           ORDER BY created_at DESC, id DESC LIMIT $2 OFFSET $3`,
@@ -189,7 +189,7 @@ export async function listDeliveries(
   return { count: counted[0]?.count ?? 0, rows };
 }
 
-/** One delivery with the content of its report; null while that is computed. */
+/** One delivery with the content of its report, or null while that is computed. */
 export async function findDelivery(
   sql: Sql,
   subscriptionId: number,

@@ -10,7 +10,7 @@ import type { Columns, Sql, Transaction } from '@millrace/db';
 import type { EmbeddedUserRow } from '../../identity/embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../../identity/embedded-users/embedded-user-store.ts';
 import type { createConditions } from '../../sql/conditions.ts';
-import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 
 const variants = `CASE WHEN jsonb_typeof(f.filters #> '{multivariate,variants}') = 'array'
                        THEN f.filters #> '{multivariate,variants}' ELSE '[]' END`;
@@ -127,7 +127,7 @@ export async function findFlagByKey(sql: Sql, environmentId: number, key: string
 /** The flags of these environments that have the key, by environment. */
 export async function findFlagsByKey(sql: Sql, environmentIds: number[], key: string): Promise<FlagRow[]> {
   return sql.query<StoredFlag>(
-    upToPageBytes(
+    limitPageBytes(
       `SELECT ${columns} FROM ${tables} WHERE f.project_id = ANY ($1::int[]) AND f.key = $2 AND NOT f.deleted
         ORDER BY f.project_id`,
       ['filters'],
@@ -150,7 +150,7 @@ export async function listFlags(
     [...where.values],
   );
   const listed = sql.query<StoredFlag>(
-    upToPageBytes(
+    limitPageBytes(
       `SELECT ${columns} FROM ${tables} WHERE ${where.text()}
         ORDER BY ${order} LIMIT ${where.parameter(limit)} OFFSET ${where.parameter(offset)}`,
       ['filters', 'tags', 'rollback_conditions', 'created_by', 'last_modified_by'],

@@ -2,7 +2,7 @@
 
 import { isProofInTime } from '@millrace/accounts';
 import type { Columns, Sql, Transaction } from '@millrace/db';
-import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import { violatesConstraint } from '../../sql/violates.ts';
 
 export type DomainRow = Columns<
@@ -49,7 +49,7 @@ export async function listDomains(
       organizationId,
     ]),
     sql.query<DomainRow>(
-      upToPageBytes(
+      limitPageBytes(
         `SELECT ${columns} FROM organization_domain WHERE organization_id = $1 ORDER BY ${nameOf} LIMIT $2 OFFSET $3`,
         ['saml_entity_id', 'saml_acs_url', 'saml_x509_cert'],
       ),
@@ -219,7 +219,7 @@ export async function releaseName(
 }
 
 /** Records the time of a failed check. */
-export async function noteVerificationRetry(tx: Sql, id: string, at: Date): Promise<void> {
+export async function recordFailedVerification(tx: Sql, id: string, at: Date): Promise<void> {
   await tx.query('UPDATE organization_domain SET last_verification_retry = $2 WHERE id = $1', [id, at]);
 }
 

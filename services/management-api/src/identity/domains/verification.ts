@@ -4,7 +4,14 @@ import { type ChallengeCheck, forgetIdentities, type LookUpChallenge } from '@mi
 import type { Database, Transaction } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
 import { clearProof, domainIsTaken, recordDomainActivity } from './rules.ts';
-import { type DomainRow, findDomain, lockDomain, noteVerificationRetry, releaseName, updateDomain } from './store.ts';
+import {
+  type DomainRow,
+  findDomain,
+  lockDomain,
+  recordFailedVerification,
+  releaseName,
+  updateDomain,
+} from './store.ts';
 
 /**
  * Looks up the TXT record and stores the result (docs/api/domains.md). No lock is held during the DNS query. If the domain was renamed or
@@ -34,7 +41,7 @@ export async function verifyDomain(
     const row = refuseVerified(await lockDomain(tx, organizationId, id));
     const isSame = row.domain === unverified.domain && row.verification_challenge === unverified.verification_challenge;
     if (check.outcome !== 'shown' || !isSame) {
-      await noteVerificationRetry(tx, id, new Date());
+      await recordFailedVerification(tx, id, new Date());
       return { row, check, lost: null };
     }
     const verified = { ...row, verified_at: new Date() };

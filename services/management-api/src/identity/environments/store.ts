@@ -4,7 +4,7 @@ import { settingFields } from '@millrace/accounts';
 import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
 import type { Columns, Sql } from '@millrace/db';
 import { AppError } from '@millrace/runtime';
-import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 
 const settingColumns = Object.keys(settingFields)
   .map((field) => `e.${field}`)
@@ -96,7 +96,7 @@ export async function listEnvironments(
   const [counted, results] = await Promise.all([
     sql.query<{ count: number }>(`SELECT count(*)::int AS count ${from}`, filter),
     sql.query<EnvironmentSummaryRow>(
-      upToPageBytes(`SELECT ${summaryColumns} ${from} ORDER BY e.id LIMIT $5 OFFSET $6`, [
+      limitPageBytes(`SELECT ${summaryColumns} ${from} ORDER BY e.id LIMIT $5 OFFSET $6`, [
         'has_completed_onboarding_for',
       ]),
       [...filter, page.limit, page.offset],

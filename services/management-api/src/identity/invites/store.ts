@@ -4,7 +4,7 @@ import type { ProjectGrant } from '@millrace/accounts';
 import { effectiveLevel, environmentsOfCaller } from '@millrace/accounts/access';
 import { membershipLevels } from '@millrace/contracts';
 import type { Columns, Sql } from '@millrace/db';
-import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import type { EmbeddedUserRow } from '../embedded-users/embedded-user.ts';
 import { embeddedUserColumn } from '../embedded-users/embedded-user-store.ts';
 
@@ -51,7 +51,7 @@ export async function listInvites(
       organizationId,
     ]),
     sql.query<Row>(
-      upToPageBytes(
+      limitPageBytes(
         `SELECT ${columns}
            FROM organization_invite i LEFT JOIN "user" u ON u.id = i.created_by_id
           WHERE i.organization_id = $2

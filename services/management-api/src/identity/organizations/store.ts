@@ -2,7 +2,7 @@
 
 import { effectiveLevel } from '@millrace/accounts/access';
 import type { Columns, Sql } from '@millrace/db';
-import { upToPageBytes } from '../../sql/up-to-page-bytes.ts';
+import { limitPageBytes } from '../../sql/limit-page-bytes.ts';
 import type { EnvironmentSummaryRow } from '../environments/store.ts';
 import { activeMembers } from '../members/store.ts';
 
@@ -65,6 +65,6 @@ export async function listOrganizations(
       WHERE o.id = ANY ($2::uuid[])
       ORDER BY o.created_at, o.id
       LIMIT $3 OFFSET $4`;
-  const cut = isCut ? upToPageBytes(text, ['teams', 'projects', 'available_product_features']) : text;
+  const cut = isCut ? limitPageBytes(text, ['teams', 'projects', 'available_product_features']) : text;
   return sql.query<OrganizationRow & Record<string, unknown>>(cut, [userId, organizationIds, limit, offset, only]);
 }

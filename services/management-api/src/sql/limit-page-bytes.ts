@@ -5,7 +5,7 @@ const maxBytes = 2 * 1024 * 1024;
  * The rows of `page` in order, up to the one with which the size reaches the limit of a page.
  * @param columns the columns that can be large.
  */
-export function upToPageBytes(page: string, columns: readonly string[]): string {
+export function limitPageBytes(page: string, columns: readonly string[]): string {
   const bytes = columns.map((column) => `coalesce(octet_length(page.${column}::text), 0)`).join(' + ');
   return `WITH page AS MATERIALIZED (${page}),
      sized AS (SELECT page.*, sum(${bytes}) OVER (ROWS UNBOUNDED PRECEDING) - (${bytes}) AS bytes_before FROM page)
