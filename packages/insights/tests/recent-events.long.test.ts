@@ -20,10 +20,10 @@ const modules = await clickHouseOrSkip();
     await server.stop();
   });
 
-  const insert = (seconds: number, count: number) =>
+  const insert = (seconds: number, count: number, { event = "'order'", distinctId = `'${seconds}'` } = {}) =>
     client.command({
       query: `INSERT INTO events (project_id, timestamp, uuid, event, distinct_id, properties)
-              SELECT 1, now64(3) - INTERVAL ${seconds} SECOND, generateUUIDv4(), 'order', '${seconds}', '{}' FROM numbers(${count})`,
+              SELECT 1, now64(3) - INTERVAL ${seconds} SECOND, generateUUIDv4(), ${event}, ${distinctId}, '{}' FROM numbers(${count})`,
     });
   const readRows = async () => {
     const query = "SELECT value FROM system.events WHERE event = 'SelectedRows'";
@@ -50,5 +50,13 @@ const modules = await clickHouseOrSkip();
     expect(await list({ limit: 50 })).toEqual({ found: { 0: 50 }, readsAll: false });
     expect(await list({ limit: 150 })).toEqual({ found: { 0: 60, 1200: 90 }, readsAll: false });
     expect(await list({ limit: 200 })).toEqual({ found: { 0: 60, 1200: 100, 7200: 40 }, readsAll: true });
+  });
+
+  test('finds the events of a distinct ID without reading parts that do not contain it', async () => {
+    // Each granule contains several event names, so the hashes of distinct IDs in the key do not exclude it.
+    const event = "concat('event ', toString(number % 50))";
+    await insert(5400, 50_000, { event, distinctId: 'toString(number)' });
+    await insert(5400, 100, { event, distinctId: "concat('recent ', toString(number))" });
+    expect(await list({ distinctIds: ['recent 7'] })).toEqual({ found: { 'recent 7': 1 }, readsAll: false });
   });
 });

@@ -27,6 +27,8 @@ const types: Record<ValueType, string> = {
 const settings = {
   final: 1,
   do_not_merge_across_partitions_select_final: 1,
+  // All copies of an event have the same distinct ID, person and storage time, so an index finds either all or none of them.
+  use_skip_indexes_if_final_exact_mode: 0,
   join_use_nulls: 1,
   aggregate_functions_null_for_empty: 1,
   prefer_column_name_to_alias: 1,
