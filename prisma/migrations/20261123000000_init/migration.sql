@@ -1761,7 +1761,7 @@ CREATE SCHEMA "clickhouse";
 CREATE VIEW "clickhouse"."person" AS
 SELECT project_id, uuid, properties, is_identified, (extract(epoch FROM created_at) * 1000)::bigint AS created_ms FROM "person";
 -- Ids that belong to a different person than the one derived from them.
-CREATE VIEW "clickhouse"."person_override" AS
+CREATE VIEW "clickhouse"."moved_id" AS
 SELECT project_id, distinct_id, person_uuid FROM "person_distinct_id" WHERE version > 0;
 CREATE VIEW "clickhouse"."person_distinct_id" AS SELECT project_id, distinct_id, person_uuid FROM "person_distinct_id";
 CREATE VIEW "clickhouse"."group" AS
@@ -1800,12 +1800,14 @@ CREATE TABLE "event_store_removal" (
     "keeps_events" BOOLEAN NOT NULL DEFAULT false,
     CONSTRAINT "event_store_removal_pkey" PRIMARY KEY ("id")
 );
--- Persons that changed and must be copied again. The delivery worker creates the triggers that record them when it
--- copies persons, so that installations without another store do not pay for them.
+-- Persons and moved distinct IDs that changed and must be copied again. The delivery worker creates the triggers that
+-- record them when it copies persons, so that installations without another store do not pay for them.
 CREATE TABLE "event_store_person_change" (
     "id" BIGINT GENERATED ALWAYS AS IDENTITY,
     "project_id" INTEGER NOT NULL,
-    "person_uuid" UUID NOT NULL,
+    -- Either a person or a distinct ID.
+    "person_uuid" UUID,
+    "distinct_id" TEXT,
     "changed_at" TIMESTAMPTZ(3) NOT NULL DEFAULT now(),
     CONSTRAINT "event_store_person_change_pkey" PRIMARY KEY ("id")
 );
@@ -1815,4 +1817,16 @@ BEGIN
     RETURN NULL;
 END
 $$;
-CREATE VIEW "clickhouse"."person_change" AS SELECT id, project_id, person_uuid FROM "event_store_person_change";
+CREATE FUNCTION "event_store_record_moved_ids"() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    IF TG_LEVEL = 'ROW' THEN
+        INSERT INTO event_store_person_change (project_id, distinct_id) VALUES (NEW.project_id, NEW.distinct_id);
+    ELSE
+        INSERT INTO event_store_person_change (project_id, distinct_id)
+        SELECT project_id, distinct_id FROM changed WHERE version > 0;
+    END IF;
+    RETURN NULL;
+END
+$$;
+CREATE VIEW "clickhouse"."person_change" AS
+SELECT id, project_id, person_uuid, distinct_id FROM "event_store_person_change";

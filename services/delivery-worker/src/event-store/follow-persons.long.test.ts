@@ -7,7 +7,7 @@ import { createPersonCopyMetrics, createPersonFollower, forgetPersonCopy } from 
 /** Copies from a real PostgreSQL to a real ClickHouse. */
 const modules = await clickHouseOrSkip();
 
-(modules === null ? describe.skip : describe)('ClickHouse has a copy of the persons', () => {
+(modules === null ? describe.skip : describe)('ClickHouse has a copy of the persons and moved distinct IDs', () => {
   let fixture: WorkerFixture;
   let server: TestClickHouse;
   let client: ReturnType<typeof connectClickHouse>;
@@ -27,6 +27,7 @@ const modules = await clickHouseOrSkip();
   beforeEach(async () => {
     await forgetPersonCopy(fixture.database);
     await client.command({ query: 'DROP TABLE IF EXISTS person_copy' });
+    await client.command({ query: 'DROP TABLE IF EXISTS moved_id_copy' });
   });
 
   const query = (text: string, values: unknown[] = []) => fixture.database.sql.query(text, values);
@@ -76,17 +77,44 @@ const modules = await clickHouseOrSkip();
     );
     return { copied: await result.json<PersonRow>(), stored: rows };
   }
+  /** The current person of each moved distinct ID, as queries find it, and as it is in PostgreSQL. */
+  async function readMovedIds(projectId: number) {
+    const select = async (text: string, query_params: Record<string, unknown>) => {
+      const result = await client.query({ query: text, query_params, format: 'JSONCompactEachRow' });
+      return Object.fromEntries(await result.json<[string, string]>());
+    };
+    const stored = await fixture.database.sql.query<{ id: string; person: string }>(
+      'SELECT distinct_id AS id, person_uuid::text AS person FROM clickhouse.moved_id WHERE project_id = $1 ORDER BY 1',
+      [projectId],
+    );
+    const hashes = await select(
+      'SELECT id, toString(cityHash64(id)) FROM (SELECT arrayJoin({ids:Array(String)}) AS id)',
+      {
+        ids: stored.map(({ id }) => id),
+      },
+    );
+    return {
+      copied: await select(
+        'SELECT toString(distinct_id_hash), toString(person_uuid) FROM moved_id WHERE project_id = {id:Int32}',
+        { id: projectId },
+      ),
+      stored: Object.fromEntries(stored.map(({ id, person }) => [hashes[id], person])),
+    };
+  }
   async function engineOfPersons() {
     const result = await client.query({
-      query: `SELECT engine FROM system.tables WHERE database = currentDatabase() AND name = 'person'`,
+      query: `SELECT DISTINCT engine FROM system.tables WHERE database = currentDatabase() AND name IN ('person', 'moved_id')`,
       format: 'JSONEachRow',
     });
-    return (await result.json<{ engine: string }>())[0]?.engine;
+    return (await result.json<{ engine: string }>()).map(({ engine }) => engine).join();
   }
-  async function expectSame(projectId: number, count: number) {
+  async function expectSame(projectId: number, { persons, movedIds = 0 }: { persons: number; movedIds?: number }) {
     const { copied, stored } = await read(projectId);
     expect(copied).toEqual(stored);
-    expect(copied).toHaveLength(count);
+    expect(copied).toHaveLength(persons);
+    const ids = await readMovedIds(projectId);
+    expect(ids.copied).toEqual(ids.stored);
+    expect(Object.keys(ids.copied)).toHaveLength(movedIds);
   }
   const recorded = async () => (await query('SELECT 1 FROM event_store_person_change')).length;
 
@@ -94,7 +122,7 @@ const modules = await clickHouseOrSkip();
     const { project, organizationId } = await createPersons(['ada', 'ben', 'cleo', 'dora']);
     await copyAll();
     expect(await engineOfPersons()).toBe('View');
-    await expectSame(project, 4);
+    await expectSame(project, { persons: 4 });
 
     const uuidOf = async (name: string) =>
       String(
@@ -113,12 +141,22 @@ const modules = await clickHouseOrSkip();
     );
     await query(`DELETE FROM person WHERE project_id = $1 AND main_distinct_id = 'ben'`, [project]);
     await copyAll();
-    await expectSame(project, 3);
+    await expectSame(project, { persons: 3, movedIds: 1 });
 
     const at = { projectId: project, uuid: await uuidOf('ada') };
     await fixture.database.transaction((tx) => splitPerson(tx, at, { mainDistinctId: undefined }));
     await copyAll();
-    await expectSame(project, 4);
+    await expectSame(project, { persons: 4, movedIds: 1 });
+
+    // An ID that is linked to an existing person, and one that creates its own person.
+    await query(
+      `INSERT INTO person_distinct_id (project_id, distinct_id, person_uuid, version)
+       SELECT $1, id, $2, version FROM (VALUES ('linked', 1), ('own', 0)) AS v (id, version)`,
+      [project, await uuidOf('cleo')],
+    );
+    expect(await recorded()).toBe(1);
+    await copyAll();
+    await expectSame(project, { persons: 4, movedIds: 2 });
 
     const uuids = [await uuidOf('cleo')];
     const actor = { command: 'test' };
@@ -126,9 +164,10 @@ const modules = await clickHouseOrSkip();
       deletePersons(tx, { projectId: project, organizationId, uuids, deletesEvents: false, actor }),
     );
     await copyAll();
-    await expectSame(project, 3);
-    await client.command({ query: 'OPTIMIZE TABLE person_copy FINAL' });
-    await expectSame(project, 3);
+    await expectSame(project, { persons: 3, movedIds: 1 });
+    for (const table of ['person_copy', 'moved_id_copy'])
+      await client.command({ query: `OPTIMIZE TABLE ${table} FINAL` });
+    await expectSame(project, { persons: 3, movedIds: 1 });
     expect(await recorded()).toBe(0);
 
     // A deleted person's uuid can be used again.
@@ -137,14 +176,22 @@ const modules = await clickHouseOrSkip();
       [project, uuids[0]],
     );
     await copyAll();
-    await expectSame(project, 4);
+    await expectSame(project, { persons: 4, movedIds: 1 });
   });
 
   test('queries read PostgreSQL until all persons are copied, and an interrupted copy continues', async () => {
     const { project } = await createPersons(['a', 'b', 'c', 'd', 'e']);
+    const move = (ids: string) =>
+      query('UPDATE person_distinct_id SET version = version + 1 WHERE project_id = $1 AND distinct_id = ANY ($2)', [
+        project,
+        ids.split(' '),
+      ]);
+    await move('a b c');
     await copyPortion(2);
     expect(await engineOfPersons()).toBe('PostgreSQL');
-    await expectSame(project, 5);
+    await expectSame(project, { persons: 5, movedIds: 3 });
+    await move('d');
+    await query(`DELETE FROM person_distinct_id WHERE project_id = $1 AND distinct_id = 'a'`, [project]);
     // Changes of persons that are copied already, and of others.
     await query(`UPDATE person SET properties = '{"n": 1}' WHERE project_id = $1 AND main_distinct_id IN ('a', 'e')`, [
       project,
@@ -156,7 +203,7 @@ const modules = await clickHouseOrSkip();
     await query(`UPDATE event_store_copy SET claimed_until = now() - interval '1 second'`);
     while ((await copyPortion(2))?.hasMore);
     expect(await engineOfPersons()).toBe('View');
-    await expectSame(project, 3);
+    await expectSame(project, { persons: 3, movedIds: 3 });
   });
 
   test('copies a change that was recorded before others but committed after them', async () => {
@@ -170,7 +217,7 @@ const modules = await clickHouseOrSkip();
       await copyAll();
     });
     await copyAll();
-    await expectSame(project, 2);
+    await expectSame(project, { persons: 2 });
     expect(await recorded()).toBe(0);
   });
 
@@ -194,7 +241,7 @@ const modules = await clickHouseOrSkip();
     expect(await lag()).toBeGreaterThan(3500);
     await query('UPDATE event_store_copy SET claimed_until = NULL');
     await copyAll();
-    await expectSame(project, 1);
+    await expectSame(project, { persons: 1 });
     expect(await lag()).toBeLessThan(60);
   });
 
@@ -226,8 +273,10 @@ const modules = await clickHouseOrSkip();
   test.each([
     ['on request', () => restartPersonCopy(fixture.database.sql)],
     ['after its table was lost', () => client.command({ query: 'DROP TABLE person_copy' })],
+    ['after the table of moved IDs was lost', () => client.command({ query: 'DROP TABLE moved_id_copy' })],
   ])('rebuilds the copy %s', async (_, restart) => {
     const { project } = await createPersons(['a', 'b']);
+    await query('UPDATE person_distinct_id SET version = 1 WHERE project_id = $1', [project]);
     await copyAll();
     await client.command({
       query: `INSERT INTO person_copy (project_id, uuid, properties, version) SELECT project_id, uuid, '{"wrong": true}', version + 1 FROM person_copy`,
@@ -235,10 +284,10 @@ const modules = await clickHouseOrSkip();
     await restart();
     await copyPortion(1);
     expect(await engineOfPersons()).toBe('PostgreSQL');
-    await expectSame(project, 2);
+    await expectSame(project, { persons: 2, movedIds: 2 });
     await copyAll();
     expect(await engineOfPersons()).toBe('View');
-    await expectSame(project, 2);
+    await expectSame(project, { persons: 2, movedIds: 2 });
   });
 
   test('records no changes without ClickHouse, and starts over with ClickHouse', async () => {
@@ -251,6 +300,6 @@ const modules = await clickHouseOrSkip();
     await query(`DELETE FROM person WHERE project_id = $1 AND main_distinct_id = 'b'`, [project]);
     expect(await recorded()).toBe(0);
     await copyAll();
-    await expectSame(project, 1);
+    await expectSame(project, { persons: 1 });
   });
 });

@@ -1,5 +1,4 @@
-// SQL dialect of ClickHouse. Persons, groups and cohorts stay in PostgreSQL, which ClickHouse reads through tables
-// (`tables.ts`).
+// SQL dialect of ClickHouse. Groups and cohorts stay in PostgreSQL, which ClickHouse reads through tables (`tables.ts`).
 
 import { nullLabel } from '../../breakdown-labels.ts';
 import { hrefPattern } from '../../elements-chain.ts';
@@ -43,9 +42,7 @@ export const clickhouseDialect: Dialect = {
       WHERE e.project_id = ${sql.int(projectId)} AND e.timestamp >= ${sql.time(from)} AND e.timestamp < ${sql.time(to)}
       ORDER BY e.project_id, toDate32(e.timestamp) LIMIT 1`,
   // With ANY, no event counts twice, even if two distinct IDs have the same hash.
-  personJoin: (
-    projectId,
-  ) => sql`ANY LEFT JOIN (SELECT cityHash64(distinct_id) AS distinct_id_hash, person_uuid FROM person_override
+  personJoin: (projectId) => sql`ANY LEFT JOIN (SELECT distinct_id_hash, person_uuid FROM moved_id
       WHERE project_id = ${sql.int(projectId)}) AS o ON o.distinct_id_hash = e.distinct_id_hash`,
   person,
   personRecord: (

@@ -1,5 +1,5 @@
 // Stores in PostgreSQL which persons must still be copied to ClickHouse: how far the first pass over all persons has
-// got, and the persons that changed since it began. Triggers record the changes, so that no writer can miss one. They
+// got, and the persons and moved distinct IDs that changed since it began. Triggers record the changes, so that no writer can miss one. They
 // exist only while persons are copied.
 
 import type { Sql, Transaction } from '@millrace/db';
@@ -84,18 +84,34 @@ export async function nextPersonVersion(sql: Sql): Promise<string> {
   return row?.version ?? '0';
 }
 
-const events = { added: 'INSERT', changed: 'UPDATE', removed: 'DELETE' };
+/** The triggers of each table, by name. New distinct IDs are rarely moved ones, so those trigger only if they are. */
+const triggers = [
+  ...triggersOf('person', 'event_store_record_persons', 'INSERT', 'UPDATE', 'DELETE'),
+  ...triggersOf('person_distinct_id', 'event_store_record_moved_ids', 'UPDATE', 'DELETE'),
+  {
+    table: 'person_distinct_id',
+    name: 'event_store_person_distinct_id_insert',
+    text: 'AFTER INSERT ON person_distinct_id FOR EACH ROW WHEN (NEW.version > 0) EXECUTE FUNCTION event_store_record_moved_ids()',
+  },
+];
+
+function triggersOf(table: string, recording: string, ...events: ('INSERT' | 'UPDATE' | 'DELETE')[]) {
+  return events.map((event) => ({
+    table,
+    name: `event_store_${table}_${event.toLowerCase()}`,
+    text: `AFTER ${event} ON ${table} REFERENCING ${event === 'DELETE' ? 'OLD' : 'NEW'} TABLE AS changed
+      FOR EACH STATEMENT EXECUTE FUNCTION ${recording}()`,
+  }));
+}
 
 /** Returns whether the triggers exist that record changes of persons. */
 export async function recordsPersonChanges(sql: Sql): Promise<boolean> {
   const rows = await sql.query(
-    `SELECT 1 FROM pg_trigger WHERE tgrelid = 'person'::regclass AND tgname = ANY ($1::text[])`,
-    [Object.keys(events).map(triggerOf)],
+    `SELECT 1 FROM pg_trigger WHERE tgrelid IN ('person'::regclass, 'person_distinct_id'::regclass) AND tgname = ANY ($1::text[])`,
+    [triggers.map(({ name }) => name)],
   );
-  return rows.length === Object.keys(events).length;
+  return rows.length === triggers.length;
 }
-
-const triggerOf = (name: string) => `event_store_person_${name}`;
 
 /**
  * Creates the triggers. Writers of persons wait for this transaction, so it gives up when it has to wait itself.
@@ -103,13 +119,7 @@ const triggerOf = (name: string) => `event_store_person_${name}`;
  */
 export async function startRecordingPersons(tx: Transaction): Promise<void> {
   await tx.query("SET LOCAL lock_timeout = '200ms'");
-  for (const [name, event] of Object.entries(events)) {
-    await tx.query(
-      `CREATE OR REPLACE TRIGGER ${triggerOf(name)} AFTER ${event} ON person
-         REFERENCING ${event === 'DELETE' ? 'OLD' : 'NEW'} TABLE AS changed
-         FOR EACH STATEMENT EXECUTE FUNCTION event_store_record_persons()`,
-    );
-  }
+  for (const { name, text } of triggers) await tx.query(`CREATE OR REPLACE TRIGGER ${name} ${text}`);
 }
 
 /**
@@ -118,7 +128,7 @@ export async function startRecordingPersons(tx: Transaction): Promise<void> {
  */
 export async function stopRecordingPersons(tx: Transaction): Promise<void> {
   await tx.query("SET LOCAL lock_timeout = '200ms'");
-  for (const name of Object.keys(events)) await tx.query(`DROP TRIGGER IF EXISTS ${triggerOf(name)} ON person`);
+  for (const { name, table } of triggers) await tx.query(`DROP TRIGGER IF EXISTS ${name} ON ${table}`);
   await tx.query('DELETE FROM event_store_copy WHERE store = $1', [copying]);
   await tx.query('TRUNCATE event_store_person_change');
 }

@@ -1,5 +1,5 @@
-// Copies persons from PostgreSQL to ClickHouse, so that a query by a person property does not read all persons of a
-// project over one connection.
+// Copies persons and moved distinct IDs from PostgreSQL to ClickHouse, so that a query does not read all of a project's
+// over one connection.
 
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Sql, SqlDatabase } from '@millrace/db';
@@ -16,7 +16,7 @@ import {
   releasePersonCopy,
   startRecordingPersons,
 } from './person-copy-store.ts';
-import { copyPersons, createPersonCopyTable, hasPersonCopyTable, showCopiedPersons } from './person-tables.ts';
+import { copyPersons, createPersonCopyTables, hasPersonCopyTables, showCopiedPersons } from './person-tables.ts';
 import type { ReadablePostgres } from './tables.ts';
 
 interface PersonCopyDeps {
@@ -78,14 +78,14 @@ export async function copyPersonPortion(
 /** Returns whether all changes since this state have been recorded, and the table with the copied persons exists. */
 async function canContinue({ database, client }: PersonCopyDeps, state: PersonCopyState): Promise<boolean> {
   if (state.filledUntil === null && state.copiedUntil === null) return false;
-  return (await recordsPersonChanges(database.sql)) && (await hasPersonCopyTable(client));
+  return (await recordsPersonChanges(database.sql)) && (await hasPersonCopyTables(client));
 }
 
 /** Changes are recorded before the first pass begins, so that it cannot miss one. */
 async function startOver({ database, client, postgres }: PersonCopyDeps): Promise<PersonCopyState> {
   const state = { filledUntil: null, copiedUntil: null };
   await notePersonCopy(database.sql, state);
-  await createPersonCopyTable(client, postgres);
+  await createPersonCopyTables(client, postgres);
   if (!(await recordsPersonChanges(database.sql))) await database.transaction(startRecordingPersons);
   return state;
 }

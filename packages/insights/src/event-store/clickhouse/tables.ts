@@ -136,8 +136,8 @@ export const createEventsTableSql = (name: 'events' | 'events_rebuilt') => `CREA
 export async function createTables(client: ClickHouseClient, postgres: ReadablePostgres): Promise<void> {
   await client.command({ query: createEventsTableSql('events') });
   await client.command({ query: createPersonOfPostgres(postgres) });
+  await client.command({ query: createMovedIdOfPostgres(postgres) });
   const tables = {
-    person_override: 'project_id Int32, distinct_id String, person_uuid UUID',
     person_distinct_id: 'project_id Int32, distinct_id String, person_uuid UUID',
     group: 'project_id Int32, group_type_index Int32, group_key String, group_properties String, created_ms Int64',
     cohort_member: 'project_id Int32, cohort_id Int32, person_uuid UUID',
@@ -158,6 +158,25 @@ export const createPersonOfPostgres = (postgres: ReadablePostgres) =>
     `project_id Int32, uuid UUID, properties String, readable String ALIAS ${repairJsonSql('properties')}, is_identified Bool, created_ms Int64`,
   );
 
+/** The moved distinct IDs in PostgreSQL, which queries read until all persons have been copied. */
+export const createMovedIdOfPostgres = (postgres: ReadablePostgres) =>
+  createOfPostgres(
+    postgres,
+    'moved_id',
+    'project_id Int32, distinct_id String, distinct_id_hash UInt64 ALIAS cityHash64(distinct_id), person_uuid UUID',
+  );
+
+/**
+ * Settings of statements that copy. A portion can contain events of any number of months, but ClickHouse rejects those of
+ * more than 100 by default. The time limit is shorter than that of the connection and of the claim, so that a statement
+ * whose process has ended does not run for longer, and cannot bring back events that are deleted meanwhile.
+ */
+export const copySettings = 'SETTINGS max_partitions_per_insert_block = 0, max_execution_time = 240';
+
+/** Condition that fails on a read replica, which may not have the newest events and persons yet. */
+export const isOnPrimary = `(SELECT (CASE WHEN pg_is_in_recovery()
+    THEN 'CLICKHOUSE_POSTGRES_URL is a read replica. Use the primary server' ELSE '1' END)::int) = 1`;
+
 /** Events to copy: those stored in a time range, or those of some distinct IDs of a project (null for all). */
 export type EventsToCopy = { from: Date; until: Date } | { projectId: number; distinctIds: readonly string[] | null };
 
@@ -169,12 +188,11 @@ export async function copyEvents(
   into: 'events' | 'events_rebuilt' = 'events',
 ): Promise<void> {
   const query = quoted(
-    `SELECT project_id, timestamp_ms, uuid, event, distinct_id, person_id, person_created_ms, person_properties::text AS person_properties, person_mode, properties::text AS properties, elements_chain, historical_migration, captured_ms, created_ms FROM clickhouse.event WHERE ${isStored(stored)}`,
+    `SELECT project_id, timestamp_ms, uuid, event, distinct_id, person_id, person_created_ms, person_properties::text AS person_properties, person_mode, properties::text AS properties, elements_chain, historical_migration, captured_ms, created_ms FROM clickhouse.event WHERE ${isOnPrimary} AND ${isStored(stored)}`,
   );
   const time = (name: string) => `fromUnixTimestamp64Milli(toInt64(${name}), 'UTC')`;
   await client.command({
-    // A portion can contain events of any number of months. ClickHouse would reject those of more than 100.
-    query: `INSERT INTO ${into} (${columns}) SETTINGS max_partitions_per_insert_block = 0
+    query: `INSERT INTO ${into} (${columns}) ${copySettings}
       SELECT project_id, ${time('timestamp_ms')}, uuid, event, distinct_id, person_id,
              if(isNull(person_created_ms), NULL, ${time('ifNull(person_created_ms, 0)')}), person_properties, person_mode, properties,
              elements_chain, historical_migration, ${time('captured_ms')}, ${time('created_ms')}
