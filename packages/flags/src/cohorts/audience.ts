@@ -120,11 +120,12 @@ export function createPageLimit() {
       return limit;
     },
     /**
-     * Records how many persons a page contained, and adjusts the size of the next page. @param read number of persons
-     * in the page.
+     * Records how many persons a page contained, and adjusts the size of the next page.
+     * @param read number of persons in the page
+     * @param requested maximum number of persons in the page, if it was not the last one that `next` returned
      */
-    note(read: number): void {
-      const isQuick = read === limit && performance.now() - startedAt < pageMs;
+    note(read: number, requested = limit): void {
+      const isQuick = read === requested && performance.now() - startedAt < pageMs;
       limit = isQuick ? Math.min(largestPage, limit * 2) : Math.max(smallestPage, Math.floor(limit / 2));
     },
   };
@@ -149,13 +150,20 @@ export async function* matchPersons(
   { audience, after = null }: { audience: Audience; after?: string | null },
 ): AsyncGenerator<MatchedPerson[]> {
   const pageLimit = createPageLimit();
-  for (let last = after; ; ) {
-    const page = await readPersonPage(sql, projectId, { after: last, limit: pageLimit.next() });
-    if (page.length === 0) return;
-    const matched = await inTimeSlices(matchPage(audience, page, Date.now()));
-    pageLimit.note(page.length);
+  const read = async (last: string | null) => {
+    const limit = pageLimit.next();
+    return { limit, persons: await readPersonPage(sql, projectId, { after: last, limit }) };
+  };
+  for (let page = await read(after); page.persons.length > 0; ) {
+    const { persons, limit } = page;
+    // PostgreSQL reads the next page while this process evaluates this one.
+    const next = read(persons.at(-1)?.uuid ?? null);
+    // The caller may stop at this page.
+    next.catch(() => {});
+    const matched = await inTimeSlices(matchPage(audience, persons, Date.now()));
+    pageLimit.note(persons.length, limit);
     yield matched;
-    last = page.at(-1)?.uuid ?? null;
+    page = await next;
   }
 }
 
