@@ -515,12 +515,6 @@ describe.each(engines)('on $name', (engine) => {
     expect([(await seriesOf(mine, range))[0]?.data, (await seriesOf(other, range))[0]?.data]).toEqual([[1], [2]]);
   });
 
-  test('engine-035: an event from before 1970 is in the interval of its own day', async () => {
-    const projectId = await projectWith([['1900-01-01T12:00Z'], ['1969-12-31T12:00Z'], ['1970-01-01T12:00Z']]);
-    const [series] = await seriesOf(projectId, { dateRange: { date_from: '1969-12-30', date_to: '1970-01-01' } });
-    expect(series?.data).toEqual([0, 1, 1]);
-  });
-
   const actors = (projectId: number) =>
     runQuery(
       { sql: store.database.sql, events: store.events },

@@ -172,6 +172,20 @@ const modules = await clickHouseOrSkip();
     expect(await inClickhouse(project)).toEqual({ a: 1 });
   });
 
+  test('engine-035: finds events from before 1970 by their time', async () => {
+    const project = await tenant();
+    const times = ['1900-01-01T12:00Z', '1969-12-31T12:00Z', '1970-01-01T12:00Z'];
+    await store(fixture.database.sql, { project, ids: ['a'], times });
+    await followAll();
+    const time = (name: string) => `fromUnixTimestamp64Milli({${name}:Int64}, 'UTC')`;
+    const result = await client.query({
+      query: `SELECT count() AS n FROM events FINAL WHERE project_id = {id:Int32} AND timestamp >= ${time('from')} AND timestamp < ${time('to')}`,
+      query_params: { id: project, from: Date.UTC(1969, 11, 31), to: Date.UTC(1970, 0, 2) },
+      format: 'JSONCompactEachRow',
+    });
+    expect(Number((await result.json<[number | string]>())[0]?.[0])).toBe(2);
+  });
+
   test('reports the lag while another worker has the claim, also one that has died', async () => {
     await followAll();
     await query(
