@@ -8,7 +8,7 @@ import {
   propertyOperators,
   selectFlags,
 } from '../index.ts';
-import { ask, flag } from '../testing/ask-flag.ts';
+import { evaluate, flag } from '../testing/ask-flag.ts';
 
 const id = fc.string({ maxLength: 30 });
 const json = fc.jsonValue({ maxDepth: 3 });
@@ -75,10 +75,10 @@ test('whatever definitions and requests contain, an evaluation returns a result 
       fc.array(definition, { maxLength: 6 }),
       fc.array(tree, { maxLength: 3 }),
       request,
-      (flags, trees, asked) => {
+      (flags, trees, context) => {
         const cohorts = trees.map((filter, index) => ({ id: index + 1, isStatic: false, tree: filter }));
-        const once = ask({ flags, cohorts, request: asked });
-        expect(ask({ flags, cohorts, request: asked })).toEqual(once);
+        const once = evaluate({ flags, cohorts, request: context });
+        expect(evaluate({ flags, cohorts, request: context })).toEqual(once);
       },
     ),
     { numRuns: 500 },
@@ -95,8 +95,8 @@ const split = {
   },
 };
 const valueAt = (rollout_percentage: number, distinctId: string) =>
-  ask({ flags: [flag('f', { groups: [{ rollout_percentage }], filters: split })], request: { distinctId } }).answers.f
-    ?.value;
+  evaluate({ flags: [flag('f', { groups: [{ rollout_percentage }], filters: split })], request: { distinctId } })
+    .results.f?.value;
 
 test('a person with a flag keeps it, with the same variant, when its rollout increases', () => {
   fc.assert(
@@ -112,15 +112,15 @@ test('a negated operator returns the opposite of the operator it negates, if the
     const denied = name.startsWith('not_') ? name.slice(4) : name === 'is_not' ? 'exact' : null;
     return denied === null ? [] : [[denied, name] as const];
   });
-  const asked = (name: string, value: unknown, property: unknown) =>
-    ask({
+  const context = (name: string, value: unknown, property: unknown) =>
+    evaluate({
       flags: [flag('f', { groups: [{ properties: [{ key: 'p', type: 'person', operator: name, value }] }] })],
       request: { personProperties: { p: property } },
-    }).answers.f?.value;
+    }).results.f?.value;
   const plain = fc.oneof(fc.string(), fc.integer(), fc.boolean());
   fc.assert(
     fc.property(fc.constantFrom(...pairs), plain, plain, ([denied, denying], value, property) => {
-      if (asked(denied, value, property) === true) expect(asked(denying, value, property)).toBe(false);
+      if (context(denied, value, property) === true) expect(context(denying, value, property)).toBe(false);
     }),
   );
 });

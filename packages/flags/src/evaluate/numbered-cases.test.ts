@@ -1,5 +1,5 @@
 import { compileFlags, evaluateFlags, nothingStored, selectFlags } from '../index.ts';
-import { ask, flag, idOf, matches, type Question } from '../testing/ask-flag.ts';
+import { type EvaluationInput, evaluate, flag, idOf, matches } from '../testing/ask-flag.ts';
 import { bucketHash } from './bucketing.ts';
 
 /** Numbered cases of flag evaluation. Cases about requests, stores and routes are tested next to that code. */
@@ -30,11 +30,11 @@ const enterprise = { properties: [person('plan', 'exact', 'enterprise')], rollou
 const tenPercent = { properties: [], rollout_percentage: 10 };
 /** An ID outside the first tenth of the flag `split`. */
 const outside = String(Array.from({ length: 50 }, (_, n) => `user-${n}`).find((id) => bucketHash('split.', id) > 0.1));
-const early = (plan: string, groups: unknown[], filters = {}): Question => ({
+const early = (plan: string, groups: unknown[], filters = {}): EvaluationInput => ({
   flags: [flag('split', { groups, filters })],
   request: { distinctId: outside, personProperties: { plan } },
 });
-const rollout = (percentage: number | null | undefined, distinctId: string): Question => ({
+const rollout = (percentage: number | null | undefined, distinctId: string): EvaluationInput => ({
   flags: [flag('beta-search-rollout', { groups: [{ properties: [], rollout_percentage: percentage }] })],
   request: { distinctId },
 });
@@ -42,7 +42,7 @@ const company = { aggregation_group_type_index: 0 };
 const holdout = (percentage: number) => ({ holdout: { id: 7, exclusion_percentage: percentage } });
 
 /** `[number, title, flags and request, flag key, value, reason]` */
-const rows: [number: string, what: string, question: Question, key: string, value: unknown, why: string][] = [
+const rows: [number: string, what: string, input: EvaluationInput, key: string, value: unknown, why: string][] = [
   [
     'flag-004',
     'matches an ID within the rollout of 25.5 %',
@@ -251,16 +251,19 @@ const rows: [number: string, what: string, question: Question, key: string, valu
   ]),
 ];
 
-test.each(rows)('%s: %s', (_number, _what, question, key, value, why) => {
-  const { answers } = ask(question);
-  expect(answers[key]).toMatchObject({ value, why });
+test.each(rows)('%s: %s', (_number, _what, input, key, value, why) => {
+  const { results } = evaluate(input);
+  expect(results[key]).toMatchObject({ value, why });
 });
 
 test('flag-016: when the variants cover less than 100 %, the flag is on without a variant for the rest, with the payload of true', () => {
   const filters = { multivariate: { variants: variants({ a: 50, b: 25 }) }, payloads: { true: '"rest"', a: '"a"' } };
   const inRest = Array.from({ length: 200 }, (_, n) => `user-${n}`).find((id) => bucketHash('f.', id, 'variant') > 0.9);
-  const { answers } = ask({ flags: [flag('f', { groups: [{}], filters })], request: { distinctId: String(inRest) } });
-  expect(answers.f).toMatchObject({ value: true, payload: '"rest"' });
+  const { results } = evaluate({
+    flags: [flag('f', { groups: [{}], filters })],
+    request: { distinctId: String(inRest) },
+  });
+  expect(results.f).toMatchObject({ value: true, payload: '"rest"' });
 });
 
 test('flag-017: a percentage that equals the hash includes the ID, the next smaller double excludes it', () => {
@@ -271,21 +274,21 @@ test('flag-017: a percentage that equals the hash includes the ID, the next smal
   );
   const below = [1, 2, 3].map((n) => exact * (1 - n * Number.EPSILON)).find((p) => p / 100 < position);
   expect(bounds.length).toBeGreaterThan(0);
-  expect(ask(rollout(bounds[0], 'user-105')).answers['beta-search-rollout']?.value).toBe(true);
-  expect(ask(rollout(below, 'user-105')).answers['beta-search-rollout']?.value).toBe(false);
+  expect(evaluate(rollout(bounds[0], 'user-105')).results['beta-search-rollout']?.value).toBe(true);
+  expect(evaluate(rollout(below, 'user-105')).results['beta-search-rollout']?.value).toBe(false);
 });
 
 test('flag-019: a numeric group key is hashed as text', () => {
   const groups = [{ properties: [], rollout_percentage: bucketHash('f.', '42') * 100 + 1e-9 }];
-  const question = { flags: [flag('f', { groups, filters: company })] };
-  const asked = (key: unknown) => ask({ ...question, request: { groups: { company: key } } }).answers.f;
-  expect(asked(42)).toEqual(asked('42'));
-  expect(asked(42)?.value).toBe(true);
+  const input = { flags: [flag('f', { groups, filters: company })] };
+  const evaluateWith = (key: unknown) => evaluate({ ...input, request: { groups: { company: key } } }).results.f;
+  expect(evaluateWith(42)).toEqual(evaluateWith('42'));
+  expect(evaluateWith(42)?.value).toBe(true);
 });
 
 test('flag-021: the reason says that group conditions were not evaluated', () => {
-  const [, , question] = rows.find(([number]) => number === 'flag-021') ?? [];
-  expect(ask(question as Question).answers.f?.description).toBe(
+  const [, , input] = rows.find(([number]) => number === 'flag-021') ?? [];
+  expect(evaluate(input as EvaluationInput).results.f?.description).toBe(
     'No matching condition set (group conditions were not evaluated because no group type was provided)',
   );
 });
@@ -351,7 +354,7 @@ describe('flags that depend on other flags', () => {
   const twoForAll = flag('multi', { groups: [{ variant: 'Two' }], filters: halves });
 
   test('flag-046, flag-047, flag-048: true matches any variant, a string matches that variant, false matches an inactive flag', () => {
-    const { answers, hasErrors } = ask({
+    const { results, hasErrors } = evaluate({
       flags: [
         twoForAll,
         flag('off', { groups: [{}], active: false }),
@@ -360,17 +363,17 @@ describe('flags that depend on other flags', () => {
         flag('not-on', on('off', false)),
       ],
     });
-    expect([answers.any?.value, answers.exact?.value, answers['not-on']?.value]).toEqual([true, false, true]);
+    expect([results.any?.value, results.exact?.value, results['not-on']?.value]).toEqual([true, false, true]);
     expect(hasErrors).toBe(false);
     // flag-052
-    expect(answers).not.toHaveProperty('off');
+    expect(results).not.toHaveProperty('off');
   });
 
   test('flag-049, flag-051: a missing flag breaks the flags that depend on it, and no others', () => {
-    const { answers, hasErrors } = ask({
+    const { results, hasErrors } = evaluate({
       flags: [flag('a', on('nowhere', true)), flag('b', on('a', false)), flag('c', { groups: [{}] })],
     });
-    expect([answers.a?.why, answers.b?.why, answers.c?.value]).toEqual([
+    expect([results.a?.why, results.b?.why, results.c?.value]).toEqual([
       'missing_dependency:null',
       'missing_dependency:null',
       true,
@@ -379,10 +382,10 @@ describe('flags that depend on other flags', () => {
   });
 
   test('flag-050: flags in a dependency cycle have a missing dependency, and the response reports errors', () => {
-    const { answers, hasErrors } = ask({
+    const { results, hasErrors } = evaluate({
       flags: [flag('a', on('b', true)), flag('b', on('a', true)), flag('self', on('self', true))],
     });
-    expect([answers.a?.why, answers.b?.why, answers.self?.why]).toEqual(Array(3).fill('missing_dependency:null'));
+    expect([results.a?.why, results.b?.why, results.self?.why]).toEqual(Array(3).fill('missing_dependency:null'));
     expect(hasErrors).toBe(true);
   });
 
@@ -392,20 +395,20 @@ describe('flags that depend on other flags', () => {
       flag('middle', on('first', true)),
       flag('first', { groups: [{}] }),
     ];
-    expect(ask({ flags, selection: { keys: ['last'] } }).answers.last?.value).toBe(true);
+    expect(evaluate({ flags, selection: { keys: ['last'] } }).results.last?.value).toBe(true);
   });
 
   test('a flag that is not part of the request is off for flags that depend on it', () => {
     const server = flag('server', { groups: [{}], evaluation_runtime: 'server' });
-    const { answers } = ask({ flags: [server, flag('f', on('server', false))], selection: { runtime: 'client' } });
-    expect(answers).toMatchObject({ f: { value: true } });
-    expect(answers).not.toHaveProperty('server');
+    const { results } = evaluate({ flags: [server, flag('f', on('server', false))], selection: { runtime: 'client' } });
+    expect(results).toMatchObject({ f: { value: true } });
+    expect(results).not.toHaveProperty('server');
   });
 
   test('a flag that could not be evaluated matches neither on nor off', () => {
     const broken = flag('broken', { groups: [{ properties: [inCohort(404)] }] });
-    const { answers } = ask({ flags: [broken, flag('on', on('broken', true)), flag('off', on('broken', false))] });
-    expect([answers.broken?.why, answers.on?.value, answers.off?.value]).toEqual([
+    const { results } = evaluate({ flags: [broken, flag('on', on('broken', true)), flag('off', on('broken', false))] });
+    expect([results.broken?.why, results.on?.value, results.off?.value]).toEqual([
       'failed:dependency_not_found_cohort',
       false,
       false,
@@ -415,10 +418,10 @@ describe('flags that depend on other flags', () => {
 
 describe('holdouts and early access', () => {
   const held = (percentage: number, distinctId: string) =>
-    ask({
+    evaluate({
       flags: [flag('f', { groups: [{}], filters: { ...halves, ...holdout(percentage) } })],
       request: { distinctId },
-    }).answers.f?.value;
+    }).results.f?.value;
 
   test('flag-053, flag-054: a holdout includes its share, everyone above 100 %, and no one at 0 %', () => {
     expect([held(10, 'user-31'), held(250, 'user-77'), held(0, 'user-31')]).toEqual([
@@ -430,10 +433,10 @@ describe('holdouts and early access', () => {
   });
 
   const enrolled = (property: unknown, filters: object) =>
-    ask({
+    evaluate({
       flags: [flag('f', { groups: [{ rollout_percentage: 0 }], filters: { payloads: { true: '1' }, ...filters } })],
       request: { personProperties: property === undefined ? {} : { '$feature_enrollment/f': property } },
-    }).answers.f;
+    }).results.f;
   const current = { feature_enrollment: true };
   const former = {
     super_groups: [{ properties: [person('$feature_enrollment/f', 'exact', ['true'])], rollout_percentage: 100 }],
@@ -460,30 +463,30 @@ describe('the hashed ID', () => {
 
   test('flag-058, flag-059: a device flag hashes only the device ID', () => {
     const device = flag('f', { ...half, bucketing_identifier: 'device_id' });
-    const asked = (request: Question['request']) => ask({ flags: [device], request }).answers.f;
-    expect(asked({ distinctId: inside })).toMatchObject({ value: false, why: 'out_of_rollout_bound:0' });
-    expect(asked({ distinctId: inside, deviceId: beyond })?.value).toBe(false);
-    expect(asked({ distinctId: beyond, deviceId: inside })?.value).toBe(true);
+    const evaluateWith = (request: EvaluationInput['request']) => evaluate({ flags: [device], request }).results.f;
+    expect(evaluateWith({ distinctId: inside })).toMatchObject({ value: false, why: 'out_of_rollout_bound:0' });
+    expect(evaluateWith({ distinctId: inside, deviceId: beyond })?.value).toBe(false);
+    expect(evaluateWith({ distinctId: beyond, deviceId: inside })?.value).toBe(true);
   });
 
   test('flag-060, flag-061, flag-062, flag-063: with continuity, it hashes the stored ID, then the ID before login, then the distinct ID', () => {
     const keeping = flag('f', { ...half, ensure_experience_continuity: true });
-    const asked = (request: Question['request'], stored?: string) =>
-      ask({
+    const evaluateWith = (request: EvaluationInput['request'], stored?: string) =>
+      evaluate({
         flags: [keeping],
         request: { distinctId: beyond, ...request },
         stored: { hashKeyOverrides: new Map(stored === undefined ? [] : [['f', stored]]) },
-      }).answers.f?.value;
+      }).results.f?.value;
     expect([
-      asked({}),
-      asked({ anonymousDistinctId: inside }),
-      asked({}, inside),
-      asked({ anonymousDistinctId: beyond }, inside),
+      evaluateWith({}),
+      evaluateWith({ anonymousDistinctId: inside }),
+      evaluateWith({}, inside),
+      evaluateWith({ anonymousDistinctId: beyond }, inside),
     ]).toEqual([false, true, true, true]);
   });
 
   test('flag-064: without stored IDs, a flag with continuity fails, unless everyone gets the same value', () => {
-    const { answers, hasErrors } = ask({
+    const { results, hasErrors } = evaluate({
       flags: [
         flag('f', { ...half, ensure_experience_continuity: true }),
         flag('all', { groups: [{}], ensure_experience_continuity: true }),
@@ -491,7 +494,7 @@ describe('the hashed ID', () => {
       ],
       stored: { hashKeyOverrides: 'unavailable' },
     });
-    expect([answers.f?.why, answers.all?.value, answers.other?.value]).toEqual([
+    expect([results.f?.why, results.all?.value, results.other?.value]).toEqual([
       'failed:hash_key_override_error',
       true,
       true,
@@ -503,12 +506,12 @@ describe('the hashed ID', () => {
 describe('cohorts', () => {
   const leaf = (key: string, value: unknown, negation = false) => ({ ...person(key, 'exact', value), negation });
   const tree = (type: 'AND' | 'OR', ...values: unknown[]) => ({ type, values });
-  const asked = (
+  const evaluateWith = (
     filter: object,
-    cohorts: Question['cohorts'] = [],
-    { properties = {}, ...others }: Partial<Question> & { properties?: Record<string, unknown> } = {},
+    cohorts: EvaluationInput['cohorts'] = [],
+    { properties = {}, ...others }: Partial<EvaluationInput> & { properties?: Record<string, unknown> } = {},
   ) =>
-    ask({
+    evaluate({
       flags: [flag('f', { groups: [{ properties: [filter] }] }), flag('other', { groups: [{}] })],
       cohorts,
       request: { personProperties: properties },
@@ -517,22 +520,22 @@ describe('cohorts', () => {
   const dynamic = (id: number, filters: unknown) => ({ id, isStatic: false, tree: filters });
 
   test('flag-065: a deleted cohort fails its flag and no others', () => {
-    const { answers, hasErrors } = asked(inCohort(9));
-    expect(answers).toMatchObject({ f: { why: 'failed:dependency_not_found_cohort' }, other: { value: true } });
+    const { results, hasErrors } = evaluateWith(inCohort(9));
+    expect(results).toMatchObject({ f: { why: 'failed:dependency_not_found_cohort' }, other: { value: true } });
     expect(hasErrors).toBe(true);
   });
 
   test('flag-066: unknown persons are not in a static cohort', () => {
     const cohorts = [{ id: 9, isStatic: true, tree: null }];
-    expect(asked(inCohort(9, 'not_in'), cohorts).answers.f?.value).toBe(true);
-    expect(asked(inCohort(9), cohorts, { stored: { staticCohorts: new Set([9]) } }).answers.f?.value).toBe(true);
-    expect(asked(inCohort(9), cohorts, { stored: { staticCohorts: 'unavailable' } }).answers.f?.why).toBe(
+    expect(evaluateWith(inCohort(9, 'not_in'), cohorts).results.f?.value).toBe(true);
+    expect(evaluateWith(inCohort(9), cohorts, { stored: { staticCohorts: new Set([9]) } }).results.f?.value).toBe(true);
+    expect(evaluateWith(inCohort(9), cohorts, { stored: { staticCohorts: 'unavailable' } }).results.f?.why).toBe(
       'failed:database_error',
     );
   });
 
   test('flag-067: a negated cohort filter matches when the property is missing', () => {
-    expect(asked(inCohort(9), [dynamic(9, tree('AND', leaf('banned', 'x', true)))]).answers.f?.value).toBe(true);
+    expect(evaluateWith(inCohort(9), [dynamic(9, tree('AND', leaf('banned', 'x', true)))]).results.f?.value).toBe(true);
   });
 
   test('flag-068: evaluates trees of AND and OR, and cohorts within cohorts', () => {
@@ -541,7 +544,7 @@ describe('cohorts', () => {
       dynamic(10, tree('OR', { type: 'cohort', key: 'id', value: 9, negation: true })),
     ];
     const member = (id: number, properties: Record<string, unknown>) =>
-      asked(inCohort(id), cohorts, { properties }).answers.f?.value;
+      evaluateWith(inCohort(id), cohorts, { properties }).results.f?.value;
     expect([
       member(9, { a: 1, d: 1 }),
       member(9, { a: 1, b: 1 }),
@@ -559,7 +562,7 @@ describe('cohorts', () => {
       dynamic(10, tree('OR', { type: 'cohort', value: 9 })),
       dynamic(11, tree('OR', leaf('a', '1'), { type: 'cohort', value: 404 })),
     ];
-    expect(asked(inCohort(Number(id)), cohorts).answers.f?.why).toBe(`failed:${failure}`);
+    expect(evaluateWith(inCohort(Number(id)), cohorts).results.f?.why).toBe(`failed:${failure}`);
   });
 
   test.each([
@@ -568,7 +571,7 @@ describe('cohorts', () => {
     ['behavior', tree('OR', { type: 'behavioral', key: 'x' })],
     ['null', null],
   ])('a cohort of %s has no members', (_what, filters) => {
-    expect(asked(inCohort(9), [dynamic(9, filters)]).answers.f).toMatchObject({
+    expect(evaluateWith(inCohort(9), [dynamic(9, filters)]).results.f).toMatchObject({
       value: false,
       why: 'no_condition_match:0',
     });
@@ -579,7 +582,7 @@ describe('missing data', () => {
   const needsPlan = { groups: [{ properties: [person('plan', 'exact', 'pro')] }] };
 
   test('without stored properties, only flags whose filters need them fail', () => {
-    const { answers, hasErrors } = ask({
+    const { results, hasErrors } = evaluate({
       flags: [
         flag('needs-more', { groups: [{ properties: [person('age', 'gt', '3')] }] }),
         flag('answered', needsPlan),
@@ -589,7 +592,7 @@ describe('missing data', () => {
       request: { personProperties: { plan: 'pro', $browser: 'Chrome' } },
       stored: { personProperties: 'unavailable' },
     });
-    expect(answers).toMatchObject({
+    expect(results).toMatchObject({
       'needs-more': { why: 'failed:database_error' },
       answered: { value: true },
       'no-filters': { value: true },
@@ -601,16 +604,17 @@ describe('missing data', () => {
 
 test('flag-085: variants of 33.3, 33.3 and 33.4 cover everyone', () => {
   const values = Array.from({ length: 500 }, (_, n) => {
-    const question = { flags: [flag('f', { groups: [{}], filters: thirds })], request: { distinctId: `user-${n}` } };
-    return ask(question).answers.f?.value;
+    const input = { flags: [flag('f', { groups: [{}], filters: thirds })], request: { distinctId: `user-${n}` } };
+    return evaluate(input).results.f?.value;
   });
   expect(new Set(values)).toEqual(new Set(['a', 'b', 'c']));
 });
 
 test('flag-089: an old flag without condition sets uses its rollout column', () => {
   const legacy = { id: 1, key: 'beta-search-rollout', active: true, filters: {}, rollout_percentage: 25.5 };
-  const asked = (distinctId: string) => ask({ flags: [legacy], request: { distinctId } }).answers[legacy.key];
-  expect([asked('user-61')?.value, asked('user-105')?.value]).toEqual([true, false]);
+  const evaluateWith = (distinctId: string) =>
+    evaluate({ flags: [legacy], request: { distinctId } }).results[legacy.key];
+  expect([evaluateWith('user-61')?.value, evaluateWith('user-105')?.value]).toEqual([true, false]);
 });
 
 test('flag-090: evaluates patterns that make other engines backtrack a thousand times', () => {

@@ -11,14 +11,14 @@ import { selectFlags } from './select-flags.ts';
 const named = caseFile.cases.map((row, index) => [row[1], row[2], index, row] as const);
 
 test.each(named)('%s: %s #%i', (_category, _flag, _index, row) => {
-  expect(answerTo(row)).toEqual({ value: row[5], reason: row[6], payload: row[7] });
+  expect(resultOf(row)).toEqual({ value: row[5], reason: row[6], payload: row[7] });
 });
 
 test.each(caseFile.hash)('hash of %s %s %s', (prefix, id, salt, expected) => {
   expect(bucketHash(prefix, id, salt)).toBe(expected);
 });
 
-function answerTo([document, , key, distinctId, sent]: FlagCase) {
+function resultOf([document, , key, distinctId, sent]: FlagCase) {
   const flags = caseFlags[document];
   if (flags === undefined) throw new Error(`there is no document ${document}`);
   const { results } = evaluateFlags(flags, selectFlags(flags, { keys: [key] }), caseContext(distinctId, sent));

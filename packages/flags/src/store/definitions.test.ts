@@ -128,7 +128,7 @@ describe('createFlagDefinitions', () => {
     expect(queries).toEqual(['load', 'version']);
     await fixture.addFlag(environmentId, 'new');
     await eventually(async () => (await keysOf(definitions.get(environmentId))).length === 1, { what: 'the new flag' });
-    expect(queries.filter((question) => question === 'load')).toHaveLength(2);
+    expect(queries.filter((query) => query === 'load')).toHaveLength(2);
     expect(outcomes).not.toContain('failed');
   });
 
@@ -160,7 +160,7 @@ describe('createFlagDefinitions', () => {
       },
     });
     const before = keysOf(definitions.get(environmentId));
-    await eventually(() => !isFirst, { what: 'the first question' });
+    await eventually(() => !isFirst, { what: 'the first query' });
     await fixture.addFlag(environmentId, 'new');
     tell({ environmentId, tokens: [], isOfFlags: true });
     const after = keysOf(definitions.get(environmentId));

@@ -17,7 +17,11 @@ afterAll(() => fixture.stop());
 type Request = Partial<Omit<EvaluationContext, 'stored' | 'now'>>;
 
 /** Loads data for a request and evaluates its flags. Returns the results and the number of queries. */
-async function ask(environmentId: number, request: Request, { fails = (_text: string): boolean => false } = {}) {
+async function loadAndEvaluate(
+  environmentId: number,
+  request: Request,
+  { fails = (_text: string): boolean => false } = {},
+) {
   const { sql } = fixture.database;
   const definitions = await loadDefinitions(sql, environmentId);
   if (definitions === null) throw new Error('There is no such environment.');
@@ -39,8 +43,8 @@ async function ask(environmentId: number, request: Request, { fails = (_text: st
     onFailure: () => {},
   });
   const { results } = evaluateFlags(flags, selected, { ...context, stored, now: Date.now() });
-  const answers = Object.fromEntries(results.map((r) => [r.key, r.failure ?? flagValue(r)]));
-  return { stored, answers, questions: queries.length };
+  const values = Object.fromEntries(results.map((r) => [r.key, r.failure ?? flagValue(r)]));
+  return { stored, values, queryCount: queries.length };
 }
 
 const person = (key: string, value: unknown) => [{ key, type: 'person', operator: 'exact', value }];
@@ -62,16 +66,16 @@ test('reads properties of the person and of groups, and memberships, with one qu
     uuid,
   ]);
 
-  expect(await ask(id, { distinctId: 'ann' })).toMatchObject({ stored: nothingStored, questions: 0 });
+  expect(await loadAndEvaluate(id, { distinctId: 'ann' })).toMatchObject({ stored: nothingStored, queryCount: 0 });
   await fixture.addFlag(id, 'plain');
   await fixture.addFlag(id, 'pro', { filters: { groups: [{ properties: person('plan', 'pro') }] } });
-  expect(await ask(id, { distinctId: 'ann@home' })).toMatchObject({
-    answers: { plain: true, pro: true },
-    questions: 1,
+  expect(await loadAndEvaluate(id, { distinctId: 'ann@home' })).toMatchObject({
+    values: { plain: true, pro: true },
+    queryCount: 1,
   });
   const sent = { distinctId: 'ann', personProperties: { plan: 'free' } };
-  expect(await ask(id, sent)).toMatchObject({ answers: { pro: false }, questions: 0 });
-  expect(await ask(id, { distinctId: 'nobody' })).toMatchObject({ answers: { pro: false }, questions: 1 });
+  expect(await loadAndEvaluate(id, sent)).toMatchObject({ values: { pro: false }, queryCount: 0 });
+  expect(await loadAndEvaluate(id, { distinctId: 'nobody' })).toMatchObject({ values: { pro: false }, queryCount: 1 });
 
   const ofGroup = (index: number, key: string, value: unknown) => [
     { key, type: 'group', operator: 'exact', value, group_type_index: index },
@@ -84,13 +88,13 @@ test('reads properties of the person and of groups, and memberships, with one qu
     const properties = [{ key: 'id', type: 'cohort', value: cohort }];
     await fixture.addFlag(id, `member-${index}`, { filters: { groups: [{ properties }] } });
   }
-  expect(await ask(id, { distinctId: 'ann', groups: { company: 'acme', project: 'p' } })).toMatchObject({
-    answers: { plain: true, pro: true, sized: true, 'member-0': true, 'member-1': false },
-    questions: 3,
+  expect(await loadAndEvaluate(id, { distinctId: 'ann', groups: { company: 'acme', project: 'p' } })).toMatchObject({
+    values: { plain: true, pro: true, sized: true, 'member-0': true, 'member-1': false },
+    queryCount: 3,
   });
   const failing = { fails: (text: string) => text.includes('cohort_member') };
-  expect(await ask(id, { distinctId: 'ann' }, failing)).toMatchObject({
-    answers: { plain: true, pro: true, 'member-0': 'database_error' },
+  expect(await loadAndEvaluate(id, { distinctId: 'ann' }, failing)).toMatchObject({
+    values: { plain: true, pro: true, 'member-0': 'database_error' },
   });
 });
 
@@ -105,13 +109,13 @@ test('reads only the properties that the flags use from a person with many prope
     { key: 'nothing', type: 'person', operator: 'is_not_set', value: 'is_not_set' },
   ];
   await fixture.addFlag(id, 'one', { filters: { groups: [{ properties: filters }] } });
-  const asked = await ask(id, { distinctId: 'ann' });
-  expect([asked.stored.personProperties, asked.answers]).toEqual([
+  const loaded = await loadAndEvaluate(id, { distinctId: 'ann' });
+  expect([loaded.stored.personProperties, loaded.values]).toEqual([
     { plan: 'pro', tier: null, $browser: 'Chrome' },
     { one: true },
   ]);
-  const sent = await ask(id, { distinctId: 'ann', personProperties: { plan: 'pro', $browser: 'Safari' } });
-  expect([sent.stored.personProperties, sent.answers]).toEqual([{ tier: null }, { one: false }]);
+  const sent = await loadAndEvaluate(id, { distinctId: 'ann', personProperties: { plan: 'pro', $browser: 'Safari' } });
+  expect([sent.stored.personProperties, sent.values]).toEqual([{ tier: null }, { one: false }]);
 });
 
 describe('experience continuity across login', () => {
@@ -132,19 +136,19 @@ describe('experience continuity across login', () => {
     await fixture.addFlag(id, 'off', { ...half, active: false });
     await fixture.addFlag(id, 'plain');
     await fixture.addPerson(id, ['u', 'a']);
-    const first = await ask(id, { distinctId: 'u', anonymousDistinctId: 'a' });
+    const first = await loadAndEvaluate(id, { distinctId: 'u', anonymousDistinctId: 'a' });
     const overrides = new Map([
       ['one', 'a'],
       ['two', 'a'],
     ]);
-    expect([first.stored.hashKeyOverrides, first.questions]).toEqual([overrides, 2]);
+    expect([first.stored.hashKeyOverrides, first.queryCount]).toEqual([overrides, 2]);
     expect(await keysStored(id)).toEqual(['u: one=a', 'u: two=a']);
-    const later = await ask(id, { distinctId: 'u' });
-    expect([later.stored.hashKeyOverrides, later.questions]).toEqual([overrides, 1]);
-    const another = await ask(id, { distinctId: 'u', anonymousDistinctId: 'b' });
-    expect([another.stored.hashKeyOverrides, another.questions]).toEqual([overrides, 1]);
+    const later = await loadAndEvaluate(id, { distinctId: 'u' });
+    expect([later.stored.hashKeyOverrides, later.queryCount]).toEqual([overrides, 1]);
+    const another = await loadAndEvaluate(id, { distinctId: 'u', anonymousDistinctId: 'b' });
+    expect([another.stored.hashKeyOverrides, another.queryCount]).toEqual([overrides, 1]);
     await fixture.addFlag(id, 'three', half);
-    const grown = await ask(id, { distinctId: 'u', anonymousDistinctId: 'b' });
+    const grown = await loadAndEvaluate(id, { distinctId: 'u', anonymousDistinctId: 'b' });
     expect(grown.stored.hashKeyOverrides).toEqual(new Map([...overrides, ['three', 'b']]));
   });
 
@@ -152,7 +156,7 @@ describe('experience continuity across login', () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     await Promise.all([fixture.addPerson(id, ['u']), fixture.addPerson(id, ['a'])]);
-    await ask(id, { distinctId: 'u', anonymousDistinctId: 'a' });
+    await loadAndEvaluate(id, { distinctId: 'u', anonymousDistinctId: 'a' });
     expect(await keysStored(id)).toEqual(['a: one=a', 'u: one=a']);
     await fixture.database.sql.query(
       `UPDATE feature_flag_hash_key h SET hash_key = 'other' FROM person p
@@ -160,29 +164,29 @@ describe('experience continuity across login', () => {
       [id],
     );
     for (const request of [{ distinctId: 'u', anonymousDistinctId: 'a' }, { distinctId: 'u' }]) {
-      expect((await ask(id, request)).stored.hashKeyOverrides).toEqual(new Map([['one', 'a']]));
+      expect((await loadAndEvaluate(id, request)).stored.hashKeyOverrides).toEqual(new Map([['one', 'a']]));
     }
   });
 
   test('flag-063: stores nothing for unknown persons', async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
-    const { stored, questions } = await ask(id, { distinctId: 'u', anonymousDistinctId: 'a' });
-    expect([stored.hashKeyOverrides, questions, await keysStored(id)]).toEqual([new Map(), 1, []]);
+    const { stored, queryCount } = await loadAndEvaluate(id, { distinctId: 'u', anonymousDistinctId: 'a' });
+    expect([stored.hashKeyOverrides, queryCount, await keysStored(id)]).toEqual([new Map(), 1, []]);
   });
 
   test('flag-064: when the database is down, only these flags fail', async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', half);
     await fixture.addFlag(id, 'plain');
-    const { answers } = await ask(id, { distinctId: 'u', anonymousDistinctId: 'a' }, { fails: () => true });
-    expect(answers).toEqual({ one: 'hash_key_override_error', plain: true });
+    const { values } = await loadAndEvaluate(id, { distinctId: 'u', anonymousDistinctId: 'a' }, { fails: () => true });
+    expect(values).toEqual({ one: 'hash_key_override_error', plain: true });
   });
 
   test('sends no query if everyone gets the same value', async () => {
     const id = await fixture.createEnvironment();
     await fixture.addFlag(id, 'one', { ensure_experience_continuity: true });
-    expect(await ask(id, { distinctId: 'u', anonymousDistinctId: 'a' })).toMatchObject({ questions: 0 });
+    expect(await loadAndEvaluate(id, { distinctId: 'u', anonymousDistinctId: 'a' })).toMatchObject({ queryCount: 0 });
   });
 
   test('concurrent requests write one row, and all get the same value', async () => {
@@ -190,8 +194,10 @@ describe('experience continuity across login', () => {
     await fixture.addFlag(id, 'one', half);
     await fixture.addPerson(id, ['u']);
     const ids = Array.from({ length: 12 }, (_, index) => `anon-${index}`);
-    const answers = await Promise.all(ids.map((anon) => ask(id, { distinctId: 'u', anonymousDistinctId: anon })));
-    const keys = answers.map(
+    const values = await Promise.all(
+      ids.map((anon) => loadAndEvaluate(id, { distinctId: 'u', anonymousDistinctId: anon })),
+    );
+    const keys = values.map(
       ({ stored }) => stored.hashKeyOverrides !== 'unavailable' && stored.hashKeyOverrides.get('one'),
     );
     expect(new Set(keys).size).toBe(1);
@@ -204,5 +210,5 @@ test('flag-066: a static cohort does not contain unknown persons, so `not_in` is
   const cohort = await fixture.addCohort(id, { is_static: true });
   const properties = [{ key: 'id', type: 'cohort', operator: 'not_in', value: cohort }];
   await fixture.addFlag(id, 'outside', { filters: { groups: [{ properties }] } });
-  expect((await ask(id, { distinctId: 'nobody' })).answers).toEqual({ outside: true });
+  expect((await loadAndEvaluate(id, { distinctId: 'nobody' })).values).toEqual({ outside: true });
 });

@@ -71,22 +71,22 @@ export function createVersionedMemory<Value>(options: VersionedMemoryOptions<Val
 
   function get(environmentId: number): Value | Promise<Value> {
     const remembered = memory.get(environmentId);
-    if (remembered === undefined) return askOnce(environmentId);
+    if (remembered === undefined) return lookUpOnce(environmentId);
     const ageMs = performance.now() - remembered.checkedAtMs;
     const usedForMs = changes.isSubscribed() ? trustedForMs : unsubscribedMaxAgeMs;
     if (isCurrent(remembered) && ageMs < usedForMs) {
       // Checked in the background, so that no request waits while traffic is steady.
-      if (ageMs > usedForMs / 2 && isDue(remembered)) askOnce(environmentId).catch(() => {});
+      if (ageMs > usedForMs / 2 && isDue(remembered)) lookUpOnce(environmentId).catch(() => {});
       return remembered.value;
     }
-    return isDue(remembered) ? withPatience(askOnce(environmentId), remembered.value) : remembered.value;
+    return isDue(remembered) ? withPatience(lookUpOnce(environmentId), remembered.value) : remembered.value;
   }
 
   const isCurrent = ({ isOutdated, checkedAtMs }: Remembered<Value>) =>
     !isOutdated && checkedAtMs > mayHaveChangedBeforeMs;
   const isDue = ({ failedAtMs }: Remembered<Value>) => performance.now() - failedAtMs > restAfterFailureMs;
 
-  function askOnce(environmentId: number): Promise<Value> {
+  function lookUpOnce(environmentId: number): Promise<Value> {
     const running = underWay.get(environmentId);
     if (running !== undefined) return running;
     const pending: Promise<Value> = lookUp(environmentId, () => underWay.get(environmentId) === pending).finally(() => {

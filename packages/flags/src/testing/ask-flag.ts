@@ -25,7 +25,7 @@ export function idOf(key: string): number {
   return [...key].reduce((sum, character) => (sum * 31 + character.charCodeAt(0)) % 1_000_000_007, 7);
 }
 
-export interface Question {
+export interface EvaluationInput {
   flags: FlagDefinition[];
   cohorts?: CohortDefinition[];
   definitions?: Partial<ProjectDefinitions>;
@@ -35,7 +35,14 @@ export interface Question {
 }
 
 /** Evaluates flags. Returns for each key the value, and the reason as `code:index` or `failed:code`. */
-export function ask({ flags, cohorts = [], definitions = {}, request = {}, stored = {}, selection = {} }: Question) {
+export function evaluate({
+  flags,
+  cohorts = [],
+  definitions = {},
+  request = {},
+  stored = {},
+  selection = {},
+}: EvaluationInput) {
   const compiled = compileFlags({
     flags,
     cohorts,
@@ -44,7 +51,7 @@ export function ask({ flags, cohorts = [], definitions = {}, request = {}, store
     matchingVersion: 1,
     ...definitions,
   });
-  const { results, hasErrors } = evaluateFlags(compiled, selectFlags(compiled, selection), {
+  const { results: list, hasErrors } = evaluateFlags(compiled, selectFlags(compiled, selection), {
     distinctId: 'user-1',
     groups: {},
     personProperties: {},
@@ -53,8 +60,8 @@ export function ask({ flags, cohorts = [], definitions = {}, request = {}, store
     ...request,
     stored: { ...nothingStored, ...stored },
   });
-  const answers = Object.fromEntries(
-    results.map((result) => {
+  const results = Object.fromEntries(
+    list.map((result) => {
       const { code, conditionIndex } = result.reason;
       const why = result.failure === null ? `${code}:${conditionIndex}` : `failed:${code}`;
       return [
@@ -63,7 +70,7 @@ export function ask({ flags, cohorts = [], definitions = {}, request = {}, store
       ];
     }),
   );
-  return { answers, hasErrors };
+  return { results, hasErrors };
 }
 
 /** Returns whether a person with these properties matches the filter `p <operator> <expected>`. */
@@ -77,7 +84,7 @@ export function matches(
   }: { definitions?: Partial<ProjectDefinitions>; now?: number } = {},
 ): boolean {
   const properly = [{ key: 'p', type: 'person', operator, value: expected }];
-  const asked = flag('asked', { groups: [{ properties: properly }] });
-  const { answers } = ask({ flags: [asked], definitions, request: { personProperties: properties, now } });
-  return answers.asked?.value === true;
+  const tested = flag('tested', { groups: [{ properties: properly }] });
+  const { results } = evaluate({ flags: [tested], definitions, request: { personProperties: properties, now } });
+  return results.tested?.value === true;
 }
