@@ -17,8 +17,8 @@ describe.each(engines)('on $name', (engine) => {
   test('a randomly changed query returns a result, or is rejected as an invalid query', async () => {
     await fc.assert(
       fc.asyncProperty(changedQuery, async ({ one, query }) => {
-        const asked = { projectId: await projectOf(one), query, now: Date.parse(one.now) };
-        await runQuery({ sql: store.database.sql, events: store.events }, asked, ample()).catch((error) => {
+        const request = { projectId: await projectOf(one), query, now: Date.parse(one.now) };
+        await runQuery({ sql: store.database.sql, events: store.events }, request, ample()).catch((error) => {
           if (!isAppError(error, 'invalid') && !(error instanceof OverBudget)) throw error;
         });
       }),

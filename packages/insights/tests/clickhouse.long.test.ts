@@ -17,7 +17,7 @@ else {
   await import('./sql-public-queries.test.ts');
   await import('./sql-guide.test.ts');
   await import('./sql-budgets.test.ts');
-  await import('./random-questions.test.ts');
+  await import('./random-queries.test.ts');
   await import('./changed-queries.test.ts');
   await import('./random-web.test.ts');
   // Restore the default engines for test files that run in the same process.

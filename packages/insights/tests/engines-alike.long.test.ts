@@ -28,15 +28,15 @@ const modules = await clickHouseOrSkip();
   });
 
   /** Compares both engines. @throws Error if their results or error messages differ. */
-  async function compare(asked: { projectId: number; query: unknown; now: number }): Promise<void> {
-    const ask = (events: EventStore) =>
-      runQuery({ sql: store.database.sql, events }, asked, ample()).then(rounded, (error) => {
+  async function compare(request: { projectId: number; query: unknown; now: number }): Promise<void> {
+    const run = (events: EventStore) =>
+      runQuery({ sql: store.database.sql, events }, request, ample()).then(rounded, (error) => {
         if (!isAppError(error, 'invalid') && !(error instanceof OverBudget)) throw error;
         return error.message;
       });
-    const [fromPostgres, fromClickhouse] = [await ask(onPostgres), await ask(store.events)];
+    const [fromPostgres, fromClickhouse] = [await run(onPostgres), await run(store.events)];
     if (!isDeepStrictEqual(fromPostgres, fromClickhouse))
-      throw new Error(JSON.stringify({ query: asked.query, PostgreSQL: fromPostgres, ClickHouse: fromClickhouse }));
+      throw new Error(JSON.stringify({ query: request.query, PostgreSQL: fromPostgres, ClickHouse: fromClickhouse }));
   }
 
   test('answer changed queries alike, and refuse the same', async () => {
@@ -51,19 +51,23 @@ const modules = await clickHouseOrSkip();
 
   test('walk through the same funnels and list the same events after merges, splits, deletions and late events', async () => {
     await fc.assert(
-      fc.asyncProperty(crowdedHistory, fc.array(rowsQuery, { minLength: 40, maxLength: 40 }), async (given, asked) => {
-        const stored = await storeHistory(store, given);
-        for (const one of asked)
-          await compare({ projectId: stored.projectId, query: translateRows(one, stored), now: nowOf(stored) });
-      }),
+      fc.asyncProperty(
+        crowdedHistory,
+        fc.array(rowsQuery, { minLength: 40, maxLength: 40 }),
+        async (given, request) => {
+          const stored = await storeHistory(store, given);
+          for (const one of request)
+            await compare({ projectId: stored.projectId, query: translateRows(one, stored), now: nowOf(stored) });
+        },
+      ),
       { numRuns: 8, seed, endOnFailure: true },
     );
   });
 });
 
 /** Rounds numbers, because the last digits of sums and averages depend on the order of their parts. */
-function rounded(answer: unknown): unknown {
+function rounded(result: unknown): unknown {
   return JSON.parse(
-    JSON.stringify(answer, (_, value) => (typeof value === 'number' ? Number(value.toPrecision(10)) : value)),
+    JSON.stringify(result, (_, value) => (typeof value === 'number' ? Number(value.toPrecision(10)) : value)),
   );
 }

@@ -90,7 +90,7 @@ describe.each(engines)('on $name', (engine) => {
     cohorts.set(name, row?.id ?? 0);
   }
 
-  const ask = (query: Record<string, unknown>) =>
+  const run = (query: Record<string, unknown>) =>
     runQuery(
       { sql: store.database.sql, events: store.events },
       {
@@ -101,7 +101,7 @@ describe.each(engines)('on $name', (engine) => {
       ample(),
     );
   const trend = (event: string, more: Record<string, unknown> = {}) =>
-    ask({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event }], ...more });
+    run({ kind: 'TrendsQuery', series: [{ kind: 'EventsNode', event }], ...more });
   const dataOf = async (event: string, properties: unknown) =>
     ((await trend(event, { properties })).results as { data: number[] }[])[0]?.data;
 
@@ -177,7 +177,7 @@ describe.each(engines)('on $name', (engine) => {
 
   const retention = (more: Record<string, unknown>, query: Record<string, unknown> = {}) => {
     const entity = { id: 'order', type: 'events' };
-    return ask({
+    return run({
       kind: 'RetentionQuery',
       retentionFilter: { totalIntervals: 3, targetEntity: entity, returningEntity: entity, ...more },
       ...query,

@@ -28,45 +28,45 @@ describe.each(engines)('on $name', (engine) => {
 
   test.each(cases.map((one) => [`${one.no}: ${one.name}`, one] as const))('%s', async (_, one) => {
     const projectId = await projectOf(one);
-    const asked = { projectId, query: one.query, now: Date.parse(one.now) };
-    const answer = await runQuery({ sql: store.database.sql, events: store.events }, asked, ample()).catch(
+    const request = { projectId, query: one.query, now: Date.parse(one.now) };
+    const result = await runQuery({ sql: store.database.sql, events: store.events }, request, ample()).catch(
       (error: unknown) => {
         if (isAppError(error, 'invalid')) return { error: 400, detail: error.message };
         throw error;
       },
     );
-    expect(answer).toEqual(matching(one.expect, answer));
+    expect(result).toEqual(matching(one.expect, result));
   });
 });
 
 /** Replaces the differing parts of a result with the expected ones, so that it stays equal if nothing differs. */
-function matching(expected: unknown, answer: unknown): unknown {
-  if (isObject(expected) && isObject(answer)) {
+function matching(expected: unknown, result: unknown): unknown {
+  if (isObject(expected) && isObject(result)) {
     const parts = Object.entries(expected).map(([name, value]): [string, unknown] => {
-      if (name === 'actors') return ['results', sameActors(value, answer.results)];
-      if (name === 'detail') return [name, String(answer.detail).includes(String(value)) ? answer.detail : value];
-      if (name === 'actorCount') return ['results', sameLength(value, answer.results)];
-      return [name, matching(value, answer[name])];
+      if (name === 'actors') return ['results', sameActors(value, result.results)];
+      if (name === 'detail') return [name, String(result.detail).includes(String(value)) ? result.detail : value];
+      if (name === 'actorCount') return ['results', sameLength(value, result.results)];
+      return [name, matching(value, result[name])];
     });
-    return { ...answer, ...Object.fromEntries(parts) };
+    return { ...result, ...Object.fromEntries(parts) };
   }
-  if (isObject(expected) && Array.isArray(expected.$set) && Array.isArray(answer))
-    return inAnyOrder(expected.$set, answer);
-  if (Array.isArray(expected) && Array.isArray(answer)) return expected.map((value, at) => matching(value, answer[at]));
-  if (typeof expected === 'number' && typeof answer === 'number') {
-    return Math.abs(expected - answer) <= 1e-9 * Math.max(1, Math.abs(expected)) ? answer : expected;
+  if (isObject(expected) && Array.isArray(expected.$set) && Array.isArray(result))
+    return inAnyOrder(expected.$set, result);
+  if (Array.isArray(expected) && Array.isArray(result)) return expected.map((value, at) => matching(value, result[at]));
+  if (typeof expected === 'number' && typeof result === 'number') {
+    return Math.abs(expected - result) <= 1e-9 * Math.max(1, Math.abs(expected)) ? result : expected;
   }
   return expected;
 }
 
-function inAnyOrder(expected: unknown[], answer: unknown[]): unknown[] {
-  const left = [...answer];
+function inAnyOrder(expected: unknown[], result: unknown[]): unknown[] {
+  const left = [...result];
   const matched = expected.map((value) => {
     const at = left.findIndex((one) => JSON.stringify(matching(value, one)) === JSON.stringify(one));
     return at < 0 ? value : left.splice(at, 1)[0];
   });
-  const isSame = left.length === 0 && matched.length === answer.length;
-  return isSame ? answer : matched;
+  const isSame = left.length === 0 && matched.length === result.length;
+  return isSame ? result : matched;
 }
 
 /** Compares actors: persons by their first distinct ID, and groups by their key. */

@@ -1,14 +1,14 @@
 /** A simple reference implementation of funnels that follows each possible start as far as it goes. */
 
 import {
+  breakdownValueOf,
   byPerson,
   dayIn,
   type History,
+  type HistoryEvent,
   intervalsBetween,
-  labelOf,
   type NaiveProperty,
-  type ToldEvent,
-} from './naive-answers.ts';
+} from './naive-results.ts';
 
 export interface NaiveFunnel {
   steps: string[];
@@ -23,41 +23,45 @@ export interface NaiveFunnel {
 }
 
 /** Progress of a person: when it reached each step. */
-export interface Way {
+export interface NaivePath {
   times: number[];
   isExcluded: boolean;
 }
 
 /** Returns the best path of each person with any progress. */
-export function naiveWays({ events, zone }: History, asked: NaiveFunnel): Map<string, Way> {
-  const { from, to } = asked;
+export function naivePaths({ events, zone }: History, query: NaiveFunnel): Map<string, NaivePath> {
+  const { from, to } = query;
   const inRange = events.filter(({ time }) => dayIn(zone, time) >= from && dayIn(zone, time) <= to);
-  const ways = [...byPerson(inRange)].map(([person, own]) => [person, bestOf(longestWays(own, asked))] as const);
+  const ways = [...byPerson(inRange)].map(([person, own]) => [person, bestOf(longestWays(own, query))] as const);
   return new Map(ways.flatMap(([person, way]) => (way === null || way.isExcluded ? [] : [[person, way] as const])));
 }
 
-const waysOf = (own: ToldEvent[], asked: NaiveFunnel, mayBegin: (event: ToldEvent) => boolean = () => true) =>
-  own.flatMap((event, at) => (mayBegin(event) ? (wayFrom(own.slice(at), asked) ?? []) : []));
+const waysOf = (own: HistoryEvent[], query: NaiveFunnel, mayBegin: (event: HistoryEvent) => boolean = () => true) =>
+  own.flatMap((event, at) => (mayBegin(event) ? (wayFrom(own.slice(at), query) ?? []) : []));
 
 /**
  * Returns the valid paths. In an unordered funnel, an exclusion discards everything before it, unless all steps were
  * reached by then.
  */
-function longestWays(own: ToldEvent[], asked: NaiveFunnel, mayBegin?: (event: ToldEvent) => boolean): Way[] {
-  const ways = waysOf(own, asked, mayBegin);
-  const last = own.findLastIndex(({ event }) => event === asked.exclusion?.event);
-  if (asked.order !== 'unordered' || last < 0 || ways.some(({ times }) => times.length === asked.steps.length))
+function longestWays(
+  own: HistoryEvent[],
+  query: NaiveFunnel,
+  mayBegin?: (event: HistoryEvent) => boolean,
+): NaivePath[] {
+  const ways = waysOf(own, query, mayBegin);
+  const last = own.findLastIndex(({ event }) => event === query.exclusion?.event);
+  if (query.order !== 'unordered' || last < 0 || ways.some(({ times }) => times.length === query.steps.length))
     return ways;
-  return waysOf(own.slice(last + 1), asked, mayBegin);
+  return waysOf(own.slice(last + 1), query, mayBegin);
 }
 
 /**
  * Returns the furthest path. Among equals, one without an exclusion is preferred, then the one that ends first, and
  * then the one that starts last.
  */
-function bestOf(ways: Way[]): Way | null {
-  const last = ({ times }: Way) => times.at(-1) ?? 0;
-  const better = (a: Way, b: Way) =>
+function bestOf(ways: NaivePath[]): NaivePath | null {
+  const last = ({ times }: NaivePath) => times.at(-1) ?? 0;
+  const better = (a: NaivePath, b: NaivePath) =>
     b.times.length - a.times.length ||
     Number(a.isExcluded) - Number(b.isExcluded) ||
     last(a) - last(b) ||
@@ -65,7 +69,10 @@ function bestOf(ways: Way[]): Way | null {
   return [...ways].sort(better)[0] ?? null;
 }
 
-function wayFrom(events: ToldEvent[], { steps, optional, order, exclusion, windowMs }: NaiveFunnel): Way | null {
+function wayFrom(
+  events: HistoryEvent[],
+  { steps, optional, order, exclusion, windowMs }: NaiveFunnel,
+): NaivePath | null {
   const [first] = events;
   if (first === undefined) return null;
   const within = events.filter(({ time }) => time - first.time <= windowMs);
@@ -92,41 +99,41 @@ function wayFrom(events: ToldEvent[], { steps, optional, order, exclusion, windo
 }
 
 /** Returns how many persons reached each step, and their average time to it in seconds. */
-export function naiveSteps(history: History, asked: NaiveFunnel): { counts: number[]; seconds: (number | null)[] } {
-  const ways = [...naiveWays(history, asked).values()];
-  const seconds = asked.steps.map((_, step) => {
+export function naiveSteps(history: History, query: NaiveFunnel): { counts: number[]; seconds: (number | null)[] } {
+  const ways = [...naivePaths(history, query).values()];
+  const seconds = query.steps.map((_, step) => {
     const taken = ways.flatMap(({ times }) => ((times[step] ?? 0) - (times[step - 1] ?? Infinity)) / 1000);
     const some = taken.filter((one) => one > 0 && Number.isFinite(one));
     return some.length === 0 ? null : some.reduce((sum, one) => sum + one, 0) / some.length;
   });
-  return { counts: asked.steps.map((_, step) => ways.filter(({ times }) => times.length > step).length), seconds };
+  return { counts: query.steps.map((_, step) => ways.filter(({ times }) => times.length > step).length), seconds };
 }
 
 /**
  * Returns the steps of each breakdown value. A person counts for every value of its events, or only for its one
  * attributed value.
  */
-export function naiveSplit(
+export function naiveBreakdownSteps(
   history: History,
-  asked: NaiveFunnel & { by: NaiveProperty; attribution: 'first_touch' | 'last_touch' | 'all_events' },
+  query: NaiveFunnel & { by: NaiveProperty; attribution: 'first_touch' | 'last_touch' | 'all_events' },
 ): { value: string; counts: number[] }[] {
-  const { by, attribution, steps, exclusion } = asked;
-  const textOf = (event: ToldEvent) => labelOf(history, event, by) ?? '';
-  const inRange = ({ time }: ToldEvent) =>
-    dayIn(history.zone, time) >= asked.from && dayIn(history.zone, time) <= asked.to;
-  const matters = ({ event }: ToldEvent) => steps.includes(event) || event === exclusion?.event;
+  const { by, attribution, steps, exclusion } = query;
+  const textOf = (event: HistoryEvent) => breakdownValueOf(history, event, by) ?? '';
+  const inRange = ({ time }: HistoryEvent) =>
+    dayIn(history.zone, time) >= query.from && dayIn(history.zone, time) <= query.to;
+  const matters = ({ event }: HistoryEvent) => steps.includes(event) || event === exclusion?.event;
   const touches = new Map(
     [...byPerson(history.events.filter((event) => inRange(event) && matters(event)))].map(([person, own]) => {
       const values = own.map(textOf).filter((value) => value !== '');
       return [person, (attribution === 'first_touch' ? values[0] : values.at(-1)) ?? ''];
     }),
   );
-  const valueFor = (event: ToldEvent) =>
+  const valueFor = (event: HistoryEvent) =>
     attribution === 'all_events' ? textOf(event) : (touches.get(event.person) ?? '');
   return [...new Set(history.events.map(valueFor))]
     .map((value) => {
       const events = history.events.filter((event) => valueFor(event) === value);
-      return { value, counts: naiveSteps({ ...history, events }, asked).counts };
+      return { value, counts: naiveSteps({ ...history, events }, query).counts };
     })
     .filter(({ counts }) => counts[0] !== 0)
     .sort((a, b) => {
@@ -136,15 +143,15 @@ export function naiveSplit(
 }
 
 /** Returns the daily conversion rates in percent, by day of entrance. */
-export function naiveRates(history: History, asked: NaiveFunnel): number[] {
+export function naiveRates(history: History, query: NaiveFunnel): number[] {
   const { events, zone } = history;
-  const { from, to, steps } = asked;
+  const { from, to, steps } = query;
   const inRange = events.filter(({ time }) => dayIn(zone, time) >= from && dayIn(zone, time) <= to);
   const all = [...byPerson(inRange).values()];
   return intervalsBetween(from, to, 'day').map((day) => {
     const ways = all
-      .map((own) => bestOf(longestWays(own, asked, ({ time }) => dayIn(zone, time) === day)))
-      .filter((way): way is Way => way !== null && !way.isExcluded);
+      .map((own) => bestOf(longestWays(own, query, ({ time }) => dayIn(zone, time) === day)))
+      .filter((way): way is NaivePath => way !== null && !way.isExcluded);
     const converted = ways.filter(({ times }) => times.length === steps.length).length;
     return ways.length === 0 ? 0 : Math.round((10_000 * converted) / ways.length) / 100;
   });

@@ -10,7 +10,7 @@ export interface WebEvent {
   browser: string | null;
 }
 
-export interface WebAsked {
+export interface NaiveWebQuery {
   /** Start of the range, and its end, exclusive. */
   from: number;
   to: number;
@@ -31,7 +31,7 @@ interface Visit {
 const isView = ({ event }: WebEvent) => event === '$pageview' || event === '$screen';
 
 /** Returns the sessions that started in the range, with their selected page views. */
-function visitsOf(events: readonly WebEvent[], { from, to, browser, entryPath }: WebAsked): Visit[] {
+function visitsOf(events: readonly WebEvent[], { from, to, browser, entryPath }: NaiveWebQuery): Visit[] {
   const sessions = new Map<string, WebEvent[]>();
   for (const event of [...events].sort((a, b) => a.time - b.time)) {
     if (event.session === null) continue;
@@ -40,9 +40,9 @@ function visitsOf(events: readonly WebEvent[], { from, to, browser, entryPath }:
   return [...sessions.values()].flatMap((all): Visit[] => {
     const [first, last] = [all.find(isView), all.findLast(isView)];
     const [begin, end] = [all[0]?.time ?? 0, all.at(-1)?.time ?? 0];
-    const isAsked = (one: WebEvent) =>
+    const isSelected = (one: WebEvent) =>
       one.time >= from && one.time < to && (browser === null || one.browser === browser);
-    const views = all.filter((one) => isView(one) && isAsked(one));
+    const views = all.filter((one) => isView(one) && isSelected(one));
     const [someone] = views.map(({ person }) => person).sort();
     if (first === undefined || last === undefined || someone === undefined || begin < from || begin >= to) return [];
     if (entryPath !== null && first.path !== entryPath) return [];
@@ -59,8 +59,8 @@ const bounces = (visits: readonly Visit[]) => mean(visits.map(({ isBounce }) => 
 const visitors = (visits: readonly Visit[]) => new Set(visits.map(({ person }) => person)).size;
 
 /** Returns visitors, views, sessions, duration and bounce rate. */
-export function naiveOverview(events: readonly WebEvent[], asked: WebAsked): (number | null)[] {
-  const visits = visitsOf(events, asked);
+export function naiveOverview(events: readonly WebEvent[], query: NaiveWebQuery): (number | null)[] {
+  const visits = visitsOf(events, query);
   return [
     visitors(visits),
     visits.flatMap(({ views }) => views).length,
@@ -73,8 +73,8 @@ export function naiveOverview(events: readonly WebEvent[], asked: WebAsked): (nu
 export type NaiveBreakdown = 'Page' | 'InitialPage' | 'ExitPage' | 'InitialUTMSource' | 'Browser';
 
 /** Returns value, visitors, views and bounce rate of each row, the row with the most visitors first. */
-export function naiveTable(events: readonly WebEvent[], asked: WebAsked, by: NaiveBreakdown): unknown[][] {
-  const visits = visitsOf(events, asked);
+export function naiveTable(events: readonly WebEvent[], query: NaiveWebQuery, by: NaiveBreakdown): unknown[][] {
+  const visits = visitsOf(events, query);
   const valuesOf = ({ views, first, last }: Visit): (string | null)[] => {
     switch (by) {
       case 'Page':

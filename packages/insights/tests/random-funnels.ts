@@ -1,21 +1,21 @@
 /** Random funnels: their steps, breakdown values and conversion rates, and the persons at a step. */
 
 import fc from 'fast-check';
-import { only } from './naive-answers.ts';
-import { type NaiveFunnel, naiveRates, naiveSplit, naiveSteps, naiveWays } from './naive-funnel.ts';
+import { type NaiveFunnel, naiveBreakdownSteps, naivePaths, naiveRates, naiveSteps } from './naive-funnel.ts';
+import { filterHistory } from './naive-results.ts';
 import { eventNames, type StoredHistory } from './random-history.ts';
 import {
   breakdownOf,
   filters,
   idsOf,
   node,
-  type Of,
   property,
   raise,
   range,
   rangeOf,
   readIds,
   type Translated,
+  type ValueOf,
 } from './random-parts.ts';
 
 export const funnel = fc.record({
@@ -43,17 +43,17 @@ export const funnelOf = fc.record({
 
 const windowOf = (days: number) => ({ funnelWindowInterval: days, funnelWindowIntervalUnit: 'day' });
 
-export function translateFunnel(asked: Of<typeof funnel>, stored: StoredHistory): Translated {
-  const { steps, order, filters: properties } = asked;
-  const { from, to, dateRange } = rangeOf(stored, asked);
+export function translateFunnel(funnelQuery: ValueOf<typeof funnel>, stored: StoredHistory): Translated {
+  const { steps, order, filters: properties } = funnelQuery;
+  const { from, to, dateRange } = rangeOf(stored, funnelQuery);
   // An attempt whose optional step exceeds the window may still be in time without it. The reference implementation
   // does not support that, so use a long window.
-  const optional = asked.isOptional && order !== 'unordered' ? steps.slice(1, -1) : [];
-  const days = optional.length > 0 ? 90 : asked.days;
+  const optional = funnelQuery.isOptional && order !== 'unordered' ? steps.slice(1, -1) : [];
+  const days = optional.length > 0 ? 90 : funnelQuery.days;
   const hasTimes = order !== 'unordered' && optional.length === 0;
   const isRequired = (step: number) => !optional.includes(steps[step] as never);
   const naive = { steps: [...steps], optional, order, exclusion: null, windowMs: days * 86_400_000, from, to };
-  const { counts, seconds } = naiveSteps(only(stored.memory, properties), naive);
+  const { counts, seconds } = naiveSteps(filterHistory(stored.memory, properties), naive);
   return {
     query: {
       kind: 'FunnelsQuery',
@@ -72,26 +72,34 @@ export function translateFunnel(asked: Of<typeof funnel>, stored: StoredHistory)
 }
 
 /** Queries the breakdown values, the daily conversion rates, or the persons at a step. */
-export function translateFunnelOf(asked: Of<typeof funnelOf>, stored: StoredHistory): Translated {
-  const { steps, shows, by: split, attribution, step } = asked;
+export function translateFunnelOf(funnelQuery: ValueOf<typeof funnelOf>, stored: StoredHistory): Translated {
+  const { steps, shows, by: split, attribution, step } = funnelQuery;
   const { memory } = stored;
-  const { from, to, dateRange } = rangeOf(stored, asked);
+  const { from, to, dateRange } = rangeOf(stored, funnelQuery);
   // For daily rates of a strict funnel, steps of other days also break the order, which the reference implementation
   // does not support.
-  const order = shows === 'rates' ? 'ordered' : asked.order;
+  const order = shows === 'rates' ? 'ordered' : funnelQuery.order;
   const other = eventNames.find((name) => !steps.includes(name)) ?? raise();
-  const exclusion = asked.excludes ? { event: other, fromStep: 0, toStep: 1 } : null;
-  const naive: NaiveFunnel = { steps, optional: [], order, exclusion, windowMs: asked.days * 86_400_000, from, to };
+  const exclusion = funnelQuery.excludes ? { event: other, fromStep: 0, toStep: 1 } : null;
+  const naive: NaiveFunnel = {
+    steps,
+    optional: [],
+    order,
+    exclusion,
+    windowMs: funnelQuery.days * 86_400_000,
+    from,
+    to,
+  };
   const query = {
     kind: 'FunnelsQuery',
     dateRange,
     series: steps.map(node),
     funnelsFilter: {
       funnelOrderType: order,
-      ...windowOf(asked.days),
+      ...windowOf(funnelQuery.days),
       ...(shows === 'rates' && { funnelVizType: 'trends' }),
       ...(shows === 'values' && { breakdownAttributionType: attribution }),
-      ...(asked.excludes && { exclusions: [{ ...node(other), funnelFromStep: 0, funnelToStep: 1 }] }),
+      ...(funnelQuery.excludes && { exclusions: [{ ...node(other), funnelFromStep: 0, funnelToStep: 1 }] }),
     },
     ...(shows === 'values' && breakdownOf(split)),
   };
@@ -104,12 +112,12 @@ export function translateFunnelOf(asked: Of<typeof funnelOf>, stored: StoredHist
   if (shows === 'values')
     return {
       query,
-      expected: naiveSplit(memory, { ...naive, by: split, attribution }),
+      expected: naiveBreakdownSteps(memory, { ...naive, by: split, attribution }),
       read: (results: { count: number; breakdown_value: string[] }[][]) =>
         results.map((some) => ({ value: some[0]?.breakdown_value[0], counts: some.map(({ count }) => count) })),
     };
   // A positive step selects persons that reached it; a negative one selects those that dropped off there.
-  const reached = [...naiveWays(memory, naive)].filter(([, { times }]) =>
+  const reached = [...naivePaths(memory, naive)].filter(([, { times }]) =>
     step > 0 ? times.length >= step : times.length === -step - 1,
   );
   return {

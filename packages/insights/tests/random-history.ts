@@ -3,7 +3,7 @@
 import { createTestTenant } from '@millrace/testing';
 import fc from 'fast-check';
 import { type Dataset, deletePerson, merge, split, storeDataset } from './case-world.ts';
-import type { History } from './naive-answers.ts';
+import type { History } from './naive-results.ts';
 import type { TestStore } from './test-store.ts';
 
 export const eventNames = ['open', 'fill', 'send'] as const;
@@ -20,7 +20,7 @@ const second = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: -400 * daySeconds, max: -1 }) },
   { weight: 1, arbitrary: fc.integer({ min: 14 * daySeconds, max: 60 * daySeconds }) },
 );
-const told = fc.record({
+const randomEvent = fc.record({
   event: fc.constantFrom(...eventNames),
   id: fc.constantFrom(...persons.flatMap((person) => [person, `${person}-anon`])),
   /** Seconds from the start; unique, so that no two events are simultaneous. */
@@ -30,7 +30,7 @@ const told = fc.record({
 });
 export const history = fc.record({
   beginning: fc.constantFrom(...beginnings),
-  events: fc.uniqueArray(told, { selector: ({ at }) => at, minLength: 20, maxLength: 80 }),
+  events: fc.uniqueArray(randomEvent, { selector: ({ at }) => at, minLength: 20, maxLength: 80 }),
   zone: fc.constantFrom(...zones),
   merges: fc.uniqueArray(fc.tuple(fc.constantFrom(...persons), fc.constantFrom(...persons)), {
     selector: ([from]) => from,
@@ -41,10 +41,10 @@ export const history = fc.record({
   /** IDs that get a new person at the end. */
   splits: fc.uniqueArray(fc.constantFrom(...persons.map((person) => `${person}-anon`)), { maxLength: 2 }),
 });
-type Told = typeof history extends fc.Arbitrary<infer T> ? T : never;
+type RandomHistory = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
 /** Returns the final owner of each ID: each starts with its person, and merges move all IDs of a person to another. */
-function ownersOf({ merges }: Told): { owners: Map<string, string>; done: [string, string][] } {
+function ownersOf({ merges }: RandomHistory): { owners: Map<string, string>; done: [string, string][] } {
   const owners = new Map(
     persons.flatMap((person): [string, string][] => [
       [person, person],
@@ -72,7 +72,7 @@ export interface StoredHistory {
   memory: History;
 }
 
-export async function storeHistory({ database }: TestStore, given: Told): Promise<StoredHistory> {
+export async function storeHistory({ database }: TestStore, given: RandomHistory): Promise<StoredHistory> {
   const { environmentId: projectId } = await createTestTenant(database);
   const beginning = Date.parse(given.beginning);
   const created = new Map(persons.map((person, at) => [person, beginning + at * 30 * 3_600_000]));

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 import { uuidOf } from './case-world.ts';
-import { dayIn, type NaiveFilter, type NaiveInterval, type NaiveProperty, shifted } from './naive-answers.ts';
+import { dayIn, type NaiveFilter, type NaiveInterval, type NaiveProperty, shifted } from './naive-results.ts';
 import { eventNames, type StoredHistory } from './random-history.ts';
 
 /** Days from the start, or a number of days until now. */
@@ -39,10 +39,10 @@ export const property = fc.constantFrom<NaiveProperty[]>(
   { type: 'event', key: 'plan' },
   { type: 'person', key: 'tier' },
 );
-export const by = fc.option(property);
+export const breakdownProperty = fc.option(property);
 
 /** The type of an arbitrary's values. */
-export type Of<A> = A extends fc.Arbitrary<infer T> ? T : never;
+export type ValueOf<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
 /** A query, the expected result, and how to extract the comparable part of the actual result. */
 export interface Translated {
@@ -55,7 +55,7 @@ export interface Translated {
 export const nowOf = ({ beginning }: StoredHistory) => Date.parse(`${shifted(beginning, 12)}T12:00Z`);
 
 /** Returns the first and last day of a range, and how a query expresses it. */
-export function rangeOf(stored: StoredHistory, { range: asked }: { range: Of<typeof range> }) {
+export function rangeOf(stored: StoredHistory, { range: asked }: { range: ValueOf<typeof range> }) {
   if ('back' in asked) {
     const today = dayIn(stored.memory.zone, nowOf(stored));
     return { from: shifted(today, -asked.back), to: today, dateRange: { date_from: `-${asked.back}d` } };
@@ -65,8 +65,16 @@ export function rangeOf(stored: StoredHistory, { range: asked }: { range: Of<typ
 }
 
 export const node = (event: string | null) => ({ kind: 'EventsNode', event });
-export const breakdownOf = (by: NaiveProperty | null, limit = 25) =>
-  by === null ? {} : { breakdownFilter: { breakdown: by.key, breakdown_type: by.type, breakdown_limit: limit } };
+export const breakdownOf = (breakdownProperty: NaiveProperty | null, limit = 25) =>
+  breakdownProperty === null
+    ? {}
+    : {
+        breakdownFilter: {
+          breakdown: breakdownProperty.key,
+          breakdown_type: breakdownProperty.type,
+          breakdown_limit: limit,
+        },
+      };
 
 export const idsOf = ({ projectId }: StoredHistory, some: readonly { person: string }[]) =>
   [...new Set(some.map(({ person }) => uuidOf(projectId, person)))].sort();

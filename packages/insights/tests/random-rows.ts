@@ -5,7 +5,7 @@
 
 import fc from 'fast-check';
 import { eventNames, history, type StoredHistory } from './random-history.ts';
-import { by, filters, node, type Of, property, range, rangeOf } from './random-parts.ts';
+import { breakdownProperty, filters, node, property, range, rangeOf, type ValueOf } from './random-parts.ts';
 
 const secondsPerSlot = 43_200;
 /** A history in which many events are simultaneous. */
@@ -46,7 +46,7 @@ const list = fc.record({
   kind: fc.constant('list' as const),
   event: fc.constantFrom(...eventNames, undefined),
   filters,
-  by,
+  by: breakdownProperty,
   range,
   limit: fc.integer({ min: 1, max: 20 }),
   offset: fc.integer({ min: 0, max: 3 }),
@@ -54,41 +54,41 @@ const list = fc.record({
 });
 export const rowsQuery = fc.oneof({ weight: 3, arbitrary: funnel }, list);
 
-export function translateRows(asked: Of<typeof rowsQuery>, stored: StoredHistory): unknown {
-  const { from, to, dateRange } = rangeOf(stored, asked);
-  if (asked.kind === 'list')
+export function translateRows(rows: ValueOf<typeof rowsQuery>, stored: StoredHistory): unknown {
+  const { from, to, dateRange } = rangeOf(stored, rows);
+  if (rows.kind === 'list')
     return {
       kind: 'EventsQuery',
       select: ['uuid', 'event', 'timestamp', 'person_id', 'properties.plan'],
-      ...{ event: asked.event, properties: asked.filters, after: from, before: to },
-      ...{ limit: asked.limit, offset: asked.offset, orderBy: [asked.order, 'uuid'] },
+      ...{ event: rows.event, properties: rows.filters, after: from, before: to },
+      ...{ limit: rows.limit, offset: rows.offset, orderBy: [rows.order, 'uuid'] },
     };
-  const { series, limit, actors } = asked;
+  const { series, limit, actors } = rows;
   const last = series.length - 1;
-  const isUnordered = asked.order === 'unordered';
+  const isUnordered = rows.order === 'unordered';
   const spanOf = (steps: [number, number] | null) => {
     const [first, end] = isUnordered || steps === null ? [0, last] : [Math.min(...steps), Math.max(...steps)];
     return first < end && end <= last ? { funnelFromStep: first, funnelToStep: end } : {};
   };
   const other = eventNames.find((name) => series.every(({ event }) => event !== name && event !== null));
-  const isList = actors !== null && asked.shows !== 'trends';
-  const breakdowns = (asked.by ?? []).map(({ type, key }) => ({ type, property: key }));
+  const isList = actors !== null && rows.shows !== 'trends';
+  const breakdowns = (rows.by ?? []).map(({ type, key }) => ({ type, property: key }));
   const query = {
     kind: 'FunnelsQuery',
-    ...{ dateRange, series, properties: asked.filters },
+    ...{ dateRange, series, properties: rows.filters },
     funnelsFilter: {
-      ...{ funnelVizType: asked.shows, funnelOrderType: asked.order, binCount: asked.bins },
-      ...{ funnelWindowInterval: asked.days, funnelWindowIntervalUnit: 'day' },
-      ...spanOf(asked.steps),
-      ...(asked.excludes &&
+      ...{ funnelVizType: rows.shows, funnelOrderType: rows.order, binCount: rows.bins },
+      ...{ funnelWindowInterval: rows.days, funnelWindowIntervalUnit: 'day' },
+      ...spanOf(rows.steps),
+      ...(rows.excludes &&
         other && {
-          exclusions: [{ ...node(other), ...{ funnelFromStep: 0, funnelToStep: last }, ...spanOf(asked.excludes) }],
+          exclusions: [{ ...node(other), ...{ funnelFromStep: 0, funnelToStep: last }, ...spanOf(rows.excludes) }],
         }),
-      breakdownAttributionType: asked.attribution,
-      breakdownAttributionValue: isUnordered ? 0 : Math.min(asked.attributedStep, last),
+      breakdownAttributionType: rows.attribution,
+      breakdownAttributionValue: isUnordered ? 0 : Math.min(rows.attributedStep, last),
     },
-    ...(asked.by && {
-      breakdownFilter: { breakdowns, breakdown_limit: limit, breakdown_hide_other_aggregation: asked.hidesOther },
+    ...(rows.by && {
+      breakdownFilter: { breakdowns, breakdown_limit: limit, breakdown_hide_other_aggregation: rows.hidesOther },
     }),
   };
   if (!isList) return query;

@@ -3,34 +3,34 @@
 import fc from 'fast-check';
 import { nullLabel, otherLabel } from '../src/breakdown-labels.ts';
 import {
+  breakdownValueOf,
   type Counting,
   compareLines,
   dayIn,
-  labelOf,
+  filterHistory,
   type NaiveLine,
   type NaiveProperty,
   type NaiveTrend,
   naiveTrend,
   nextInterval,
-  only,
   shifted,
   startOfInterval,
-} from './naive-answers.ts';
+} from './naive-results.ts';
 import { eventNames, type StoredHistory } from './random-history.ts';
 import {
   breakdownOf,
-  by,
+  breakdownProperty,
   eventName,
   filters,
   idsOf,
   interval,
   node,
-  type Of,
   raise,
   range,
   rangeOf,
   readIds,
   type Translated,
+  type ValueOf,
 } from './random-parts.ts';
 
 const active = ['weekly_active', 'monthly_active'] as const;
@@ -50,7 +50,7 @@ export const trend = fc
     interval: fc.constantFrom<NaiveTrend['interval'][]>('hour', 'day', 'week', 'month'),
     shows: fc.constantFrom<NaiveTrend['shows'][]>('each', 'each', 'cumulative', 'total'),
     filters,
-    by,
+    by: breakdownProperty,
     limit: fc.constantFrom(1, 2, 25),
     compareTo: fc.constantFrom(null, null, 'before', '-1w', '-5d'),
     range,
@@ -73,7 +73,7 @@ export const formula = fc.record({
   events: fc.tuple(eventName, eventName),
   formula: fc.constantFrom('A / B', 'A - 2 * B'),
   interval,
-  by,
+  by: breakdownProperty,
   range,
 });
 
@@ -82,7 +82,7 @@ export const actors = fc.record({
   event: fc.constantFrom(...eventNames, null),
   interval,
   filters,
-  by,
+  by: breakdownProperty,
   range,
 });
 
@@ -101,7 +101,7 @@ const lineOf =
 
 const displays = { each: 'ActionsLineGraph', cumulative: 'ActionsLineGraphCumulative', total: 'ActionsTable' };
 
-export function translateTrend(given: Of<typeof trend>, stored: StoredHistory): Translated {
+export function translateTrend(given: ValueOf<typeof trend>, stored: StoredHistory): Translated {
   // An hourly range that ends now ends with the hour, not with the day.
   const asked = given.interval === 'hour' && 'back' in given.range ? { ...given, interval: 'day' as const } : given;
   const { event, math, interval: each, shows, filters: properties, limit, compareTo } = asked;
@@ -131,7 +131,7 @@ export function translateTrend(given: Of<typeof trend>, stored: StoredHistory): 
 }
 
 /** In formulas, a breakdown value missing from a series counts as zero. */
-export function translateFormula(asked: Of<typeof formula>, stored: StoredHistory): Translated {
+export function translateFormula(asked: ValueOf<typeof formula>, stored: StoredHistory): Translated {
   const { events, formula, interval: each, by: split } = asked;
   const { from, to, dateRange } = rangeOf(stored, asked);
   // Quotients are inexact, so breakdown values cannot be ranked by them reliably.
@@ -163,17 +163,17 @@ export function translateFormula(asked: Of<typeof formula>, stored: StoredHistor
 }
 
 /** Lists the actors behind the first point, for an existing breakdown value. */
-export function translateActors(asked: Of<typeof actors>, stored: StoredHistory): Translated {
+export function translateActors(asked: ValueOf<typeof actors>, stored: StoredHistory): Translated {
   const { event, interval: each, filters: properties, by: split } = asked;
   const { from, dateRange } = rangeOf(stored, asked);
   const first = startOfInterval(from, each);
   const { memory } = stored;
   const isNamed = (one: { event: string }) => event === null || one.event === event;
-  const ofValue = split === null ? null : labelOf(memory, memory.events[0] ?? raise(), split);
-  const persons = only(memory, properties).events.filter((one) => {
+  const ofValue = split === null ? null : breakdownValueOf(memory, memory.events[0] ?? raise(), split);
+  const persons = filterHistory(memory, properties).events.filter((one) => {
     const on = dayIn(memory.zone, one.time);
     const isInside = on >= first && on < nextInterval(first, each);
-    return isNamed(one) && isInside && (split === null || labelOf(memory, one, split) === ofValue);
+    return isNamed(one) && isInside && (split === null || breakdownValueOf(memory, one, split) === ofValue);
   });
   return {
     query: {

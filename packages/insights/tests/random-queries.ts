@@ -1,10 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { runQuery } from '../src/index.ts';
-import { naiveLifecycle, naiveRetention, only } from './naive-answers.ts';
+import { filterHistory, naiveLifecycle, naiveRetention } from './naive-results.ts';
 import { funnel, funnelOf, translateFunnel, translateFunnelOf } from './random-funnels.ts';
 import { history, type StoredHistory, storeHistory } from './random-history.ts';
-import { eventName, filters, interval, node, nowOf, type Of, range, rangeOf, type Translated } from './random-parts.ts';
+import {
+  eventName,
+  filters,
+  interval,
+  node,
+  nowOf,
+  range,
+  rangeOf,
+  type Translated,
+  type ValueOf,
+} from './random-parts.ts';
 import { actors, formula, translateActors, translateFormula, translateTrend, trend } from './random-series.ts';
 import { ample, type TestStore } from './test-store.ts';
 
@@ -22,23 +32,23 @@ const retention = fc.record({
 
 const lifecycle = fc.record({ kind: fc.constant('lifecycle' as const), event: eventName, interval, filters, range });
 
-const question = fc.oneof({ weight: 3, arbitrary: trend }, formula, actors, funnel, funnelOf, retention, lifecycle);
+const randomQuery = fc.oneof({ weight: 3, arbitrary: trend }, formula, actors, funnel, funnelOf, retention, lifecycle);
 
-function translate(asked: Of<typeof question>, stored: StoredHistory): Translated {
-  switch (asked.kind) {
+function translate(chosen: ValueOf<typeof randomQuery>, stored: StoredHistory): Translated {
+  switch (chosen.kind) {
     case 'trend':
-      return translateTrend(asked, stored);
+      return translateTrend(chosen, stored);
     case 'formula':
-      return translateFormula(asked, stored);
+      return translateFormula(chosen, stored);
     case 'actors':
-      return translateActors(asked, stored);
+      return translateActors(chosen, stored);
     case 'funnel':
-      return translateFunnel(asked, stored);
+      return translateFunnel(chosen, stored);
     case 'funnel of':
-      return translateFunnelOf(asked, stored);
+      return translateFunnelOf(chosen, stored);
     case 'retention': {
-      const { target, returning, interval: period, filters: properties, columns, isFirstTime, isCumulative } = asked;
-      const { from, to, dateRange } = rangeOf(stored, asked);
+      const { target, returning, interval: period, filters: properties, columns, isFirstTime, isCumulative } = chosen;
+      const { from, to, dateRange } = rangeOf(stored, chosen);
       const retentionFilter = {
         ...{ totalIntervals: columns, cumulative: isCumulative },
         ...{ targetEntity: entity(target), returningEntity: entity(returning) },
@@ -47,46 +57,46 @@ function translate(asked: Of<typeof question>, stored: StoredHistory): Translate
       };
       return {
         query: { kind: 'RetentionQuery', dateRange, properties, retentionFilter },
-        expected: naiveRetention(only(stored.memory, properties), { ...asked, from, to }),
+        expected: naiveRetention(filterHistory(stored.memory, properties), { ...chosen, from, to }),
         read: (results: { values: { count: number }[] }[]) =>
           results.map(({ values }) => values.map(({ count }) => count)),
       };
     }
     case 'lifecycle': {
-      const { event, interval: each, filters: properties } = asked;
-      const { from, to, dateRange } = rangeOf(stored, asked);
+      const { event, interval: each, filters: properties } = chosen;
+      const { from, to, dateRange } = rangeOf(stored, chosen);
       return {
         query: { kind: 'LifecycleQuery', dateRange, interval: each, properties, series: [node(event)] },
-        expected: naiveLifecycle(only(stored.memory, properties), { ...asked, from, to }),
+        expected: naiveLifecycle(filterHistory(stored.memory, properties), { ...chosen, from, to }),
         read: (results: { data: number[] }[]) => results.map(({ data }) => data),
       };
     }
     default:
-      return asked satisfies never;
+      return chosen satisfies never;
   }
 }
 
 const entity = (id: string) => ({ id, type: 'events' });
 
 /** Runs random queries on random histories, and compares each result with that of the reference implementation. */
-export async function askRandomQuestions(
+export async function compareRandomQueries(
   store: () => TestStore,
-  { histories, questions }: { histories: number; questions: number },
+  { histories, queries }: { histories: number; queries: number },
 ): Promise<void> {
   await fc.assert(
     fc.asyncProperty(
       history,
-      fc.array(question, { minLength: questions, maxLength: questions }),
-      async (given, asked) => {
+      fc.array(randomQuery, { minLength: queries, maxLength: queries }),
+      async (given, chosen) => {
         const stored = await storeHistory(store(), given);
-        for (const one of asked) {
+        for (const one of chosen) {
           const { query, expected, read } = translate(one, stored);
           const deps = { sql: store().database.sql, events: store().events };
-          const asking = { projectId: stored.projectId, query, now: nowOf(stored) };
-          const { results } = await runQuery(deps, asking, ample());
-          const answered = read(results as never[]);
-          if (!isDeepStrictEqual(rounded(answered), rounded(expected))) {
-            const texts = [query, answered, expected].map((value) => JSON.stringify(value));
+          const request = { projectId: stored.projectId, query, now: nowOf(stored) };
+          const { results } = await runQuery(deps, request, ample());
+          const actual = read(results as never[]);
+          if (!isDeepStrictEqual(rounded(actual), rounded(expected))) {
+            const texts = [query, actual, expected].map((value) => JSON.stringify(value));
             throw new Error(`${texts[0]}\nanswered ${texts[1]}\nexpected ${texts[2]}`);
           }
         }

@@ -1,4 +1,4 @@
-import { askRandomQuestions } from './random-questions.ts';
+import { compareRandomQueries } from './random-queries.ts';
 import { engines, type TestStore } from './test-store.ts';
 
 describe.each(engines)('on $name', (engine) => {
@@ -8,7 +8,7 @@ describe.each(engines)('on $name', (engine) => {
   });
   afterAll(() => store.stop());
 
-  test('random queries return the same as the reference implementation', async () => {
-    await askRandomQuestions(() => store, { histories: 8, questions: 25 });
+  test('10,000 random queries return the same as the reference implementation', async () => {
+    await compareRandomQueries(() => store, { histories: 200, queries: 50 });
   });
 });

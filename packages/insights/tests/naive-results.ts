@@ -1,6 +1,6 @@
 /** A simple reference implementation that computes results from events in memory, for comparison with Millrace. */
 
-export interface ToldEvent {
+export interface HistoryEvent {
   event: string;
   /** The person that the event belongs to now. */
   person: string;
@@ -9,7 +9,7 @@ export interface ToldEvent {
 }
 
 export interface History {
-  events: ToldEvent[];
+  events: HistoryEvent[];
   /** Creation time of each person. */
   created: Map<string, number>;
   /** Current value of each person's property `tier`. */
@@ -74,7 +74,7 @@ export interface NaiveFilter extends NaiveProperty {
   value: string | number | boolean;
 }
 
-function propertyOf({ tiers }: History, { person, properties }: ToldEvent, { type, key }: NaiveProperty): unknown {
+function propertyOf({ tiers }: History, { person, properties }: HistoryEvent, { type, key }: NaiveProperty): unknown {
   return type === 'person' ? tiers.get(person) : properties[key];
 }
 
@@ -84,35 +84,36 @@ function numberIn(value: unknown): number | null {
   return typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value) ? Number(value) : null;
 }
 
-function holds(value: unknown, { operator, value: asked }: NaiveFilter): boolean {
+function holds(value: unknown, { operator, value: query }: NaiveFilter): boolean {
   const isSet = value !== undefined && value !== null;
   const number = numberIn(value);
   switch (operator) {
     case 'exact':
-      return isSet && String(value) === String(asked);
+      return isSet && String(value) === String(query);
     case 'is_not':
-      return !isSet || String(value) !== String(asked);
+      return !isSet || String(value) !== String(query);
     case 'is_set':
       return isSet;
     case 'is_not_set':
       return !isSet;
     case 'gt':
-      return number !== null && number > Number(asked);
+      return number !== null && number > Number(query);
     case 'lte':
-      return number !== null && number <= Number(asked);
+      return number !== null && number <= Number(query);
     default:
       return operator satisfies never;
   }
 }
 
 /** Returns the history with only the events that match all filters. */
-export function only(history: History, filters: readonly NaiveFilter[]): History {
-  const isAsked = (event: ToldEvent) => filters.every((filter) => holds(propertyOf(history, event, filter), filter));
-  return { ...history, events: history.events.filter(isAsked) };
+export function filterHistory(history: History, filters: readonly NaiveFilter[]): History {
+  const isSelected = (event: HistoryEvent) =>
+    filters.every((filter) => holds(propertyOf(history, event, filter), filter));
+  return { ...history, events: history.events.filter(isSelected) };
 }
 
 /** Returns a breakdown value. Missing values, null and empty text are all null. */
-export function labelOf(history: History, event: ToldEvent, by: NaiveProperty): string | null {
+export function breakdownValueOf(history: History, event: HistoryEvent, by: NaiveProperty): string | null {
   const value = propertyOf(history, event, by);
   return value === undefined || value === null || value === '' ? null : String(value);
 }
@@ -143,14 +144,14 @@ export interface NaiveLine {
 }
 
 /** Returns one line per value, the largest first, or a single line without a breakdown. */
-export function naiveTrend(history: History, asked: NaiveTrend): NaiveLine[] {
-  const { by, limit, shows } = asked;
-  const counted = countedBy(history, asked);
-  const data = (events: ToldEvent[]) => bucketsOf(history, events, asked).map((bucket) => numberOf(bucket, asked));
+export function naiveTrend(history: History, query: NaiveTrend): NaiveLine[] {
+  const { by, limit, shows } = query;
+  const counted = countedBy(history, query);
+  const data = (events: HistoryEvent[]) => bucketsOf(history, events, query).map((bucket) => numberOf(bucket, query));
   const filled = (numbers: (number | null)[]) => numbers.map((number) => number ?? 0);
   if (by === null) return [{ value: null, isOther: false, data: growing(filled(data(counted)), shows) }];
-  const lines = [...new Set(counted.map((event) => labelOf(history, event, by)))]
-    .map((value) => ({ value, data: data(counted.filter((event) => labelOf(history, event, by) === value)) }))
+  const lines = [...new Set(counted.map((event) => breakdownValueOf(history, event, by)))]
+    .map((value) => ({ value, data: data(counted.filter((event) => breakdownValueOf(history, event, by) === value)) }))
     // Omits values without any number.
     .filter(({ data }) => data.some((number) => number !== null))
     .map(({ value, data }) => ({ value, isOther: false, data: filled(data) }))
@@ -183,24 +184,24 @@ function growing(data: number[], shows: NaiveTrend['shows']): number[] {
  * Returns the events with the name that match the filters; for first-time counts, only the first event of that name
  * ever.
  */
-function countedBy(history: History, { event, math, filters }: NaiveTrend): ToldEvent[] {
-  const isNamed = (one: ToldEvent) => event === null || one.event === event;
-  const named = only(history, filters).events.filter(isNamed);
+function countedBy(history: History, { event, math, filters }: NaiveTrend): HistoryEvent[] {
+  const isNamed = (one: HistoryEvent) => event === null || one.event === event;
+  const named = filterHistory(history, filters).events.filter(isNamed);
   if (math !== 'first_time_for_user') return named;
   const all = history.events.filter(isNamed);
   return named.filter((one) => !all.some(({ person, time }) => person === one.person && time < one.time));
 }
 
 /** Returns the events of each interval; for active persons, also those of the days before. */
-function bucketsOf({ zone }: History, events: ToldEvent[], asked: NaiveTrend): ToldEvent[][] {
-  const { math, interval, to, shows } = asked;
-  const from = interval === 'month' && shows !== 'total' ? startOfInterval(asked.from, 'month') : asked.from;
+function bucketsOf({ zone }: History, events: HistoryEvent[], query: NaiveTrend): HistoryEvent[][] {
+  const { math, interval, to, shows } = query;
+  const from = interval === 'month' && shows !== 'total' ? startOfInterval(query.from, 'month') : query.from;
   const onDays = (first: string, last: string, some = events) =>
     some.filter(({ time }) => dayIn(zone, time) >= first && dayIn(zone, time) <= last);
   const back = math === 'weekly_active' ? 7 : math === 'monthly_active' ? 30 : null;
   if (shows === 'total') return [back === null ? onDays(from, to) : onDays(shifted(to, 1 - back), to)];
   // In a cumulative trend, a person counts in the interval in which it was first seen.
-  const counting = (some: ToldEvent[]) => (shows === 'cumulative' && math === 'dau' ? firstOfEach(some) : some);
+  const counting = (some: HistoryEvent[]) => (shows === 'cumulative' && math === 'dau' ? firstOfEach(some) : some);
   if (interval === 'hour') {
     const end = hoursBetween(zone, to, to)[0] ?? 0;
     const hours = hoursBetween(zone, from, to).filter((hour) => hour <= end);
@@ -216,12 +217,12 @@ function bucketsOf({ zone }: History, events: ToldEvent[], asked: NaiveTrend): T
 }
 
 /** Returns the first event of each person. */
-function firstOfEach(events: ToldEvent[]): ToldEvent[] {
+function firstOfEach(events: HistoryEvent[]): HistoryEvent[] {
   return [...byPerson(events).values()].flatMap((own) => own.slice(0, 1));
 }
 
 /** Returns null without values to aggregate. */
-function numberOf(events: ToldEvent[], { math }: NaiveTrend): number | null {
+function numberOf(events: HistoryEvent[], { math }: NaiveTrend): number | null {
   const persons = [...byPerson(events).values()].map((own) => own.length);
   const amounts = events.flatMap(({ properties: { amount } }) => numberIn(amount) ?? []);
   switch (math) {
@@ -261,8 +262,8 @@ function percentile(numbers: number[], share: number): number | null {
   return low === undefined || high === undefined ? null : low + (high - low) * (rank - Math.floor(rank));
 }
 
-export function byPerson(events: readonly ToldEvent[]): Map<string, ToldEvent[]> {
-  const lists = new Map<string, ToldEvent[]>();
+export function byPerson(events: readonly HistoryEvent[]): Map<string, HistoryEvent[]> {
+  const lists = new Map<string, HistoryEvent[]>();
   for (const one of [...events].sort((a, b) => a.time - b.time))
     lists.set(one.person, [...(lists.get(one.person) ?? []), one]);
   return lists;
@@ -290,7 +291,7 @@ export function naiveRetention(
   const rows = intervalsBetween(from, to, interval);
   const targets = events.filter(({ event }) => event === target);
   const counted = isFirstTime ? firstOfEach(targets) : targets;
-  const inInterval = (some: ToldEvent[]) =>
+  const inInterval = (some: HistoryEvent[]) =>
     rows.map((start) => {
       const own = some.filter(({ time }) => startOfInterval(dayIn(zone, time), interval) === start);
       return new Set(own.map(({ person }) => person));
