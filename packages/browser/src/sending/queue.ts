@@ -90,8 +90,8 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
         hold();
         return undefined;
       }
-      const untold = dropped + makeRoom(json);
-      const text = untold ? withDropCount(json, untold) : json;
+      const unreported = dropped + makeRoom(json);
+      const text = unreported ? withDropCount(json, unreported) : json;
       const queued = { text, name: keep(text) };
       events.push(queued);
       setDropped(0);
@@ -99,16 +99,16 @@ export function createEventQueue(records: EventRecords, log: Core['log'], mayKee
       return queued;
     },
     adopt(texts) {
-      let untold = dropped;
+      let unreported = dropped;
       const whole: QueuedEvent[] = [];
       for (const text of texts) {
         const record = attempt(() => JSON.parse(text));
         // An invalid text, such as a truncated one, would make a whole request fail.
         if (record?.event) whole.push({ text, name: keep(text) });
-        else untold += Number(record?.dropped) || 1;
+        else unreported += Number(record?.dropped) || 1;
       }
       events.unshift(...whole);
-      setDropped(untold + makeRoom());
+      setDropped(unreported + makeRoom());
       hold();
     },
     keep() {

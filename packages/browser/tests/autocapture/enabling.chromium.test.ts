@@ -9,7 +9,7 @@ import { startSite } from '../support/start-site.ts';
 declare const posthog: import('../../src/index.ts').Client;
 
 /** The service's response about autocapture: nothing, on, off, or a failed request. */
-type Answer = 'nothing' | 'on' | 'off' | 'none';
+type SettingsResponse = 'nothing' | 'on' | 'off' | 'none';
 
 describe('autocapture follows the last setting from the service', () => {
   let browser: Browser;
@@ -31,7 +31,7 @@ describe('autocapture follows the last setting from the service', () => {
     await ingest?.stop();
   });
 
-  const rows: [visits: Answer[], options: object, isOn: boolean][] = [
+  const rows: [visits: SettingsResponse[], options: object, isOn: boolean][] = [
     [['on'], {}, true],
     [['off'], {}, false],
     [['nothing'], {}, false],
@@ -51,7 +51,7 @@ describe('autocapture follows the last setting from the service', () => {
     'after the responses %j with the options %j, autocapture is on: %p',
     async (visits, options, isOn) => {
       let captured: string[] = [];
-      for (const answer of visits) captured = await visit(answer, options);
+      for (const response of visits) captured = await visit(response, options);
       expect(captured).toEqual(isOn ? ['$autocapture'] : []);
     },
   );
@@ -67,26 +67,26 @@ describe('autocapture follows the last setting from the service', () => {
   test('autocapture does not start before the response, and ends with a shutdown', async () => {
     ingest.config.autocapture_opt_out = false;
     const { after, release } = hold();
-    ingest.answerBy(({ path }) =>
+    ingest.respondWith(({ path }) =>
       path.startsWith('/array/') ? { after, body: { autocapture_opt_out: false } } : undefined,
     );
     const page = await open({});
     expect(await clicked(page)).toEqual([]);
     release();
     await eventually(async () => (await clicked(page)).length > 0);
-    ingest.answerBy(null);
+    ingest.respondWith(null);
     await page.evaluate(() => posthog.shutdown());
     expect(await clicked(page)).toEqual([]);
   });
 
   /** Opens a page, waits for the response of the service, and returns the events that a click causes. */
-  async function visit(answer: Answer, options: object): Promise<string[]> {
+  async function visit(response: SettingsResponse, options: object): Promise<string[]> {
     const { autocapture_opt_out: _, ...rest } = ingest.config;
     for (const name of Object.keys(ingest.config)) delete ingest.config[name];
     Object.assign(ingest.config, rest, {
-      autocapture_opt_out: { nothing: undefined, on: false, off: true, none: false }[answer],
+      autocapture_opt_out: { nothing: undefined, on: false, off: true, none: false }[response],
     });
-    ingest.answerBy(({ path }) => (answer === 'none' && path.startsWith('/array/') ? { status: 500 } : undefined));
+    ingest.respondWith(({ path }) => (response === 'none' && path.startsWith('/array/') ? { status: 500 } : undefined));
     const page = await open(options);
     // The library requests the flags after the settings have arrived or failed.
     if (!('advanced_disable_flags' in options)) {
@@ -94,7 +94,7 @@ describe('autocapture follows the last setting from the service', () => {
     }
     const events = await clicked(page);
     await page.close();
-    ingest.answerBy(null);
+    ingest.respondWith(null);
     return events;
   }
 

@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { settingsKnown } from '../support/settings-known.ts';
+import { waitForSettings } from '../support/settings-known.ts';
 import { type Lab, startLab } from '../support/start-lab.ts';
 
 /**
@@ -286,7 +286,7 @@ beforeAll(async () => {
     rate_limiting: { events_per_second: 1e5 },
   };
   ({ page } = await lab.visit({ options: { ...options, flushAt: 50 } }));
-  await settingsKnown(page);
+  await waitForSettings(page);
   await eventually(
     async () => (await page.evaluate(tryOut, ['<button id="it">Go</button>', 'click'] as const)).length > 0,
   );

@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
-import { settingsKnown } from '../support/settings-known.ts';
+import { waitForSettings } from '../support/settings-known.ts';
 import { type Lab, plainOptions, startLab } from '../support/start-lab.ts';
 
 let lab: Lab;
@@ -78,7 +78,7 @@ test('clicks are captured if a framework has replaced window.Element', async () 
     'const own = window.Element; window.Element = function () {}; Object.assign(window.Element, own)',
   );
   await page.evaluate(init('{ autocapture: true }'));
-  await settingsKnown(page);
+  await waitForSettings(page);
   await eventually(async () => {
     await page.click('button');
     await page.evaluate('posthog.flush()');
@@ -90,7 +90,7 @@ test('two tabs store separate queues even if random numbers and the time are equ
   const visitor = await lab.browser.newContext();
   await visitor.addInitScript('Math.random = () => 0.5; const now = Date.now(); Date.now = () => now - (now % 60_000)');
   lab.ingest.clear();
-  lab.ingest.answerBy(({ method }) => (method === 'POST' ? { status: 503 } : undefined));
+  lab.ingest.respondWith(({ method }) => (method === 'POST' ? { status: 503 } : undefined));
   for (const name of ['one', 'other']) {
     const { page } = await lab.visit({ visitor, isStarted: false });
     await page.evaluate(`${init()}; posthog.capture('${name}')`);
@@ -99,7 +99,7 @@ test('two tabs store separate queues even if random numbers and the time are equ
   const queueCount = await page?.evaluate(
     'Object.keys(localStorage).filter((name) => name.includes("_queue_")).length',
   );
-  lab.ingest.answerBy(null);
+  lab.ingest.respondWith(null);
   expect(queueCount).toBe(2);
 });
 

@@ -2,7 +2,7 @@ import { eventually, patienceMs, startServer, type TestServer } from '@millrace/
 import { bundleLibrary } from '../../bundle/bundle-library.ts';
 import { pageSnippet } from '../../bundle/page-snippet.ts';
 import { openPage, type Visit } from '../support/open-page.ts';
-import { settingsKnown } from '../support/settings-known.ts';
+import { waitForSettings } from '../support/settings-known.ts';
 import { type Lab, startLab } from '../support/start-lab.ts';
 
 /**
@@ -12,7 +12,7 @@ import { type Lab, startLab } from '../support/start-lab.ts';
  */
 let lab: Lab;
 let stranger: TestServer;
-const heardByStranger: string[] = [];
+const strangerRequests: string[] = [];
 const files: Record<string, { type: string; content: string }> = {};
 const codes: Record<string, string> = {};
 
@@ -20,19 +20,19 @@ beforeAll(async () => {
   lab = await startLab({ files });
   for (const name of ['array.js', 'exceptions.js', 'web-vitals.js'] as const)
     codes[name] = (await bundleLibrary(name)).code;
-  lab.ingest.answerBy(({ path }) => {
+  lab.ingest.respondWith(({ path }) => {
     const code = codes[path.split('/').pop() ?? ''];
     return code ? { body: code } : undefined;
   });
   stranger = await startServer((request, response) => {
-    heardByStranger.push(request.url ?? '');
+    strangerRequests.push(request.url ?? '');
     response.writeHead(200, { 'access-control-allow-origin': '*', 'content-type': 'text/html' });
     response.end('<a id="_i"></a>');
   });
 });
 beforeEach(() => {
   lab.ingest.clear();
-  heardByStranger.length = 0;
+  strangerRequests.length = 0;
 });
 afterEach(() => Promise.all(lab.browser.contexts().map((visitor) => visitor.close())));
 afterAll(async () => {
@@ -128,7 +128,7 @@ async function open(html: string, end = ''): Promise<Visit> {
  */
 async function expectAllToWork({ page, complaints }: Visit): Promise<void> {
   await page.waitForFunction(() => Object.hasOwn(window, 'posthog') && window.posthog.__loaded === true);
-  await settingsKnown(page);
+  await waitForSettings(page);
   await page.evaluate(`{
     Document.prototype.querySelector.call(document, 'main button').click();
     posthog.register({ plan: 'pro' });
@@ -152,7 +152,7 @@ async function expectAllToWork({ page, complaints }: Visit): Promise<void> {
   expect(cookie).toContain('ph_phc_test_posthog=');
   expect(JSON.stringify(lab.ingest.events())).not.toContain('typed by a visitor');
   // The browser itself requests what the page shows.
-  expect(heardByStranger.filter((path) => !['/', '/static/array.js', '/static/a.js'].includes(path))).toEqual([]);
+  expect(strangerRequests.filter((path) => !['/', '/static/array.js', '/static/a.js'].includes(path))).toEqual([]);
   expect(complaints.filter((text) => text.startsWith('thrown'))).toEqual([]);
 }
 

@@ -219,7 +219,7 @@ describe('before init', () => {
 
   test('a listener is stored for later and can be removed', async () => {
     const { page, complaints } = await lab.visit({ isStarted: false });
-    const heard = await page.evaluate((api_host) => {
+    const calls = await page.evaluate((api_host) => {
       const seen: string[] = [];
       window.posthog.on('eventCaptured', ({ event }) => seen.push(`kept ${event}`));
       const stop = window.posthog.on('eventCaptured', ({ event }) => seen.push(`stopped ${event}`));
@@ -231,7 +231,7 @@ describe('before init', () => {
       window.posthog.capture('two');
       return seen;
     }, lab.ingest.url);
-    expect(heard).toEqual(['kept one', 'for a while one', 'kept two']);
+    expect(calls).toEqual(['kept one', 'for a while one', 'kept two']);
     expect(complaints).toEqual([]);
   });
 

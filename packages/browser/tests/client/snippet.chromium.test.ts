@@ -28,7 +28,7 @@ const files: Record<string, { type: string; content: string }> = {};
 beforeAll(async () => {
   lab = await startLab({ files });
   const { code } = await bundleLibrary('array.js');
-  lab.ingest.answerBy(({ path }) => (/\/array\.js$/.test(path) ? { body: code } : undefined));
+  lab.ingest.respondWith(({ path }) => (/\/array\.js$/.test(path) ? { body: code } : undefined));
 });
 afterAll(() => lab.stop());
 

@@ -18,7 +18,7 @@ let complaints: string[];
 beforeAll(async () => {
   let code: string;
   [browser, ingest, { code }] = await Promise.all([launchChromium(), startScriptedIngest(), bundleLibrary('array.js')]);
-  ingest.answerBy(({ path }) => (path === '/array/phc_demo/array.js' ? { body: code } : undefined));
+  ingest.respondWith(({ path }) => (path === '/array/phc_demo/array.js' ? { body: code } : undefined));
   demo = await serveDemo({ ingestUrl: ingest.url, projectApiKey: 'phc_demo', port: 0 });
 });
 beforeEach(async () => {
@@ -66,7 +66,7 @@ test('actions in the shop are sent and then listed', async () => {
 
 test('the page shows the identity of the visitor and their flags', async () => {
   expect(await page.getByRole('row', { name: 'button-color' }).textContent()).toBe(
-    'button-colororange{"color":"#ef6c00"}',
+    ['button-color', 'orange', '{"color":"#ef6c00"}'].join(''),
   );
   expect(await page.getByText('so you see this line').isVisible()).toBe(true);
   expect(await page.getByText('for example.com email addresses').isVisible()).toBe(false);

@@ -1,5 +1,5 @@
 import { eventually } from '@millrace/testing';
-import { flagsLoaded, openShop, type Shop } from '../support/open-shop.ts';
+import { openShop, type Shop, waitForFlags } from '../support/open-shop.ts';
 
 let shop: Shop;
 
@@ -14,7 +14,7 @@ beforeAll(async () => {
 beforeEach(async () => {
   await shop.empty();
   shop.ingest.flags = { 'dark-mode': false, other: 'x' };
-  shop.ingest.answerBy(({ path }) =>
+  shop.ingest.respondWith(({ path }) =>
     path === '/api/early_access_features/' ? { body: { earlyAccessFeatures: features } } : undefined,
   );
 });
@@ -50,7 +50,7 @@ it('lists the features and requests them only once, unless forced', async () => 
 });
 
 it('returns an error if the list cannot be loaded', async () => {
-  shop.ingest.answerBy(({ path }) => (path === '/api/early_access_features/' ? { status: 503 } : undefined));
+  shop.ingest.respondWith(({ path }) => (path === '/api/early_access_features/' ? { status: 503 } : undefined));
   const page = await shop.enter();
   const args = await page.evaluate(
     () => new Promise((resolve) => window.posthog.getEarlyAccessFeatures((...all) => resolve(all))),
@@ -60,7 +60,7 @@ it('returns an error if the list cannot be loaded', async () => {
 
 it.each(['ours', 'reference'] as const)('enrols and leaves with %s', async (library) => {
   const page = await shop.enter({}, { library });
-  await flagsLoaded(page);
+  await waitForFlags(page);
   await page.evaluate(() => new Promise((resolve) => window.posthog.getEarlyAccessFeatures(resolve)));
   shop.ingest.clear();
   const local = await page.evaluate(() => {
@@ -79,7 +79,7 @@ it.each(['ours', 'reference'] as const)('enrols and leaves with %s', async (libr
     $set: { '$feature_enrollment/dark-mode': true },
   });
   await eventually(() =>
-    expect(shop.questions().at(-1)?.person_properties).toMatchObject({ '$feature_enrollment/dark-mode': true }),
+    expect(shop.flagRequests().at(-1)?.person_properties).toMatchObject({ '$feature_enrollment/dark-mode': true }),
   );
   await page.evaluate(() => window.posthog.updateEarlyAccessFeatureEnrollment('dark-mode', false));
   const [, withdrawn] = await shop.received('$feature_enrollment_update', 2);

@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { hold } from '../support/hold.ts';
 import { openPage, type Visit } from '../support/open-page.ts';
 import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
-import { settingsKnown } from '../support/settings-known.ts';
+import { waitForSettings } from '../support/settings-known.ts';
 import { type Comparison, startComparison } from '../support/start-comparison.ts';
 import { startSite } from '../support/start-site.ts';
 import { stackCases, thrownCases } from './thrown-cases.ts';
@@ -178,7 +178,7 @@ describe('uncaught errors', () => {
       Promise.reject('for a reason');
       await Promise.all(dispatched);
     });
-    if (!('advanced_disable_flags' in options)) await settingsKnown(visit.page);
+    if (!('advanced_disable_flags' in options)) await waitForSettings(visit.page);
     await end(visit);
     const entries = ingest.events('$exception').map(({ properties }) => (properties.$exception_list as Entry[])[0]);
     if (!isCaptured) return expect(entries).toEqual([]);
@@ -193,7 +193,7 @@ describe('uncaught errors', () => {
   test('are held until the settings are known', async () => {
     const { after, release } = hold();
     const body = { errorTracking: { autocaptureExceptions: true } };
-    ingest.answerBy(({ path }) => (path.startsWith('/array/') ? { after, body } : undefined));
+    ingest.respondWith(({ path }) => (path.startsWith('/array/') ? { after, body } : undefined));
     const { page } = await open({}, {});
     await page.evaluate(() => void Promise.reject(new Error('early')));
     await page.evaluate(() => {

@@ -1,7 +1,7 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { hold } from '../support/hold.ts';
-import { flagsLoaded, openShop, type Shop } from '../support/open-shop.ts';
+import { openShop, type Shop, waitForFlags } from '../support/open-shop.ts';
 
 let shop: Shop;
 
@@ -21,22 +21,22 @@ const bootstrap = {
   featureFlagPayloads: { 'price-test': { color: 'green' }, 'beta-nav': 'of a flag that is off' },
 };
 const variants = (page: Page) => page.evaluate(() => window.posthog.featureFlags.getFlagVariants());
-const neverAnswered = () => {
-  shop.ingest.answerBy(({ path }) => (path === '/flags/' ? hold() : undefined));
+const neverRespond = () => {
+  shop.ingest.respondWith(({ path }) => (path === '/flags/' ? hold() : undefined));
 };
 
 describe('bootstrapped flags', () => {
   it('may be null', async () => {
     const nothing = { distinctID: null, featureFlags: null, featureFlagPayloads: null, sessionID: null };
     const page = await shop.enter({ bootstrap: nothing });
-    await flagsLoaded(page);
+    await waitForFlags(page);
     expect(await variants(page)).toEqual({ 'beta-nav': true, 'price-test': 'blue' });
   });
 
   it.each(['ours', 'reference'] as const)(
     'are available in %s immediately, including disabled ones',
     async (library) => {
-      neverAnswered();
+      neverRespond();
       const page = await shop.enter({ bootstrap }, { library });
       const known = await page.evaluate(() => {
         window.posthog.onFeatureFlags((...args) => void window.heard.push(args));
@@ -87,29 +87,29 @@ describe('bootstrapped flags', () => {
 
   it('are used if the request fails, rather than the flags of the last visit', async () => {
     const first = await shop.enter();
-    await flagsLoaded(first);
+    await waitForFlags(first);
     const { after, release } = hold();
-    shop.ingest.answerBy(({ path }) => (path === '/flags/' ? { after, status: 500, body: {} } : undefined));
+    shop.ingest.respondWith(({ path }) => (path === '/flags/' ? { after, status: 500, body: {} } : undefined));
     shop.ingest.clear();
     const page = await shop.enter({ bootstrap }, { visitor: first.context() });
     await page.evaluate(() => {
       window.posthog.onFeatureFlags((_keys, values, context) => void window.heard.push([values, context]));
     });
-    await eventually(() => expect(shop.questions()).toHaveLength(1));
+    await eventually(() => expect(shop.flagRequests()).toHaveLength(1));
     release();
     await page.waitForFunction(() => window.heard.length > 1);
     expect(await variants(page)).toEqual(bootstrap.featureFlags);
   });
 
   it('do not apply after reset', async () => {
-    shop.ingest.answerBy(({ path }) => (path === '/flags/' ? { status: 500, body: {} } : undefined));
+    shop.ingest.respondWith(({ path }) => (path === '/flags/' ? { status: 500, body: {} } : undefined));
     const page = await shop.enter({ bootstrap });
     await page.evaluate(() => window.posthog.reset());
     expect(await variants(page)).toEqual({});
   });
 
   it('may be passed to reset', async () => {
-    neverAnswered();
+    neverRespond();
     const page = await shop.enter({ bootstrap });
     await page.evaluate(() => window.posthog.reset({ bootstrap: { featureFlags: { other: true } } }));
     expect(await variants(page)).toEqual({ other: true });
@@ -126,7 +126,7 @@ describe('overrides', () => {
     ['payloads', { payloads: { 'beta-nav': { a: 1 } } }, { 'beta-nav': true, 'price-test': 'blue' }],
   ])('may be %s, and are removed by false', async (_what, overrides, expected) => {
     const page = await shop.enter();
-    await flagsLoaded(page);
+    await waitForFlags(page);
     await page.evaluate((given) => {
       window.posthog.onFeatureFlags((_keys, values) => void window.heard.push(values));
       window.heard = [];
@@ -138,7 +138,7 @@ describe('overrides', () => {
     expect(await page.evaluate(() => window.posthog.getFeatureFlagPayload('beta-nav'))).toEqual(payload);
 
     const later = await shop.enter({}, { visitor: page.context() });
-    await flagsLoaded(later);
+    await waitForFlags(later);
     expect(await variants(later)).toEqual(expected);
     await later.evaluate(() => window.posthog.featureFlags.overrideFeatureFlags(false));
     expect(await variants(later)).toEqual({ 'beta-nav': true, 'price-test': 'blue' });
@@ -152,7 +152,7 @@ describe('updateFlags', () => {
     ['adds to the known flags with the option merge', { merge: true }, { 'beta-nav': 'new', 'price-test': 'blue' }],
   ])('%s', async (_what, options, expected) => {
     const page = await shop.enter();
-    await flagsLoaded(page);
+    await waitForFlags(page);
     const result = await page.evaluate((given) => {
       window.posthog.onFeatureFlags((_keys, values) => void window.heard.push(values));
       window.heard = [];

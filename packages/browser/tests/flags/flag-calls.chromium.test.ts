@@ -1,6 +1,6 @@
 import { eventually } from '@millrace/testing';
 import { hold } from '../support/hold.ts';
-import { flagsLoaded, type Library, openShop, type Shop } from '../support/open-shop.ts';
+import { type Library, openShop, type Shop, waitForFlags } from '../support/open-shop.ts';
 import type { ReceivedEvent } from '../support/scripted-ingest.ts';
 
 let shop: Shop;
@@ -27,7 +27,7 @@ const ofFlags = ({ properties }: ReceivedEvent) =>
 describe.each(['ours', 'reference'] as const)('$feature_flag_called, library %s', (library) => {
   it('is captured once for each flag and value on all pages of a visitor', async () => {
     const page = await shop.enter({}, { library });
-    await flagsLoaded(page);
+    await waitForFlags(page);
     await page.evaluate(() => {
       for (let i = 0; i < 3; i += 1) {
         window.posthog.getFeatureFlag('beta-nav');
@@ -49,7 +49,7 @@ describe.each(['ours', 'reference'] as const)('$feature_flag_called, library %s'
     expect(calls(await shop.received('$feature_flag_called', 4))).toEqual(expected);
 
     const later = await shop.enter({}, { library, visitor: page.context() });
-    await flagsLoaded(later);
+    await waitForFlags(later);
     await later.evaluate(() => {
       window.posthog.getFeatureFlag('price-test');
       window.posthog.getFeatureFlag('beta-nav');
@@ -61,7 +61,7 @@ describe.each(['ours', 'reference'] as const)('$feature_flag_called, library %s'
 
   it('is captured again for another person', async () => {
     const page = await shop.enter({}, { library });
-    await flagsLoaded(page);
+    await waitForFlags(page);
     await page.evaluate(() => {
       window.posthog.getFeatureFlag('beta-nav');
       window.posthog.identify('user-7');
@@ -73,7 +73,7 @@ describe.each(['ours', 'reference'] as const)('$feature_flag_called, library %s'
 
   it('is captured for earlier reads when consent is given', async () => {
     const page = await shop.enter({ opt_out_capturing_by_default: true }, { library });
-    await flagsLoaded(page);
+    await waitForFlags(page);
     await page.evaluate(() => {
       window.posthog.getFeatureFlag('beta-nav');
       window.posthog.opt_in_capturing();
@@ -126,7 +126,7 @@ it('flags add the same properties to events as in posthog-js', async () => {
 it('flags are stored as in posthog-js, so that a site that switches keeps them', async () => {
   const stored = async (library: Library) => {
     const page = await shop.enter({}, { library });
-    await flagsLoaded(page);
+    await waitForFlags(page);
     await page.evaluate(() => {
       window.posthog.getFeatureFlag('price-test');
       window.posthog.setPersonPropertiesForFlags({ plan: 'pro' }, false);
@@ -148,9 +148,9 @@ it('flags are stored as in posthog-js, so that a site that switches keeps them',
 
   const switching = await shop.browser.newContext();
   const before = await shop.enter({}, { library: 'reference', visitor: switching });
-  await flagsLoaded(before);
+  await waitForFlags(before);
   await before.waitForFunction(() => localStorage.getItem('ph_phc_test_posthog')?.includes('"price-test":"blue"'));
-  shop.ingest.answerBy(({ path }) => (path === '/flags/' ? hold() : undefined));
+  shop.ingest.respondWith(({ path }) => (path === '/flags/' ? hold() : undefined));
   const after = await shop.enter({}, { visitor: switching });
   expect(await after.evaluate(() => window.posthog.featureFlags.getFlagVariants())).toEqual(shop.ingest.flags);
   await switching.close();

@@ -1,9 +1,9 @@
 import { eventually } from '@millrace/testing';
 import type { Page } from 'playwright-core';
 import { hold } from '../support/hold.ts';
-import { flagsLoaded, openShop, type Shop } from '../support/open-shop.ts';
-import type { ReceivedRequest, ScriptedAnswer } from '../support/scripted-ingest.ts';
-import { settingsKnown } from '../support/settings-known.ts';
+import { openShop, type Shop, waitForFlags } from '../support/open-shop.ts';
+import type { ReceivedRequest, ScriptedResponse } from '../support/scripted-ingest.ts';
+import { waitForSettings } from '../support/settings-known.ts';
 
 let shop: Shop;
 
@@ -19,19 +19,19 @@ beforeEach(async () => {
 afterAll(() => shop.stop());
 
 /** Answers the requests for flags with the given responses in order. The last one is repeated. */
-function answerFlags(...answers: (ScriptedAnswer | undefined)[]): void {
+function respondToFlags(...responses: (ScriptedResponse | undefined)[]): void {
   let count = 0;
-  shop.ingest.answerBy(({ path }: ReceivedRequest) => {
+  shop.ingest.respondWith(({ path }: ReceivedRequest) => {
     if (path !== '/flags/') return undefined;
     count += 1;
-    return answers[Math.min(count, answers.length) - 1];
+    return responses[Math.min(count, responses.length) - 1];
   });
 }
 
 const listen = () => {
   window.posthog.onFeatureFlags((...args) => void window.heard.push(args));
 };
-const heard = (page: Page, count: number) =>
+const waitForCalls = (page: Page, count: number) =>
   eventually(async () => {
     const calls = await page.evaluate(() => window.heard);
     expect(calls.length).toBeGreaterThanOrEqual(count);
@@ -46,20 +46,20 @@ const detail = (key: string, enabled: boolean, more = {}) => ({ key, enabled, va
 
 it('calls listeners when flags arrive, and later listeners at once', async () => {
   const page = await shop.enter({}, { before: listen });
-  expect(await heard(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
+  expect(await waitForCalls(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
   await page.evaluate(listen);
-  expect((await heard(page, 2))[1]).toEqual([active, values]);
+  expect((await waitForCalls(page, 2))[1]).toEqual([active, values]);
 });
 
 it('follows a redirect, for example from a proxy that removes the slash of the path', async () => {
-  answerFlags({ status: 308, headers: { location: '/flags?v=2' } });
+  respondToFlags({ status: 308, headers: { location: '/flags?v=2' } });
   const page = await shop.enter({}, { before: listen });
-  expect(await heard(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
+  expect(await waitForCalls(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
 });
 
 it('calls the other listeners if one throws, and none that was removed', async () => {
   const page = await shop.enter();
-  await flagsLoaded(page);
+  await waitForFlags(page);
   await page.evaluate(() => {
     window.posthog.onFeatureFlags(() => {
       throw new Error('broken listener');
@@ -70,14 +70,14 @@ it('calls the other listeners if one throws, and none that was removed', async (
     window.heard = [];
     window.posthog.reloadFeatureFlags();
   });
-  expect(await heard(page, 1)).toEqual(['here']);
+  expect(await waitForCalls(page, 1)).toEqual(['here']);
 });
 
 it('returns the flags of the last visit until flags arrive, unless `fresh` is set', async () => {
   const first = await shop.enter();
-  await flagsLoaded(first);
+  await waitForFlags(first);
   const { after, release } = hold();
-  answerFlags({ after, body: { flags: { 'price-test': detail('price-test', false) } } });
+  respondToFlags({ after, body: { flags: { 'price-test': detail('price-test', false) } } });
   const page = await shop.enter({}, { visitor: first.context() });
   expect(
     await page.evaluate(() => [
@@ -88,7 +88,7 @@ it('returns the flags of the last visit until flags arrive, unless `fresh` is se
     ]),
   ).toEqual(['blue', undefined, undefined, false]);
   release();
-  await flagsLoaded(page);
+  await waitForFlags(page);
   expect(
     await page.evaluate(() => [
       window.posthog.getFeatureFlag('price-test', { fresh: true }),
@@ -102,64 +102,64 @@ it.each([
   ['status 401', { status: 401, body: { detail: 'no' } }, 'api_error_401'],
   ['a dropped connection', { isDropped: true }, 'connection_error'],
   ['a timeout', hold(), 'timeout'],
-])('keeps the known flags after %s and reports the error', async (_what, answer, error) => {
+])('keeps the known flags after %s and reports the error', async (_what, response, error) => {
   const page = await shop.enter();
-  await flagsLoaded(page);
-  answerFlags(answer);
+  await waitForFlags(page);
+  respondToFlags(response);
   await page.evaluate((isSlow) => {
     window.posthog.onFeatureFlags((...args) => void window.heard.push(args));
     window.heard = [];
     if (isSlow) window.posthog.set_config({ feature_flag_request_timeout_ms: 1_000 });
     window.posthog.reloadFeatureFlags();
   }, error === 'timeout');
-  expect(await heard(page, 1)).toEqual([[active, values, { errorsLoading: true }]]);
+  expect(await waitForCalls(page, 1)).toEqual([[active, values, { errorsLoading: true }]]);
   expect(await read(page, 'price-test')).toBe('blue');
   const [called] = await shop.received('$feature_flag_called', 1);
   expect(called?.properties).toMatchObject({ $feature_flag_response: 'blue', $feature_flag_error: error });
 });
 
 it('reports an error if no flags are known', async () => {
-  answerFlags({ status: 500, body: {} });
+  respondToFlags({ status: 500, body: {} });
   const page = await shop.enter({}, { before: listen });
-  expect(await heard(page, 1)).toEqual([[[], {}, { errorsLoading: true }]]);
+  expect(await waitForCalls(page, 1)).toEqual([[[], {}, { errorsLoading: true }]]);
   expect(await read(page, 'price-test')).toBeUndefined();
   const [called] = await shop.received('$feature_flag_called', 1);
   expect(called?.properties).toMatchObject({ $feature_flag_error: 'api_error_500,flag_missing' });
 });
 
 it.each([502, 504])('repeats the request once after %d', async (status) => {
-  answerFlags({ status }, undefined);
+  respondToFlags({ status }, undefined);
   const page = await shop.enter({}, { before: listen });
-  expect(await heard(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
-  expect(shop.questions()).toHaveLength(2);
+  expect(await waitForCalls(page, 1)).toEqual([[active, values, { errorsLoading: false }]]);
+  expect(shop.flagRequests()).toHaveLength(2);
 });
 
 it('does not send a third request', async () => {
-  answerFlags({ status: 502 });
+  respondToFlags({ status: 502 });
   const page = await shop.enter({}, { before: listen });
-  expect(await heard(page, 1)).toEqual([[[], {}, { errorsLoading: true }]]);
-  expect(shop.questions()).toHaveLength(2);
+  expect(await waitForCalls(page, 1)).toEqual([[[], {}, { errorsLoading: true }]]);
+  expect(shop.flagRequests()).toHaveLength(2);
 });
 
 it('does not repeat the request after another status', async () => {
-  answerFlags({ status: 503 });
+  respondToFlags({ status: 503 });
   const page = await shop.enter({}, { before: listen });
-  await heard(page, 1);
-  expect(shop.questions()).toHaveLength(1);
+  await waitForCalls(page, 1);
+  expect(shop.flagRequests()).toHaveLength(1);
 });
 
 it('keeps the known value of flags that could not be evaluated', async () => {
   const page = await shop.enter();
-  await flagsLoaded(page);
+  await waitForFlags(page);
   const flags = {
     'price-test': { ...detail('price-test', false), failed: true },
     'off-flag': detail('off-flag', true),
     'new-flag': detail('new-flag', true, { variant: 'a' }),
   };
-  answerFlags({ body: { flags, errorsWhileComputingFlags: true } });
+  respondToFlags({ body: { flags, errorsWhileComputingFlags: true } });
   await page.evaluate(listen);
   await page.evaluate(reload);
-  const [, secondCall] = await heard(page, 2);
+  const [, secondCall] = await waitForCalls(page, 2);
   const known = { 'beta-nav': true, 'price-test': 'blue', 'off-flag': true, 'new-flag': 'a' };
   expect(secondCall).toEqual([Object.keys(known), known, { errorsLoading: false }]);
   await read(page, 'new-flag');
@@ -169,9 +169,9 @@ it('keeps the known value of flags that could not be evaluated', async () => {
 
 it('keeps the flags and does not call listeners if the quota of requests is used up', async () => {
   const page = await shop.enter();
-  await flagsLoaded(page);
+  await waitForFlags(page);
   await page.evaluate(listen);
-  answerFlags({ body: { flags: {}, errorsWhileComputingFlags: false, quotaLimited: ['feature_flags'] } }, undefined);
+  respondToFlags({ body: { flags: {}, errorsWhileComputingFlags: false, quotaLimited: ['feature_flags'] } }, undefined);
   await page.evaluate(reload);
   // The flags are stored before listeners would be called.
   await page.waitForFunction(() => localStorage.getItem('ph_phc_test_posthog')?.includes('quota_limited'));
@@ -186,31 +186,31 @@ it.each([
   ['keeps all flags if the response has no field for flags', {}, [active, values, { errorsLoading: false }]],
 ])('%s', async (_what, body, expected) => {
   const page = await shop.enter();
-  await flagsLoaded(page);
-  answerFlags({ body });
+  await waitForFlags(page);
+  respondToFlags({ body });
   await page.evaluate(listen);
   await page.evaluate(reload);
-  expect((await heard(page, 2))[1]).toEqual(expected);
+  expect((await waitForCalls(page, 2))[1]).toEqual(expected);
 });
 
 it('sends one request for simultaneous reloads, and one more for all reloads during a request', async () => {
   const page = await shop.enter();
-  await flagsLoaded(page);
+  await waitForFlags(page);
   const { after, release } = hold();
-  answerFlags({ after }, undefined);
+  respondToFlags({ after }, undefined);
   shop.ingest.clear();
   await page.evaluate(() => {
     for (let i = 0; i < 5; i += 1) window.posthog.reloadFeatureFlags();
   });
-  await eventually(() => expect(shop.questions()).toHaveLength(1));
+  await eventually(() => expect(shop.flagRequests()).toHaveLength(1));
   await page.evaluate(() => {
     for (let i = 0; i < 5; i += 1) window.posthog.reloadFeatureFlags();
   });
   release();
-  await eventually(() => expect(shop.questions()).toHaveLength(2));
+  await eventually(() => expect(shop.flagRequests()).toHaveLength(2));
   await page.evaluate(() => void window.posthog.capture('a moment later'));
   await shop.received('a moment later', 1);
-  expect(shop.questions()).toHaveLength(2);
+  expect(shop.flagRequests()).toHaveLength(2);
 });
 
 it.each([
@@ -218,24 +218,24 @@ it.each([
   ['everything except events is disabled', { advanced_disable_flags: true }, {}, 0],
   ['the environment has no flags', {}, { hasFeatureFlags: false }, 0],
   ['the first load is disabled', { advanced_disable_feature_flags_on_first_load: true }, {}, 1],
-])('does not request flags at first if %s', async (_what, options, config, questionsAfterReload) => {
+])('does not request flags at first if %s', async (_what, options, config, requestsAfterReload) => {
   shop.ingest.config = config;
   const page = await shop.enter(options);
-  if (!('advanced_disable_flags' in options)) await settingsKnown(page);
+  if (!('advanced_disable_flags' in options)) await waitForSettings(page);
   await page.evaluate(() => void window.posthog.capture('first'));
   await shop.received('first', 1);
-  expect(shop.questions()).toHaveLength(0);
-  if (questionsAfterReload === 0 && !('hasFeatureFlags' in config)) await page.evaluate(reload);
-  if (questionsAfterReload > 0) {
+  expect(shop.flagRequests()).toHaveLength(0);
+  if (requestsAfterReload === 0 && !('hasFeatureFlags' in config)) await page.evaluate(reload);
+  if (requestsAfterReload > 0) {
     await page.evaluate(reload);
-    await eventually(() => expect(shop.questions()).toHaveLength(questionsAfterReload));
+    await eventually(() => expect(shop.flagRequests()).toHaveLength(requestsAfterReload));
   }
 });
 
 it('loads flags if the request for settings fails', async () => {
-  shop.ingest.answerBy(({ path }) => (path.startsWith('/array/') ? { status: 500, body: {} } : undefined));
+  shop.ingest.respondWith(({ path }) => (path.startsWith('/array/') ? { status: 500, body: {} } : undefined));
   const page = await shop.enter();
-  await flagsLoaded(page);
+  await waitForFlags(page);
   expect(await read(page, 'price-test')).toBe('blue');
 });
 
@@ -243,10 +243,10 @@ it('requests flags regularly while the page is visible', async () => {
   const visitor = await shop.browser.newContext();
   await visitor.clock.install();
   const page = await shop.enter({}, { visitor });
-  await flagsLoaded(page);
+  await waitForFlags(page);
   for (const count of [2, 3]) {
     await visitor.clock.runFor(301_000);
-    await eventually(() => expect(shop.questions()).toHaveLength(count));
+    await eventually(() => expect(shop.flagRequests()).toHaveLength(count));
   }
   await page.evaluate(() => {
     Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
@@ -254,40 +254,40 @@ it('requests flags regularly while the page is visible', async () => {
   await visitor.clock.runFor(1_000_000);
   await page.evaluate(() => void window.posthog.capture('unseen', {}, { send_instantly: true }));
   await shop.received('unseen', 1);
-  expect(shop.questions()).toHaveLength(3);
+  expect(shop.flagRequests()).toHaveLength(3);
   await page.evaluate(() => {
     Object.defineProperty(document, 'visibilityState', { value: 'visible', configurable: true });
     document.dispatchEvent(new Event('visibilitychange'));
   });
-  await eventually(() => expect(shop.questions()).toHaveLength(4));
+  await eventually(() => expect(shop.flagRequests()).toHaveLength(4));
 });
 
 it.each([Number.POSITIVE_INFINITY, 2 ** 32])('treats an interval of %p ms as very long', async (ms) => {
   const page = await shop.enter({ remote_config_refresh_interval_ms: ms, feature_flag_request_timeout_ms: ms });
-  await flagsLoaded(page);
+  await waitForFlags(page);
   expect(await read(page, 'price-test')).toBe('blue');
   await page.evaluate(() => void window.posthog.capture('a while later', {}, { send_instantly: true }));
   await shop.received('a while later', 1);
-  expect(shop.questions()).toHaveLength(1);
+  expect(shop.flagRequests()).toHaveLength(1);
 });
 
 it('ignores the flags of an earlier visitor that arrive late', async () => {
   const page = await shop.enter();
-  await flagsLoaded(page);
+  await waitForFlags(page);
   const { after, release } = hold();
   const slow = { after, body: { flags: { anonymous: detail('anonymous', true) } } };
-  answerFlags(slow, { body: { flags: { identified: detail('identified', true) } } });
+  respondToFlags(slow, { body: { flags: { identified: detail('identified', true) } } });
   shop.ingest.clear();
   await page.evaluate(() => {
     window.posthog.onFeatureFlags((keys) => void window.heard.push(keys));
     window.heard = [];
     window.posthog.reloadFeatureFlags();
   });
-  await eventually(() => expect(shop.questions()).toHaveLength(1));
+  await eventually(() => expect(shop.flagRequests()).toHaveLength(1));
   await page.evaluate(() => window.posthog.identify('user-7'));
   release();
-  expect(await heard(page, 1)).toEqual([['identified']]);
-  expect(shop.questions().map(({ distinct_id }) => distinct_id === 'user-7')).toEqual([false, true]);
+  expect(await waitForCalls(page, 1)).toEqual([['identified']]);
+  expect(shop.flagRequests().map(({ distinct_id }) => distinct_id === 'user-7')).toEqual([false, true]);
 });
 
 it.each<[what: string, act: () => void]>([
@@ -306,35 +306,39 @@ it.each<[what: string, act: () => void]>([
     window.posthog.identify('user-7', { plan: 'pro' });
     window.posthog.group('company', 'acme', { name: 'Acme' });
   });
-  await flagsLoaded(first);
+  await waitForFlags(first);
   await eventually(() =>
-    expect(shop.questions().at(-1)).toMatchObject({ distinct_id: 'user-7', groups: { company: 'acme' } }),
+    expect(shop.flagRequests().at(-1)).toMatchObject({ distinct_id: 'user-7', groups: { company: 'acme' } }),
   );
   const page = await shop.enter({}, { visitor: first.context() });
-  await flagsLoaded(page);
+  await waitForFlags(page);
   await first.close();
   shop.ingest.clear();
   await page.evaluate(act);
   await page.evaluate(() => void window.posthog.capture('a moment later'));
   await shop.received('a moment later', 1);
-  expect(shop.questions()).toEqual([]);
+  expect(shop.flagRequests()).toEqual([]);
   await page.evaluate(() => window.posthog.identify('user-7', { plan: 'free' }));
-  await eventually(() => expect(shop.questions()).toHaveLength(1));
+  await eventually(() => expect(shop.flagRequests()).toHaveLength(1));
 });
 
 it('loads the flags of the visitor that another tab identified', async () => {
   const page = await shop.enter();
   const other = await shop.enter({}, { visitor: page.context() });
-  await Promise.all([flagsLoaded(page), flagsLoaded(other)]);
+  await Promise.all([waitForFlags(page), waitForFlags(other)]);
   await page.evaluate(listen);
   shop.ingest.clear();
   shop.ingest.flags = { 'for-ada': true };
   await other.evaluate(() => window.posthog.identify('ada'));
-  expect((await heard(page, 2))[1]).toEqual([['for-ada'], { 'for-ada': true }, { errorsLoading: false }]);
+  expect((await waitForCalls(page, 2))[1]).toEqual([['for-ada'], { 'for-ada': true }, { errorsLoading: false }]);
   // The other tab may send its request after this one.
-  await eventually(() => expect(shop.questions().map(({ distinct_id }) => distinct_id)).toEqual(['ada', 'ada']));
+  await eventually(() => expect(shop.flagRequests().map(({ distinct_id }) => distinct_id)).toEqual(['ada', 'ada']));
   shop.ingest.flags = { 'for-anybody': true };
   await other.evaluate(() => window.posthog.reset());
-  expect((await heard(page, 3))[2]).toEqual([['for-anybody'], { 'for-anybody': true }, { errorsLoading: false }]);
-  expect(await page.evaluate(() => window.posthog.get_distinct_id())).toBe(shop.questions().at(-1)?.distinct_id);
+  expect((await waitForCalls(page, 3))[2]).toEqual([
+    ['for-anybody'],
+    { 'for-anybody': true },
+    { errorsLoading: false },
+  ]);
+  expect(await page.evaluate(() => window.posthog.get_distinct_id())).toBe(shop.flagRequests().at(-1)?.distinct_id);
 });

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { hold } from '../support/hold.ts';
-import { flagsLoaded, type Library, openShop, type Shop } from '../support/open-shop.ts';
+import { type Library, openShop, type Shop, waitForFlags } from '../support/open-shop.ts';
 
 let shop: Shop;
 const pages = new Map<Library, Page>();
@@ -11,7 +11,7 @@ beforeAll(async () => {
   shop.ingest.payloads = { 'price-test': '{"color":"blue"}', odd: 'not JSON' };
   for (const library of ['ours', 'reference'] as const) {
     const page = await shop.enter({}, { library });
-    await flagsLoaded(page);
+    await waitForFlags(page);
     pages.set(library, page);
   }
 });
@@ -72,7 +72,7 @@ it.each(['constructor', '__proto__', 'toString'])(
 
 it('returns undefined and captures nothing before any flags are known', async () => {
   await shop.empty();
-  shop.ingest.answerBy(({ path }) => (path === '/flags/' ? hold() : undefined));
+  shop.ingest.respondWith(({ path }) => (path === '/flags/' ? hold() : undefined));
   const page = await shop.enter();
   const early = await page.evaluate(() => [
     window.posthog.getFeatureFlag('beta-nav'),

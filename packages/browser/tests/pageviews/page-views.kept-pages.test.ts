@@ -285,13 +285,13 @@ describe('page views', () => {
       ['with history_change', { capture_pageview: 'history_change' }, true],
       ['without batching', { request_batching: false }, true],
     ];
-    test.each(wishes)('is captured or not as configured: %s', async (_, options, isTold) => {
+    test.each(wishes)('is captured or not as configured: %s', async (_, options, isCaptured) => {
       const page = await open('/shop', options);
       await page.evaluate(() => posthog.capture('queued'));
       // If the beacon is lost, the next page of the site sends its events.
       await init(page, '/next');
       await received('queued');
-      if (isTold) expect((await received('$pageleave'))[0]?.properties.$pathname).toBe('/shop');
+      if (isCaptured) expect((await received('$pageleave'))[0]?.properties.$pathname).toBe('/shop');
       else expect(events('$pageleave')).toHaveLength(0);
     });
 

@@ -1,5 +1,5 @@
 import { eventually } from '@millrace/testing';
-import { flagsLoaded, openShop, type Shop } from '../support/open-shop.ts';
+import { openShop, type Shop, waitForFlags } from '../support/open-shop.ts';
 
 let shop: Shop;
 
@@ -15,7 +15,7 @@ afterAll(() => shop.stop());
 
 const paths = () => shop.ingest.requests.map(({ path }) => path).filter((path) => path.startsWith('/array/'));
 const noConfig = () => {
-  shop.ingest.answerBy(({ path }) => (path.startsWith('/array/') ? { status: 503, body: {} } : undefined));
+  shop.ingest.respondWith(({ path }) => (path.startsWith('/array/') ? { status: 503, body: {} } : undefined));
 };
 /**
  * Returns the number of requests for flags. The library requests flags unless the settings say that
@@ -23,13 +23,13 @@ const noConfig = () => {
  */
 const afterFirstEvents = async () => {
   await shop.received('first', 1);
-  return shop.questions().length;
+  return shop.flagRequests().length;
 };
 const captureFirst = () => void window.posthog.capture('first');
 
 it('requests the settings as JSON', async () => {
   const page = await shop.enter();
-  await flagsLoaded(page);
+  await waitForFlags(page);
   expect(paths()).toEqual(['/array/phc_test/config']);
 });
 
@@ -71,8 +71,8 @@ it('uses the stored settings if the request fails', async () => {
 it('works without settings', async () => {
   noConfig();
   const page = await shop.enter();
-  await flagsLoaded(page);
-  expect(shop.questions()).toHaveLength(1);
+  await waitForFlags(page);
+  expect(shop.flagRequests()).toHaveLength(1);
 });
 
 it('requests the settings from the asset host if it is set', async () => {

@@ -17,7 +17,7 @@ afterAll(async () => {
   await Promise.all([browser.close(), site.stop(), ingest.stop()]);
 });
 beforeEach(() => {
-  ingest.answerBy(null);
+  ingest.respondWith(null);
   ingest.clear();
 });
 
@@ -103,7 +103,7 @@ test.each(['XHR', 'fetch', 'sendBeacon'] as const)(
 
 test('events wait for the running request, so that their order is kept', async () => {
   const { after, release } = hold();
-  ingest.answerBy(({ method }) => (method === 'POST' && posts().length === 1 ? { after } : undefined));
+  ingest.respondWith(({ method }) => (method === 'POST' && posts().length === 1 ? { after } : undefined));
   const { page } = await open();
   await page.evaluate(() => void window.posthog.capture('first', {}, { send_instantly: true }));
   await eventually(() => expect(posts()).toHaveLength(1));

@@ -80,8 +80,8 @@ test('events of a beacon are sent again by the next page and then removed', asyn
 test.each([
   ['500', { status: 500 }],
   ['nothing', { isDropped: true }],
-])('events of a beacon answered with %s are sent by the next page', async (_, answer) => {
-  ingest.answerBy(({ headers }) => (headers['sec-fetch-mode'] === 'no-cors' ? answer : undefined));
+])('events of a beacon answered with %s are sent by the next page', async (_, response) => {
+  ingest.respondWith(({ headers }) => (headers['sec-fetch-mode'] === 'no-cors' ? response : undefined));
   const { page } = await openAtRest();
   const uuids = await captureMany(page, 'last words', 3);
   await page.goto(elsewhere.url);
@@ -133,7 +133,7 @@ test('a hidden page sends at once and receives the response', async () => {
 });
 
 test('a hidden page does not wait for a running request', async () => {
-  ingest.answerBy(({ method }) => (method === 'POST' && posts().length === 1 ? hold() : undefined));
+  ingest.respondWith(({ method }) => (method === 'POST' && posts().length === 1 ? hold() : undefined));
   const { page } = await open();
   await page.evaluate(() => window.posthog.capture('slow', {}, { send_instantly: true }));
   await eventually(() => expect(posts()).toHaveLength(1));
@@ -192,12 +192,14 @@ test('a prerendered page that never becomes visible sends nothing', async () => 
 });
 
 test('no beacon is sent while Retry-After is respected', async () => {
-  ingest.answerBy(({ method }) => (method === 'POST' ? { status: 503, headers: { 'retry-after': '60' } } : undefined));
+  ingest.respondWith(({ method }) =>
+    method === 'POST' ? { status: 503, headers: { 'retry-after': '60' } } : undefined,
+  );
   const { page } = await open();
   await captureMany(page, 'rest', 3);
   await page.evaluate(() => window.posthog.flush());
   await page.goto(elsewhere.url);
-  ingest.answerBy(null);
+  ingest.respondWith(null);
   await page.goto(site.url);
   expect(await recordNames(page)).toHaveLength(3);
   expect(posts()).toHaveLength(1);

@@ -33,8 +33,8 @@ type Options = Parameters<typeof shopOptions>[1];
 const open = (options: Options = {}) => openShop(visitor, site.url, shopOptions(ingest.url, { ...quick, ...options }));
 const uuidsReceived = () => ingest.events().map(({ uuid }) => uuid);
 const received = (uuids: string[]) => eventually(() => expect(new Set(uuidsReceived())).toEqual(new Set(uuids)));
-const isOut = () => ingest.answerBy(({ method }) => (method === 'POST' ? { status: 503 } : undefined));
-const isGone = () => ingest.answerBy(({ method }) => (method === 'POST' ? { isDropped: true } : undefined));
+const isOut = () => ingest.respondWith(({ method }) => (method === 'POST' ? { status: 503 } : undefined));
+const isGone = () => ingest.respondWith(({ method }) => (method === 'POST' ? { isDropped: true } : undefined));
 /**
  * Longer than the pause of a page after a failure, and than the interval in which it looks for the queues of other
  * pages.
@@ -125,7 +125,7 @@ test('events survive reloads while the service fails', async () => {
     uuids.push(...(await captureMany(page, `page ${n}`, 3)));
     await page.evaluate(() => window.posthog.flush());
   }
-  ingest.answerBy(null);
+  ingest.respondWith(null);
   await page.reload();
   await startLibrary(page, shopOptions(ingest.url, quick));
   await received(uuids);
@@ -151,7 +151,7 @@ test('of several tabs opened together, only one sends the events of an earlier t
   await page.evaluate(() => window.posthog.flush());
   await stopClock(page);
   await goWithLastWords(page);
-  ingest.answerBy(null);
+  ingest.respondWith(null);
   const tabs = await Promise.all(Array.from({ length: 4 }, async () => (await open()).page));
   await visitor.clock.runFor(1);
   // All tabs have requested the lock by now. The tab that has it keeps it while the clock stands still.
@@ -171,7 +171,7 @@ test('a tab that cannot send keeps its queue', async () => {
   await captureMany(other, 'other', 1);
   await other.evaluate(() => window.posthog.flush());
   expect(await recordNames(other)).toEqual(expect.arrayContaining(names));
-  ingest.answerBy(null);
+  ingest.respondWith(null);
   await restIsOver();
   await eventually(() => expect(new Set(uuidsReceived()).size).toBe(5));
   expect(uuidsReceived()).toEqual(expect.arrayContaining(uuids));
@@ -184,7 +184,7 @@ test('the oldest events are dropped beyond 500, and their number is sent', async
   await stopClock(page);
   const uuids = await captureMany(page, 'many', 600);
   expect(await recordNames(page)).toHaveLength(500);
-  ingest.answerBy(null);
+  ingest.respondWith(null);
   await page.evaluate(() => window.posthog.flush());
   expect(uuidsReceived()).toEqual(uuids.slice(100));
   const counts = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
@@ -204,7 +204,7 @@ test('the oldest events are dropped beyond 1 MB, and their number is sent', asyn
     token,
   );
   expect(storedLength).toBeLessThan(1_010_000);
-  ingest.answerBy(null);
+  ingest.respondWith(null);
   await page.evaluate(() => window.posthog.flush());
   const counts = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
   expect(uuidsReceived()).toEqual(uuids.slice(-counts.length));
@@ -217,7 +217,7 @@ test('if an event that reports dropped events is dropped, the next report includ
   await stopClock(page);
   await captureMany(page, 'many', 700);
   await captureMany(page, 'more', 700);
-  ingest.answerBy(null);
+  ingest.respondWith(null);
   await page.evaluate(() => window.posthog.flush());
   const counts = ingest.events().map(({ properties }) => Number(properties.$lib_dropped_events ?? 0));
   expect([counts.length, counts.reduce((sum, count) => sum + count, 0)]).toEqual([500, 900]);
@@ -244,7 +244,7 @@ test('if a page crashes before it reports dropped events, the next page reports 
     expect([names.length, ofCrashedPage(names)]).toEqual([501, []]);
   });
   await crash(heir);
-  ingest.answerBy(null);
+  ingest.respondWith(null);
   const { page } = await open();
   await eventually(() => expect(uuidsReceived()).toHaveLength(500));
   await captureMany(page, 'at last', 1);
@@ -266,7 +266,7 @@ test('with full storage, events are kept in memory and sent', async () => {
   const uuids = await captureMany(page, 'full', 5);
   await page.evaluate(() => window.posthog.flush());
   expect(await recordNames(page)).toEqual([]);
-  ingest.answerBy(null);
+  ingest.respondWith(null);
   await restIsOver();
   await received(uuids);
   expect(complaints.filter((text) => !text.includes('503'))).toEqual([]);
@@ -296,7 +296,7 @@ test('a site that clears its storage loses no event', async () => {
   await page.evaluate(() => window.posthog.flush());
   await page.evaluate(() => localStorage.clear());
   uuids.push(...(await captureMany(page, 'after', 1)));
-  ingest.answerBy(null);
+  ingest.respondWith(null);
   await restIsOver();
   await received(uuids);
 });
@@ -310,7 +310,7 @@ test('without Web Locks, queues older than a minute are taken over and newer one
   await page.evaluate(() => window.posthog.flush());
   const names = await recordNames(page);
   await goWithLastWords(page);
-  ingest.answerBy(null);
+  ingest.respondWith(null);
   const { page: next } = await open();
   await visitor.clock.runFor(15_000);
   // A page renames the records that it takes over.
@@ -363,7 +363,7 @@ test.each([-86_400_000, 86_400_000])(
     await page.clock.setSystemTime(Date.now() + jump);
     uuids.push(...(await captureMany(page, 'after', 2)));
     await page.evaluate(() => window.posthog.flush());
-    ingest.answerBy(null);
+    ingest.respondWith(null);
     await page.clock.runFor(10_000);
     await received(uuids);
     expect(uuidsReceived()).toEqual(uuids);

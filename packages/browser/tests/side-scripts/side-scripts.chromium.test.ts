@@ -5,7 +5,7 @@ import { type BundleName, bundleLibrary, libraryVersion } from '../../bundle/bun
 import type { InitOptions } from '../../src/client/client.ts';
 import { leave, openPage } from '../support/open-page.ts';
 import { type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
-import { settingsKnown } from '../support/settings-known.ts';
+import { waitForSettings } from '../support/settings-known.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
 
@@ -93,7 +93,7 @@ const errors = { errorTracking: { autocaptureExceptions: true } };
 
 test('a page that needs no side scripts loads none', async () => {
   const page = await open();
-  await settingsKnown(page);
+  await waitForSettings(page);
   await eventually(() => ingest.events('$pageview').length > 0);
   expect(await page.evaluate(() => [...document.scripts].map(({ src }) => new URL(src).pathname))).toEqual([
     `/static/${version}/array.js`,

@@ -36,7 +36,7 @@ export interface Shop {
   /** Waits until at least `count` events of this name have arrived, and returns them. */
   received(name: string, count: number): Promise<ReceivedEvent[]>;
   /** The bodies of the requests for flags so far. */
-  questions(): Record<string, unknown>[];
+  flagRequests(): Record<string, unknown>[];
   /** Closes all pages and restores the initial state. */
   empty(): Promise<void>;
   stop(): Promise<void>;
@@ -93,7 +93,7 @@ export async function openShop(): Promise<Shop> {
         expect(events.length).toBeGreaterThanOrEqual(count);
         return events;
       }),
-    questions() {
+    flagRequests() {
       const flagRequests = shop.ingest.requests.filter(({ path }) => path === '/flags/');
       return flagRequests.map(({ body }) => body as Record<string, unknown>);
     },
@@ -112,6 +112,6 @@ export async function openShop(): Promise<Shop> {
 }
 
 /** Resolves when flags have been loaded or the request has failed. */
-export async function flagsLoaded(page: Page): Promise<void> {
+export async function waitForFlags(page: Page): Promise<void> {
   await page.waitForFunction(() => window.posthog.featureFlags.hasLoadedFlags);
 }

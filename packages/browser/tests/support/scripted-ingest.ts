@@ -23,7 +23,7 @@ export interface ReceivedRequest {
   bytes: number;
 }
 
-export interface ScriptedAnswer {
+export interface ScriptedResponse {
   status?: number;
   headers?: Record<string, string>;
   body?: unknown;
@@ -34,7 +34,7 @@ export interface ScriptedAnswer {
 }
 
 /** Returns the response to a request, or undefined for the usual one. */
-export type Script = (request: ReceivedRequest) => ScriptedAnswer | undefined;
+export type Script = (request: ReceivedRequest) => ScriptedResponse | undefined;
 
 export interface ScriptedIngest {
   url: string;
@@ -42,7 +42,7 @@ export interface ScriptedIngest {
   /** The events of all requests that were answered with 200, in the order of their arrival. */
   events(name?: string): ReceivedEvent[];
   /** Applies from now on. Null restores the usual responses. */
-  answerBy(script: Script | null): void;
+  respondWith(script: Script | null): void;
   /** The values of flags in the response of `/flags`, by key. */
   flags: Record<string, boolean | string>;
   payloads: Record<string, string>;
@@ -63,14 +63,14 @@ export async function startScriptedIngest(): Promise<ScriptedIngest> {
     allowOrigin(request, response);
     if (request.method === 'OPTIONS') return void response.writeHead(204).end();
     requests.push(received);
-    const answer = script?.(received) ?? { body: usualAnswer(received, ingest) };
-    await answer.after;
-    if (answer.isDropped) return void request.socket.destroy();
-    if ((answer.status ?? 200) === 200) accepted.push(...eventsOf(received.body));
-    const text = typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body ?? { status: 1 });
-    response.writeHead(answer.status ?? 200, {
+    const scripted = script?.(received) ?? { body: usualResponse(received, ingest) };
+    await scripted.after;
+    if (scripted.isDropped) return void request.socket.destroy();
+    if ((scripted.status ?? 200) === 200) accepted.push(...eventsOf(received.body));
+    const text = typeof scripted.body === 'string' ? scripted.body : JSON.stringify(scripted.body ?? { status: 1 });
+    response.writeHead(scripted.status ?? 200, {
       'content-type': received.path.endsWith('.js') ? 'application/javascript' : 'application/json',
-      ...answer.headers,
+      ...scripted.headers,
     });
     response.end(text);
   });
@@ -82,7 +82,7 @@ export async function startScriptedIngest(): Promise<ScriptedIngest> {
     payloads: {},
     config: {},
     events: (name) => (name === undefined ? accepted : accepted.filter(({ event }) => event === name)),
-    answerBy(next) {
+    respondWith(next) {
       script = next;
     },
     clear() {
@@ -125,8 +125,8 @@ function allowOrigin(request: IncomingMessage, response: ServerResponse): void {
   response.setHeader('access-control-expose-headers', 'retry-after');
 }
 
-function usualAnswer({ path }: ReceivedRequest, { flags, payloads, config }: ScriptedIngest): unknown {
-  if (path.startsWith('/flags')) return flagsAnswer(flags, payloads);
+function usualResponse({ path }: ReceivedRequest, { flags, payloads, config }: ScriptedIngest): unknown {
+  if (path.startsWith('/flags')) return flagsResponse(flags, payloads);
   const [, token, script] = /^\/array\/([^/]+)\/config(\.js)?$/.exec(path) ?? [];
   if (token === undefined) return { status: 1 };
   const document = { ...remoteConfig, token, ...config };
@@ -153,7 +153,7 @@ const remoteConfig = {
   siteApps: [],
 };
 
-function flagsAnswer(values: ScriptedIngest['flags'], payloads: ScriptedIngest['payloads']): unknown {
+function flagsResponse(values: ScriptedIngest['flags'], payloads: ScriptedIngest['payloads']): unknown {
   const flags = Object.entries(values).map(([key, value], at) => {
     const variant = typeof value === 'string' ? value : undefined;
     const detail = {

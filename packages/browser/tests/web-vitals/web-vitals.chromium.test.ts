@@ -3,7 +3,7 @@ import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser, Page } from 'playwright-core';
 import { leave, openPage } from '../support/open-page.ts';
 import { type ReceivedEvent, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
-import { settingsKnown } from '../support/settings-known.ts';
+import { waitForSettings } from '../support/settings-known.ts';
 import { startSite } from '../support/start-site.ts';
 
 declare const posthog: import('../../src/index.ts').Client;
@@ -100,7 +100,7 @@ describe('web vitals', () => {
     const given = { api_host: ingest.url, opt_out_useragent_filter: true, capture_performance: true };
     await page.evaluate(`delete window.PerformanceObserver; performance.getEntriesByType = undefined;
       posthog.init('phc_test', ${JSON.stringify({ ...given, feature_flag_request_timeout_ms: patienceMs })})`);
-    await settingsKnown(page);
+    await waitForSettings(page);
     expect(complaints).toEqual([]);
   });
 
@@ -113,8 +113,8 @@ describe('web vitals', () => {
       ...{ feature_flag_request_timeout_ms: patienceMs, ...options },
     };
     await page.evaluate(`posthog.init('phc_test', ${JSON.stringify(given)})`);
-    await settingsKnown(page);
-    // A page that is clicked or left earlier has no paint.
+    await waitForSettings(page);
+    // The browser reports no paint for a page that is clicked or left earlier.
     await page.evaluate(() => {
       const painted = (type: string) =>
         new Promise((resolve) => new PerformanceObserver(resolve).observe({ type, buffered: true }));

@@ -1,5 +1,5 @@
 import { eventually } from '@millrace/testing';
-import { flagsLoaded, type Library, openShop, type Shop } from '../support/open-shop.ts';
+import { type Library, openShop, type Shop, waitForFlags } from '../support/open-shop.ts';
 
 let shop: Shop;
 
@@ -39,20 +39,20 @@ const steps: [string, () => void][] = [
 ];
 
 /** The bodies of the requests. Ids are replaced by their number in order of first use. */
-async function questionsOf(library: Library): Promise<unknown[]> {
+async function requestsOf(library: Library): Promise<unknown[]> {
   await shop.empty();
   const visitor = await shop.browser.newContext();
-  let answers = 0;
+  let responses = 0;
   visitor.on('requestfinished', (request) => {
-    if (new URL(request.url()).pathname === '/flags/') answers += 1;
+    if (new URL(request.url()).pathname === '/flags/') responses += 1;
   });
   const page = await shop.enter({}, { library, visitor });
-  await flagsLoaded(page);
+  await waitForFlags(page);
   for (const [at, [, step]] of steps.entries()) {
     await page.evaluate(step);
-    await eventually(() => expect(shop.questions().length).toBeGreaterThanOrEqual(at + 2));
+    await eventually(() => expect(shop.flagRequests().length).toBeGreaterThanOrEqual(at + 2));
     // The next request must not be merged with one that is running or waiting.
-    await eventually(() => expect(answers).toBe(shop.questions().length));
+    await eventually(() => expect(responses).toBe(shop.flagRequests().length));
     await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 60)));
   }
   const ids = new Map<unknown, string>();
@@ -60,7 +60,7 @@ async function questionsOf(library: Library): Promise<unknown[]> {
     if (!ids.has(id)) ids.set(id, `id ${ids.size}`);
     return ids.get(id);
   };
-  return shop.questions().map((body) => ({
+  return shop.flagRequests().map((body) => ({
     ...body,
     distinct_id: named(body.distinct_id),
     $device_id: named(body.$device_id),
@@ -77,12 +77,12 @@ function withoutAddress(properties: object): object {
 }
 
 it('the requests for flags equal those of posthog-js after the same calls', async () => {
-  const reference = await questionsOf('reference');
-  const ours = await questionsOf('ours');
-  for (const [at, question] of reference.entries()) {
-    expect({ after: steps[at - 1]?.[0] ?? 'init', question: ours[at] }).toEqual({
+  const reference = await requestsOf('reference');
+  const ours = await requestsOf('ours');
+  for (const [at, request] of reference.entries()) {
+    expect({ after: steps[at - 1]?.[0] ?? 'init', request: ours[at] }).toEqual({
       after: steps[at - 1]?.[0] ?? 'init',
-      question,
+      request,
     });
   }
   expect(ours).toHaveLength(reference.length);

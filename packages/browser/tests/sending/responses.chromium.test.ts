@@ -2,7 +2,7 @@ import { eventually, type TestServer } from '@millrace/testing';
 import { launchChromium } from '@millrace/testing/launch-chromium';
 import type { Browser } from 'playwright-core';
 import { hold } from '../support/hold.ts';
-import { type ScriptedAnswer, type ScriptedIngest, startScriptedIngest } from '../support/scripted-ingest.ts';
+import { type ScriptedIngest, type ScriptedResponse, startScriptedIngest } from '../support/scripted-ingest.ts';
 import { startSite } from '../support/start-site.ts';
 import { captureMany, openShop, recordNames, shopOptions, stopClock } from './open-shop.ts';
 
@@ -17,7 +17,7 @@ afterAll(async () => {
   await Promise.all([browser.close(), site.stop(), ingest.stop()]);
 });
 beforeEach(() => {
-  ingest.answerBy(null);
+  ingest.respondWith(null);
   ingest.clear();
 });
 
@@ -27,16 +27,16 @@ const sizes = () => posts().map(({ body }) => (body as { batch: unknown[] }).bat
 const names = () => ingest.events().map(({ event }) => event);
 
 /** Answers the first request for events with the given response, and later ones as usual. */
-function answerFirst(answer: ScriptedAnswer): void {
+function respondFirst(response: ScriptedResponse): void {
   let isFirst = true;
-  ingest.answerBy(({ method }) => {
+  ingest.respondWith(({ method }) => {
     if (method !== 'POST' || !isFirst) return undefined;
     isFirst = false;
-    return answer;
+    return response;
   });
 }
 
-const retriedAnswers: [string, ScriptedAnswer][] = [
+const retriedResponses: [string, ScriptedResponse][] = [
   ['408', { status: 408 }],
   ['429', { status: 429 }],
   ['500', { status: 500 }],
@@ -47,8 +47,8 @@ const retriedAnswers: [string, ScriptedAnswer][] = [
   ['a dropped connection', { isDropped: true }],
 ];
 
-test.each(retriedAnswers)('after %s, events are sent again once and in order', async (_, answer) => {
-  answerFirst(answer);
+test.each(retriedResponses)('after %s, events are sent again once and in order', async (_, response) => {
+  respondFirst(response);
   const { page } = await open();
   await stopClock(page);
   const uuids = await captureMany(page, 'kept', 3);
@@ -66,7 +66,7 @@ test.each(retriedAnswers)('after %s, events are sent again once and in order', a
 });
 
 test.each([400, 401, 402, 403, 404, 422])('events rejected with %d are dropped and logged', async (status) => {
-  answerFirst({ status, body: { detail: 'no such key' } });
+  respondFirst({ status, body: { detail: 'no such key' } });
   const { page, complaints } = await open();
   await captureMany(page, 'refused', 3);
   await page.evaluate(() => window.posthog.flush());
@@ -81,7 +81,7 @@ test.each([400, 401, 402, 403, 404, 422])('events rejected with %d are dropped a
 });
 
 test.each([200, 202, 204])('events answered with %d are accepted, with any body', async (status) => {
-  answerFirst({ status, body: status === 204 ? '' : 'not json' });
+  respondFirst({ status, body: status === 204 ? '' : 'not json' });
   const { page } = await open();
   await captureMany(page, 'taken', 1);
   await page.evaluate(() => window.posthog.flush());
@@ -91,7 +91,7 @@ test.each([200, 202, 204])('events answered with %d are accepted, with any body'
 });
 
 test('a batch that is too large is halved until it fits, and a single event that is too large is dropped', async () => {
-  ingest.answerBy(({ body }) => {
+  ingest.respondWith(({ body }) => {
     const { batch = [] } = (body ?? {}) as { batch?: { event: string }[] };
     const isTooLarge = batch.length > 2 || batch.some(({ event }) => event === 'large 4');
     return isTooLarge ? { status: 413 } : undefined;
@@ -111,7 +111,7 @@ test.each([
 ])('Retry-After in %s is respected, also by flush', async (_, header) => {
   const { page } = await open();
   await stopClock(page);
-  answerFirst({ status: 503, headers: { 'retry-after': header(await page.evaluate(() => Date.now())) } });
+  respondFirst({ status: 503, headers: { 'retry-after': header(await page.evaluate(() => Date.now())) } });
   await captureMany(page, 'early', 1);
   await page.evaluate(() => window.posthog.flush());
   await page.evaluate(() => window.posthog.capture('instant', {}, { send_instantly: true }));
@@ -127,7 +127,7 @@ test.each([
 });
 
 test('no events are sent for a minute after the quota is used up', async () => {
-  answerFirst({ status: 200, body: { status: 1, quota_limited: ['events'] } });
+  respondFirst({ status: 200, body: { status: 1, quota_limited: ['events'] } });
   const { page } = await open();
   await stopClock(page);
   await captureMany(page, 'over', 1);
@@ -141,7 +141,7 @@ test('no events are sent for a minute after the quota is used up', async () => {
 });
 
 test('the quota of another product has no effect', async () => {
-  answerFirst({ status: 200, body: { status: 1, quota_limited: ['recordings'] } });
+  respondFirst({ status: 200, body: { status: 1, quota_limited: ['recordings'] } });
   const { page } = await open();
   await captureMany(page, 'one', 1);
   await page.evaluate(() => window.posthog.flush());
@@ -152,7 +152,7 @@ test('the quota of another product has no effect', async () => {
 });
 
 test('a request without a response is cancelled after a minute and repeated', async () => {
-  answerFirst(hold());
+  respondFirst(hold());
   const { page } = await open();
   await stopClock(page);
   await captureMany(page, 'slow', 1);
@@ -162,7 +162,7 @@ test('a request without a response is cancelled after a minute and repeated', as
   page.on('requestfailed', (request) => givenUp.push(request.url()));
   await page.clock.runFor(59_000);
   // This event comes after all earlier failures.
-  await page.evaluate(() => fetch('/shop').then((answer) => answer.text()));
+  await page.evaluate(() => fetch('/shop').then((response) => response.text()));
   expect(givenUp).toEqual([]);
   await page.clock.runFor(10_000);
   await eventually(async () => {
