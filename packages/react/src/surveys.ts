@@ -42,7 +42,7 @@ export function useThumbSurvey({
   const posthog = usePostHog();
   const triggerId = useId();
   const [response, setResponse] = useState<ThumbResponse | null>(null);
-  const done = useRef({ isShown: false, isAnswered: false });
+  const done = useRef({ isShown: false, hasResponse: false });
 
   const trackShown = useCallback(() => {
     if (!posthog || done.current.isShown) return;
@@ -59,8 +59,8 @@ export function useThumbSurvey({
   }, [disableAutoShownTracking, trackShown]);
 
   function respond(value: ThumbResponse): void {
-    if (done.current.isAnswered) return;
-    done.current.isAnswered = true;
+    if (done.current.hasResponse) return;
+    done.current.hasResponse = true;
     setResponse(value);
     onResponse?.(value);
     posthog?.surveys?.displaySurvey(surveyId, {

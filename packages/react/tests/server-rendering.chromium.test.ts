@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import type { Bootstrap } from '@millrace/browser';
-import type { ServerAnswer, ServerCase } from './page/server.ts';
+import type { ServerCase, ServerResult } from './page/server.ts';
 import { bundlePage, type ReactVersion, reactVersions } from './support/bundle-page.ts';
 import { type KitPages, openKit } from './support/open-kit.ts';
 
@@ -12,10 +12,10 @@ afterAll(() => pages.close());
 afterEach(() => expect(pages.complaints()).toEqual([]));
 
 /** Renders in a separate Node process, in which `window` does not exist. */
-async function renderOnServer(react: ReactVersion, cases: ServerCase[]): Promise<ServerAnswer[]> {
+async function renderOnServer(react: ReactVersion, cases: ServerCase[]): Promise<ServerResult[]> {
   const program = await bundlePage('server.ts', { react, platform: 'node' });
   const output = execFileSync(process.execPath, ['-', JSON.stringify(cases)], { input: program, encoding: 'utf8' });
-  return JSON.parse(output) as ServerAnswer[];
+  return JSON.parse(output) as ServerResult[];
 }
 
 const bootstrap: Bootstrap = { featureFlags: { test: 'blue', off: false }, featureFlagPayloads: { test: 5 } };
@@ -25,12 +25,12 @@ const bootstrapped = '<i>[true,&quot;blue&quot;,5,true,[&quot;test&quot;]]</i><d
 describe.each(reactVersions)('server rendering with React %s', (react) => {
   it('shows bootstrapped flags or those of a server-side client, and neither starts the client nor captures anything', async () => {
     const flags = { test: 'blue' };
-    const answers = await renderOnServer(react, [
+    const results = await renderOnServer(react, [
       { client: { hasLoaded: false } },
       { client: { hasLoaded: false }, bootstrap },
       { client: { flags, payloads: { test: 5 } } },
     ]);
-    expect(answers).toEqual([
+    expect(results).toEqual([
       { html: nothingKnown, calls: [] },
       { html: bootstrapped, calls: [] },
       { html: bootstrapped, calls: [] },
@@ -45,8 +45,8 @@ describe.each(reactVersions)('server rendering with React %s', (react) => {
     ],
     ['bootstrapped flags', { bootstrap, hasLoaded: false, server: bootstrapped, later: 'blue' }],
   ])('hydrates the page of the server without an error: %s', async (_, { bootstrap, hasLoaded, server, later }) => {
-    const [answer] = await renderOnServer(react, [{ client: { hasLoaded: false }, ...(bootstrap && { bootstrap }) }]);
-    expect(answer?.html).toBe(server);
+    const [result] = await renderOnServer(react, [{ client: { hasLoaded: false }, ...(bootstrap && { bootstrap }) }]);
+    expect(result?.html).toBe(server);
     const seen = await pages.page(react).evaluate(
       ({ html, bootstrap, hasLoaded }) => {
         kit.setDefaultPostHogInstance(kit.createRecordingClient({ flags: { test: 'green' }, hasLoaded }));

@@ -17,8 +17,8 @@ describe.each(reactVersions)('useThumbSurvey on React %s', (react) => {
   it.each([
     ['up', 1],
     ['down', 2],
-  ] as const)('captures once that it was shown, and records only the first response: %s', async (answer, number) => {
-    const seen = await pages.page(react).evaluate((answer) => {
+  ] as const)('captures once that it was shown, and records only the first response: %s', async (response, number) => {
+    const seen = await pages.page(react).evaluate((response) => {
       const { act, createElement: h } = kit.react;
       const client = kit.createRecordingClient();
       const responses: string[] = [];
@@ -35,7 +35,7 @@ describe.each(reactVersions)('useThumbSurvey on React %s', (react) => {
       const { element, render, unmount } = kit.mount(tree(), { isStrict: true });
       render(tree());
       act(() => {
-        survey?.respond(answer);
+        survey?.respond(response);
         survey?.respond('up');
         survey?.respond('down');
       });
@@ -50,7 +50,7 @@ describe.each(reactVersions)('useThumbSurvey on React %s', (react) => {
         hasTrackShown: survey?.trackShown !== undefined,
         ...{ id, rest, trigger, text, responses },
       };
-    }, answer);
+    }, response);
     expect(seen).toEqual({
       captured: [shown],
       displayed: 1,
@@ -66,8 +66,8 @@ describe.each(reactVersions)('useThumbSurvey on React %s', (react) => {
         properties: { place: 'docs' },
       },
       trigger: 'NAV',
-      text: answer,
-      responses: [answer],
+      text: response,
+      responses: [response],
     });
   });
 

@@ -1,8 +1,8 @@
 import { readVisualization } from '@millrace/insights';
 import { buildSqlChart, buildSqlFigures } from './sql-chart.ts';
 
-const answer = (types: [string, string][], results: unknown[][]) => ({ types, results, timezone: 'UTC' });
-const perDay = answer(
+const resultWith = (types: [string, string][], results: unknown[][]) => ({ types, results, timezone: 'UTC' });
+const perDay = resultWith(
   [
     ['plan', 'Nullable(String)'],
     ['day', "DateTime('UTC')"],
@@ -25,7 +25,7 @@ test.each([undefined, 'ActionsTable', 'BoldNumber', 'WorldMap'])('draws no chart
 });
 
 test('without settings, draws every numeric column over the first time column, in the order of the times', () => {
-  const rows = answer(
+  const rows = resultWith(
     perDay.types.slice(1),
     perDay.results.slice(0, 2).map((row) => row.slice(1)),
   );
@@ -59,11 +59,11 @@ test('draws one bar for each text of the x-axis', () => {
 });
 
 test.each([
-  ['without a column for the x-axis', answer([['n', 'UInt64']], [[1]])],
-  ['without numbers', answer([['day', 'Date']], [['2026-11-07']])],
+  ['without a column for the x-axis', resultWith([['n', 'UInt64']], [[1]])],
+  ['without numbers', resultWith([['day', 'Date']], [['2026-11-07']])],
   [
     'without rows',
-    answer(
+    resultWith(
       [
         ['day', 'Date'],
         ['n', 'UInt64'],

@@ -9,16 +9,16 @@ export interface ServerCase {
   bootstrap?: NonNullable<GivenFlags['bootstrap']>;
 }
 
-export interface ServerAnswer {
+export interface ServerResult {
   html: string;
   calls: unknown[][];
 }
 
 const cases = JSON.parse(process.argv[2] ?? '[]') as ServerCase[];
-const answers = cases.map(({ client: given, bootstrap }): ServerAnswer => {
+const results = cases.map(({ client: given, bootstrap }): ServerResult => {
   const client = createRecordingClient(given);
   setDefaultPostHogInstance(client);
   const html = renderToString(serverTree(bootstrap));
   return { html, calls: client.calls.filter(([name]) => ['init', 'capture'].includes(String(name))) };
 });
-process.stdout.write(JSON.stringify(answers));
+process.stdout.write(JSON.stringify(results));
