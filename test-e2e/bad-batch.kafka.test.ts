@@ -20,8 +20,8 @@ describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
     batch[10] = { distinct_id: 'person-10', properties: { n: 10 } };
     batch[20] = { event: 'in batch', distinct_id: '', properties: { n: 20 } };
     batch[30] = { ...good(30), properties: { n: 30, nul: 'a\u0000b', surrogate: 'c\ud800d', 'key\u0000': 1 } };
-    const answer = await post(`${services.ingestUrl}/batch/`, { api_key: services.tenant.projectApiKey, batch });
-    expect(answer).toMatchObject({ status: 200, body: { status: 'Ok' } });
+    const response = await post(`${services.ingestUrl}/batch/`, { api_key: services.tenant.projectApiKey, batch });
+    expect(response).toMatchObject({ status: 200, body: { status: 'Ok' } });
 
     const rows = await eventually(async () => {
       const found = await api.events({ event: 'in batch' });
@@ -56,8 +56,8 @@ describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
       item({ uuid: 'one' }),
       item({ distinct_id: `${'x'.repeat(200)}1`, timestamp: Date.now() / 1000 }),
     ];
-    const answer = await post(`${services.ingestUrl}//batch/`, { api_key: tenant.projectApiKey, batch });
-    expect(answer).toMatchObject({ status: 200, body: { status: 'Ok' } });
+    const response = await post(`${services.ingestUrl}//batch/`, { api_key: tenant.projectApiKey, batch });
+    expect(response).toMatchObject({ status: 200, body: { status: 'Ok' } });
     await eventually(async () =>
       expect(await warningsOf(own)).toEqual([
         { type: 'distinct_id_truncated', severity: 'warning', count: 1 },
@@ -74,43 +74,43 @@ describe.each(eventLogs)('bad input on the %s log', (eventLog) => {
 
   test('returns 400 naming the first problem when no item of a batch is usable', async () => {
     const batch = [{ event: 'x', distinct_id: 'y', properties: 'z' }, 5];
-    const answer = await post(`${services.ingestUrl}/batch/`, { api_key: services.tenant.projectApiKey, batch });
-    expect(answer).toMatchObject({ status: 400, body: { type: 'validation_error', attr: 'batch__0__properties' } });
+    const response = await post(`${services.ingestUrl}/batch/`, { api_key: services.tenant.projectApiKey, batch });
+    expect(response).toMatchObject({ status: 400, body: { type: 'validation_error', attr: 'batch__0__properties' } });
   });
 
   test('returns 400 for malformed JSON', async () => {
-    const answer = await post(`${services.ingestUrl}/capture/`, '{"api_key": "phc_x", "event": ');
-    expect(answer).toMatchObject({
+    const response = await post(`${services.ingestUrl}/capture/`, '{"api_key": "phc_x", "event": ');
+    expect(response).toMatchObject({
       status: 400,
       body: { type: 'validation_error', code: expect.any(String), detail: expect.any(String) },
     });
-    expect(answer.body).toHaveProperty('attr');
+    expect(response.body).toHaveProperty('attr');
   });
 
   test('returns 400 naming the field that has a wrong type', async () => {
-    const answer = await post(`${services.ingestUrl}/batch/`, { api_key: services.tenant.projectApiKey, batch: 'x' });
-    expect(answer).toMatchObject({ status: 400, body: { type: 'validation_error', attr: 'batch' } });
+    const response = await post(`${services.ingestUrl}/batch/`, { api_key: services.tenant.projectApiKey, batch: 'x' });
+    expect(response).toMatchObject({ status: 400, body: { type: 'validation_error', attr: 'batch' } });
   });
 
   test('returns 401 naming the field for an unknown key', async () => {
-    const answer = await post(`${services.ingestUrl}/capture/`, {
+    const response = await post(`${services.ingestUrl}/capture/`, {
       api_key: 'phc_nobody_has_this_key_00000000000000000000000',
       event: 'x',
       distinct_id: 'y',
     });
-    expect(answer).toMatchObject({
+    expect(response).toMatchObject({
       status: 401,
       body: { type: 'authentication_error', code: 'invalid_api_key', detail: expect.any(String), attr: 'api_key' },
     });
   });
 
   test('returns 413 for a body of 21 MB', async () => {
-    const answer = await post(`${services.ingestUrl}/batch/`, {
+    const response = await post(`${services.ingestUrl}/batch/`, {
       api_key: services.tenant.projectApiKey,
       batch: [{ event: 'x', distinct_id: 'y', properties: { text: 'x'.repeat(21 * 1024 * 1024) } }],
     });
-    expect(answer).toMatchObject({ status: 413, body: { code: 'request_too_large', detail: expect.any(String) } });
-    expect(answer.body).toHaveProperty('attr');
+    expect(response).toMatchObject({ status: 413, body: { code: 'request_too_large', detail: expect.any(String) } });
+    expect(response.body).toHaveProperty('attr');
   });
 });
 

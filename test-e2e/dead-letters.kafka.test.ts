@@ -11,7 +11,7 @@ describe.each(eventLogs)('dead letters on the %s log', (eventLog) => {
   });
   afterAll(() => services?.stop());
 
-  async function ask(method: string, path: string, body?: object) {
+  async function callApi(method: string, path: string, body?: object) {
     const { apiUrl, tenant } = services;
     const response = await fetch(`${apiUrl}/api/projects/${tenant.projectId}/dead_letters${path}`, {
       method,
@@ -35,7 +35,7 @@ describe.each(eventLogs)('dead letters on the %s log', (eventLog) => {
     let ids: string[] = [];
     await eventually(
       async () => {
-        const { results } = await ask('GET', '/');
+        const { results } = await callApi('GET', '/');
         ids = results.map(({ id }) => id);
         expect(results.map(({ event, state }) => [event, state])).toEqual(bad.map(() => ['poison', 'waiting']));
         expect(await stored()).toEqual([good]);
@@ -43,10 +43,10 @@ describe.each(eventLogs)('dead letters on the %s log', (eventLog) => {
       { what: 'Giving up what the database refuses' },
     );
     await services.database.query('ALTER TABLE event DROP CONSTRAINT no_poison');
-    const twice = await Promise.all([ask('POST', '/replay/', { ids }), ask('POST', '/replay/', { ids })]);
+    const twice = await Promise.all([callApi('POST', '/replay/', { ids }), callApi('POST', '/replay/', { ids })]);
     expect(Math.max(...twice.map(({ replayed }) => replayed))).toBe(2);
     await eventually(async () => expect(await stored()).toEqual(uuids), { what: 'Storing what was replayed' });
-    const { results } = await ask('GET', '/');
+    const { results } = await callApi('GET', '/');
     expect(results.map(({ state }) => state)).toEqual(['replayed', 'replayed']);
   });
 });

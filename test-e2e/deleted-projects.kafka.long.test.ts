@@ -102,7 +102,7 @@ test('deletes everything under full load without affecting other tenants', async
   ];
   for (const [{ load }, path, key] of paths) {
     expect((await api('DELETE', path, undefined, key)).status).toBe(204);
-    await eventually(() => load.isAnsweredBy(401), { what: `Refusing the key of ${path}` });
+    await eventually(() => load.hasLastStatus(401), { what: `Refusing the key of ${path}` });
   }
   const acknowledgedOnce = deleted.map(({ load }) => load.acknowledged().length);
   const acknowledgedBefore = remaining.load.acknowledged().length;
@@ -147,11 +147,11 @@ test('drops events that are still in the log when their project is deleted, with
   await Promise.all(services.consumers.map((consumer) => consumer.stop()));
   const load = startEagerLoad(services.ingestUrl, tenant.token);
   await eventually(() => load.acknowledged().length > 500, { what: 'Taking events' });
-  const answer = await fetch(`${services.apiUrl}/api/projects/${tenant.projectId}/`, {
+  const response = await fetch(`${services.apiUrl}/api/projects/${tenant.projectId}/`, {
     method: 'DELETE',
     headers: { authorization: `Bearer ${tenant.personalApiKey}` },
   });
-  expect(answer.status).toBe(204);
+  expect(response.status).toBe(204);
   await load.stop();
   for (const place of services.consumers.keys()) services.consumers[place] = await services.startConsumer();
   await awaitDrained(services);

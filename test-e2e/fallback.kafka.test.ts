@@ -25,23 +25,23 @@ test('stores every event acknowledged with 200 once and in order when Kafka goes
   const { database, tenant } = services;
   const load = startSteadyLoad(services.ingestUrl, tenant.projectApiKey);
   const phase = async () => (await database.query('SELECT phase FROM event_log_fallback')).rows[0]?.phase;
-  const answered = async (count: number) => {
+  const waitForResponses = async (count: number) => {
     const from = load.attempts.length;
     await eventually(() => load.attempts.slice(from).filter(({ status }) => status === 200).length >= count, {
       what: `Getting ${count} answers with 200`,
     });
   };
   try {
-    await answered(50);
+    await waitForResponses(50);
     await kafka.refuse();
     await eventually(async () => (await phase()) === 'open', { what: 'Opening the fallback' });
-    await answered(200);
+    await waitForResponses(200);
     await services.consumers[0]?.kill();
-    await answered(50);
+    await waitForResponses(50);
     services.consumers.splice(0, 1, await services.startConsumer());
     await kafka.pass();
     await eventually(async () => (await phase()) === 'closed', { what: 'Closing the fallback' });
-    await answered(50);
+    await waitForResponses(50);
   } finally {
     await load.stop();
   }

@@ -57,18 +57,18 @@ describe('services with the log on Kafka', () => {
   test.each(faults)(
     'while the broker proxy is in mode %s, returns 503 in time, never 200 without storing the event, and recovers automatically',
     async (fault) => {
-      await answers(load, 50, 200);
+      await waitForResponses(load, 50, 200);
       await kafka[fault]();
-      await everyClientIsRefused(load);
+      await waitUntilAllRejected(load);
       // Requests that were in flight at the start have been answered, so from here until the end of the fault every
       // request is rejected.
       const during = load.attempts.length;
-      await answers(load, 8, 503);
+      await waitForResponses(load, 8, 503);
       const refused = load.attempts.slice(during);
       expect(new Set(refused.map(({ status }) => status))).toEqual(new Set([503]));
       expect(refused.every(({ retryAfter }) => Number(retryAfter) > 0)).toBe(true);
       await kafka.pass();
-      await answers(load, 50, 200);
+      await waitForResponses(load, 50, 200);
       await load.stop();
       expect(statuses(load)).toEqual(new Set([200, 503]));
       await expectStored(services, load);
@@ -80,20 +80,20 @@ describe('services with the log on Kafka', () => {
     'while the PostgreSQL proxy is in mode %s, known keys still get 200 and no event is lost',
     async (fault) => {
       const uncachedTenant = await createTestTenant(services.databaseUrl);
-      await answers(load, 50, 200);
+      await waitForResponses(load, 50, 200);
       await postgres[fault]();
-      await answers(load, 1000, 200);
+      await waitForResponses(load, 1000, 200);
       // A key that is not cached cannot be checked now. If PostgreSQL refuses connections, the gateway accepts the
       // event and the consumer checks the key (docs/architecture.md#life-of-an-event). If PostgreSQL does not respond
       // at all, the client must retry.
       const unchecked = startSteadyLoad(services.ingestUrl, uncachedTenant.projectApiKey, { clients: 1 });
       const isSilent = fault === 'blackHole';
-      await answers(unchecked, 1, isSilent ? 503 : 200);
+      await waitForResponses(unchecked, 1, isSilent ? 503 : 200);
       if (!isSilent) await unchecked.stop();
       await postgres.pass();
-      if (isSilent) await answers(unchecked, 1, 200);
+      if (isSilent) await waitForResponses(unchecked, 1, 200);
       await unchecked.stop();
-      await answers(load, 50, 200);
+      await waitForResponses(load, 50, 200);
       await load.stop();
       expect(statuses(load)).toEqual(new Set([200]));
       await expectStored(services, unchecked);
@@ -104,7 +104,7 @@ describe('services with the log on Kafka', () => {
 
   test('does not wait for connections that PostgreSQL has forgotten to time out, and their locks are released', async () => {
     const [consumer] = services.consumers;
-    await answers(load, 50, 200);
+    await waitForResponses(load, 50, 200);
     const before = await consumedRecords(services);
     postgres.forget();
     await eventually(
@@ -115,7 +115,7 @@ describe('services with the log on Kafka', () => {
       // A statement may take 35 s to fail, and 30 s if it waits for a lock.
       { what: 'Consuming on' },
     );
-    await answers(load, 50, 200);
+    await waitForResponses(load, 50, 200);
     await load.stop();
     expect(statuses(load)).toEqual(new Set([200]));
     await expectStored(services, load);
@@ -135,11 +135,11 @@ describe('services with the embedded log', () => {
   test.each(faults)(
     'while the PostgreSQL proxy is in mode %s, returns 503 in time, never 200 without storing the event, and recovers automatically',
     async (fault) => {
-      await answers(load, 50, 200);
+      await waitForResponses(load, 50, 200);
       await postgres[fault]();
-      await answers(load, 8, 503);
+      await waitForResponses(load, 8, 503);
       await postgres.pass();
-      await answers(load, 50, 200);
+      await waitForResponses(load, 50, 200);
       await load.stop();
       expect(statuses(load)).toEqual(new Set([200, 503]));
       await expectStored(services, load);
@@ -149,7 +149,7 @@ describe('services with the embedded log', () => {
 });
 
 /** Waits for `count` further responses with this status. */
-async function answers(load: SteadyLoad, count: number, status: number): Promise<void> {
+async function waitForResponses(load: SteadyLoad, count: number, status: number): Promise<void> {
   const from = load.attempts.length;
   const since = () => load.attempts.slice(from);
   await eventually(
@@ -162,7 +162,7 @@ async function answers(load: SteadyLoad, count: number, status: number): Promise
 }
 
 /** Waits until each client got 503. Clients wait for a response before their next request. */
-async function everyClientIsRefused(load: SteadyLoad): Promise<void> {
+async function waitUntilAllRejected(load: SteadyLoad): Promise<void> {
   const from = load.attempts.length;
   const clients = new Set(load.attempts.map(({ client }) => client));
   await eventually(

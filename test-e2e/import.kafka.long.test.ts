@@ -73,8 +73,8 @@ async function startGate(count: number): Promise<TestServer & { open(): void }> 
     if (left < 0) await isOpen;
     const { 'content-type': type = '', 'content-encoding': encoding } = request.headers;
     const headers = { 'content-type': type, ...(encoding && { 'content-encoding': encoding }) };
-    const answer = await fetch(`${services.ingestUrl}${request.url}`, { method: 'POST', headers, body });
-    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text());
+    const forwarded = await fetch(`${services.ingestUrl}${request.url}`, { method: 'POST', headers, body });
+    response.writeHead(forwarded.status, { 'content-type': 'application/json' }).end(await forwarded.text());
   });
   return { ...server, open };
 }

@@ -30,12 +30,12 @@ test('stores 200 waiting events, then rejects the old key and accepts the new on
   };
   expect(await send(tenant.token, 200)).toBe(200);
 
-  const answer = await fetch(`${apiUrl}/api/environments/${tenant.environmentId}/reset_token/`, {
+  const response = await fetch(`${apiUrl}/api/environments/${tenant.environmentId}/reset_token/`, {
     method: 'PATCH',
     headers: { authorization: `Bearer ${tenant.personalApiKey}` },
   });
-  expect(answer.status).toBe(200);
-  const { api_token: newKey } = (await answer.json()) as { api_token: string };
+  expect(response.status).toBe(200);
+  const { api_token: newKey } = (await response.json()) as { api_token: string };
   // Events with the old key that are still acknowledged must not be lost either.
   let acknowledged = 200;
   await eventually(

@@ -86,15 +86,16 @@ test('renders no policies if they are disabled', async () => {
 
 test('with ClickHouse, only components that query it or copy events to it may connect', async () => {
   const clickhouse = { existingSecret: { name: 'clickhouse' } };
-  const asking = await renderChart({ values: { ...values, clickhouse } });
+  const withClickHouse = await renderChart({ values: { ...values, clickhouse } });
   const ports = (component: string) =>
-    (find(asking, 'NetworkPolicy', `m-millrace-${component}`).spec.egress ?? []).flatMap(
+    (find(withClickHouse, 'NetworkPolicy', `m-millrace-${component}`).spec.egress ?? []).flatMap(
       ({ ports: some }) => some?.map(({ port }) => port) ?? [],
     );
   expect(['management-api', 'delivery-worker', 'gateway'].map((one) => ports(one).includes(8123))).toEqual([
     ...[true, true, false],
   ]);
-  const settingsOf = (component: string) => environmentOf(find(asking, 'Deployment', `m-millrace-${component}`));
+  const settingsOf = (component: string) =>
+    environmentOf(find(withClickHouse, 'Deployment', `m-millrace-${component}`));
   expect(settingsOf('delivery-worker')).toMatchObject({
     EVENT_STORE: 'clickhouse',
     CLICKHOUSE_URL: 'clickhouse/CLICKHOUSE_URL',

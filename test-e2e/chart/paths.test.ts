@@ -43,7 +43,7 @@ const requests = [
 const fits = (path: string, prefix: string) => prefix === '/' || path === prefix || path.startsWith(`${prefix}/`);
 
 /** Returns the service of the longest matching prefix, as Ingress and Gateway do. */
-function answering(routes: { path: string; service: string }[], path: string): string | undefined {
+function serviceFor(routes: { path: string; service: string }[], path: string): string | undefined {
   const fitting = routes.filter((route) => fits(path, route.path));
   return fitting.sort((a, b) => b.path.length - a.path.length)[0]?.service.replace('m-millrace-', '');
 }
@@ -78,30 +78,30 @@ describe.each(ways)('routes by %s', (_, values, routesOf) => {
   test('one host serves events, flags and the API', async () => {
     const [found, ...more] = routesOf(await renderChart({ values: { ...base, ...values, flags: { enabled: true } } }));
     expect([found?.host, more]).toEqual(['events.example.com', []]);
-    expect(requests.map(([path]) => [path, answering(found?.routes ?? [], path)])).toEqual(requests);
+    expect(requests.map(([path]) => [path, serviceFor(found?.routes ?? [], path)])).toEqual(requests);
   });
 
   test('the gateway serves flags without a flags deployment', async () => {
     const [found] = routesOf(await renderChart({ values: { ...base, ...values } }));
     const expected = requests.map(([path, service]) => [path, service === 'flags' ? 'gateway' : service]);
-    expect(requests.map(([path]) => [path, answering(found?.routes ?? [], path)])).toEqual(expected);
+    expect(requests.map(([path]) => [path, serviceFor(found?.routes ?? [], path)])).toEqual(expected);
   });
 
   test('the API can have a separate host', async () => {
     const found = routesOf(await renderChart({ values: { ...base, ...values, apiHost: 'api.example.com' } }));
     expect(found.map(({ host }) => host)).toEqual(['events.example.com', 'api.example.com']);
     const [ingest, api] = found;
-    expect(answering(api?.routes ?? [], '/api/users/@me/')).toBe('management-api');
-    expect(answering(api?.routes ?? [], '/console/')).toBe('management-api');
-    expect(answering(ingest?.routes ?? [], '/console/')).toBe('gateway');
-    expect(answering(api?.routes ?? [], '/capture/')).toBeUndefined();
-    expect(answering(ingest?.routes ?? [], '/capture/')).toBe('gateway');
-    expect(answering(ingest?.routes ?? [], '/api/projects/1/feature_flags/local_evaluation')).toBe('gateway');
+    expect(serviceFor(api?.routes ?? [], '/api/users/@me/')).toBe('management-api');
+    expect(serviceFor(api?.routes ?? [], '/console/')).toBe('management-api');
+    expect(serviceFor(ingest?.routes ?? [], '/console/')).toBe('gateway');
+    expect(serviceFor(api?.routes ?? [], '/capture/')).toBeUndefined();
+    expect(serviceFor(ingest?.routes ?? [], '/capture/')).toBe('gateway');
+    expect(serviceFor(ingest?.routes ?? [], '/api/projects/1/feature_flags/local_evaluation')).toBe('gateway');
   });
 
   test("the API's metrics and probes are not exposed", async () => {
     const found = routesOf(await renderChart({ values: { ...base, ...values, apiHost: 'api.example.com' } }));
-    for (const path of ['/metrics', '/_readiness']) expect(answering(found[1]?.routes ?? [], path)).toBeUndefined();
+    for (const path of ['/metrics', '/_readiness']) expect(serviceFor(found[1]?.routes ?? [], path)).toBeUndefined();
   });
 });
 

@@ -16,15 +16,15 @@ export function startTools(command: readonly string[], env: Record<string, strin
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     complaints = (complaints + text).slice(-2000);
   });
-  const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const results = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     async call(name, given = {}) {
       child.stdin.write(`${JSON.stringify({ name, arguments: given })}\n`);
-      const { value, done } = await answers.next();
+      const { value, done } = await results.next();
       if (done) throw new Error(`${program} ended: ${complaints}`);
-      const answer = JSON.parse(value) as { result?: unknown; error?: string };
-      if (answer.error !== undefined) throw new Error(`${name}: ${answer.error}`);
-      return answer.result;
+      const parsed = JSON.parse(value) as { result?: unknown; error?: string };
+      if (parsed.error !== undefined) throw new Error(`${name}: ${parsed.error}`);
+      return parsed.result;
     },
     stop() {
       child.kill('SIGKILL');

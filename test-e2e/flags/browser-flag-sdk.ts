@@ -2,7 +2,7 @@ import { findChromium, patienceMs } from '@millrace/testing';
 import { installedVersion } from '../sdks/installed-version.ts';
 import { openSdkPage } from '../sdks/sdk-page.ts';
 import type { FlagCase } from './flag-cases.ts';
-import type { FlagSdk, SdkAnswer } from './flag-sdk.ts';
+import type { FlagSdk, SdkResult } from './flag-sdk.ts';
 
 const packageName = 'posthog-js';
 
@@ -20,7 +20,7 @@ const options = {
 };
 
 /** Runs in the page. A browser SDK has one user at a time, so a few instances evaluate the cases one after another. */
-const askAll = `async (cases) => {
+const evaluateAll = `async (cases) => {
   const loaded = (posthog) => new Promise((resolve) => {
     let isAsked = false;
     const stop = posthog.onFeatureFlags(() => { if (isAsked) { stop(); resolve(); } });
@@ -52,13 +52,13 @@ export function browserFlagSdk(): FlagSdk {
   return {
     name: `${packageName} ${installedVersion(packageName)}`,
     unavailable: findChromium() === null ? 'there is no Chromium' : null,
-    async ask(target, cases) {
+    async evaluate(target, cases) {
       const { page, close } = await openSdkPage({ packageName, bundle: 'module.js', options }, target);
       try {
-        const answers = await page.evaluate<[number, SdkAnswer][]>(
-          `(${askAll})(${JSON.stringify(cases.map(toQuestion))})`,
+        const results = await page.evaluate<[number, SdkResult][]>(
+          `(${evaluateAll})(${JSON.stringify(cases.map(toInput))})`,
         );
-        return new Map(answers);
+        return new Map(results);
       } finally {
         await close();
       }
@@ -66,7 +66,7 @@ export function browserFlagSdk(): FlagSdk {
   };
 }
 
-function toQuestion({ number, flag, distinctId, context }: FlagCase) {
+function toInput({ number, flag, distinctId, context }: FlagCase) {
   return {
     number,
     flag,

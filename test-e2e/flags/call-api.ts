@@ -7,7 +7,7 @@ export interface ApiCaller {
 }
 
 /** The created record, or why the API rejected it. */
-export interface ApiAnswer {
+export interface ApiResult {
   id?: number;
   /** Operators of a flag's filters as they were stored. */
   operators?: string;
@@ -20,19 +20,19 @@ export async function callApi(
   method: string,
   path: string,
   body: object,
-): Promise<ApiAnswer> {
+): Promise<ApiResult> {
   const response = await fetch(`${apiUrl}/api/projects/${projectId}/${path}`, {
     method,
     headers: { authorization: `Bearer ${personalApiKey}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  const answer = (await response.json()) as { id?: number; filters?: CaseFlag['filters']; detail?: string };
-  if (response.status === 400) return { refused: answer.detail ?? '' };
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(answer)}`);
+  const parsed = (await response.json()) as { id?: number; filters?: CaseFlag['filters']; detail?: string };
+  if (response.status === 400) return { refused: parsed.detail ?? '' };
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(parsed)}`);
   return {
     refused: null,
-    ...(answer.id === undefined ? {} : { id: answer.id }),
-    ...(answer.filters?.groups ? { operators: operatorsOf(answer.filters) } : {}),
+    ...(parsed.id === undefined ? {} : { id: parsed.id }),
+    ...(parsed.filters?.groups ? { operators: operatorsOf(parsed.filters) } : {}),
   };
 }
 

@@ -13,7 +13,7 @@ export async function createSecretKey(
     method: 'PATCH',
     headers: { authorization: `Bearer ${personalApiKey}` },
   });
-  const answer = (await response.json()) as { secret_api_token?: string };
-  if (!answer.secret_api_token?.startsWith('phs_')) throw new Error(`No secret key was made: ${response.status}`);
-  return answer.secret_api_token;
+  const parsed = (await response.json()) as { secret_api_token?: string };
+  if (!parsed.secret_api_token?.startsWith('phs_')) throw new Error(`No secret key was made: ${response.status}`);
+  return parsed.secret_api_token;
 }

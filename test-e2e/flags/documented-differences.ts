@@ -49,13 +49,13 @@ export function seenDifferences(
 }
 
 function isDifferent(tally: Tally | undefined): boolean {
-  return tally !== undefined && tally.asks + tally.differ > 0;
+  return tally !== undefined && tally.queries + tally.differ > 0;
 }
 
 function sumOf(categories: readonly string[], tallies: Map<string, Tally>): Omit<Tally, 'agree'> {
   const found = categories.flatMap((category) => tallies.get(category) ?? []);
   return {
-    asks: found.reduce((sum, { asks }) => sum + asks, 0),
+    queries: found.reduce((sum, { queries: asks }) => sum + asks, 0),
     differ: found.reduce((sum, { differ }) => sum + differ, 0),
   };
 }
@@ -63,5 +63,5 @@ function sumOf(categories: readonly string[], tallies: Map<string, Tally>): Omit
 /** Parses `19 asked, 7 other`, or only one of both. */
 function toCounts(cell: string): Omit<Tally, 'agree'> {
   const count = (word: string) => Number(new RegExp(`(\\d+) ${word}`).exec(cell)?.[1] ?? 0);
-  return { asks: count('asked'), differ: count('other') };
+  return { queries: count('asked'), differ: count('other') };
 }

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { FlagCase } from './flag-cases.ts';
-import type { SdkAnswer } from './flag-sdk.ts';
+import type { SdkResult } from './flag-sdk.ts';
 
 /** How the SDK's values compare to the server's, by category. */
 export interface Tally {
   agree: number;
   /** The SDK cannot evaluate it locally. */
-  asks: number;
+  queries: number;
   differ: number;
 }
 
@@ -14,13 +14,13 @@ export interface Tally {
  * For SDKs that query the server: every value must equal the server's.
  * @returns descriptions of the cases that differ.
  */
-export function disagreements(cases: readonly FlagCase[], answers: Map<number, SdkAnswer>): string[] {
-  return casesOfDisagreement(cases, answers).map((one) => nameOf(one, answers.get(one.number) ?? {}));
+export function findDisagreements(cases: readonly FlagCase[], results: Map<number, SdkResult>): string[] {
+  return findDisagreeingCases(cases, results).map((one) => nameOf(one, results.get(one.number) ?? {}));
 }
 
-export function casesOfDisagreement(cases: readonly FlagCase[], answers: Map<number, SdkAnswer>): FlagCase[] {
+export function findDisagreeingCases(cases: readonly FlagCase[], results: Map<number, SdkResult>): FlagCase[] {
   return cases.filter((one) => {
-    const { value, payload } = answers.get(one.number) ?? {};
+    const { value, payload } = results.get(one.number) ?? {};
     // For a flag that failed or is not in the response, some SDKs return undefined and others false.
     return (value ?? (one.value === false ? false : undefined)) !== one.value || !hasPayload(one, payload);
   });
@@ -30,18 +30,18 @@ export function casesOfDisagreement(cases: readonly FlagCase[], answers: Map<num
  * For SDKs with local evaluation: every value must be the known one.
  * @returns descriptions of the cases that differ.
  */
-export function surprises(
+export function findUnexpectedValues(
   cases: readonly FlagCase[],
-  answers: Map<number, SdkAnswer>,
+  results: Map<number, SdkResult>,
   language: keyof FlagCase['locally'],
 ): string[] {
   return cases.flatMap((one) => {
-    const answer = answers.get(one.number) ?? {};
-    return isAsKnown(one, language, answer) ? [] : [nameOf(one, answer)];
+    const result = results.get(one.number) ?? {};
+    return isAsKnown(one, language, result) ? [] : [nameOf(one, result)];
   });
 }
 
-function isAsKnown(one: FlagCase, language: keyof FlagCase['locally'], { value, payload }: SdkAnswer): boolean {
+function isAsKnown(one: FlagCase, language: keyof FlagCase['locally'], { value, payload }: SdkResult): boolean {
   const known = one.locally[language];
   switch (known.says) {
     case 'nothing':
@@ -55,14 +55,14 @@ function isAsKnown(one: FlagCase, language: keyof FlagCase['locally'], { value, 
 
 export function tallyByCategory(
   cases: readonly FlagCase[],
-  answers: Map<number, SdkAnswer>,
+  results: Map<number, SdkResult>,
   { isLocal }: { isLocal: boolean },
 ): Map<string, Tally> {
   const tallies = new Map<string, Tally>();
   for (const one of cases) {
-    const tally = tallies.get(one.category) ?? { agree: 0, asks: 0, differ: 0 };
-    const value = answers.get(one.number)?.value ?? null;
-    if (isLocal && value === null) tally.asks += 1;
+    const tally = tallies.get(one.category) ?? { agree: 0, queries: 0, differ: 0 };
+    const value = results.get(one.number)?.value ?? null;
+    if (isLocal && value === null) tally.queries += 1;
     else if ((value ?? false) === one.value) tally.agree += 1;
     else tally.differ += 1;
     tallies.set(one.category, tally);
@@ -77,6 +77,6 @@ function hasPayload({ value, payload: text }: FlagCase, given: unknown): boolean
   return given === text || isDeepStrictEqual(given, JSON.parse(text));
 }
 
-function nameOf({ number, category, flag, distinctId, value }: FlagCase, answer: SdkAnswer): string {
-  return `${category} ${flag} ${distinctId} #${number}: ${JSON.stringify(answer)}, not ${value}`;
+function nameOf({ number, category, flag, distinctId, value }: FlagCase, result: SdkResult): string {
+  return `${category} ${flag} ${distinctId} #${number}: ${JSON.stringify(result)}, not ${value}`;
 }

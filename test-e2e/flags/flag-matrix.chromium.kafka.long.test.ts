@@ -4,9 +4,15 @@ import { type RunningServices, startServices } from '../support/start-services.t
 import { browserFlagSdk } from './browser-flag-sdk.ts';
 import { createSecretKey } from './create-secret-key.ts';
 import { documentedDifferences, seenDifferences } from './documented-differences.ts';
-import { casesOfDisagreement, disagreements, surprises, type Tally, tallyByCategory } from './expect-agreement.ts';
+import {
+  findDisagreeingCases,
+  findDisagreements,
+  findUnexpectedValues,
+  type Tally,
+  tallyByCategory,
+} from './expect-agreement.ts';
 import { caseFile, casesOf, type FlagCase } from './flag-cases.ts';
-import type { FlagSdk, SdkAnswer } from './flag-sdk.ts';
+import type { FlagSdk, SdkResult } from './flag-sdk.ts';
 import { loadFlags, type StoredPastApi } from './load-flags.ts';
 import { nodeFlagSdk } from './node-flag-sdk.ts';
 import { programFlagSdks } from './program-flag-sdks.ts';
@@ -18,7 +24,7 @@ import { storedPastApi } from './stored-past-api.ts';
  */
 const node = nodeFlagSdk();
 const programs = await programFlagSdks();
-const asking: FlagSdk[] = [node, ...programs, browserFlagSdk()];
+const querying: FlagSdk[] = [node, ...programs, browserFlagSdk()];
 const evaluating: [keyof FlagCase['locally'], FlagSdk | undefined][] = [
   ['python', programs.find(({ name }) => name.startsWith('posthog-python'))],
   ['node', node],
@@ -48,14 +54,14 @@ test('the management API accepts every valid flag', () => {
   expect(pastApi).toEqual(storedPastApi);
 });
 
-for (const sdk of asking) {
+for (const sdk of querying) {
   // Skip unavailable SDKs. CI fails on skipped tests.
   (sdk.unavailable === null ? test : test.skip)(
     `${sdk.name} returns the same values as the server`,
     async () => {
-      const answers = await askPatiently(sdk);
-      tallies.set(sdk.name, tallyByCategory(cases, answers, { isLocal: false }));
-      expect(disagreements(cases, answers)).toEqual([]);
+      const results = await evaluatePatiently(sdk);
+      tallies.set(sdk.name, tallyByCategory(cases, results, { isLocal: false }));
+      expect(findDisagreements(cases, results)).toEqual([]);
     },
     480_000,
   );
@@ -68,11 +74,11 @@ for (const [language, sdk] of evaluating) {
       if (sdk === undefined) throw new Error(`There is no SDK for ${language}`);
       // One SDK reads definitions with a secret key, and the other with a personal API key.
       const definitionsKey = language === 'node' ? await createSecretKey(services, tenant) : tenant.personalApiKey;
-      const answers = await sdk.ask({ ...targetOf(), definitionsKey }, cases);
-      const own = tallyByCategory(cases, answers, { isLocal: true });
+      const results = await sdk.evaluate({ ...targetOf(), definitionsKey }, cases);
+      const own = tallyByCategory(cases, results, { isLocal: true });
       tallies.set(`${sdk.name} by itself`, own);
       ownTallies[language] = own;
-      expect(surprises(cases, answers, language)).toEqual([]);
+      expect(findUnexpectedValues(cases, results, language)).toEqual([]);
     },
     300_000,
   );
@@ -92,15 +98,15 @@ for (const [language, sdk] of evaluating) {
  * Evaluates differing cases again: the gateway waits 250 ms for stored properties, which a busy machine may exceed, and
  * then evaluates without them.
  */
-async function askPatiently(sdk: FlagSdk): Promise<Map<number, SdkAnswer>> {
-  const answers = new Map<number, SdkAnswer>();
+async function evaluatePatiently(sdk: FlagSdk): Promise<Map<number, SdkResult>> {
+  const results = new Map<number, SdkResult>();
   for (let left = cases, attempt = 1; left.length > 0 && attempt <= 5; attempt += 1) {
-    for (const [number, answer] of await sdk.ask({ ...targetOf(), definitionsKey: null }, left)) {
-      answers.set(number, answer);
+    for (const [number, result] of await sdk.evaluate({ ...targetOf(), definitionsKey: null }, left)) {
+      results.set(number, result);
     }
-    left = casesOfDisagreement(cases, answers);
+    left = findDisagreeingCases(cases, results);
   }
-  return answers;
+  return results;
 }
 
 function targetOf() {
@@ -110,9 +116,9 @@ function targetOf() {
 function printAgreement(): void {
   const categories = [...new Set(cases.map(({ category }) => category))];
   const names = [...tallies.keys()];
-  const cell = ({ agree, asks, differ }: Tally) =>
+  const cell = ({ agree, queries: asks, differ }: Tally) =>
     [`${agree}`, asks > 0 ? `${asks} asked` : '', differ > 0 ? `${differ} other` : ''].filter(Boolean).join(', ');
-  const none: Tally = { agree: 0, asks: 0, differ: 0 };
+  const none: Tally = { agree: 0, queries: 0, differ: 0 };
   printTable('Flags: answers that agree with the server, by category and SDK', {
     rows: [
       ['Category', 'Cases', ...names.map((name) => name.replace('posthog-', ''))],
@@ -124,7 +130,7 @@ function printAgreement(): void {
     ],
     notes: [
       `! ${skipped} cases are skipped: no project can be given matching version 2 of properties`,
-      ...asking.flatMap(({ name, unavailable }) =>
+      ...querying.flatMap(({ name, unavailable }) =>
         unavailable === null ? [] : [`! ${name} is skipped: ${unavailable}`],
       ),
     ],

@@ -8,7 +8,7 @@ export interface FlagTarget {
   definitionsKey: string | null;
 }
 
-export interface SdkAnswer {
+export interface SdkResult {
   /** Undefined or null if the SDK does not know the flag. */
   value?: unknown;
   /** The JSON text, or the parsed value. */
@@ -22,7 +22,7 @@ export interface FlagSdk {
   /** Why it cannot run here, as half a sentence. Null if it can. */
   unavailable: string | null;
   /** Evaluates every case without sending events. @returns the results by case number. */
-  ask(target: FlagTarget, cases: readonly FlagCase[]): Promise<Map<number, SdkAnswer>>;
+  evaluate(target: FlagTarget, cases: readonly FlagCase[]): Promise<Map<number, SdkResult>>;
 }
 
 export const concurrency = 8;

@@ -1,40 +1,40 @@
 import { patienceMs } from '@millrace/testing';
 import { PostHog } from 'posthog-node';
 import { installedVersion } from '../sdks/installed-version.ts';
-import { askEach } from './ask-each.ts';
 import type { FlagCase } from './flag-cases.ts';
-import { type FlagSdk, personPropertiesOf, type SdkAnswer } from './flag-sdk.ts';
+import { type FlagSdk, personPropertiesOf, type SdkResult } from './flag-sdk.ts';
+import { runConcurrently } from './run-concurrently.ts';
 
 export function nodeFlagSdk(): FlagSdk {
   return {
     name: `posthog-node ${installedVersion('posthog-node')}`,
     unavailable: null,
-    async ask({ ingestUrl, projectApiKey, definitionsKey }, cases) {
+    async evaluate({ ingestUrl, projectApiKey, definitionsKey }, cases) {
       const client = new PostHog(projectApiKey, {
         host: ingestUrl,
         featureFlagsRequestTimeoutMs: patienceMs,
         requestTimeout: patienceMs,
         ...(definitionsKey === null ? {} : { personalApiKey: definitionsKey }),
       });
-      const answers = new Map<number, SdkAnswer>();
+      const results = new Map<number, SdkResult>();
       const printAgain = leaveOutKnownWarnings();
       try {
         if (definitionsKey !== null && !(await client.waitForLocalEvaluationReady(patienceMs))) {
           throw new Error('posthog-node got no definitions');
         }
-        await askEach(cases, async (one) => {
-          answers.set(one.number, await askNode(client, one, definitionsKey !== null));
+        await runConcurrently(cases, async (one) => {
+          results.set(one.number, await evaluateCase(client, one, definitionsKey !== null));
         });
       } finally {
         await client.shutdown();
         printAgain();
       }
-      return answers;
+      return results;
     },
   };
 }
 
-async function askNode(client: PostHog, one: FlagCase, onlyEvaluateLocally: boolean): Promise<SdkAnswer> {
+async function evaluateCase(client: PostHog, one: FlagCase, onlyEvaluateLocally: boolean): Promise<SdkResult> {
   const { groups, group_properties: groupProperties } = one.context;
   const result = await client.getFeatureFlagResult(one.flag, one.distinctId, {
     personProperties: personPropertiesOf(one),

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { buildSdkPrograms, type SdkProgram } from '../sdks/program-sdks.ts';
 import type { FlagCase } from './flag-cases.ts';
-import { type FlagSdk, type FlagTarget, personPropertiesOf, type SdkAnswer } from './flag-sdk.ts';
+import { type FlagSdk, type FlagTarget, personPropertiesOf, type SdkResult } from './flag-sdk.ts';
 
 /** SDKs of other languages. Each is a program that reads cases and writes results as lines of JSON. */
 export async function programFlagSdks(): Promise<FlagSdk[]> {
@@ -13,15 +13,15 @@ function toFlagSdk({ name, command, unavailable }: SdkProgram): FlagSdk {
   return {
     name,
     unavailable,
-    async ask(target, cases) {
-      const questions = cases.map((one) => JSON.stringify(toQuestion(one))).join('\n');
-      const answers = await runProgram([...command, 'flags'], settingsFor(target), questions);
+    async evaluate(target, cases) {
+      const input = cases.map((one) => JSON.stringify(toInput(one))).join('\n');
+      const output = await runProgram([...command, 'flags'], settingsFor(target), input);
       return new Map(
-        answers
+        output
           .split('\n')
           .filter((line) => line !== '')
           .map((line) => {
-            const { number, ...answer } = JSON.parse(line) as SdkAnswer & { number: number };
+            const { number, ...answer } = JSON.parse(line) as SdkResult & { number: number };
             return [number, answer];
           }),
       );
@@ -37,7 +37,7 @@ function settingsFor({ ingestUrl, projectApiKey, definitionsKey }: FlagTarget): 
   };
 }
 
-function toQuestion(one: FlagCase) {
+function toInput(one: FlagCase) {
   return {
     number: one.number,
     key: one.flag,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PlantedMarks } from './planted-marks.ts';
-import { ask } from './send-to-ingest.ts';
+import { sendIgnoringFailure } from './send-to-ingest.ts';
 import type { DebugServices } from './start-debug-services.ts';
 
 /** Sends an administrator's requests and attempts of others, with marks in all secret and personal values. */
@@ -8,7 +8,7 @@ export async function sendToApi({ apiUrl, tenant }: DebugServices, marks: Plante
   const organization = `/api/organizations/${tenant.organizationId}`;
   const project = `/api/projects/${tenant.projectId}`;
   const send = async (method: string, path: string, body?: unknown, key = tenant.personalApiKey) => {
-    const response = await ask(apiUrl + path, {
+    const response = await sendIgnoringFailure(apiUrl + path, {
       method,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body: typeof body === 'string' ? body : JSON.stringify(body),

@@ -70,14 +70,18 @@ export async function sendToIngest({ ingestUrl, tenant }: DebugServices, marks: 
   const reads = [`/array/${known}/config`, `/array/${unknown}/config`, `/array/${unknown}/%zz`, `/e/?data=${data}`];
   await Promise.all([
     ...bodies.map(([path, body, headers = {}]) =>
-      ask(ingestUrl + path, { method: 'POST', body, headers: { 'content-type': 'application/json', ...headers } }),
+      sendIgnoringFailure(ingestUrl + path, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json', ...headers },
+      }),
     ),
-    ...reads.map((path) => ask(ingestUrl + path, {})),
+    ...reads.map((path) => sendIgnoringFailure(ingestUrl + path, {})),
   ]);
 }
 
 /** Sends a request and ignores failures. */
-export async function ask(url: string, request: RequestInit): Promise<Response | null> {
+export async function sendIgnoringFailure(url: string, request: RequestInit): Promise<Response | null> {
   try {
     const response = await fetch(url, { ...request, signal: AbortSignal.timeout(patienceMs) });
     return response;

@@ -69,12 +69,12 @@ export function startRestartClients(url: string, projectApiKey: string, seed: nu
  * Time limit of a response, with or without restarts. It is long because a new gateway starts a thread for its first
  * large body, and here this thread first compiles its program, possibly on a busy machine.
  */
-const answerWithinMs = 60_000;
+const responseTimeoutMs = 60_000;
 
 function post(url: string, body: string, agent: Agent | undefined): Promise<number | string> {
   return new Promise((resolve) => {
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    const sending = request(url, { method: 'POST', headers, agent: agent ?? false, timeout: answerWithinMs });
+    const sending = request(url, { method: 'POST', headers, agent: agent ?? false, timeout: responseTimeoutMs });
     sending.on('timeout', () => sending.destroy(new Error('no answer')));
     sending.on('error', (error) => resolve(error.message));
     sending.on('response', (response) => {

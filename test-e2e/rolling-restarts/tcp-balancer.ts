@@ -50,9 +50,11 @@ export async function startTcpBalancer(): Promise<TcpBalancer> {
 
   async function probe(backend: Backend): Promise<void> {
     try {
-      const answer = await fetch(`http://127.0.0.1:${backend.port}/_readiness`, { signal: AbortSignal.timeout(5000) });
-      await answer.arrayBuffer();
-      backend.isReady = answer.status === 200;
+      const response = await fetch(`http://127.0.0.1:${backend.port}/_readiness`, {
+        signal: AbortSignal.timeout(5000),
+      });
+      await response.arrayBuffer();
+      backend.isReady = response.status === 200;
     } catch {
       backend.isReady = false;
     }

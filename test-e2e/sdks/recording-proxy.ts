@@ -10,7 +10,7 @@ export interface Exchange {
   body: Buffer;
   /** Null until there is a response. 0 if the connection broke. */
   status: number | null;
-  answerHeaders: IncomingHttpHeaders;
+  responseHeaders: IncomingHttpHeaders;
 }
 
 export interface RecordingProxy {
@@ -48,7 +48,7 @@ async function pass(incoming: IncomingMessage, answer: ServerResponse, targetUrl
     headers,
     body: Buffer.alloc(0),
     status: null,
-    answerHeaders: {},
+    responseHeaders: {},
   };
   exchanges.push(exchange);
   try {
@@ -57,7 +57,7 @@ async function pass(incoming: IncomingMessage, answer: ServerResponse, targetUrl
     outgoing.end(exchange.body);
     const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
     const body = await readAll(response);
-    exchange.answerHeaders = response.headers;
+    exchange.responseHeaders = response.headers;
     answer.writeHead(response.statusCode ?? 0, response.rawHeaders);
     answer.end(body);
     exchange.status = response.statusCode ?? 0;

@@ -80,7 +80,7 @@ for (const sdk of sdks) {
       );
       expect(new Set(uuids).size).toBe(uuids.length);
       expect(proxy.exchanges.filter(({ url }) => url.searchParams.has('retry_count'))).toEqual([]);
-      if (sdk.kind === 'browser') expectBrowserWasAnswered(proxy.exchanges);
+      if (sdk.kind === 'browser') expectBrowserGotResponses(proxy.exchanges);
       expect(session.complaints).toEqual([]);
       expect(await api.warnings()).toEqual([]);
     });
@@ -111,12 +111,12 @@ for (const sdk of sdks) {
 }
 
 /** The page has another origin, so every response must allow this origin. The response to a beacon may be 204. */
-function expectBrowserWasAnswered(exchanges: readonly Exchange[]): void {
+function expectBrowserGotResponses(exchanges: readonly Exchange[]): void {
   const fromPage = exchanges.filter(({ method, headers }) => method === 'POST' && headers.origin !== undefined);
   const isBeacon = ({ url, headers }: Exchange) =>
     headers['sec-fetch-mode'] === 'no-cors' || url.searchParams.get('beacon') === '1';
   expect(fromPage.some(isBeacon)).toBe(true);
-  for (const { headers, answerHeaders } of fromPage) {
+  for (const { headers, responseHeaders: answerHeaders } of fromPage) {
     expect(answerHeaders).toMatchObject({
       'access-control-allow-origin': headers.origin,
       'access-control-allow-credentials': 'true',

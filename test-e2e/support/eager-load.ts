@@ -6,7 +6,7 @@ export interface EagerLoad {
   /** Statuses other than 200, with their number. */
   refused(): Map<number, number>;
   /** Whether the last response to each client has this status, so that no earlier request is in flight. */
-  isAnsweredBy(status: number): boolean;
+  hasLastStatus(status: number): boolean;
   stop(): Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export function startEagerLoad(ingestUrl: string, projectApiKey: string): EagerL
   return {
     acknowledged: () => [...acknowledged],
     refused: () => refused,
-    isAnsweredBy: (status) => latest.every((one) => one === status),
+    hasLastStatus: (status) => latest.every((one) => one === status),
     async stop() {
       isRunning = false;
       await Promise.all(loops);

@@ -1,12 +1,12 @@
 /** A response as a client sees it. Status 0 means that there was no response. */
-export interface Answer {
+export interface ClientResponse {
   status: number;
   headers: Headers;
   body: Record<string, unknown>;
 }
 
 /** Posts a text, or a value as JSON. Never throws for a response, whatever its status. */
-export async function post(url: string, body: unknown): Promise<Answer> {
+export async function post(url: string, body: unknown): Promise<ClientResponse> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -19,7 +19,7 @@ export interface SteadyLoad {
  * Time limit of a response, with or without faults. The gateway's limit for a broken broker is 3 s. The rest allows for
  * a busy machine.
  */
-const answerWithinMs = 25_000;
+const responseTimeoutMs = 25_000;
 
 export function startSteadyLoad(
   ingestUrl: string,
@@ -38,7 +38,7 @@ export function startSteadyLoad(
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body,
-        signal: AbortSignal.timeout(answerWithinMs),
+        signal: AbortSignal.timeout(responseTimeoutMs),
       });
       await response.arrayBuffer();
       return { uuid, client: clientId, status: response.status, retryAfter: response.headers.get('retry-after') };

@@ -3,7 +3,7 @@ import { createLogger, createMetrics } from '@millrace/runtime';
 import { eventually } from './eventually.ts';
 
 /** Collects the project API keys whose changes PostgreSQL announces to gateways. */
-export async function hearAnnouncedKeys(database: Pick<SqlDatabase, 'listen'>): Promise<{
+export async function collectAnnouncedKeys(database: Pick<SqlDatabase, 'listen'>): Promise<{
   keys: string[];
   stop(): Promise<void>;
 }> {

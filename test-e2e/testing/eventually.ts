@@ -48,7 +48,7 @@ interface Sql {
  * Waits if less than a minute of the database server's hour is left. Otherwise an hourly counter could be reset during
  * a test.
  */
-export async function awayFromHourEnd(sql: Sql): Promise<void> {
+export async function waitOutHourEnd(sql: Sql): Promise<void> {
   await eventually(
     async () => {
       const [row] = await sql.query(

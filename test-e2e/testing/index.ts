@@ -1,4 +1,4 @@
-export { hearAnnouncedKeys } from './announced-keys.ts';
+export { collectAnnouncedKeys } from './announced-keys.ts';
 export { type BreakableServer, startBreakableServer } from './breakable-server.ts';
 export { type BuiltDirectory, buildOnce } from './build-once.ts';
 export { buildRelease, type ReleaseBuild } from './build-release.ts';
@@ -6,7 +6,7 @@ export { startClickHouse, type TestClickHouse } from './clickhouse/clickhouse-se
 export { type CompiledPrograms, compilePrograms } from './compile-programs.ts';
 export { createConsoleLink } from './console-link.ts';
 export { type DnsServer, startDnsServer } from './dns-server.ts';
-export { awayFromHourEnd, eventually, patienceMs } from './eventually.ts';
+export { eventually, patienceMs, waitOutHourEnd } from './eventually.ts';
 export { createFaultProxy, type DeafPooler, type FaultProxy, startDeafPooler } from './fault-proxy.ts';
 export { findChromium, findFirefox } from './find-browser.ts';
 export { type HostileBody, hostileBodies } from './hostile-json.ts';

@@ -6,7 +6,7 @@ export interface ServiceProcess {
   name: string;
   port: number;
   /** Sends a message over the process's channel and waits for a response with one of the given types. */
-  ask<Answer extends { type: string }>(message: object, ...answerTypes: Answer['type'][]): Promise<Answer>;
+  request<Reply extends { type: string }>(message: object, ...replyTypes: Reply['type'][]): Promise<Reply>;
   /** Resolves with the exit code when the process has ended for any reason, or null after a signal. */
   ended: Promise<number | null>;
   /** Sends SIGKILL, so that the process cannot finish anything. */
@@ -73,10 +73,10 @@ export async function startService(
       child.kill('SIGKILL');
       await exit;
     },
-    async ask<Answer extends { type: string }>(message: object, ...answerTypes: Answer['type'][]) {
-      const answer = new Promise<Answer>((resolve) => {
-        const onMessage = (received: Answer) => {
-          if (!answerTypes.includes(received.type)) return;
+    async request<Reply extends { type: string }>(message: object, ...replyTypes: Reply['type'][]) {
+      const reply = new Promise<Reply>((resolve) => {
+        const onMessage = (received: Reply) => {
+          if (!replyTypes.includes(received.type)) return;
           child.off('message', onMessage);
           resolve(received);
         };
@@ -86,7 +86,7 @@ export async function startService(
       const ended = exit.then((code): never => {
         throw new Error(`${name} ended with ${code}. It said:\n${end}`);
       });
-      return Promise.race([answer, ended]);
+      return Promise.race([reply, ended]);
     },
     freeze: () => void child.kill('SIGSTOP'),
     thaw: () => void child.kill('SIGCONT'),

@@ -28,7 +28,7 @@ test('a client that disconnects during its request causes no error', async () =>
   await eventually(() => begun === 1);
   socket.destroy();
   await eventually(() => ended === 1);
-  const answer = await fetch(server.url, { method: 'POST', body: 'whole' });
-  expect(await answer.text()).toBe('whole');
+  const response = await fetch(server.url, { method: 'POST', body: 'whole' });
+  expect(await response.text()).toBe('whole');
   await server.stop();
 });

@@ -7,11 +7,11 @@ import { createDatabase, type Database } from '@millrace/db';
 import { createLogger } from '@millrace/runtime';
 import {
   type CompiledPrograms,
+  collectAnnouncedKeys,
   compilePrograms,
   createTestDatabase,
   createTestTenant,
   eventually,
-  hearAnnouncedKeys,
   type TestDatabase,
 } from '@millrace/testing';
 
@@ -149,7 +149,7 @@ test(
   async () => {
     await useDatabase({ isMigrated: true });
     const { organizationId } = await createTestTenant(database);
-    const announced = await hearAnnouncedKeys(database);
+    const announced = await collectAnnouncedKeys(database);
     try {
       const env = { DATABASE_URL: testDatabase.url };
       const created = await millrace(['project', 'create', '--organization', organizationId, '--json'], env);

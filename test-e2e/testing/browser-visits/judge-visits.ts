@@ -17,7 +17,7 @@ export interface VisitsVerdict {
 interface Loss {
   distinctId: string;
   missing: number;
-  told: number;
+  reported: number;
   sent: number[];
 }
 
@@ -45,7 +45,7 @@ export async function judgeVisits({ captured, sent }: ShopVisits, database: Pool
     verdict.dropped += count - lost;
     if (lost > 0) {
       const times = uuids.map((uuid) => sent.get(uuid) ?? 0);
-      verdict.losses.push({ distinctId, missing: count, told: count - lost, sent: times });
+      verdict.losses.push({ distinctId, missing: count, reported: count - lost, sent: times });
     }
   }
   verdict.doubled = [...stored.values()].filter((count) => count > 1).length;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Driver } from './tab.ts';
 
-type Answer = [type: 1, id: number, error: { message: string } | null, result: unknown];
+type Reply = [type: 1, id: number, error: { message: string } | null, result: unknown];
 
 /**
  * Connects to Marionette, Firefox's remote control protocol, on which WebDriver is based. Commands and responses are
@@ -10,14 +10,14 @@ type Answer = [type: 1, id: number, error: { message: string } | null, result: u
  */
 export async function connectMarionette(port: number): Promise<Driver> {
   const socket = connect(port, '127.0.0.1');
-  const waiting = new Map<number, (answer: Answer) => void>();
+  const waiting = new Map<number, (reply: Reply) => void>();
   let received = Buffer.alloc(0);
   let last = 0;
   socket.on('data', (bytes) => {
     received = Buffer.concat([received, bytes]);
     for (let message = next(); message !== undefined; message = next()) {
       // The first message is a greeting.
-      if (Array.isArray(message)) waiting.get(message[1])?.(message as Answer);
+      if (Array.isArray(message)) waiting.get(message[1])?.(message as Reply);
     }
   });
   await once(socket, 'connect');
@@ -35,7 +35,7 @@ export async function connectMarionette(port: number): Promise<Driver> {
     async send<Result>(command: string, parameters: object = {}): Promise<Result> {
       last += 1;
       const id = last;
-      const answered = new Promise<Answer>((resolve) => waiting.set(id, resolve));
+      const answered = new Promise<Reply>((resolve) => waiting.set(id, resolve));
       const text = JSON.stringify([0, id, command, parameters]);
       socket.write(`${Buffer.byteLength(text)}:${text}`);
       const [, , error, result] = await answered;

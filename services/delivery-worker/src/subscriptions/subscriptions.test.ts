@@ -1,4 +1,4 @@
-import { awayFromHourEnd, createTestTenant, patienceMs, type TestTenant } from '@millrace/testing';
+import { createTestTenant, patienceMs, type TestTenant, waitOutHourEnd } from '@millrace/testing';
 import { oneRound } from '../testing/one-round.ts';
 import { storeSubscription } from '../testing/stored-subscription.ts';
 import { startWorkerFixture, type WorkerFixture } from '../testing/worker-fixture.ts';
@@ -296,7 +296,7 @@ test('sends to a Slack channel through the webhook of the project', async () => 
 });
 
 test('postpones emails beyond the hourly limit with a reason, and sends them in the next hour', async () => {
-  await awayFromHourEnd(fixture.database.sql);
+  await waitOutHourEnd(fixture.database.sql);
   const addresses = Array.from({ length: 5 }, (_, number) => `reader-${number}@example.com`);
   await store({ target_value: addresses.join(',') });
   await scheduleDueReports(fixture.database, now);
@@ -319,7 +319,7 @@ test('postpones emails beyond the hourly limit with a reason, and sends them in 
 });
 
 test('the limit does not apply to other targets or to other organizations', async () => {
-  await awayFromHourEnd(fixture.database.sql);
+  await waitOutHourEnd(fixture.database.sql);
   const other = await createTestTenant(fixture.database);
   await store({ target_value: 'a@example.com,b@example.com,c@example.com' });
   await store({ target_type: 'webhook', target_value: `${fixture.receiver.url}/hook` });

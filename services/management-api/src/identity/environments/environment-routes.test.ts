@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { recordActivity } from '@millrace/accounts';
-import { createTestProject, createTestTenant, eventually, hearAnnouncedKeys, keepLogs } from '@millrace/testing';
+import { collectAnnouncedKeys, createTestProject, createTestTenant, eventually, keepLogs } from '@millrace/testing';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createItemFixture, type ItemFixture, pathFamilies } from '../../testing/item-fixture.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -8,10 +8,10 @@ import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 /** Cases project-001 to project-022, project-049 to project-073 and environment-001 to environment-007 (docs/cases.md#the-rest-api). */
 let api: TestApi;
 let fixture: ItemFixture;
-let announced: Awaited<ReturnType<typeof hearAnnouncedKeys>>;
+let announced: Awaited<ReturnType<typeof collectAnnouncedKeys>>;
 beforeAll(async () => {
   api = await startTestApi();
-  announced = await hearAnnouncedKeys(api.database);
+  announced = await collectAnnouncedKeys(api.database);
 });
 beforeEach(async () => {
   fixture = await createItemFixture(api);

@@ -4,7 +4,6 @@ import { allScopes } from '@millrace/contracts';
 import { createLogger, createMetrics } from '@millrace/runtime';
 import { createMailer, type Mailer } from '@millrace/runtime/mail';
 import {
-  awayFromHourEnd,
   createFaultProxy,
   createTestEnvironment,
   eventually,
@@ -12,6 +11,7 @@ import {
   type MailServer,
   patienceMs,
   startMailServer,
+  waitOutHourEnd,
 } from '@millrace/testing';
 import { NF, PD, VE } from '../../testing/expected-errors.ts';
 import { type Actor, createActor, createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
@@ -286,7 +286,7 @@ describe('several invites in one request', () => {
     });
     const { A, organizationId } = await createActors(api.database);
     const at = `/api/organizations/${organizationId}/invites/`;
-    await awayFromHourEnd(api.database.sql);
+    await waitOutHourEnd(api.database.sql);
     const emails = Array.from({ length: 4 }, newEmail);
     const last = emails[3] ?? '';
     // An invite without an email does not count against the limit.

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createPersonalApiKey, createUser } from '@millrace/accounts';
-import { eventually, hearAnnouncedKeys } from '@millrace/testing';
+import { collectAnnouncedKeys, eventually } from '@millrace/testing';
 import { insufficient, NF, PD, VE } from '../../testing/expected-errors.ts';
 import { createActors, type OrganizationActors } from '../../testing/organization-actors.ts';
 import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
@@ -9,10 +9,10 @@ import { startTestApi, type TestApi } from '../../testing/start-test-api.ts';
 let api: TestApi;
 let acme: OrganizationActors;
 let path: string;
-let announced: Awaited<ReturnType<typeof hearAnnouncedKeys>>;
+let announced: Awaited<ReturnType<typeof collectAnnouncedKeys>>;
 beforeAll(async () => {
   api = await startTestApi();
-  announced = await hearAnnouncedKeys(api.database);
+  announced = await collectAnnouncedKeys(api.database);
   acme = await createActors(api.database);
   path = `/api/organizations/${acme.organizationId}/`;
 });

@@ -33,7 +33,7 @@ const modules = await clickHouseOrSkip();
     await clickhouse?.stop();
   });
 
-  async function ask(
+  async function runQuery(
     query: object,
   ): Promise<{ status: number; body: { results?: { count: number }[]; code?: string; detail?: string } }> {
     const response = await fetch(`${services.apiUrl}/api/projects/${services.tenant.projectId}/query/`, {
@@ -64,16 +64,16 @@ const modules = await clickHouseOrSkip();
   test('counts sent events and applies a merge immediately, without reading events from PostgreSQL', async () => {
     await send('order', 'anon-1');
     await send('order', 'ada');
-    await eventually(async () => expect((await ask(orders('total'))).body.results?.[0]?.count).toBe(2), {
+    await eventually(async () => expect((await runQuery(orders('total'))).body.results?.[0]?.count).toBe(2), {
       what: 'Both orders in ClickHouse',
     });
-    expect((await ask(orders('dau'))).body.results?.[0]?.count).toBe(2);
+    expect((await runQuery(orders('dau'))).body.results?.[0]?.count).toBe(2);
     await send('$identify', 'ada', { $anon_distinct_id: 'anon-1' });
-    await eventually(async () => expect((await ask(orders('dau'))).body.results?.[0]?.count).toBe(1), {
+    await eventually(async () => expect((await runQuery(orders('dau'))).body.results?.[0]?.count).toBe(1), {
       what: 'One person',
     });
     await services.database.query(`DELETE FROM event WHERE event = 'order'`);
-    expect((await ask(orders('total'))).body.results?.[0]?.count).toBe(2);
+    expect((await runQuery(orders('total'))).body.results?.[0]?.count).toBe(2);
     const listed = await list('events/?event=order');
     expect([listed.status, listed.body.results.map(({ distinct_id }) => distinct_id)]).toEqual([
       200,
@@ -89,20 +89,20 @@ const modules = await clickHouseOrSkip();
     });
     const { splits } = (await split.json()) as { splits: { distinct_id: string; uuid: string }[] };
     expect([split.status, splits.map(({ distinct_id }) => distinct_id)]).toEqual([201, ['anon-1']]);
-    expect((await ask(orders('dau'))).body.results?.[0]?.count).toBe(2);
+    expect((await runQuery(orders('dau'))).body.results?.[0]?.count).toBe(2);
     const ofPerson = async (id: string) =>
       (await list(`events/?event=order&person_id=${id}`)).body.results.map(({ distinct_id }) => distinct_id);
     expect(await ofPerson(String(splits[0]?.uuid))).toEqual(['anon-1']);
   });
 
   test('rejects an invalid query like PostgreSQL does', async () => {
-    const { status, body } = await ask({ ...orders('sum') });
+    const { status, body } = await runQuery({ ...orders('sum') });
     expect([status, body.detail]).toEqual([400, expect.stringContaining('series.0.math_property')]);
   });
 
   test('engine-028: returns 503 for queries without ClickHouse, and everything else keeps working', async () => {
     await clickhouse.stop();
-    expect(await ask(orders('total'))).toMatchObject({ status: 503, body: { code: 'event_store_unavailable' } });
+    expect(await runQuery(orders('total'))).toMatchObject({ status: 503, body: { code: 'event_store_unavailable' } });
     expect(await list('events/')).toMatchObject({ status: 503, body: { code: 'event_store_unavailable' } });
     expect((await send('order', 'grace')).status).toBe(200);
     await eventually(
