@@ -7,7 +7,15 @@ import { prefillEvents } from './drain/prefill.ts';
 import { type Bench, programs, withBench } from './harness/bench.ts';
 import { addProjects, createBenchDatabase, newProjectKey } from './harness/bench-database.ts';
 import type { Print } from './harness/command.ts';
-import { type Columns, everyRun, median, mediansByName, readable, report, type Target } from './harness/report.ts';
+import {
+  type Columns,
+  formatFigure,
+  formatMedians,
+  formatRuns,
+  median,
+  report,
+  type Target,
+} from './harness/report.ts';
 
 export interface ConsumerBenchOptions {
   /** Runs of each side. */
@@ -100,7 +108,7 @@ export interface ConsumerMeasurement extends DrainMeasurement {
 }
 
 function nameOf({ side, projects, stored }: Pick<ConsumerMeasurement, 'side' | 'projects' | 'stored'>): string {
-  return `${side}, ${readable(projects)} project(s), ${readable(stored)} stored`;
+  return `${side}, ${formatFigure(projects)} project(s), ${formatFigure(stored)} stored`;
 }
 
 const columns = {
@@ -128,10 +136,10 @@ export function consumerReport(runs: readonly ConsumerMeasurement[]): string {
   });
   return report(
     [
-      ['Every run', everyRun(runs, nameOf, columns)],
+      ['Every run', formatRuns(runs, nameOf, columns)],
       [
         'Medians. createMany and COPY store only event rows: no persons, merges, groups or warnings, and no protection against duplicates',
-        mediansByName(
+        formatMedians(
           runs,
           nameOf,
           columns,

@@ -11,7 +11,7 @@ import { watchMarkers } from './e2e/watch-markers.ts';
 import { type Bench, programs, type Worker, withBench } from './harness/bench.ts';
 import type { Print } from './harness/command.ts';
 import type { MeasuredProcess } from './harness/measured-process.ts';
-import { everyRun, percentile, readable, report } from './harness/report.ts';
+import { formatFigure, formatRuns, percentile, report } from './harness/report.ts';
 import { fillInsights } from './insights/fill.ts';
 import { runQueryOverApi } from './insights/over-api.ts';
 import { dashboardTiles } from './insights/queries.ts';
@@ -53,7 +53,7 @@ export async function benchE2e(options: E2eBenchOptions, print: Print): Promise<
     const { maxRssBytes } = await api.usage();
     const p95 = ({ visibleAfterMs }: E2eMeasurement) => percentile(visibleAfterMs, 0.95);
     const refused = during.sent - during.acknowledged;
-    const figures = everyRun([completedMs], () => `${parallelQueries} simultaneous queries`, {
+    const figures = formatRuns([completedMs], () => `${parallelQueries} simultaneous queries`, {
       completed: (all) => all.length,
       'p50 ms': (all) => percentile(all, 0.5),
       'p95 ms': (all) => percentile(all, 0.95),
@@ -164,7 +164,7 @@ export function e2eReport(run: E2eMeasurement): string {
   const p95 = percentile(run.visibleAfterMs, 0.95);
   const lost = run.acknowledged - run.uuidsAcknowledged;
   const duplicated = run.rows - run.uuids;
-  const table = everyRun([run], () => 'events', {
+  const table = formatRuns([run], () => 'events', {
     'p50 ms': () => percentile(run.visibleAfterMs, 0.5),
     'p95 ms': () => p95,
     'max ms': () => percentile(run.visibleAfterMs, 1),
@@ -174,11 +174,11 @@ export function e2eReport(run: E2eMeasurement): string {
     lost: () => lost,
     duplicated: () => duplicated,
   });
-  const title = `Time until visible in PostgreSQL at ${readable(run.rate)} events/s, from the moment a request was due (${run.visibleAfterMs.length} events looked up)`;
+  const title = `Time until visible in PostgreSQL at ${formatFigure(run.rate)} events/s, from the moment a request was due (${run.visibleAfterMs.length} events looked up)`;
   return report(
     [[title, table]],
     [
-      [`ms until visible at ${readable(run.rate)} events/s, p95`, p95, { atMost: 1000 }],
+      [`ms until visible at ${formatFigure(run.rate)} events/s, p95`, p95, { atMost: 1000 }],
       ['events acknowledged but not stored', lost, { atMost: 0 }],
       ['events stored more than once', duplicated, { atMost: 0 }],
     ],

@@ -5,7 +5,7 @@ import { topicNames } from '@millrace/contracts';
 import { type Bench, programs, type Worker, withBench } from './harness/bench.ts';
 import type { Print } from './harness/command.ts';
 import type { MeasuredProcess } from './harness/measured-process.ts';
-import { type Columns, everyRun, median, mediansByName, report, statusesIn } from './harness/report.ts';
+import { type Columns, formatMedians, formatRuns, formatStatuses, median, report } from './harness/report.ts';
 import { type LoadJob, measureRequests } from './load/measure-requests.ts';
 import { buildRequests, fillerProperties, type WorkloadName, workloads } from './workload/gateway-workloads.ts';
 
@@ -172,7 +172,7 @@ function gatewayReport(measurements: readonly GatewayMeasurement[], small: reado
   const counts: Columns<GatewayMeasurement> = {
     acknowledged: (run) => run.acknowledgedEvents,
     'in topic': (run) => run.eventsInTopic,
-    'other responses': (run) => statusesIn(run.otherStatuses),
+    'other responses': (run) => formatStatuses(run.otherStatuses),
   };
   const of = (name: string, column: keyof typeof columns) =>
     median(measurements.filter((run) => nameOf(run) === name).map(columns[column]));
@@ -188,9 +188,9 @@ function gatewayReport(measurements: readonly GatewayMeasurement[], small: reado
   );
   return report(
     [
-      ['Every run', everyRun(measurements, nameOf, { ...columns, ...counts })],
-      ['Medians', mediansByName(measurements, nameOf, columns, ratios)],
-      ['Small requests', mediansByName(small, ({ name }) => name, { 'p99 ms': ({ p99Ms }) => p99Ms })],
+      ['Every run', formatRuns(measurements, nameOf, { ...columns, ...counts })],
+      ['Medians', formatMedians(measurements, nameOf, columns, ratios)],
+      ['Small requests', formatMedians(small, ({ name }) => name, { 'p99 ms': ({ p99Ms }) => p99Ms })],
     ],
     [
       [

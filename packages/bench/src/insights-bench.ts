@@ -5,10 +5,10 @@ import { createSqlParser, openEventStore, runQuery } from '@millrace/insights';
 import { createLogger } from '@millrace/runtime';
 import { type Bench, withBench } from './harness/bench.ts';
 import type { Print } from './harness/command.ts';
-import { median, readable, report, type Target, textTable } from './harness/report.ts';
+import { formatFigure, formatTable, median, report, type Target } from './harness/report.ts';
 import { fillInsights } from './insights/fill.ts';
 import { benchOnClickHouse, type ClickHouseBenchOptions } from './insights/on-clickhouse.ts';
-import { crowd, measureMs, measureOverApi, type OverApi } from './insights/over-api.ts';
+import { measureMs, measureOverApi, type OverApi, simultaneousQueries } from './insights/over-api.ts';
 import { type BenchQuery, dashboardTargetMs, dashboardTiles, queries } from './insights/queries.ts';
 import { fillUmami } from './insights/umami.ts';
 
@@ -100,7 +100,7 @@ type Results = { results: ReadonlyMap<string, Times>; dashboardMs: number; overA
 
 function insightsReport({ results, dashboardMs, overApi, events }: Results): string {
   const names = [engineName, asSql, 'simple SQL', 'Umami'];
-  const msOf = (times: Times, name: string) => (times.has(name) ? readable(times.get(name) ?? 0) : '');
+  const msOf = (times: Times, name: string) => (times.has(name) ? formatFigure(times.get(name) ?? 0) : '');
   const rows = [...results, ['dashboard of eight tiles', new Map([[engineName, dashboardMs]])] as const];
   // The targets are for ten million events.
   const atMost = (targetMs: number) => Math.max(50, (targetMs * events) / 10_000_000);
@@ -112,17 +112,25 @@ function insightsReport({ results, dashboardMs, overApi, events }: Results): str
   });
   const { cachedMs, crowdMs, rejected, maxRssBytes } = overApi;
   const megabytes = maxRssBytes / 2 ** 20;
-  const apiHeadings = ['cached dashboard, ms', `${crowd} at the same time, ms`, 'rejected', 'max RSS, MB'];
+  const apiHeadings = [
+    'cached dashboard, ms',
+    `${simultaneousQueries} at the same time, ms`,
+    'rejected',
+    'max RSS, MB',
+  ];
   return report(
     [
       [
         'Queries, warm',
-        textTable([
+        formatTable([
           ['ms', ...names],
           ...rows.map(([query, times]) => [query, ...names.map((name) => msOf(times, name))]),
         ]),
       ],
-      ['Over the API, PostgreSQL', textTable([apiHeadings, [cachedMs, crowdMs, rejected, megabytes].map(readable)])],
+      [
+        'Over the API, PostgreSQL',
+        formatTable([apiHeadings, [cachedMs, crowdMs, rejected, megabytes].map(formatFigure)]),
+      ],
     ],
     [
       ...targets,

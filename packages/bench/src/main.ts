@@ -5,7 +5,7 @@ import { benchConsumer } from './consumer-bench.ts';
 import { benchE2e } from './e2e-bench.ts';
 import { benchFlags } from './flags-bench.ts';
 import { benchGateway } from './gateway-bench.ts';
-import { command, runCommand } from './harness/command.ts';
+import { createCommand, runCommand } from './harness/command.ts';
 import { benchInsights } from './insights-bench.ts';
 
 const about = `Requires DATABASE_URL (with a PostgreSQL superuser), KAFKA_BROKERS and REDIS_URL of real servers. Existing data on these servers is
@@ -16,10 +16,17 @@ e2e follows events from the request to the stored row. With --queries, it measur
 console needs Chromium on the PATH or at CHROMIUM_PATH, and npm for the Unleash pages.`;
 
 await runCommand('bench', about, {
-  gateway: command(benchGateway, { pairs: 3, seconds: 4 }),
-  consumer: command(benchConsumer, { pairs: 3, events: 100_000, copy: false, projects: [1], prefill: [0], warmUp: 0 }),
-  e2e: command(benchE2e, { rate: 5000, seconds: 20, queries: false, events: 1_000_000 }),
-  insights: command(benchInsights, { events: 1_000_000, pairs: 3, clickhouse: false, data: '', only: '' }),
-  flags: command(benchFlags, { pairs: 3, seconds: 4 }),
-  console: command(benchConsole, { only: consoleParts, visits: 20, seconds: 60, events: 1_000_000 }),
+  gateway: createCommand(benchGateway, { pairs: 3, seconds: 4 }),
+  consumer: createCommand(benchConsumer, {
+    pairs: 3,
+    events: 100_000,
+    copy: false,
+    projects: [1],
+    prefill: [0],
+    warmUp: 0,
+  }),
+  e2e: createCommand(benchE2e, { rate: 5000, seconds: 20, queries: false, events: 1_000_000 }),
+  insights: createCommand(benchInsights, { events: 1_000_000, pairs: 3, clickhouse: false, data: '', only: '' }),
+  flags: createCommand(benchFlags, { pairs: 3, seconds: 4 }),
+  console: createCommand(benchConsole, { only: consoleParts, visits: 20, seconds: 60, events: 1_000_000 }),
 });

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeStory } from '@millrace/testing';
 import type { Print } from '../harness/command.ts';
-import { type Columns, everyRun } from '../harness/report.ts';
+import { type Columns, formatRuns } from '../harness/report.ts';
 import { type ChaosSystem, topicPrefix } from './chaos-system.ts';
 import { watchPartitions } from './partition-watch.ts';
 import { checkState, type StateCheck } from './state-check.ts';
@@ -129,7 +129,7 @@ export function reportPhases<Result extends PhaseResult>(
   print: Print,
   { stallLimitMs = Number.POSITIVE_INFINITY, more = {} }: { stallLimitMs?: number; more?: Columns<Result> } = {},
 ): boolean {
-  const table = everyRun<Result>(results, ({ name }) => name, {
+  const table = formatRuns<Result>(results, ({ name }) => name, {
     acknowledged: (result) => result.expected,
     stored: (result) => result.stored,
     lost: (result) => result.lost,

@@ -1,7 +1,7 @@
 // `npm run chaos`: breaks servers and services under load, and checks that no event is lost or duplicated.
 
 import { testSeed } from '@millrace/testing';
-import { command, runCommand } from '../harness/command.ts';
+import { createCommand, runCommand } from '../harness/command.ts';
 import { chaosConsumer } from './consumer-chaos.ts';
 import { chaosGateway } from './gateway-chaos.ts';
 import { chaosRestore } from './restore-chaos.ts';
@@ -22,10 +22,10 @@ restore            deletes the data of PostgreSQL and restores it from a base ba
 
 const seed = testSeed();
 await runCommand('chaos', about, {
-  gateway: command(chaosGateway, { seconds: 120, only: [], seed, rate: 400, fallback: false }),
-  consumer: command(chaosConsumer, { seconds: 120, only: [], seed, rate: 400 }),
-  upgrade: command(chaosUpgrade, { seconds: 15, from: '', seed, rate: 400 }),
-  restore: command(chaosRestore, { seconds: 60, seed, rate: 400 }),
+  gateway: createCommand(chaosGateway, { seconds: 120, only: [], seed, rate: 400, fallback: false }),
+  consumer: createCommand(chaosConsumer, { seconds: 120, only: [], seed, rate: 400 }),
+  upgrade: createCommand(chaosUpgrade, { seconds: 15, from: '', seed, rate: 400 }),
+  restore: createCommand(chaosRestore, { seconds: 60, seed, rate: 400 }),
 });
 // A kafkajs client that lost its connection might retry indefinitely.
 process.exit();

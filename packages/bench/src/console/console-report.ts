@@ -1,6 +1,6 @@
 // Writes the report of the console benchmark.
 
-import { everyRun, median, mediansByName, percentile, report, type Target } from '../harness/report.ts';
+import { formatMedians, formatRuns, median, percentile, report, type Target } from '../harness/report.ts';
 import type { EventsRun } from './measure-events.ts';
 import type { FirstLoad } from './measure-first-load.ts';
 import type { FloodRun } from './measure-live.ts';
@@ -36,7 +36,7 @@ export function consoleReport({ sizes, loads, live, flood, watching, events }: C
 function sizesPart(sizes: ConsoleMeasurement['sizes']): Part {
   const pages = Object.entries(sizes.pages).map(([path, bytes]) => ({ name: path.split('/').at(-2) ?? path, bytes }));
   const rows = [{ name: 'first load', bytes: sizes.firstLoad }, { name: 'fonts', bytes: sizes.fonts }, ...pages];
-  const table = everyRun(rows, ({ name }) => name, { KB: ({ bytes }) => bytes / 1000 });
+  const table = formatRuns(rows, ({ name }) => name, { KB: ({ bytes }) => bytes / 1000 });
   const largest = Math.max(0, ...pages.map(({ bytes }) => bytes));
   return [
     'Sizes with gzip',
@@ -55,7 +55,7 @@ function loadsPart(loads: FirstLoad[]): Part {
     files: ({ requests }: FirstLoad) => requests,
     'main thread ms': ({ mainThreadMs }: FirstLoad) => mainThreadMs,
   };
-  const table = mediansByName(loads, ({ site }) => site, columns, [['millrace', 'unleash']]);
+  const table = formatMedians(loads, ({ site }) => site, columns, [['millrace', 'unleash']]);
   return ['Sign-in page, first load, slowed', table, []];
 }
 
@@ -67,7 +67,7 @@ function livePart({ usable, interactionMs, curlMs }: NonNullable<ConsoleMeasurem
     { name: 'from a click or key press to the next frame, slowed', ms: interactionMs },
     { name: 'from curl to the page', ms: curlMs },
   ];
-  const table = everyRun(rows, ({ name }) => name, {
+  const table = formatRuns(rows, ({ name }) => name, {
     'p50 ms': ({ ms }) => median(ms),
     'max ms': ({ ms }) => Math.max(...ms),
     times: ({ ms }) => ms.length,
@@ -85,7 +85,7 @@ function livePart({ usable, interactionMs, curlMs }: NonNullable<ConsoleMeasurem
 
 function floodPart(flood: FloodRun): Part {
   const longest = Math.max(...flood.frameMs);
-  const table = everyRun([flood], () => 'open page', {
+  const table = formatRuns([flood], () => 'open page', {
     frames: ({ frameMs }) => frameMs.length,
     'longest ms': () => longest,
     'main thread, cores': ({ mainThreadCores }) => mainThreadCores,
@@ -95,7 +95,7 @@ function floodPart(flood: FloodRun): Part {
 
 function watchingPart([alone, watched]: [WatchRun, WatchRun]): Part {
   const megabytes = ({ apiMaxRssBytes }: WatchRun) => apiMaxRssBytes / 2 ** 20;
-  const table = everyRun([alone, watched], ({ streams }) => `${streams} streams`, {
+  const table = formatRuns([alone, watched], ({ streams }) => `${streams} streams`, {
     'events/s': (run) => run.publishedPerSecond,
     'messages/s, busiest stream': (run) => run.maxPerSecond,
     'API p50 ms': (run) => run.lists.p50Ms,
@@ -118,7 +118,7 @@ function watchingPart([alone, watched]: [WatchRun, WatchRun]): Part {
 
 function eventsPart(run: EventsRun): Part {
   const longest = Math.max(...run.shownMs);
-  const table = everyRun([run], ({ events }) => `${events} stored`, {
+  const table = formatRuns([run], ({ events }) => `${events} stored`, {
     'shown p50 ms': ({ shownMs }) => median(shownMs),
     'shown max ms': () => longest,
     'API part of p50 ms': ({ apiMs }) => median(apiMs),

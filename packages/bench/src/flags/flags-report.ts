@@ -1,6 +1,6 @@
 // Writes the report of the feature flag benchmark.
 
-import { type Columns, median, mediansByName, readable, report, statusesIn } from '../harness/report.ts';
+import { type Columns, formatFigure, formatMedians, formatStatuses, median, report } from '../harness/report.ts';
 import type { RequestRun } from '../load/measure-requests.ts';
 import type { MemoryMeasurement } from './measure-memory.ts';
 
@@ -25,7 +25,7 @@ const columns = {
   'cpu µs': (run) => run.cpuMicros,
   'postgresql µs': (run) => run.databaseMicros,
   'max RSS MB': (run) => run.maxRssBytes / 2 ** 20,
-  'other responses': (run) => statusesIn(run.otherStatuses),
+  'other responses': (run) => formatStatuses(run.otherStatuses),
 } satisfies Columns<NamedRun>;
 
 export function flagsReport({ evaluations, requests, events, memory }: FlagsMeasurement): string {
@@ -36,13 +36,13 @@ export function flagsReport({ evaluations, requests, events, memory }: FlagsMeas
   const p99Of = (name: string) => median(events.filter((run) => run.name === name).map(({ p99Ms }) => p99Ms));
   const unexpected = [...requests, ...events].filter(({ otherStatuses }) => Object.keys(otherStatuses).length > 0);
   const [fast, byId] = ['50 flags, closed loop', '50 flags, person read, closed loop'];
-  const projects = `${readable(memory.projects)} projects x ${memory.flagsPerProject} flags`;
+  const projects = `${formatFigure(memory.projects)} projects x ${memory.flagsPerProject} flags`;
   const ratios = [['millrace, 50 flags', 'posthog-node, 50 flags']] as const;
   return report(
     [
-      ['Evaluators', mediansByName(evaluations, nameOf, { 'cpu µs': ({ cpuMicros }) => cpuMicros }, ratios)],
-      ['Requests', mediansByName(requests, nameOf, columns)],
-      ['Events in a closed loop', mediansByName(events, nameOf, { 'p99 ms': ({ p99Ms }) => p99Ms })],
+      ['Evaluators', formatMedians(evaluations, nameOf, { 'cpu µs': ({ cpuMicros }) => cpuMicros }, ratios)],
+      ['Requests', formatMedians(requests, nameOf, columns)],
+      ['Events in a closed loop', formatMedians(events, nameOf, { 'p99 ms': ({ p99Ms }) => p99Ms })],
     ],
     [
       ['evaluator, CPU µs of 50 flags', evaluation('millrace, 50 flags'), { atMost: 150 }],

@@ -113,7 +113,7 @@ function workerOf(started: MeasuredProcess): Worker {
   return {
     async perform<Job extends AnyJob>(name: string, ...parameters: Parameters<Job>): Promise<Awaited<ReturnType<Job>>> {
       type JobOutcome = { type: 'done'; result: Awaited<ReturnType<Job>> } | { type: 'failed'; message: string };
-      const outcome = await started.ask<JobOutcome>({ type: 'job', name, parameters }, 'done', 'failed');
+      const outcome = await started.request<JobOutcome>({ type: 'job', name, parameters }, 'done', 'failed');
       if (outcome.type === 'failed') throw new Error(`The job ${name} failed: ${outcome.message}`);
       return outcome.result;
     },

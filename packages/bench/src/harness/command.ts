@@ -17,7 +17,7 @@ export interface Command {
  * A command whose options have the types of their default values. A list is separated by commas.
  * A number must be positive unless its default is 0. If a list of strings has a default, only its entries are accepted.
  */
-export function command<Options extends object>(
+export function createCommand<Options extends object>(
   run: (options: Options, print: Print) => Promise<unknown>,
   defaults: NoInfer<Options>,
 ): Command {

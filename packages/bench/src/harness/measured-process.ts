@@ -30,9 +30,9 @@ export async function startMeasuredProcess(
   const service = await startService(basename(file), file, all, { probe });
   return {
     ...service,
-    usage: () => service.ask<Usage & { type: 'usage' }>({ type: 'usage' }, 'usage'),
+    usage: () => service.request<Usage & { type: 'usage' }>({ type: 'usage' }, 'usage'),
     liveBytes: async () =>
-      (await service.ask<{ type: 'memory'; liveBytes: number }>({ type: 'memory' }, 'memory')).liveBytes,
+      (await service.request<{ type: 'memory'; liveBytes: number }>({ type: 'memory' }, 'memory')).liveBytes,
   };
 }
 

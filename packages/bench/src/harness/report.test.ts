@@ -1,4 +1,4 @@
-import { median, percentile, readable, textTable, verdict } from './report.ts';
+import { formatFigure, formatTable, median, percentile, verdict } from './report.ts';
 
 test.each([
   [[3, 1, 2], 2],
@@ -23,7 +23,7 @@ test('returns NaN as the median and percentile of an empty list', () => {
 
 test('aligns the first column to the left and figures to the right', () => {
   expect(
-    textTable([
+    formatTable([
       ['name', 'n'],
       ['a', '1,000'],
     ]),
@@ -34,7 +34,7 @@ test.each([
   [1234567.8, '1,234,568'],
   [12.34, '12.3'],
 ])('formats %d as %s', (value, text) => {
-  expect(readable(value)).toBe(text);
+  expect(formatFigure(value)).toBe(text);
 });
 
 test.each([

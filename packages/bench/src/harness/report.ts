@@ -13,7 +13,7 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 /** Rows as aligned columns: the first column is aligned to the left, the others to the right. */
-export function textTable(rows: readonly (readonly string[])[]): string {
+export function formatTable(rows: readonly (readonly string[])[]): string {
   const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => (row[column] ?? '').length)));
   return rows
     .map((row) =>
@@ -28,15 +28,15 @@ export function textTable(rows: readonly (readonly string[])[]): string {
 export type Columns<Run> = Record<string, (run: Run) => number | string>;
 
 /** A row for each run. */
-export function everyRun<Run>(runs: readonly Run[], nameOf: (run: Run) => string, columns: Columns<Run>): string {
-  return textTable([
+export function formatRuns<Run>(runs: readonly Run[], nameOf: (run: Run) => string, columns: Columns<Run>): string {
+  return formatTable([
     ['', ...Object.keys(columns)],
     ...runs.map((run) => [nameOf(run), ...figuresOf([run], columns).map(cell)]),
   ]);
 }
 
 /** A row with the medians for each name, in the order of their first runs, followed by rows with ratios of two names. */
-export function mediansByName<Run>(
+export function formatMedians<Run>(
   runs: readonly Run[],
   nameOf: (run: Run) => string,
   columns: Columns<Run>,
@@ -47,7 +47,7 @@ export function mediansByName<Run>(
       runs.filter((run) => nameOf(run) === name),
       columns,
     );
-  return textTable([
+  return formatTable([
     ['', ...Object.keys(columns)],
     ...[...new Set(runs.map(nameOf))].map((name) => [name, ...of(name).map(cell)]),
     ...ratios.map(([name, other]) => {
@@ -65,14 +65,14 @@ function figuresOf<Run>(runs: readonly Run[], columns: Columns<Run>): (number | 
   });
 }
 
-const cell = (value: number | string) => (typeof value === 'string' ? value : readable(value));
+const cell = (value: number | string) => (typeof value === 'string' ? value : formatFigure(value));
 
 function ratio(value: number | string, other: number | string = Number.NaN): string {
-  return typeof value === 'string' ? '' : readable(value / Number(other));
+  return typeof value === 'string' ? '' : formatFigure(value / Number(other));
 }
 
 /** Formats the number of unexpected responses by status. */
-export function statusesIn(counts: Record<string, number>): string {
+export function formatStatuses(counts: Record<string, number>): string {
   const listed = Object.entries(counts).map(([status, count]) => `${status}: ${count}`);
   return listed.join(', ') || 'none';
 }
@@ -87,7 +87,7 @@ export function report(tables: readonly (readonly [title: string, table: string]
 }
 
 /** `1234567.8` → `1,234,568`, with one decimal below 100 and two below 10. `?` if the value was not measured. */
-export function readable(value: number): string {
+export function formatFigure(value: number): string {
   if (Number.isNaN(value)) return '?';
   const size = Math.abs(value);
   return value.toLocaleString('en-US', { maximumFractionDigits: size < 10 ? 2 : size < 100 ? 1 : 0 });
@@ -97,8 +97,8 @@ export function readable(value: number): string {
 export function verdict(name: string, value: number, target: { atMost: number } | { atLeast: number }): string {
   const [bound, isMet] =
     'atMost' in target
-      ? [`at most ${readable(target.atMost)}`, value <= target.atMost]
-      : [`at least ${readable(target.atLeast)}`, value >= target.atLeast];
-  const shown = Math.abs(value) < 10 ? value.toFixed(2) : readable(value);
+      ? [`at most ${formatFigure(target.atMost)}`, value <= target.atMost]
+      : [`at least ${formatFigure(target.atLeast)}`, value >= target.atLeast];
+  const shown = Math.abs(value) < 10 ? value.toFixed(2) : formatFigure(value);
   return `${isMet ? 'MET    ' : 'NOT MET'}  ${name}: ${shown} (target ${bound})`;
 }

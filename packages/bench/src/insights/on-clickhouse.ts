@@ -7,7 +7,7 @@ import { installClickHouse, startClickHouse } from '@millrace/testing';
 import { type Bench, programs, withBench } from '../harness/bench.ts';
 import type { Print } from '../harness/command.ts';
 import type { MeasuredProcess } from '../harness/measured-process.ts';
-import { median, readable, textTable } from '../harness/report.ts';
+import { formatFigure, formatTable, median } from '../harness/report.ts';
 import {
   type ApiRequest,
   apiRequests,
@@ -68,7 +68,7 @@ async function fillAndMeasure(bench: Bench, { events, pairs, data, only }: Click
     if (runs > 0) await work();
     const costs: Cost[] = [];
     for (let at = 0; at < Math.max(1, runs); at += 1) costs.push(await measureCost({ client, api }, work));
-    const target = targetMs === undefined ? '' : readable(Math.max(100, (targetMs * events) / 100_000_000));
+    const target = targetMs === undefined ? '' : formatFigure(Math.max(100, (targetMs * events) / 100_000_000));
     rows.push([name, ...columnsOf(costs), target]);
   };
   for (const request of apiRequests) await measureAll(request.name, () => send(request), request.targetMs);
@@ -76,8 +76,8 @@ async function fillAndMeasure(bench: Bench, { events, pairs, data, only }: Click
   await measureAll('dashboard, until the first tile', async () => (await sendTiles(send)).first, firstTileTargetMs);
   await measureAll('cohort by a person property', () => measureCohort(bench, send, settings), cohortTargetMs, 0);
   const headings = ['', 'CPU ms', 'million rows', 'MB read', 'peak MB', 'API CPU ms', 'ms', 'target'];
-  const memory = `memory of the API: ${readable((await api.usage()).maxRssBytes / 2 ** 20)} MB`;
-  return `${textTable([headings, ...rows])}\n${memory}`;
+  const memory = `memory of the API: ${formatFigure((await api.usage()).maxRssBytes / 2 ** 20)} MB`;
+  return `${formatTable([headings, ...rows])}\n${memory}`;
 }
 
 async function sendRequest({ database }: Bench, api: MeasuredProcess, request: ApiRequest): Promise<Sent> {
@@ -130,8 +130,11 @@ async function measureCost(
 function columnsOf(costs: readonly Cost[]): string[] {
   const of = (name: keyof Cost) => median(costs.map((one) => one[name]));
   const failed = costs.find(({ status }) => status >= 300);
-  const ms = `${readable(of('ms'))}${failed === undefined ? '' : ` (${failed.status})`}`;
-  return [...[of('cpuMs'), of('rows') / 1e6, of('bytes') / 1e6, of('peakBytes') / 1e6, of('apiMs')].map(readable), ms];
+  const ms = `${formatFigure(of('ms'))}${failed === undefined ? '' : ` (${failed.status})`}`;
+  return [
+    ...[of('cpuMs'), of('rows') / 1e6, of('bytes') / 1e6, of('peakBytes') / 1e6, of('apiMs')].map(formatFigure),
+    ms,
+  ];
 }
 
 async function readCounters(client: ClickHouseClient): Promise<Map<string, number>> {

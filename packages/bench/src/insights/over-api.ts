@@ -6,7 +6,7 @@ import { median } from '../harness/report.ts';
 import { dashboardTiles } from './queries.ts';
 
 /** Simultaneous queries in a project, which can run three at a time. */
-export const crowd = 20;
+export const simultaneousQueries = 20;
 const rounds = 20;
 
 export type OverApi = Awaited<ReturnType<typeof measureOverApi>>;
@@ -31,7 +31,7 @@ export async function measureOverApi({ start, database }: Bench) {
   for (let round = 0; round < rounds; round += 1) {
     cached.push(await measureMs(() => Promise.all(dashboardTiles.map((tile) => untilComplete(tile, 'blocking')))));
   }
-  const all = Array.from({ length: crowd }, (_, at) => dashboardTiles[at % dashboardTiles.length] ?? {});
+  const all = Array.from({ length: simultaneousQueries }, (_, at) => dashboardTiles[at % dashboardTiles.length] ?? {});
   const crowdMs = await measureMs(() => Promise.all(all.map((tile) => untilComplete(tile, 'force_blocking'))));
   const { maxRssBytes } = await api.usage();
   return {
